@@ -1,0 +1,31 @@
+# The recipes that CI runs are the ones of .ci/run.
+
+# List the recipes.
+default:
+    @just --list
+
+# Run all tests.
+test:
+    cargo test --locked
+
+# Check formatting and lints.
+lint:
+    cargo fmt --check
+    cargo clippy --all-targets --locked -- -D warnings
+
+# Regenerate the generated docs and the goldens; review the diff before you commit it.
+docs:
+    UPDATE_GOLDEN=1 cargo test --locked
+    git status --short
+
+# Run the benchmarks.
+bench:
+    cargo bench --locked
+
+# Check dependencies: bans, licences, sources.
+deny:
+    cargo deny check bans licenses sources
+
+# Everything CI runs.
+ci:
+    .ci/run

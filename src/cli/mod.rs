@@ -1,0 +1,70 @@
+//! The command line. One file per subcommand; results go to stdout, everything else to stderr.
+
+mod explain;
+mod review;
+mod rules;
+
+use clap::{Parser, Subcommand};
+use std::io;
+
+/// Makes GPU training pods fit their RDMA fabric, and says why.
+#[derive(Debug, Parser)]
+#[command(name = "fabric-admission", version, about, max_term_width = 110)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show what would be changed and refused in manifests, without a cluster
+    Review(review::Arguments),
+    /// Explain a rule: what it looks at, why it matters, how to mend it
+    Explain(explain::Arguments),
+    /// The rules
+    Rules(rules::Arguments),
+}
+
+/// How a command ends; the same for every format and mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Nothing to report.
+    Clean = 0,
+    /// A finding reaches `--fail-on`.
+    Findings = 1,
+    /// Input that could not be read, or wrong usage.
+    Usage = 2,
+    /// Our own fault, or a cluster out of reach.
+    Internal = 3,
+}
+
+/// Parses the command line and runs the command.
+#[must_use]
+pub fn run() -> Exit {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let usage = error.use_stderr();
+            // A closed pipe is no reason to complain about a complaint.
+            let _ = error.print();
+            return if usage { Exit::Usage } else { Exit::Clean };
+        }
+    };
+    let mut out = anstream::stdout();
+    let mut err = anstream::stderr();
+    let outcome = match arguments.command {
+        Command::Review(arguments) => review::run(&arguments, &mut out, &mut err),
+        Command::Explain(arguments) => explain::run(&arguments, &mut out, &mut err),
+        Command::Rules(arguments) => rules::run(&arguments, &mut out),
+    };
+    let flushed = io::Write::flush(&mut out);
+    match outcome.and_then(|exit| flushed.map(|()| exit)) {
+        Ok(exit) => exit,
+        // The reader has seen enough (`| head`).
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Clean,
+        Err(error) => {
+            let _ = io::Write::write_fmt(&mut err, format_args!("error: cannot write: {error}\n"));
+            Exit::Internal
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Objects to results.
+
+use super::objects::{Found, Object, of, unread};
+use super::{Setting, place, source};
+use crate::manifest::Document;
+use crate::pod::template;
+use crate::report::{Reviewed, Skipped, Unread};
+use crate::review::{Decision, PodRequest, decide_object, decide_pod};
+use crate::rules::{ObjectContext, checks_kind};
+use crate::snapshot::{Builder, Mode, Snapshot};
+
+/// What one document comes to.
+#[derive(Default)]
+pub(super) struct Outcome {
+    pub(super) results: Vec<Reviewed>,
+    /// Container names of each result, for people.
+    pub(super) containers: Vec<Vec<String>>,
+    pub(super) skipped: Vec<Skipped>,
+    pub(super) unread: Vec<Unread>,
+}
+
+pub(super) fn document(document: &Document, setting: &Setting, snapshot: &Snapshot) -> Outcome {
+    let mut outcome = Outcome::default();
+    for found in of(document) {
+        match found {
+            Found::Object(object) => self::object(&object, setting, snapshot, &mut outcome),
+            Found::Skipped(skipped) => outcome.skipped.push(skipped),
+            Found::Unread(unread) => outcome.unread.push(unread),
+        }
+    }
+    outcome
+}
+
+fn object(object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
+    let is_pod = object.group().is_empty() && object.kind == "Pod";
+    let has_rules = checks_kind(object.group(), &object.kind);
+    if has_rules {
+        let context = ObjectContext { group: object.group(), kind: &object.kind, json: object.json };
+        // Network objects are judged cluster-wide: the namespace's label has no part in it.
+        let mode = setting.mode.unwrap_or(Mode::Enforce);
+        let decision = decide_object(&context, mode);
+        outcome.results.push(reviewed(object, None, object.namespace.clone(), true, mode, decision));
+        outcome.containers.push(Vec::new());
+    }
+    let templates = if is_pod {
+        vec![template::Template { pointer: String::new(), json: object.json }]
+    } else {
+        template::find(object.json)
+    };
+    if templates.is_empty() && !has_rules {
+        let reason = reason(object);
+        outcome.skipped.push(Skipped { source: source(object.document, &object.pointer), reason });
+        return;
+    }
+    for template in templates {
+        pod(object, &template, setting, snapshot, outcome);
+    }
+}
+
+fn pod(
+    object: &Object<'_>,
+    template: &template::Template<'_>,
+    setting: &Setting,
+    snapshot: &Snapshot,
+    outcome: &mut Outcome,
+) {
+    let namespace = object.namespace.as_deref().unwrap_or(&setting.namespace);
+    let facts = snapshot.namespace(namespace);
+    let opted_in = facts.is_none_or(|f| f.mode().is_some());
+    let mode = setting.mode.or_else(|| facts.and_then(|f| f.mode())).unwrap_or(Mode::Enforce);
+    let request =
+        PodRequest { json: template.json, namespace, mode, opted_in, profile: setting.profile.as_ref() };
+    match decide_pod(request, snapshot) {
+        Ok(decision) => {
+            let namespace = Some(namespace.to_owned());
+            let pointer = Some(template.pointer.clone());
+            outcome.results.push(reviewed(object, pointer, namespace, opted_in, mode, decision));
+            outcome.containers.push(names(template.json));
+        }
+        Err(error) => {
+            let pointer = format!("{}{}{}", object.pointer, template.pointer, error.pointer);
+            let message = format!("{}; the API server refuses this", error.message);
+            outcome.unread.push(unread(object.document, &pointer, &message));
+        }
+    }
+}
+
+fn reviewed(
+    object: &Object<'_>,
+    template: Option<String>,
+    namespace: Option<String>,
+    opted_in: bool,
+    mode: Mode,
+    decision: Decision,
+) -> Reviewed {
+    let base = format!("{}{}", object.pointer, template.as_deref().unwrap_or_default());
+    let places =
+        decision.findings.iter().map(|f| place(object.document, &format!("{base}{}", f.path))).collect();
+    Reviewed {
+        source: source(object.document, &object.pointer),
+        api_version: object.api_version.clone(),
+        kind: object.kind.clone(),
+        namespace,
+        name: object.name.clone(),
+        generate_name: object.generate_name.clone(),
+        template,
+        opted_in,
+        mode,
+        decision,
+        places,
+    }
+}
+
+fn names(json: &str) -> Vec<String> {
+    let pod = serde_json::from_str::<crate::pod::PodView<'_>>(json).unwrap_or_default();
+    pod.containers().iter().map(|c| c.name().to_owned()).collect()
+}
+
+fn reason(object: &Object<'_>) -> String {
+    let kind = crate::text::printable(&object.kind, 60);
+    if object.kind == "FabricProfile" {
+        format!("{kind}: used as a profile")
+    } else if Builder::takes(object.group(), &object.kind) {
+        format!("{kind}: used as a fact, no rule for it")
+    } else if template::has_bare_pod_spec(object.json) {
+        format!("{kind}: its pod specs have no metadata to annotate; review the pods it makes")
+    } else {
+        format!("{kind}: no rule for it and no pod template in it")
+    }
+}

@@ -1,0 +1,187 @@
+//! Documents to objects: Lists and AdmissionReviews unwrapped, headers read, facts taken.
+
+use super::{Loaded, place, source};
+use crate::manifest::Document;
+use crate::pod::decode::{List, Text};
+use crate::report::{Skipped, Unread};
+use crate::review::envelope;
+use crate::snapshot::{Builder, FactError, Layer};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// An object of a document.
+pub(super) struct Object<'a> {
+    pub(super) document: &'a Document,
+    /// JSON pointer of the object in its document.
+    pub(super) pointer: String,
+    pub(super) json: &'a str,
+    pub(super) api_version: String,
+    pub(super) kind: String,
+    pub(super) namespace: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) generate_name: Option<String>,
+}
+
+impl Object<'_> {
+    pub(super) fn group(&self) -> &str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Header<'a> {
+    #[serde(borrow, default)]
+    api_version: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    kind: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    metadata: Option<HeaderMeta<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct HeaderMeta<'a> {
+    #[serde(borrow, default)]
+    name: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    generate_name: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    namespace: Option<Text<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Items<'a> {
+    #[serde(borrow, default)]
+    items: Option<List<Option<&'a RawValue>>>,
+}
+
+/// What a document comes to.
+pub(super) enum Found<'a> {
+    Object(Object<'a>),
+    Skipped(Skipped),
+    Unread(Unread),
+}
+
+/// Objects of a document, in order.
+pub(super) fn of(document: &Document) -> Vec<Found<'_>> {
+    let mut found = Vec::new();
+    unwrap(document, String::new(), document.json.get(), None, &mut found);
+    found
+}
+
+fn unwrap<'a>(
+    document: &'a Document,
+    pointer: String,
+    json: &'a str,
+    namespace: Option<String>,
+    found: &mut Vec<Found<'a>>,
+) {
+    let header: Header<'_> = match crate::review::decode::object(json) {
+        Ok(header) => header,
+        Err(error) => {
+            found.push(Found::Unread(unread(
+                document,
+                &format!("{pointer}{}", error.pointer),
+                &error.message,
+            )));
+            return;
+        }
+    };
+    let owned = |text: Option<Text<'_>>| text.map(|t| t.to_string());
+    let Some(kind) = owned(header.kind).filter(|k| !k.is_empty()) else {
+        let reason = "no kind: not a Kubernetes object".to_owned();
+        found.push(Found::Skipped(Skipped { source: source(document, &pointer), reason }));
+        return;
+    };
+    let api_version = owned(header.api_version).unwrap_or_default();
+    if kind == "AdmissionReview" && api_version.starts_with("admission.k8s.io/") && pointer.is_empty() {
+        return review_request(document, json, found);
+    }
+    if kind.ends_with("List")
+        && let Ok(Items { items: Some(items) }) = serde_json::from_str::<Items<'a>>(json)
+    {
+        if pointer.len() < 256 {
+            for (index, item) in items.0.into_iter().enumerate() {
+                if let Some(item) = item {
+                    unwrap(
+                        document,
+                        format!("{pointer}/items/{index}"),
+                        item.get(),
+                        namespace.clone(),
+                        found,
+                    );
+                }
+            }
+        }
+        return;
+    }
+    let meta = header.metadata.unwrap_or_default();
+    found.push(Found::Object(Object {
+        document,
+        pointer,
+        json,
+        api_version,
+        kind,
+        namespace: owned(meta.namespace).filter(|n| !n.is_empty()).or(namespace),
+        name: owned(meta.name).filter(|n| !n.is_empty()),
+        generate_name: owned(meta.generate_name).filter(|n| !n.is_empty()),
+    }));
+}
+
+/// An AdmissionReview is reviewed as its request.
+fn review_request<'a>(document: &'a Document, json: &'a str, found: &mut Vec<Found<'a>>) {
+    match envelope::parse(json.as_bytes()) {
+        Err(error) => found.push(Found::Unread(unread(document, "", &error.to_string()))),
+        Ok(request) => match request.object {
+            Some(object) => {
+                let namespace = request.namespace.map(|n| n.to_string()).filter(|n| !n.is_empty());
+                unwrap(document, "/request/object".to_owned(), object.get(), namespace, found);
+            }
+            None => {
+                let reason = "AdmissionReview without an object (DELETE or CONNECT)".to_owned();
+                found.push(Found::Skipped(Skipped { source: source(document, ""), reason }));
+            }
+        },
+    }
+}
+
+pub(super) fn unread(document: &Document, pointer: &str, message: &str) -> Unread {
+    let place = place(document, pointer);
+    let at = if pointer.is_empty() { String::new() } else { format!("{pointer}: ") };
+    Unread {
+        file: document.file.to_string(),
+        line: place.line,
+        column: place.column,
+        message: format!("{at}{message}"),
+    }
+}
+
+/// Takes every object that is a fact into the builder.
+pub(super) fn facts(
+    loaded: &Loaded,
+    layer: Layer,
+    namespace: &str,
+    builder: &mut Builder,
+    problems: &mut Vec<(Unread, Option<String>)>,
+) {
+    for document in loaded.files.iter().flat_map(|f| &f.documents) {
+        for found in of(document) {
+            let Found::Object(object) = found else { continue };
+            if !Builder::takes(object.group(), &object.kind) {
+                continue;
+            }
+            let own = object.namespace.as_deref().unwrap_or(namespace);
+            if let Err(error) = builder.add(layer, object.group(), &object.kind, object.json, own) {
+                let (pointer, message) = match &error {
+                    FactError::Decode { pointer, .. } => (pointer.as_str(), error.to_string()),
+                    FactError::Profile(profile) => (profile.pointer.as_str(), error.to_string()),
+                };
+                let at = format!("{}{pointer}", object.pointer);
+                let mut unread = unread(document, &at, "");
+                unread.message = message;
+                problems.push((unread, None));
+            }
+        }
+    }
+}

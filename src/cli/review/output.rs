@@ -1,0 +1,237 @@
+//! Writes a review in each format. Documents are decided in parallel, a batch at a time, and written in
+//! order, so that memory does not grow with the number of results.
+
+use super::decide::{self, Outcome};
+use super::inputs::File;
+use super::{Format, Loaded, Setting};
+use crate::manifest::{self, Document};
+use crate::patch::Operation;
+use crate::report::json::{ResultEntry, SCHEMA, patch};
+use crate::report::{Reviewed, Skipped, Summary, Unread, text};
+use crate::rules::Severity;
+use crate::snapshot::Snapshot;
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// Documents decided at a time.
+const BATCH: usize = 1024;
+
+/// What the exit code follows from.
+pub(super) struct Sum {
+    pub(super) summary: Summary,
+    pub(super) worst: Option<Severity>,
+}
+
+/// A format's share of the work.
+trait Sheet {
+    fn begin(&mut self, _: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+    fn document(
+        &mut self,
+        out: &mut dyn Write,
+        file: &File,
+        document: &Document,
+        outcome: &Outcome,
+    ) -> io::Result<()>;
+    fn end(&mut self, _: &mut dyn Write, _: &Tail) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What comes after the results.
+struct Tail {
+    summary: Summary,
+    skipped: Vec<Skipped>,
+    unread: Vec<Unread>,
+}
+
+pub(super) fn write(
+    format: Format,
+    loaded: &Loaded,
+    unread: Vec<Unread>,
+    snapshot: &Snapshot,
+    setting: &Setting,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Sum> {
+    let mut sheet: Box<dyn Sheet> = match format {
+        Format::Text => Box::new(Text),
+        Format::Json => Box::new(Json { first: true }),
+        Format::Yaml => Box::new(Yaml { first: true }),
+        Format::Patch => Box::new(Patch),
+        Format::Diff => Box::new(Diff),
+    };
+    let documents: Vec<(&File, &Document)> =
+        loaded.files.iter().flat_map(|f| f.documents.iter().map(move |d| (f, d))).collect();
+    let mut tail = Tail { summary: Summary::default(), skipped: loaded.skipped.clone(), unread };
+    tail.summary.documents = documents.len();
+    let mut worst = None;
+    let mut out = io::BufWriter::with_capacity(1 << 16, out);
+    sheet.begin(&mut out)?;
+    for batch in documents.chunks(BATCH) {
+        let outcomes: Vec<Outcome> =
+            batch.par_iter().map(|(_, document)| decide::document(document, setting, snapshot)).collect();
+        for ((file, document), mut outcome) in batch.iter().zip(outcomes) {
+            for problem in &outcome.unread {
+                writeln!(
+                    err,
+                    "error: {}:{}:{}: {}",
+                    problem.file, problem.line, problem.column, problem.message
+                )?;
+            }
+            for reviewed in &outcome.results {
+                tail.summary.count(reviewed);
+                worst = worst.max(reviewed.decision.findings.iter().map(|f| f.severity).max());
+            }
+            sheet.document(&mut out, file, document, &outcome)?;
+            tail.skipped.append(&mut outcome.skipped);
+            tail.unread.append(&mut outcome.unread);
+        }
+    }
+    tail.summary.skipped = tail.skipped.len();
+    tail.summary.errors = tail.unread.len();
+    sheet.end(&mut out, &tail)?;
+    out.flush()?;
+    Ok(Sum { summary: tail.summary, worst })
+}
+
+struct Text;
+
+impl Sheet for Text {
+    fn document(&mut self, out: &mut dyn Write, _: &File, _: &Document, outcome: &Outcome) -> io::Result<()> {
+        for (reviewed, containers) in outcome.results.iter().zip(&outcome.containers) {
+            text::result(out, reviewed, containers)?;
+        }
+        Ok(())
+    }
+    fn end(&mut self, out: &mut dyn Write, tail: &Tail) -> io::Result<()> {
+        for skipped in &tail.skipped {
+            text::skipped(out, skipped)?;
+        }
+        text::summary(out, &tail.summary)
+    }
+}
+
+struct Json {
+    first: bool,
+}
+
+impl Sheet for Json {
+    fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        write!(out, "{{\"schema\":\"{SCHEMA}\",\n\"results\":[")
+    }
+    fn document(&mut self, out: &mut dyn Write, _: &File, _: &Document, outcome: &Outcome) -> io::Result<()> {
+        for reviewed in &outcome.results {
+            out.write_all(if self.first { b"\n" } else { b",\n" })?;
+            self.first = false;
+            serde_json::to_writer(&mut *out, &ResultEntry::from(reviewed))?;
+        }
+        Ok(())
+    }
+    fn end(&mut self, out: &mut dyn Write, tail: &Tail) -> io::Result<()> {
+        write!(out, "],\n\"skipped\":")?;
+        serde_json::to_writer(&mut *out, &tail.skipped)?;
+        write!(out, ",\n\"errors\":")?;
+        serde_json::to_writer(&mut *out, &tail.unread)?;
+        write!(out, ",\n\"summary\":")?;
+        serde_json::to_writer(&mut *out, &tail.summary)?;
+        writeln!(out, "}}")
+    }
+}
+
+struct Yaml {
+    first: bool,
+}
+
+impl Sheet for Yaml {
+    fn document(
+        &mut self,
+        out: &mut dyn Write,
+        file: &File,
+        document: &Document,
+        outcome: &Outcome,
+    ) -> io::Result<()> {
+        if !self.first {
+            writeln!(out, "---")?;
+        }
+        self.first = false;
+        let changed = changed(outcome);
+        if changed.is_empty() {
+            let text = file.text.get(document.text.clone()).unwrap_or_default();
+            let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+            out.write_all(text)?;
+            if !text.ends_with(b"\n") {
+                writeln!(out)?;
+            }
+            return Ok(());
+        }
+        let (_, after) = before_and_after(document, &changed)?;
+        out.write_all(manifest::to_yaml(&after).as_bytes())
+    }
+}
+
+struct Patch;
+
+impl Sheet for Patch {
+    fn document(&mut self, out: &mut dyn Write, _: &File, _: &Document, outcome: &Outcome) -> io::Result<()> {
+        for r in changed(outcome) {
+            let line = json!({
+                "source": r.source, "apiVersion": r.api_version, "kind": r.kind, "namespace": r.namespace,
+                "name": r.name, "generateName": r.generate_name, "template": r.template,
+                "profile": r.decision.profile, "patch": serde_json::to_value(patch(&r.decision.patch))?,
+            });
+            serde_json::to_writer(&mut *out, &line)?;
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+}
+
+struct Diff;
+
+impl Sheet for Diff {
+    fn document(
+        &mut self,
+        out: &mut dyn Write,
+        _: &File,
+        document: &Document,
+        outcome: &Outcome,
+    ) -> io::Result<()> {
+        let changed = changed(outcome);
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let (before, after) = before_and_after(document, &changed)?;
+        let (before, after) = (manifest::to_yaml(&before), manifest::to_yaml(&after));
+        let name = format!("{} (document {})", document.file, document.index);
+        let diff = similar::TextDiff::from_lines(before.as_str(), after.as_str());
+        write!(out, "{}", diff.unified_diff().context_radius(3).header(&name, &format!("{name}, admitted")))
+    }
+}
+
+fn changed(outcome: &Outcome) -> Vec<&Reviewed> {
+    outcome.results.iter().filter(|r| !r.decision.patch.is_empty()).collect()
+}
+
+/// The document as it is and as it would be.
+fn before_and_after(document: &Document, changed: &[&Reviewed]) -> io::Result<(Value, Value)> {
+    let before: Value = serde_json::from_str(document.json.get())?;
+    let mut after = before.clone();
+    for reviewed in changed {
+        let prefix =
+            format!("{}{}", reviewed.source.pointer, reviewed.template.as_deref().unwrap_or_default());
+        let operations = prefixed(&prefix, &reviewed.decision.patch)?;
+        json_patch::patch(&mut after, &operations).map_err(io::Error::other)?;
+    }
+    Ok((before, after))
+}
+
+fn prefixed(prefix: &str, operations: &[Operation]) -> io::Result<json_patch::Patch> {
+    let operations: Vec<Value> = operations
+        .iter()
+        .map(|o| Ok(json!({"op": o.op, "path": format!("{prefix}{}", o.path), "value": serde_json::from_str::<Value>(o.value.get())?})))
+        .collect::<io::Result<_>>()?;
+    Ok(serde_json::from_value(Value::Array(operations))?)
+}

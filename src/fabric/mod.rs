@@ -1,0 +1,10 @@
+//! Fabrics: what a profile says, the compiled-in bases, and which profile a pod gets.
+
+pub mod base;
+pub mod profile;
+pub mod resolve;
+mod resolved;
+
+pub use profile::FabricProfile;
+pub use resolve::{Evidence, Question, Resolution, resolve};
+pub use resolved::{EnvEntry, Profile, ProfileError, Rail, fixed_units};

@@ -1,0 +1,369 @@
+//! A profile with its base folded in and every value checked: what a decision works with.
+
+use super::profile::{
+    API_VERSION, Attachment, EnvPolicy, FabricProfile, Inject, KIND, LabelSelector, Per, Resource, Spec,
+    Transport, When,
+};
+use crate::multus::{NetworkRef, annotation};
+use crate::pod::Quantity;
+use crate::text::nearest;
+
+/// The variable that names NCCL's bootstrap interface.
+const BOOTSTRAP_VARIABLE: &str = "NCCL_SOCKET_IFNAME";
+/// Sizes of `/dev/shm` where a profile says nothing: 8 GiB an accelerator.
+const DEFAULT_SHM: i64 = 8 << 30;
+/// Accelerators of a node where a profile says nothing: the HGX and DGX baseboards have eight.
+const DEFAULT_ACCELERATORS: u32 = 8;
+
+/// A checked profile without inheritance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    /// Name.
+    pub name: String,
+    /// What NCCL runs on.
+    pub transport: Transport,
+    /// How the NIC reaches the pod.
+    pub attachment: Attachment,
+    /// How much may be injected.
+    pub inject: Inject,
+    /// Every attachment of a pod that uses a whole node, in order; counted rails are spelt out.
+    pub rails: Vec<Rail>,
+    /// Resources that do not follow the rails.
+    pub resources: Vec<Resource>,
+    /// Whether containers get `IPC_LOCK`.
+    pub ipc_lock: bool,
+    /// Variables.
+    pub env: Vec<EnvEntry>,
+    /// Bytes of `/dev/shm` for each whole accelerator.
+    pub shm_per_accelerator: i64,
+    /// Whole accelerators of a node (count).
+    pub accelerators_per_node: u32,
+    /// When it applies to a pod that did not name it.
+    pub when: When,
+    /// Namespaces that may use it; `None` admits every one.
+    pub namespaces: Option<LabelSelector>,
+}
+
+/// One attachment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rail {
+    /// Network.
+    pub network: NetworkRef,
+    /// Resource that hands out its device.
+    pub resource: Option<String>,
+    /// Interface in the pod.
+    pub interface: String,
+}
+
+/// One variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvEntry {
+    /// Name.
+    pub name: String,
+    /// Value; empty under `forbid`.
+    pub value: String,
+    /// What a value of the user's own means.
+    pub policy: EnvPolicy,
+    /// Why.
+    pub reason: String,
+}
+
+/// Why a profile cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("FabricProfile {profile:?}: {message}")]
+pub struct ProfileError {
+    /// Name of the profile.
+    pub profile: String,
+    /// JSON pointer of the value at fault.
+    pub pointer: String,
+    /// What is wrong and what is expected.
+    pub message: String,
+}
+
+impl Profile {
+    /// Folds the base in and checks every value.
+    ///
+    /// # Errors
+    /// [`ProfileError`] names the first value that cannot work, and where it stands.
+    pub fn resolve(profile: &FabricProfile, bases: &[FabricProfile]) -> Result<Self, ProfileError> {
+        let fail = |pointer: &str, message: String| ProfileError {
+            profile: profile.metadata.name.clone(),
+            pointer: pointer.to_owned(),
+            message,
+        };
+        if profile.api_version != API_VERSION || profile.kind != KIND {
+            let found = format!("{} {}", profile.api_version, profile.kind);
+            return Err(fail("/apiVersion", format!("expected {API_VERSION} {KIND}, found {found:?}")));
+        }
+        if !annotation::is_subdomain(&profile.metadata.name) {
+            return Err(fail(
+                "/metadata/name",
+                "a name of lower-case letters, digits, '-' and '.' is needed".into(),
+            ));
+        }
+        let spec = match &profile.spec.base {
+            None => profile.spec.clone(),
+            Some(name) => {
+                let Some(base) = bases.iter().find(|b| b.metadata.name == *name) else {
+                    let hint = nearest(name, bases.iter().map(|b| b.metadata.name.as_str()));
+                    let hint = hint.map(|h| format!("; did you mean {h:?}?")).unwrap_or_default();
+                    return Err(fail(
+                        "/spec/base",
+                        format!("no compiled-in profile is named {name:?}{hint}"),
+                    ));
+                };
+                inherit(&profile.spec, &base.spec)
+            }
+        };
+        let transport = spec
+            .transport
+            .ok_or_else(|| fail("/spec/transport", "a transport or a base is needed".into()))?;
+        let attachment = spec
+            .attachment
+            .ok_or_else(|| fail("/spec/attachment", "an attachment or a base is needed".into()))?;
+        let accelerators_per_node = spec.accelerators_per_node.unwrap_or(DEFAULT_ACCELERATORS);
+        if !(1..=64).contains(&accelerators_per_node) {
+            return Err(fail("/spec/acceleratorsPerNode", "1 to 64 is expected".into()));
+        }
+        let shm_per_accelerator = match &spec.shared_memory {
+            None => DEFAULT_SHM,
+            Some(shm) => match Quantity::parse(&shm.per_accelerator) {
+                Ok(q) if q.units() > 0 => q.units(),
+                _ => {
+                    let text = &shm.per_accelerator;
+                    return Err(fail(
+                        "/spec/sharedMemory/perAccelerator",
+                        format!("{text:?} is no size such as 8Gi"),
+                    ));
+                }
+            },
+        };
+        Ok(Self {
+            name: profile.metadata.name.clone(),
+            transport,
+            attachment,
+            inject: spec.inject.unwrap_or_default(),
+            rails: rails(&spec, &fail)?,
+            resources: resources(&spec, &fail)?,
+            ipc_lock: spec.ipc_lock.unwrap_or_else(|| transport.is_verbs()),
+            env: env(&spec, &fail)?,
+            shm_per_accelerator,
+            accelerators_per_node,
+            when: spec.when.clone().unwrap_or_default(),
+            namespaces: spec.namespaces.clone(),
+        })
+    }
+
+    /// The rails a pod with so many whole accelerators gets. Fewer than all only where they are
+    /// interchangeable: one network repeated over one resource, so that any subset is the same fabric.
+    #[must_use]
+    pub fn rails_for(&self, accelerators: u32) -> &[Rail] {
+        let all = self.rails.len();
+        let interchangeable = all > 1
+            && self.rails.first().is_some_and(|first| {
+                self.rails.iter().all(|r| r.network == first.network && r.resource == first.resource)
+            });
+        if !interchangeable || accelerators >= self.accelerators_per_node {
+            return &self.rails;
+        }
+        let share = (all as u64 * u64::from(accelerators)).div_ceil(u64::from(self.accelerators_per_node));
+        let count = usize::try_from(share).unwrap_or(all).clamp(1, all);
+        self.rails.get(..count).unwrap_or(&self.rails)
+    }
+
+    /// The resource behind a network of the profile, for a pod in `pod_namespace`.
+    #[must_use]
+    pub fn resource_of(&self, namespace: &str, name: &str, pod_namespace: &str) -> Option<&str> {
+        let rail = self.rails.iter().find(|r| r.network.is(namespace, name, pod_namespace))?;
+        rail.resource.as_deref()
+    }
+
+    /// Whether a resource belongs to the profile.
+    #[must_use]
+    pub fn serves_resource(&self, resource: &str) -> bool {
+        self.rails.iter().any(|r| r.resource.as_deref() == Some(resource))
+            || self.resources.iter().any(|r| r.name == resource)
+    }
+}
+
+type Fail<'a> = dyn Fn(&str, String) -> ProfileError + 'a;
+
+/// Fields that are absent come from the base; variables merge by name, so that setting one does not lose the
+/// others.
+fn inherit(own: &Spec, base: &Spec) -> Spec {
+    let mut env: Vec<_> = base.env.clone().unwrap_or_default();
+    if let Some(bootstrap) = &own.bootstrap {
+        for entry in env.iter_mut().filter(|e| e.name == BOOTSTRAP_VARIABLE) {
+            entry.value = Some(bootstrap.clone());
+            entry.reason = Some(format!("the profile's bootstrap interface is {bootstrap}"));
+        }
+    }
+    for entry in own.env.iter().flatten() {
+        match env.iter_mut().find(|e| e.name == entry.name) {
+            Some(slot) => *slot = entry.clone(),
+            None => env.push(entry.clone()),
+        }
+    }
+    // A profile with rails of its own does not inherit the resources that went with the base's rails.
+    let base_resources = if own.rails.is_some() { None } else { base.resources.clone() };
+    Spec {
+        base: own.base.clone(),
+        description: own.description.clone().or_else(|| base.description.clone()),
+        node_selector: own.node_selector.clone().or_else(|| base.node_selector.clone()),
+        instance_types: own.instance_types.clone().or_else(|| base.instance_types.clone()),
+        priority: own.priority.or(base.priority),
+        namespaces: own.namespaces.clone().or_else(|| base.namespaces.clone()),
+        when: own.when.clone().or_else(|| base.when.clone()),
+        inject: own.inject.or(base.inject),
+        transport: own.transport.or(base.transport),
+        attachment: own.attachment.or(base.attachment),
+        accelerators_per_node: own.accelerators_per_node.or(base.accelerators_per_node),
+        rails: own.rails.clone().or_else(|| base.rails.clone()),
+        resources: own.resources.clone().or(base_resources),
+        ipc_lock: own.ipc_lock.or(base.ipc_lock),
+        env: Some(env),
+        shared_memory: own.shared_memory.clone().or_else(|| base.shared_memory.clone()),
+        bootstrap: own.bootstrap.clone().or_else(|| base.bootstrap.clone()),
+    }
+}
+
+fn rails(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Rail>, ProfileError> {
+    let mut rails: Vec<Rail> = Vec::new();
+    for (i, rail) in spec.rails.iter().flatten().enumerate() {
+        let at = |field: &str| format!("/spec/rails/{i}/{field}");
+        let network = NetworkRef::parse(&rail.network).ok_or_else(|| {
+            fail(&at("network"), format!("{:?} is no network; write namespace/name", rail.network))
+        })?;
+        if let Some(resource) = &rail.resource {
+            check_resource(resource, &at("resource"), fail)?;
+        }
+        let count = rail.count.unwrap_or(1);
+        if !(1..=64).contains(&count) {
+            return Err(fail(&at("count"), "1 to 64 is expected".into()));
+        }
+        for nth in 0..count {
+            let interface = match &rail.interface {
+                None => format!("rail{}", rails.len()),
+                Some(first) => count_up(first, nth, count).ok_or_else(|| {
+                    fail(&at("interface"), format!("{first:?} must end in a digit to count up from"))
+                })?,
+            };
+            check_interface(&interface, &at("interface"), fail)?;
+            if rails.iter().any(|r| r.interface == interface) {
+                return Err(fail(&at("interface"), format!("{interface:?} is given to two rails")));
+            }
+            rails.push(Rail { network: network.clone(), resource: rail.resource.clone(), interface });
+        }
+    }
+    if rails.len() > 64 {
+        return Err(fail("/spec/rails", format!("{} rails; at most 64 are expected", rails.len())));
+    }
+    Ok(rails)
+}
+
+/// The name of the nth of `count` interfaces, counting up the digits that `first` ends in.
+fn count_up(first: &str, nth: u32, count: u32) -> Option<String> {
+    if count == 1 {
+        return Some(first.to_owned());
+    }
+    let stem = first.trim_end_matches(|c: char| c.is_ascii_digit());
+    let start: u32 = first.strip_prefix(stem)?.parse().ok()?;
+    Some(format!("{stem}{}", start.checked_add(nth)?))
+}
+
+fn check_interface(interface: &str, pointer: &str, fail: &Fail<'_>) -> Result<(), ProfileError> {
+    if !annotation::is_interface(interface) || interface.contains(['@', ',', '"', '\\']) {
+        return Err(fail(pointer, format!("{interface:?} is no interface name of at most 15 characters")));
+    }
+    let positional = |stem: &str| {
+        interface.strip_prefix(stem).is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    };
+    if interface == "lo" || positional("eth") || positional("net") {
+        return Err(fail(
+            pointer,
+            format!(
+                "{interface:?} is taken: the cluster network and Multus give ethN and netN by position; use railN"
+            ),
+        ));
+    }
+    Ok(())
+}
+
+fn check_resource(name: &str, pointer: &str, fail: &Fail<'_>) -> Result<(), ProfileError> {
+    let valid = name.split_once('/').is_some_and(|(domain, rest)| {
+        annotation::is_subdomain(domain)
+            && !domain.ends_with("kubernetes.io")
+            && (1..=63).contains(&rest.len())
+            && rest.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+            && rest.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && rest.ends_with(|c: char| c.is_ascii_alphanumeric())
+    });
+    if valid {
+        Ok(())
+    } else {
+        Err(fail(pointer, format!("{name:?} is no extended resource; write domain/name")))
+    }
+}
+
+fn resources(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Resource>, ProfileError> {
+    for (i, resource) in spec.resources.iter().flatten().enumerate() {
+        check_resource(&resource.name, &format!("/spec/resources/{i}/name"), fail)?;
+        if !(1..=1024).contains(&resource.quantity) {
+            return Err(fail(&format!("/spec/resources/{i}/quantity"), "1 to 1024 is expected".into()));
+        }
+        if spec.rails.iter().flatten().any(|r| r.resource.as_ref() == Some(&resource.name)) {
+            let message = format!("{:?} is counted by a rail already", resource.name);
+            return Err(fail(&format!("/spec/resources/{i}/name"), message));
+        }
+    }
+    Ok(spec.resources.clone().unwrap_or_default())
+}
+
+/// Names a profile may never set: they would change the programs of a container rather than its fabric.
+fn is_fabric_variable(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !name.starts_with("LD_")
+        && !matches!(name, "PATH" | "HOME" | "PYTHONPATH" | "BASH_ENV" | "ENV" | "IFS" | "SHELL")
+}
+
+fn env(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, ProfileError> {
+    let mut entries: Vec<EnvEntry> = Vec::new();
+    for (i, entry) in spec.env.iter().flatten().enumerate() {
+        let at = |field: &str| format!("/spec/env/{i}/{field}");
+        if !is_fabric_variable(&entry.name) {
+            return Err(fail(&at("name"), format!("{:?} is no variable that a profile may set", entry.name)));
+        }
+        if entries.iter().any(|e| e.name == entry.name) {
+            return Err(fail(&at("name"), format!("{} is given twice", entry.name)));
+        }
+        let value = match (&entry.value, entry.policy) {
+            (None, EnvPolicy::Forbid) => String::new(),
+            (Some(_), EnvPolicy::Forbid) => {
+                return Err(fail(&at("value"), "policy forbid takes no value".into()));
+            }
+            (None, _) => return Err(fail(&at("value"), format!("{} needs a value", entry.name))),
+            // `$(NAME)` would be expanded by the kubelet from the container's other variables.
+            (Some(value), _)
+                if value.contains("$(") || value.chars().any(char::is_control) || value.len() > 4096 =>
+            {
+                let message = "at most 4096 printable characters without $( are expected".into();
+                return Err(fail(&at("value"), message));
+            }
+            (Some(value), _) => value.clone(),
+        };
+        let reason = entry.reason.clone().unwrap_or_else(|| "set by the profile".to_owned());
+        entries.push(EnvEntry { name: entry.name.clone(), value, policy: entry.policy, reason });
+    }
+    Ok(entries)
+}
+
+/// Units of a resource that does not follow the rails, for a container with so many accelerators.
+#[must_use]
+pub fn fixed_units(resource: &Resource, accelerators: u32) -> i64 {
+    match resource.per {
+        Per::Container => i64::from(resource.quantity),
+        Per::Accelerator => i64::from(resource.quantity) * i64::from(accelerators),
+    }
+}

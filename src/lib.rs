@@ -1,0 +1,30 @@
+//! fabric-admission: makes GPU training pods fit the RDMA fabric they land on, refuses combinations that are
+//! known to break, and says why. One engine serves the webhook and the offline review:
+//!
+//! ```text
+//! bytes -> envelope (object stays raw) -> in scope?  no -> allow, nothing decoded
+//!       -> PodView  (borrows)          -> resolve(Snapshot) -> profile and evidence
+//!       -> plan     changes, each with a reason; a user's value is kept
+//!       -> rules    findings on the pod with the plan laid over it
+//!       -> patch    RFC 6902 operations on the raw object
+//!       -> verdict, response or report
+//! ```
+//!
+//! The core (`fabric`, `multus`, `patch`, `plan`, `pod`, `report`, `review`, `rules`, `snapshot`, `text`)
+//! takes bytes and a [`snapshot::Snapshot`] and gives an outcome; it knows no files, sockets, clocks or
+//! environment. The shell (`manifest`, `cli`) does the input and output. A test holds the line between them.
+
+// ---- core ----
+pub mod fabric;
+pub mod multus;
+pub mod patch;
+pub mod plan;
+pub mod pod;
+pub mod report;
+pub mod review;
+pub mod rules;
+pub mod snapshot;
+mod text;
+// ---- shell ----
+pub mod cli;
+pub mod manifest;

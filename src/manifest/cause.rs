@@ -1,0 +1,88 @@
+//! The usual causes of YAML that cannot be read, named in place of the parser's wording.
+
+use super::position::Position;
+use super::yaml::Fault;
+
+const HELM: &str = "this looks like an unrendered Helm template: render it first (helm template …)";
+
+/// Replaces a parser's message by the cause, where the text shows it. `origin` is the position of the text.
+pub(super) fn explain(text: &str, origin: Position, fault: Fault) -> Fault {
+    if let Some(line) = conflict(text) {
+        let at = Position { line: origin.line.saturating_add(line), column: 1 };
+        return Fault { at, message: "unresolved merge conflict".to_owned() };
+    }
+    if fault.message.contains("<document start>") && text.starts_with('%') {
+        // kubectl cuts at `---` first and then finds a directive without a document.
+        let message = "kubectl takes no %YAML or %TAG directive: remove it".to_owned();
+        return Fault { at: origin, message };
+    }
+    let number = usize::try_from(fault.at.line.saturating_sub(origin.line)).unwrap_or(usize::MAX);
+    let line = text.split('\n').nth(number).unwrap_or_default();
+    if unquoted_template(line) {
+        return Fault { message: HELM.to_owned(), ..fault };
+    }
+    let indent = line.get(..line.len() - line.trim_start_matches([' ', '\t']).len()).unwrap_or_default();
+    if let Some(tab) = indent.find('\t') {
+        let column = u32::try_from(tab).unwrap_or(u32::MAX).saturating_add(1);
+        let at = Position { line: fault.at.line, column };
+        return Fault { at, message: "a tab cannot indent YAML: use spaces".to_owned() };
+    }
+    if text.split('\n').any(unquoted_template) {
+        return Fault { message: format!("{} ({HELM})", fault.message), ..fault };
+    }
+    fault
+}
+
+/// The line, from 0, of the first marker that git leaves in a file it cannot merge.
+fn conflict(text: &str) -> Option<u32> {
+    let at = text.split('\n').position(|line| line.starts_with("<<<<<<<") || line.starts_with(">>>>>>>"))?;
+    u32::try_from(at).ok()
+}
+
+/// Whether `{{` stands in a line outside quotes and comments.
+fn unquoted_template(line: &str) -> bool {
+    let mut quote = None;
+    let mut before = ' ';
+    for (at, c) in line.char_indices() {
+        match (quote, c) {
+            (None, '#') if before.is_whitespace() => return false,
+            (None, '{') if line.get(at..).is_some_and(|rest| rest.starts_with("{{")) => return true,
+            // An apostrophe inside a word opens nothing.
+            (None, '"' | '\'') if !before.is_alphanumeric() => quote = Some(c),
+            (Some(open), _) if c == open && before != '\\' => quote = None,
+            _ => {}
+        }
+        before = c;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_outside_quotes() {
+        for line in ["a: {{ .Values.a }}", "{{- if x }}", "it's {{ x }}", "\"a\": {{ x }}"] {
+            assert!(unquoted_template(line), "{line}");
+        }
+        for line in ["a: \"{{ x }}\"", "a: '{{ x }}'", "# {{ x }}", "a: b # {{ x }}", "a: {b: {c: d}}"] {
+            assert!(!unquoted_template(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn causes() {
+        let origin = Position { line: 10, column: 1 };
+        let explain = |text: &str, line| {
+            let fault = Fault { at: Position { line, column: 3 }, message: "parser says".to_owned() };
+            let fault = explain(text, origin, fault);
+            (fault.at.line, fault.at.column, fault.message)
+        };
+        assert_eq!(explain("a:\n<<<<<<< HEAD\n", 10), (11, 1, "unresolved merge conflict".to_owned()));
+        assert_eq!(explain("a:\n \tb: 1\n", 11), (11, 2, "a tab cannot indent YAML: use spaces".to_owned()));
+        assert_eq!(explain("a:\n- {{ x }}\n", 11), (11, 3, HELM.to_owned()));
+        assert_eq!(explain("a:\n- {{ x }}\n", 10), (10, 3, format!("parser says ({HELM})")));
+        assert_eq!(explain("a:\n- x\n", 99), (99, 3, "parser says".to_owned()));
+    }
+}

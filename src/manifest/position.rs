@@ -1,0 +1,103 @@
+//! Source positions, and the table that maps JSON text back to them.
+
+/// A place in a source file, both counted from 1, the column in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+/// Positions of the nodes of one document, keyed by the byte offset at which each node starts in the
+/// document's JSON text.
+///
+/// Tens of thousands of documents are held at once and few of them are ever asked, so the table is a byte
+/// string of differences (three to four bytes a node) that is decoded from the start on each question.
+#[derive(Debug, Default)]
+pub(super) struct Positions(Box<[u8]>);
+
+/// Collects positions in the order in which the nodes are written.
+#[derive(Default)]
+pub(super) struct Recorder {
+    bytes: Vec<u8>,
+    offset: u32,
+    line: u32,
+}
+
+impl Recorder {
+    /// Notes that the node whose text starts at `offset` stands at `at`. Offsets never decrease: a node is
+    /// written before its children.
+    pub(super) fn push(&mut self, offset: u32, at: Position) {
+        put(&mut self.bytes, offset.wrapping_sub(self.offset));
+        let step = at.line.wrapping_sub(self.line).cast_signed();
+        put(&mut self.bytes, ((step << 1) ^ (step >> 31)).cast_unsigned());
+        put(&mut self.bytes, at.column);
+        self.offset = offset;
+        self.line = at.line;
+    }
+
+    pub(super) fn finish(self) -> Positions {
+        Positions(self.bytes.into_boxed_slice())
+    }
+}
+
+impl Positions {
+    /// Position of the node whose JSON text starts at `offset`.
+    pub(super) fn at(&self, offset: usize) -> Option<Position> {
+        let mut bytes = self.0.iter();
+        let (mut start, mut line) = (0u32, 0u32);
+        loop {
+            start = start.wrapping_add(take(&mut bytes)?);
+            let step = take(&mut bytes)?;
+            line = line.wrapping_add((step >> 1) ^ (step & 1).wrapping_neg());
+            let column = take(&mut bytes)?;
+            let here = usize::try_from(start).ok()?;
+            if here >= offset {
+                return (here == offset).then_some(Position { line, column });
+            }
+        }
+    }
+}
+
+/// Appends a number as LEB128: seven bits a byte, the top bit set on all but the last.
+fn put(bytes: &mut Vec<u8>, mut value: u32) {
+    while value >= 0x80 {
+        bytes.push((value & 0x7f) as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+}
+
+fn take(bytes: &mut std::slice::Iter<'_, u8>) -> Option<u32> {
+    let mut value = 0u32;
+    for shift in [0, 7, 14, 21, 28] {
+        let byte = *bytes.next()?;
+        value |= u32::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_come_back_and_only_at_node_starts() {
+        let nodes =
+            [(0, 1, 1), (1, 5, 3), (300, 2, 200), (70_000, 4_000_000_000, 1), (u32::MAX, 1, u32::MAX)];
+        let mut recorder = Recorder::default();
+        for (offset, line, column) in nodes {
+            recorder.push(offset, Position { line, column });
+        }
+        let table = recorder.finish();
+        for (offset, line, column) in nodes {
+            assert_eq!(table.at(offset as usize), Some(Position { line, column }));
+        }
+        assert_eq!(table.at(2), None);
+        assert_eq!(Positions::default().at(0), None);
+    }
+}

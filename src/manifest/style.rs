@@ -1,0 +1,203 @@
+//! How a string can be spelled in YAML so that every reader takes it for that string.
+
+use super::node::Kind;
+use super::scalar;
+
+/// The spelling of a string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    Plain,
+    Quoted,
+    /// A literal block.
+    Literal,
+}
+
+/// The spelling of a value.
+pub(super) fn of_value(text: &str) -> Style {
+    if plain(text) {
+        Style::Plain
+    } else if literal(text) {
+        Style::Literal
+    } else {
+        Style::Quoted
+    }
+}
+
+/// The spelling of a key: never a block.
+pub(super) fn of_key(text: &str) -> Style {
+    if plain(text) { Style::Plain } else { Style::Quoted }
+}
+
+/// Whether a text without quotes stays this string, in YAML 1.1 and in 1.2, and cannot be taken for syntax.
+fn plain(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return false };
+    let starts =
+        first.is_ascii_alphanumeric() || matches!(first, b'/' | b'_' | b'.' | b'-' | b'+' | b'$' | b'(');
+    // A blank at the end is dropped, a colon there makes a key.
+    if !starts || matches!(last, b' ' | b':') || text.starts_with("---") || text.starts_with("...") {
+        return false;
+    }
+    // `- ` is a list item, and a lone dash is one too.
+    if *first == b'-' && matches!(bytes.get(1), None | Some(b' ')) {
+        return false;
+    }
+    let mut before = 0;
+    for &byte in bytes {
+        let fine = match byte {
+            b' ' | b'#' => !matches!((before, byte), (b' ', b'#')),
+            _ => byte.is_ascii_graphic() && !matches!(byte, b'{' | b'}' | b'[' | b']' | b'`' | b'"' | b'\\'),
+        };
+        if !fine || (before == b':' && byte == b' ') {
+            return false;
+        }
+        before = byte;
+    }
+    !ambiguous(text)
+}
+
+/// Whether some YAML reader takes the plain text for something else than a string.
+fn ambiguous(text: &str) -> bool {
+    if !matches!(scalar::implicit(text), None | Some(Kind::Str(_))) {
+        return true;
+    }
+    let word = text.to_ascii_lowercase();
+    if matches!(word.as_str(), "y" | "n" | "yes" | "no" | "on" | "off" | "true" | "false" | "null") {
+        return true;
+    }
+    let numeric = matches!(text.as_bytes().first(), Some(b'0'..=b'9' | b'+' | b'-' | b'.'));
+    if !numeric {
+        return false;
+    }
+    // Numbers, base-60 ones, dates and times of any YAML version: what has only the characters of such. Neither
+    // `10.0.0.1` nor `2Gi` is among them.
+    let digits = word.trim_start_matches(['+', '-']);
+    let only = |allowed: &str| digits.bytes().all(|b| b.is_ascii_digit() || allowed.as_bytes().contains(&b));
+    let points = digits.matches('.').count();
+    points <= 1 && only("+-_e.")
+        || digits.contains([':', '-']) && only("+-_:. tz")
+        || digits.starts_with('.') && only("infa.")
+        || ["0x", "0o", "0b"].iter().any(|prefix| digits.starts_with(prefix))
+}
+
+/// Whether a text can stand in a literal block: it has several lines, and nothing in it that a reader
+/// would change or refuse there.
+fn literal(text: &str) -> bool {
+    let lines = text.trim_end_matches('\n');
+    text.contains('\n')
+        && !lines.is_empty()
+        // A line of blanks at the end is where readers disagree.
+        && !lines.rsplit('\n').next().is_some_and(|line| line.trim_matches([' ', '\t']).is_empty())
+        && text.chars().all(|c| c == '\n' || c == '\t' || printable(c))
+}
+
+/// Characters that stay what they are in any style; the others need an escape in double quotes.
+pub(super) fn printable(c: char) -> bool {
+    match c {
+        '\u{2028}' | '\u{2029}' | '\u{feff}' => false,
+        ' '..='~' | '\u{a0}'..='\u{fffd}' => true,
+        _ => c >= '\u{10000}',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_strings() {
+        for text in [
+            "a",
+            "nvidia.com/gpu",
+            "2Gi",
+            "100m",
+            "10.0.0.1",
+            "10.0.0.1/24",
+            "1.2.3",
+            "v1",
+            "--flag=x",
+            "a b",
+            "a#b",
+            "a:b",
+            "http://x/?q=1",
+            "/dev/shm",
+            "$(VAR)",
+            "yesterday",
+            "it's",
+            "0-7,16",
+            "all",
+        ] {
+            assert_eq!(of_value(text), Style::Plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn strings_that_need_quotes() {
+        for text in [
+            "",
+            "on",
+            "Yes",
+            "n",
+            "null",
+            "~",
+            "0644",
+            "0o14",
+            "1e3",
+            "1_000",
+            "0x1F",
+            ".5",
+            ".inf",
+            "12:30:45",
+            "2001-01-01",
+            "2001-01-01 10:00:00",
+            "2001-01-01T10:00:00Z",
+            "1e400",
+            "=",
+            "<<",
+            "*a",
+            "&a",
+            "!a",
+            "a: b",
+            "a #b",
+            "a:",
+            " a",
+            "a ",
+            "-",
+            "- a",
+            "---",
+            "--- a",
+            "...",
+            "#a",
+            "a\tb",
+            "é",
+            "[a]",
+            "{a}",
+            "%a",
+            "@a",
+            "`a",
+            "?",
+            "|",
+            ">",
+            "'a'",
+            "\"a\"",
+            "a\\b",
+            "\u{7f}",
+            "\u{feff}",
+            ",a",
+            "123456",
+            "-1",
+            "+1",
+        ] {
+            assert_eq!(of_value(text), Style::Quoted, "{text}");
+        }
+    }
+
+    #[test]
+    fn blocks() {
+        assert_eq!(of_value("a\nb\n"), Style::Literal);
+        assert_eq!(of_value("  a\n\tb"), Style::Literal);
+        for text in ["\n", "a\r\nb", "a\n ", "a\n\u{85}b", "a\n\u{0}"] {
+            assert_eq!(of_value(text), Style::Quoted, "{text:?}");
+        }
+    }
+}

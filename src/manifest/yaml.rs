@@ -1,0 +1,324 @@
+//! YAML text to a node tree, through libyaml's events.
+
+use std::collections::HashMap;
+use std::io::{BufRead, Read};
+
+use libyaml_safer::{EventData, MappingStyle, Mark, Parser, ScalarStyle, SequenceStyle};
+
+use super::node::{Id, Kind, NONE, Tree};
+use super::position::Position;
+use super::repair::Repair;
+use super::{MAX_DEPTH, quiet, scalar};
+
+/// Why a document cannot be read, without its file.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) at: Position,
+    pub(super) message: String,
+}
+
+/// What one text between two separators holds.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    pub(super) tree: Tree,
+    /// `None` for a text without a node: blank, or comments only.
+    pub(super) root: Option<Id>,
+    /// Something follows the end of the document; kubectl never looks at it.
+    pub(super) trailing: Option<Position>,
+}
+
+/// Reads one document. `origin` is the position of its first character; the text has no byte order mark.
+pub(super) fn parse(text: &str, origin: Position) -> Result<Parsed, Fault> {
+    let mut repair: Option<Repair> = None;
+    loop {
+        let source = repair.as_ref().map_or(text, Repair::text);
+        let mut builder = Builder::new(source, origin, repair.as_ref());
+        let outcome = quiet::catch(|| builder.run());
+        let stop = match outcome {
+            Some(Ok(())) => {
+                return Ok(Parsed { tree: builder.tree, root: builder.root, trailing: builder.trailing });
+            }
+            Some(Err(stop)) => stop,
+            // libyaml-safer 0.3 panics on a tag that ends in a comma inside a flow collection.
+            None => {
+                let message =
+                    "a YAML tag (`!…`) near here cannot be read: put a space between it and the comma";
+                Stop::Fault(Fault { at: builder.last, message: message.to_owned() })
+            }
+        };
+        match stop {
+            Stop::Fault(fault) => return Err(fault),
+            Stop::Syntax(error) => {
+                let at = error.problem_mark().and_then(|mark| usize::try_from(mark.index).ok());
+                let fault = builder.syntax_fault(&error);
+                let retry = match (at, &mut repair) {
+                    (Some(at), Some(repair)) => repair.apply(error.problem(), at),
+                    (Some(at), empty) => Repair::new(text).is_some_and(|mut first| {
+                        let applied = first.apply(error.problem(), at);
+                        *empty = Some(first);
+                        applied
+                    }),
+                    (None, _) => false,
+                };
+                if !retry {
+                    return Err(fault);
+                }
+            }
+        }
+    }
+}
+
+enum Stop {
+    Syntax(libyaml_safer::Error),
+    Fault(Fault),
+}
+
+/// A collection whose end has not come yet.
+struct Open {
+    id: Id,
+    last: Id,
+    flow: bool,
+}
+
+struct Builder<'t> {
+    text: &'t str,
+    origin: Position,
+    repair: Option<&'t Repair>,
+    check_slash: bool,
+    tree: Tree,
+    open: Vec<Open>,
+    anchors: HashMap<String, Id>,
+    root: Option<Id>,
+    last: Position,
+    trailing: Option<Position>,
+}
+
+impl<'t> Builder<'t> {
+    fn new(text: &'t str, origin: Position, repair: Option<&'t Repair>) -> Self {
+        Self {
+            text,
+            origin,
+            repair,
+            check_slash: text.contains("\\/"),
+            tree: Tree::default(),
+            open: Vec::new(),
+            anchors: HashMap::new(),
+            root: None,
+            last: origin,
+            trailing: None,
+        }
+    }
+
+    fn run(&mut self) -> Result<(), Stop> {
+        let mut parser = Parser::new();
+        // kubectl's line reader ends every line, the last one too, with a line feed. (libyaml-safer 0.3 also
+        // panics on some texts that end in the middle of a line.)
+        let end = if self.text.ends_with('\n') { "" } else { "\n" };
+        parser.set_input(Source { now: self.text.as_bytes(), then: end.as_bytes() });
+        loop {
+            let event = match parser.parse() {
+                Ok(event) => event,
+                Err(_) if self.trailing.is_some() => return Ok(()),
+                Err(error) => return Err(Stop::Syntax(error)),
+            };
+            let (start, end) = (event.start_mark, event.end_mark);
+            self.last = self.position(start);
+            match event.data {
+                EventData::StreamStart { .. } => {}
+                EventData::StreamEnd => {
+                    self.trailing = None;
+                    return Ok(());
+                }
+                EventData::DocumentStart { version_directive, .. } => {
+                    if self.trailing.is_some() {
+                        self.trailing = Some(self.last);
+                        return Ok(());
+                    }
+                    // go-yaml v2 reads version 1.1 only.
+                    if version_directive.is_some_and(|version| (version.major, version.minor) != (1, 1)) {
+                        return Err(self.fault(start, "kubectl reads YAML 1.1 only: remove the %YAML line"));
+                    }
+                }
+                // go-yaml reads one document and leaves the rest of its input alone, even if it is broken.
+                EventData::DocumentEnd { .. } => self.trailing = Some(self.last),
+                EventData::Alias { anchor } => {
+                    let Some(&target) = self.anchors.get(&anchor) else {
+                        return Err(
+                            self.fault(start, &format!("there is no anchor `&{anchor}` before this alias"))
+                        );
+                    };
+                    // An alias to a collection that is still open would contain itself.
+                    if self.open.iter().any(|open| open.id == target) {
+                        return Err(
+                            self.fault(start, &format!("the value of anchor `&{anchor}` contains itself"))
+                        );
+                    }
+                    self.add(Kind::Alias(target), start)?;
+                }
+                EventData::Scalar { anchor, tag, mut value, plain_implicit, style, .. } => {
+                    if let Some(repair) = self.repair {
+                        repair.restore(&mut value, style);
+                    }
+                    self.check_scalar(&value, style, start, end)?;
+                    let kind = scalar::resolve(tag.as_deref(), value, plain_implicit)
+                        .map_err(|message| self.fault(start, &message))?;
+                    let id = self.add(kind, start)?;
+                    self.name(anchor, id);
+                }
+                EventData::SequenceStart { anchor, style, .. } => {
+                    self.open(Kind::Sequence(NONE), anchor, style == SequenceStyle::Flow, start)?;
+                }
+                EventData::MappingStart { anchor, style, .. } => {
+                    self.open(Kind::Mapping(NONE), anchor, style == MappingStyle::Flow, start)?;
+                }
+                EventData::SequenceEnd | EventData::MappingEnd => {
+                    self.open.pop();
+                }
+            }
+        }
+    }
+
+    /// Scalars that the parser takes and kubectl refuses.
+    fn check_scalar(&self, value: &str, style: ScalarStyle, start: Mark, end: Mark) -> Result<(), Stop> {
+        let flow = self.open.last().is_some_and(|open| open.flow);
+        if flow && style == ScalarStyle::Plain && value.contains('?') {
+            // go-yaml ends a plain scalar in a flow collection at `?`.
+            return Err(self.fault(start, "a value with `?` inside [] or {} needs quotes"));
+        }
+        if self.check_slash && style == ScalarStyle::DoubleQuoted && self.escapes_slash(start, end) {
+            // JSON has this escape, YAML 1.1 has not.
+            return Err(self.fault(start, "`\\/` is no escape in YAML: write `/`"));
+        }
+        Ok(())
+    }
+
+    fn escapes_slash(&self, start: Mark, end: Mark) -> bool {
+        let range = usize::try_from(start.index).unwrap_or(0)..usize::try_from(end.index).unwrap_or(0);
+        let mut chars = self.text.get(range).unwrap_or_default().chars();
+        while let Some(c) = chars.next() {
+            if c == '\\' && chars.next() == Some('/') {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn open(&mut self, kind: Kind, anchor: Option<String>, flow: bool, start: Mark) -> Result<(), Stop> {
+        if self.open.len() >= MAX_DEPTH {
+            return Err(self.fault(start, &format!("nested more than {MAX_DEPTH} levels deep")));
+        }
+        let flow = flow || self.open.last().is_some_and(|open| open.flow);
+        let id = self.add(kind, start)?;
+        self.name(anchor, id);
+        self.open.push(Open { id, last: NONE, flow });
+        Ok(())
+    }
+
+    fn add(&mut self, kind: Kind, start: Mark) -> Result<Id, Stop> {
+        let at = self.position(start);
+        let Some(id) = self.tree.push(kind, at) else {
+            return Err(self.fault(start, "the document has too many nodes"));
+        };
+        match self.open.last_mut() {
+            Some(parent) => {
+                self.tree.append(parent.id, parent.last, id);
+                parent.last = id;
+            }
+            None => self.root = Some(id),
+        }
+        Ok(id)
+    }
+
+    fn name(&mut self, anchor: Option<String>, id: Id) {
+        if let Some(anchor) = anchor {
+            self.anchors.insert(anchor, id);
+        }
+    }
+
+    fn position(&self, mark: Mark) -> Position {
+        let line = u32::try_from(mark.line).unwrap_or(u32::MAX);
+        let column = u32::try_from(mark.column).unwrap_or(u32::MAX).saturating_add(1);
+        Position {
+            line: self.origin.line.saturating_add(line),
+            column: if line == 0 { column.saturating_add(self.origin.column - 1) } else { column },
+        }
+    }
+
+    fn fault(&self, mark: Mark, message: &str) -> Stop {
+        Stop::Fault(Fault { at: self.position(mark), message: message.to_owned() })
+    }
+
+    fn syntax_fault(&self, error: &libyaml_safer::Error) -> Fault {
+        let problem = error.problem();
+        let context =
+            error.context_mark().zip(error.context()).map(|(mark, text)| (self.position(mark), text));
+        let Some(at) = error.problem_mark().map(|mark| self.position(mark)) else {
+            return self.reader_fault(problem);
+        };
+        match context {
+            // The end of the text is no place to look at: the unclosed quote or bracket is.
+            Some((opened, text)) if problem.contains("end of stream") => {
+                Fault { at: opened, message: format!("{problem} {text} that starts here") }
+            }
+            Some((opened, text)) if opened.line != at.line => {
+                Fault { at, message: format!("{problem} {text} that starts at line {}", opened.line) }
+            }
+            Some((_, text)) => Fault { at, message: format!("{problem} {text}") },
+            None => Fault { at, message: problem.to_owned() },
+        }
+    }
+
+    /// The reader's errors carry no position: they are about characters that no YAML text may have.
+    fn reader_fault(&self, problem: &str) -> Fault {
+        let mut at = self.origin;
+        for c in self.text.chars() {
+            let allowed = matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}')
+                || c >= '\u{10000}';
+            if !allowed {
+                let message = format!("{problem} (U+{:04X})", u32::from(c));
+                return Fault { at, message };
+            }
+            at = if c == '\n' {
+                Position { line: at.line.saturating_add(1), column: 1 }
+            } else {
+                Position { column: at.column.saturating_add(1), ..at }
+            };
+        }
+        Fault { at: self.origin, message: problem.to_owned() }
+    }
+}
+
+/// Hands the text out in pieces: the parser keeps all that it is given as four-byte characters.
+struct Source<'t> {
+    now: &'t [u8],
+    then: &'t [u8],
+}
+
+const PIECE: usize = 8 * 1024;
+
+impl BufRead for Source<'_> {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        if self.now.is_empty() {
+            self.now = std::mem::take(&mut self.then);
+        }
+        let mut end = self.now.len().min(PIECE);
+        // Not in the middle of a character: continuation bytes are 10xxxxxx.
+        while end > 0 && self.now.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
+            end -= 1;
+        }
+        Ok(self.now.get(..end).unwrap_or_default())
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.now = self.now.get(amount..).unwrap_or_default();
+    }
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let mut piece = self.fill_buf()?;
+        let count = piece.read(into)?;
+        self.consume(count);
+        Ok(count)
+    }
+}

@@ -1,0 +1,377 @@
+//! The networks annotation, read as Multus v4 reads it (k8snetworkplumbingwg/multus-cni
+//! pkg/k8sclient/k8sclient.go): text with any of `[`, `{` or `"` is a JSON list, anything else a comma list
+//! of `[namespace/]name[@interface]`.
+
+use crate::pod::decode::{Pairs, Text};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// Annotations of one object share 256 KiB (k8s.io/apimachinery pkg/api/validation, TotalAnnotationSizeLimitB).
+const MAX_BYTES: usize = 256 * 1024;
+/// IFNAMSIZ - 1.
+const MAX_INTERFACE: usize = 15;
+
+/// The networks a pod asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Networks<'a> {
+    text: &'a str,
+    form: Form,
+    /// Attachments in order; a network named twice is two attachments.
+    pub items: Vec<Selection<'a>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Short,
+    Json,
+}
+
+/// One attachment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection<'a> {
+    /// Namespace of the NetworkAttachmentDefinition; absent means the pod's own.
+    pub namespace: Option<Cow<'a, str>>,
+    /// Name of the NetworkAttachmentDefinition.
+    pub name: Cow<'a, str>,
+    /// Interface in the pod; absent means `netN` by position.
+    pub interface: Option<Cow<'a, str>>,
+}
+
+/// Why the annotation cannot be parsed. Texts quote at most a few characters of the input.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AnnotationError {
+    /// More than the API server stores.
+    #[error("{0} bytes; all annotations of an object share 262144")]
+    TooLong(usize),
+    /// Looks like JSON and is none.
+    #[error("not valid JSON ({0})")]
+    Json(String),
+    /// JSON, but no list.
+    #[error("JSON, but not a list; Multus takes only a list here")]
+    NotAList,
+    /// A list element that is no object.
+    #[error("item {0} is not an object")]
+    NotAnObject(usize),
+    /// An item without a name.
+    #[error("item {0} has no network name")]
+    NoName(usize),
+    /// A name that no Kubernetes object can have.
+    #[error("item {index}: {what} {value:?} is not a valid name")]
+    BadName {
+        /// Position in the list, from 1.
+        index: usize,
+        /// Namespace, network name or interface.
+        what: &'static str,
+        /// The text, shortened.
+        value: String,
+    },
+    /// More than one `/` or `@`.
+    #[error("item {0}: expected [namespace/]name[@interface]")]
+    Shape(usize),
+}
+
+/// Reads the annotation.
+///
+/// # Errors
+/// [`AnnotationError`] when Multus would fail the pod's sandbox over it.
+pub fn parse(text: &str) -> Result<Networks<'_>, AnnotationError> {
+    if text.len() > MAX_BYTES {
+        return Err(AnnotationError::TooLong(text.len()));
+    }
+    if text.contains(['[', '{', '"']) {
+        return Ok(Networks { text, form: Form::Json, items: parse_json(text)? });
+    }
+    let items = if text.trim().is_empty() { Vec::new() } else { parse_short(text)? };
+    Ok(Networks { text, form: Form::Short, items })
+}
+
+fn parse_short(text: &str) -> Result<Vec<Selection<'_>>, AnnotationError> {
+    text.split(',')
+        .enumerate()
+        .map(|(i, item)| {
+            let index = i + 1;
+            let item = item.trim();
+            let (network, interface) = match item.split_once('@') {
+                Some((_, rest)) if rest.contains('@') => return Err(AnnotationError::Shape(index)),
+                Some((network, interface)) => (network.trim(), Some(interface.trim())),
+                None => (item, None),
+            };
+            let (namespace, name) = match network.split_once('/') {
+                Some((_, rest)) if rest.contains('/') => return Err(AnnotationError::Shape(index)),
+                Some((namespace, name)) => (Some(namespace.trim()), name.trim()),
+                None => (None, network),
+            };
+            if name.is_empty() {
+                return Err(AnnotationError::NoName(index));
+            }
+            // The short form takes labels only: no dot, unlike the JSON form.
+            check(index, "network name", name, is_label)?;
+            if let Some(namespace) = namespace {
+                check(index, "namespace", namespace, is_label)?;
+            }
+            if let Some(interface) = interface {
+                check(index, "interface", interface, is_interface)?;
+            }
+            Ok(Selection {
+                namespace: namespace.map(Cow::Borrowed),
+                name: Cow::Borrowed(name),
+                interface: interface.map(Cow::Borrowed),
+            })
+        })
+        .collect()
+}
+
+fn parse_json(text: &str) -> Result<Vec<Selection<'_>>, AnnotationError> {
+    let elements: Vec<&RawValue> = serde_json::from_str(text).map_err(|error| {
+        if error.is_data() { AnnotationError::NotAList } else { AnnotationError::Json(error.to_string()) }
+    })?;
+    elements
+        .into_iter()
+        .enumerate()
+        .map(|(i, element)| {
+            let index = i + 1;
+            let item: Pairs<'_, Option<&RawValue>> =
+                serde_json::from_str(element.get()).map_err(|_| AnnotationError::NotAnObject(index))?;
+            let name = member(&item, "name", index, "network name")?.filter(|n| !n.is_empty());
+            let name = name.ok_or(AnnotationError::NoName(index))?;
+            let namespace = member(&item, "namespace", index, "namespace")?.filter(|n| !n.is_empty());
+            let interface = match member(&item, "interface", index, "interface")? {
+                Some(interface) if !interface.is_empty() => Some(interface),
+                // Deprecated spelling that Multus still reads.
+                _ => member(&item, "interfaceRequest", index, "interface")?.filter(|n| !n.is_empty()),
+            };
+            check(index, "network name", &name, is_subdomain)?;
+            if let Some(namespace) = &namespace {
+                check(index, "namespace", namespace, is_label)?;
+            }
+            if let Some(interface) = &interface {
+                check(index, "interface", interface, is_interface)?;
+            }
+            Ok(Selection { namespace, name, interface })
+        })
+        .collect()
+}
+
+/// A string member; Go's decoder matches keys whatever their case.
+fn member<'a>(
+    item: &Pairs<'a, Option<&'a RawValue>>,
+    key: &str,
+    index: usize,
+    what: &'static str,
+) -> Result<Option<Cow<'a, str>>, AnnotationError> {
+    let found = item.iter().filter(|(k, _)| k.eq_ignore_ascii_case(key)).last();
+    let Some(raw) = found.and_then(|(_, raw)| *raw) else { return Ok(None) };
+    let text: Text<'a> = serde_json::from_str(raw.get()).map_err(|_| AnnotationError::BadName {
+        index,
+        what,
+        value: shorten(raw.get()),
+    })?;
+    Ok(Some(text.0))
+}
+
+fn check(
+    index: usize,
+    what: &'static str,
+    value: &str,
+    valid: fn(&str) -> bool,
+) -> Result<(), AnnotationError> {
+    if valid(value) { Ok(()) } else { Err(AnnotationError::BadName { index, what, value: shorten(value) }) }
+}
+
+fn shorten(value: &str) -> String {
+    let mut short: String = value.chars().take(40).collect();
+    if short.len() < value.len() {
+        short.push('…');
+    }
+    short
+}
+
+/// A DNS-1123 label.
+#[must_use]
+pub fn is_label(name: &str) -> bool {
+    let inner = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-';
+    let bytes = name.as_bytes();
+    bytes.len() <= 63
+        && bytes.iter().all(inner)
+        && bytes.first().is_some_and(|b| *b != b'-')
+        && bytes.last().is_some_and(|b| *b != b'-')
+}
+
+/// A DNS-1123 subdomain, which names of custom resources are.
+#[must_use]
+pub fn is_subdomain(name: &str) -> bool {
+    name.len() <= 253 && name.split('.').all(is_label)
+}
+
+/// A Linux interface name: at most 15 bytes, no white space, no slash, neither `.` nor `..`.
+#[must_use]
+pub fn is_interface(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= MAX_INTERFACE
+        && name != "."
+        && name != ".."
+        && name.chars().all(|c| !c.is_whitespace() && !c.is_control() && c != '/')
+}
+
+impl Networks<'_> {
+    /// The annotation with attachments appended, in the form it is written in: order, spacing and keys that
+    /// we do not know stay as they are.
+    #[must_use]
+    pub fn append(&self, added: &[Selection<'_>]) -> String {
+        match self.form {
+            Form::Short => {
+                let separator = if self.text.contains(", ") { ", " } else { "," };
+                let mut out = self.text.trim_end().to_owned();
+                for item in added {
+                    if !out.is_empty() {
+                        out.push_str(separator);
+                    }
+                    out.push_str(&item.short());
+                }
+                out
+            }
+            Form::Json => {
+                let Some((head, tail)) = self.text.rfind(']').and_then(|at| self.text.split_at_checked(at))
+                else {
+                    return self.text.to_owned();
+                };
+                let last = head.trim_end();
+                let mut out = last.to_owned();
+                let separator = if self.text.trim().contains('\n') { ",\n  " } else { ", " };
+                let mut first = self.items.is_empty();
+                for item in added {
+                    if !first {
+                        out.push_str(separator);
+                    }
+                    first = false;
+                    out.push_str(&item.json());
+                }
+                out.push_str(head.get(last.len()..).unwrap_or_default());
+                out.push_str(tail);
+                out
+            }
+        }
+    }
+}
+
+impl Selection<'_> {
+    /// `[namespace/]name[@interface]`.
+    #[must_use]
+    pub fn short(&self) -> String {
+        let mut out = String::new();
+        if let Some(namespace) = &self.namespace {
+            out.push_str(namespace);
+            out.push('/');
+        }
+        out.push_str(&self.name);
+        if let Some(interface) = &self.interface {
+            out.push('@');
+            out.push_str(interface);
+        }
+        out
+    }
+
+    /// A JSON object. The three texts are checked names, which need no escaping.
+    fn json(&self) -> String {
+        let mut out = format!("{{\"name\":\"{}\"", self.name);
+        if let Some(namespace) = &self.namespace {
+            out.push_str(&format!(",\"namespace\":\"{namespace}\""));
+        }
+        if let Some(interface) = &self.interface {
+            out.push_str(&format!(",\"interface\":\"{interface}\""));
+        }
+        out.push('}');
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shorts(text: &str) -> Vec<String> {
+        parse(text).unwrap().items.iter().map(Selection::short).collect()
+    }
+
+    fn rail(i: usize) -> Selection<'static> {
+        Selection {
+            namespace: Some("default".into()),
+            name: "net".into(),
+            interface: Some(format!("rail{i}").into()),
+        }
+    }
+
+    #[test]
+    fn reads_the_short_form() {
+        assert_eq!(shorts("rdma-net, rdma-net"), ["rdma-net", "rdma-net"]);
+        assert_eq!(shorts(" a/b@net1 ,c@x "), ["a/b@net1", "c@x"]);
+        assert_eq!(shorts("net1,\n net2"), ["net1", "net2"]);
+        assert!(shorts("  ").is_empty());
+    }
+
+    #[test]
+    fn reads_the_json_form() {
+        assert_eq!(
+            shorts(r#"[{"name":"a","namespace":"n","interface":"x"},{"Name":"b.c"}]"#),
+            ["n/a@x", "b.c"]
+        );
+        assert_eq!(shorts(r#"[{"name":"a","mac":"c2:b0:57:49:47:f1","cni-args":{"x":[1]}}]"#), ["a"]);
+        assert_eq!(shorts(r#"[{"name":"a","interfaceRequest":"x"}]"#), ["a@x"]);
+        assert!(shorts("[]").is_empty());
+    }
+
+    #[test]
+    fn refuses_what_multus_refuses() {
+        for text in [
+            "a,,b",
+            ",a",
+            "a,",
+            "A",
+            "a.b",
+            "a/b/c",
+            "a@b@c",
+            "a@",
+            "a@averyverylongname",
+            "/a",
+            "a/",
+            "[null]",
+            "[\"a\"]",
+            "{\"name\":\"a\"}",
+            "[{\"name\":\"a\"},]",
+            "['a']",
+            "[{}]",
+            "[{\"name\":null}]",
+            "[{\"name\":\"../x\"}]",
+            "[{\"name\":\"a\",\"interface\":\"x/y\"}]",
+            "[1]",
+            "[[]]",
+            "\"a\"",
+            "{",
+            "[{\"name\":1}]",
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        assert_eq!(parse(&"x".repeat(1 << 20)), Err(AnnotationError::TooLong(1 << 20)));
+    }
+
+    #[test]
+    fn appends_in_the_form_that_is_there() {
+        assert_eq!(parse("").unwrap().append(&[rail(0), rail(1)]), "default/net@rail0,default/net@rail1");
+        assert_eq!(parse("a, b").unwrap().append(&[rail(0)]), "a, b, default/net@rail0");
+        assert_eq!(
+            parse(r#"[{"name":"a","mac":"x"}]"#).unwrap().append(&[rail(0)]),
+            r#"[{"name":"a","mac":"x"}, {"name":"net","namespace":"default","interface":"rail0"}]"#
+        );
+        assert_eq!(
+            parse("[]").unwrap().append(&[rail(0)]),
+            r#"[{"name":"net","namespace":"default","interface":"rail0"}]"#
+        );
+        let multi = "[\n  {\"name\":\"a\"}\n]\n";
+        let merged = parse(multi).unwrap().append(&[rail(0)]);
+        assert_eq!(
+            merged,
+            "[\n  {\"name\":\"a\"},\n  {\"name\":\"net\",\"namespace\":\"default\",\"interface\":\"rail0\"}\n]\n"
+        );
+        assert_eq!(parse(&merged).unwrap().items.len(), 2);
+    }
+}

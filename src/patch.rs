@@ -1,0 +1,168 @@
+//! A plan as RFC 6902 operations on the raw object: only `add` and `replace`, no `test`, and a missing or
+//! `null` parent is created whole. A patch that does not apply is HTTP 500 for the user whatever the
+//! failurePolicy (k8s.io/apiserver pkg/admission/plugin/webhook/mutating/dispatcher.go), so every path here
+//! follows from what the read model saw.
+
+use crate::multus::NETWORKS_ANNOTATION;
+use crate::plan::{Edit, Plan, ResourceList, SHM_PATH};
+use crate::pod::Bytes;
+use crate::pod::view::{Container, PodView};
+use crate::text::token;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// One operation.
+#[derive(Debug, Clone, Serialize)]
+pub struct Operation {
+    /// `add` or `replace`.
+    pub op: &'static str,
+    /// JSON pointer.
+    pub path: String,
+    /// JSON text of the value.
+    pub value: Box<RawValue>,
+}
+
+/// Operations for a plan over the object it was made for. Empty where the plan is.
+#[must_use]
+pub fn operations(pod: &PodView<'_>, plan: &Plan) -> Vec<Operation> {
+    let mut out = Vec::new();
+    for change in &plan.changes {
+        match &change.edit {
+            Edit::Networks { value, present } => {
+                annotation(pod, NETWORKS_ANNOTATION, value, *present, &mut out)
+            }
+            Edit::ShmVolume { name, size, .. } => {
+                let size = Bytes(*size).to_string();
+                let value = object(&[
+                    ("name", string(name)),
+                    ("emptyDir", object(&[("medium", string("Memory")), ("sizeLimit", string(&size))])),
+                ]);
+                let has = pod.spec.as_ref().is_some_and(|s| s.volumes.is_some());
+                append(has, "/spec/volumes", vec![value], &mut out);
+            }
+            _ => {}
+        }
+    }
+    for (index, container) in pod.containers().iter().enumerate() {
+        let edits: Vec<&Edit> =
+            plan.changes.iter().map(|c| &c.edit).filter(|e| e.container() == Some(index)).collect();
+        if !edits.is_empty() {
+            container_operations(index, container, &edits, &mut out);
+        }
+    }
+    out
+}
+
+fn annotation(pod: &PodView<'_>, key: &str, value: &str, present: bool, out: &mut Vec<Operation>) {
+    let value = string(value);
+    let metadata = pod.metadata.as_ref();
+    if metadata.is_some_and(|m| m.annotations.is_some()) {
+        let op = if present { "replace" } else { "add" };
+        push(out, op, format!("/metadata/annotations/{}", token(key)), value);
+    } else if metadata.is_some() {
+        push(out, "add", "/metadata/annotations".to_owned(), object(&[(key, value)]));
+    } else {
+        push(out, "add", "/metadata".to_owned(), object(&[("annotations", object(&[(key, value)]))]));
+    }
+}
+
+fn container_operations(index: usize, container: &Container<'_>, edits: &[&Edit], out: &mut Vec<Operation>) {
+    let at = |rest: &str| format!("/spec/containers/{index}/{rest}");
+    quantities(container, edits, &at, out);
+    if edits.iter().any(|e| matches!(e, Edit::Capability { .. })) {
+        let list = format!("[{}]", string("IPC_LOCK"));
+        let context = container.security_context.as_ref();
+        let capabilities = context.and_then(|s| s.capabilities.as_ref());
+        if capabilities.is_some_and(|c| c.add.is_some()) {
+            push(out, "add", at("securityContext/capabilities/add/-"), string("IPC_LOCK"));
+        } else if capabilities.is_some() {
+            push(out, "add", at("securityContext/capabilities/add"), list);
+        } else if context.is_some() {
+            push(out, "add", at("securityContext/capabilities"), object(&[("add", list)]));
+        } else {
+            push(out, "add", at("securityContext"), object(&[("capabilities", object(&[("add", list)]))]));
+        }
+    }
+    let env = edits.iter().filter_map(|e| match e {
+        Edit::Env { name, value, .. } => Some(object(&[("name", string(name)), ("value", string(value))])),
+        _ => None,
+    });
+    append(container.env.is_some(), &at("env"), env.collect(), out);
+    let mounts = edits.iter().filter_map(|e| match e {
+        Edit::ShmMount { volume, .. } => {
+            Some(object(&[("name", string(volume)), ("mountPath", string(SHM_PATH))]))
+        }
+        _ => None,
+    });
+    append(container.volume_mounts.is_some(), &at("volumeMounts"), mounts.collect(), out);
+}
+
+fn quantities(
+    container: &Container<'_>,
+    edits: &[&Edit],
+    at: &dyn Fn(&str) -> String,
+    out: &mut Vec<Operation>,
+) {
+    let of = |wanted: ResourceList| {
+        edits.iter().filter_map(move |e| match e {
+            Edit::Quantity { list, name, units, present, .. } if *list == wanted => {
+                Some((name.as_str(), string(&units.to_string()), *present))
+            }
+            _ => None,
+        })
+    };
+    for list in [ResourceList::Limits, ResourceList::Requests] {
+        let items: Vec<_> = of(list).collect();
+        if items.is_empty() {
+            continue;
+        }
+        let exists = match list {
+            ResourceList::Limits => container.limits().is_some(),
+            ResourceList::Requests => container.requests().is_some(),
+        };
+        if exists {
+            for (name, value, present) in items {
+                let op = if present { "replace" } else { "add" };
+                push(out, op, at(&format!("resources/{}/{}", list.field(), token(name))), value);
+            }
+        } else {
+            let pairs: Vec<(&str, String)> =
+                items.into_iter().map(|(name, value, _)| (name, value)).collect();
+            if container.resources.is_some() {
+                push(out, "add", at(&format!("resources/{}", list.field())), object(&pairs));
+            } else {
+                push(out, "add", at("resources"), object(&[(list.field(), object(&pairs))]));
+            }
+        }
+    }
+}
+
+/// Appends to a list, or creates it whole.
+fn append(exists: bool, path: &str, values: Vec<String>, out: &mut Vec<Operation>) {
+    if values.is_empty() {
+        return;
+    }
+    if exists {
+        for value in values {
+            push(out, "add", format!("{path}/-"), value);
+        }
+    } else {
+        push(out, "add", path.to_owned(), format!("[{}]", values.join(",")));
+    }
+}
+
+fn push(out: &mut Vec<Operation>, op: &'static str, path: String, value: String) {
+    // The text is made by `string` and `object` below, so it always is JSON.
+    if let Ok(value) = RawValue::from_string(value) {
+        out.push(Operation { op, path, value });
+    }
+}
+
+fn string(text: &str) -> String {
+    serde_json::to_string(text).unwrap_or_default()
+}
+
+fn object(pairs: &[(&str, String)]) -> String {
+    let members: Vec<String> = pairs.iter().map(|(key, value)| format!("{}:{value}", string(key))).collect();
+    format!("{{{}}}", members.join(","))
+}

@@ -1,0 +1,37 @@
+//! Variables: each one that is absent from the container's `env` and from the shell text of its command.
+
+use super::{Change, Edit, Plan, Scene, Target};
+use crate::fabric::Profile;
+use crate::fabric::profile::EnvPolicy;
+use crate::pod::shell::sets_variable;
+
+pub(super) fn plan(scene: Scene<'_>, profile: &Profile, target: Target, plan: &mut Plan) {
+    let Some(container) = scene.pod.containers().get(target.index) else { return };
+    let absent: Vec<_> = profile
+        .env
+        .iter()
+        .filter(|e| e.policy != EnvPolicy::Forbid)
+        .filter(|e| container.env_var(&e.name).is_none())
+        .filter(|e| !container.shell_text().any(|text| sets_variable(text, &e.name)))
+        .collect();
+    if absent.is_empty() {
+        return;
+    }
+    // `env` beats `envFrom`: setting a variable here could change one that a ConfigMap sets.
+    if container.env_from.as_deref().is_some_and(|sources| !sources.is_empty()) {
+        plan.env_unknown.push(target.index);
+        return;
+    }
+    let first = container.env().len();
+    for (nth, entry) in absent.into_iter().enumerate() {
+        plan.changes.push(Change {
+            edit: Edit::Env {
+                container: target.index,
+                name: entry.name.clone(),
+                value: entry.value.clone(),
+                index: first + nth,
+            },
+            reason: entry.reason.clone(),
+        });
+    }
+}

@@ -1,0 +1,39 @@
+//! `IPC_LOCK`: lets a root process pin memory for RDMA beyond the memlock limit, which container runtimes set
+//! to 8 MiB or less. It is the only capability that is ever added.
+
+use super::{Change, Edit, IpcLockRefusal, Plan, Scene, Target};
+use crate::fabric::Profile;
+use crate::pod::view::{Container, runs_as_root};
+
+/// Name of the capability as Kubernetes writes it.
+pub(crate) const IPC_LOCK: &str = "IPC_LOCK";
+
+pub(super) fn plan(scene: Scene<'_>, profile: &Profile, target: Target, plan: &mut Plan) {
+    let Some(container) = scene.pod.containers().get(target.index) else { return };
+    if !profile.ipc_lock || container.privileged() || container.adds_capability(IPC_LOCK) {
+        return;
+    }
+    // A non-root process has an empty effective set whatever is added: Kubernetes has no ambient
+    // capabilities (kubernetes/enhancements KEP-2763; measured in NVIDIA/nvidia-container-toolkit#2037).
+    if runs_as_root(scene.pod, container) == Some(false) {
+        plan.ipc_lock_refusals.push((target.index, IpcLockRefusal::NonRoot));
+        return;
+    }
+    // Pod Security validates after mutation, and neither baseline nor restricted lets IPC_LOCK through
+    // (k8s.io/pod-security-admission policy/check_capabilities_baseline.go).
+    if let Some(level) = scene.namespace_facts.and_then(|f| f.pod_security())
+        && matches!(level, "baseline" | "restricted")
+    {
+        plan.ipc_lock_refusals.push((target.index, IpcLockRefusal::PodSecurity(level.to_owned())));
+        return;
+    }
+    plan.changes.push(Change {
+        edit: Edit::Capability { container: target.index, index: added(container) },
+        reason: "RDMA pins memory beyond the runtime's memlock limit".to_owned(),
+    });
+}
+
+fn added(container: &Container<'_>) -> usize {
+    let capabilities = container.security_context.as_ref().and_then(|s| s.capabilities.as_ref());
+    capabilities.and_then(|c| c.add.as_deref()).map_or(0, <[_]>::len)
+}

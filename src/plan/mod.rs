@@ -1,0 +1,303 @@
+//! The plan: what would be set on a pod so that it fits a profile, and why. Only what is absent is set; a
+//! value of the user's is never changed or removed. One file per kind of change.
+
+mod env;
+mod ipc_lock;
+mod networks;
+pub mod overlay;
+mod resources;
+mod shm;
+mod targets;
+
+pub use shm::{SHM_PATH, recommended as recommended_shm};
+pub use targets::Target;
+
+use crate::fabric::profile::Inject;
+use crate::fabric::{Evidence, Profile};
+use crate::multus::Networks;
+use crate::pod::{PodView, accelerator::Accelerators};
+use crate::snapshot::{NamespaceFacts, Snapshot};
+use crate::text::token;
+use serde::Serialize;
+
+/// Annotation by which a pod keeps itself as it is. It stops the plan, not the rules.
+pub const INJECT_ANNOTATION: &str = "fabric-admission.dev/inject";
+
+/// Ordered changes, and what was left undone.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// Intended edits. All edits of one container stand together, containers in order.
+    pub changes: Vec<Change>,
+    /// Containers that the profile is for.
+    pub targets: Vec<Target>,
+    /// Whole accelerators of the targets (count).
+    pub accelerators: u32,
+    /// Why the whole plan is empty although there is a profile.
+    pub withheld: Option<Withheld>,
+    /// Why a container does not get `IPC_LOCK`.
+    pub ipc_lock_refusals: Vec<(usize, IpcLockRefusal)>,
+    /// Containers with `envFrom`, whose names are not known here: variables are not set there.
+    pub env_unknown: Vec<usize>,
+}
+
+/// One edit and its reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// What is edited.
+    pub edit: Edit,
+    /// Why, in a few words.
+    pub reason: String,
+}
+
+/// How a change reaches the processes of a pod.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Carrier {
+    /// A variable of a container.
+    Env,
+    /// A line of a file in the container.
+    File,
+    /// A field of the object.
+    Object,
+}
+
+/// An edit by intent. Indices count the containers of the object as it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edit {
+    /// The networks annotation with this value.
+    Networks {
+        /// Whole new value.
+        value: String,
+        /// Whether the annotation is there already.
+        present: bool,
+    },
+    /// A volume for `/dev/shm`.
+    ShmVolume {
+        /// Name.
+        name: String,
+        /// Bytes.
+        size: i64,
+        /// Its index once it is there.
+        index: usize,
+    },
+    /// Units of an extended resource.
+    Quantity {
+        /// Container.
+        container: usize,
+        /// Limits or requests.
+        list: ResourceList,
+        /// Resource.
+        name: String,
+        /// Units.
+        units: i64,
+        /// Whether the key is there already, with fewer units.
+        present: bool,
+    },
+    /// An added capability.
+    Capability {
+        /// Container.
+        container: usize,
+        /// Index in `capabilities.add` once it is there.
+        index: usize,
+    },
+    /// A variable.
+    Env {
+        /// Container.
+        container: usize,
+        /// Name.
+        name: String,
+        /// Value.
+        value: String,
+        /// Index in `env` once it is there.
+        index: usize,
+    },
+    /// A mount of the `/dev/shm` volume.
+    ShmMount {
+        /// Container.
+        container: usize,
+        /// Volume.
+        volume: String,
+        /// Index in `volumeMounts` once it is there.
+        index: usize,
+    },
+}
+
+/// Which of a container's resource lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ResourceList {
+    /// `limits`.
+    Limits,
+    /// `requests`.
+    Requests,
+}
+
+impl ResourceList {
+    /// Name of the field.
+    #[must_use]
+    pub fn field(self) -> &'static str {
+        match self {
+            Self::Limits => "limits",
+            Self::Requests => "requests",
+        }
+    }
+}
+
+impl Edit {
+    /// JSON pointer of the value in the patched object.
+    #[must_use]
+    pub fn path(&self) -> String {
+        match self {
+            Self::Networks { .. } => {
+                format!("/metadata/annotations/{}", token(crate::multus::NETWORKS_ANNOTATION))
+            }
+            Self::ShmVolume { index, .. } => format!("/spec/volumes/{index}"),
+            Self::Quantity { container, list, name, .. } => {
+                format!("/spec/containers/{container}/resources/{}/{}", list.field(), token(name))
+            }
+            Self::Capability { container, index } => {
+                format!("/spec/containers/{container}/securityContext/capabilities/add/{index}")
+            }
+            Self::Env { container, index, .. } => format!("/spec/containers/{container}/env/{index}"),
+            Self::ShmMount { container, index, .. } => {
+                format!("/spec/containers/{container}/volumeMounts/{index}")
+            }
+        }
+    }
+
+    /// How it reaches the processes.
+    #[must_use]
+    pub fn carrier(&self) -> Carrier {
+        match self {
+            Self::Env { .. } => Carrier::Env,
+            _ => Carrier::Object,
+        }
+    }
+
+    /// What is set, in one line for a person.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match self {
+            Self::Networks { value, .. } => format!("networks annotation = {value}"),
+            Self::ShmVolume { name, size, .. } => {
+                format!("volume {name}: emptyDir in memory, sizeLimit {}", crate::pod::Bytes(*size))
+            }
+            Self::Quantity { list, name, units, .. } => format!("{}: {name} = {units}", list.field()),
+            Self::Capability { .. } => "capability IPC_LOCK".to_owned(),
+            Self::Env { name, value, .. } => format!("{name}={value}"),
+            Self::ShmMount { volume, .. } => format!("mount {volume} at {SHM_PATH}"),
+        }
+    }
+
+    /// Index of the container it belongs to.
+    #[must_use]
+    pub fn container(&self) -> Option<usize> {
+        match self {
+            Self::Networks { .. } | Self::ShmVolume { .. } => None,
+            Self::Quantity { container, .. }
+            | Self::Capability { container, .. }
+            | Self::Env { container, .. }
+            | Self::ShmMount { container, .. } => Some(*container),
+        }
+    }
+}
+
+/// Why nothing is planned for a pod that has a profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Withheld {
+    /// The pod asks to be left alone.
+    OptedOut,
+    /// The profile is for review only.
+    ReviewOnly,
+    /// The pod uses the node's network namespace, where no CNI plugin is called.
+    HostNetwork,
+    /// The pod names networks of a cloud provider, whose own webhook serves it.
+    ProviderNetworks(&'static str),
+    /// A Windows pod.
+    Windows,
+    /// A mirror pod of a static pod: the node runs it whatever the API server says.
+    Mirror,
+    /// The networks annotation cannot be read, so nothing is built upon it.
+    Unreadable,
+}
+
+/// Why a container does not get `IPC_LOCK`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IpcLockRefusal {
+    /// The kernel drops it when the process is not root.
+    NonRoot,
+    /// Pod Security of the namespace would reject the pod.
+    PodSecurity(String),
+}
+
+/// What planning looks at.
+#[derive(Debug, Clone, Copy)]
+pub struct Scene<'a> {
+    /// The pod or pod template.
+    pub pod: &'a PodView<'a>,
+    /// Its networks annotation; an error where it cannot be read.
+    pub networks: Option<&'a Result<Networks<'a>, crate::multus::AnnotationError>>,
+    /// Its namespace.
+    pub namespace: &'a str,
+    /// What is known of the namespace.
+    pub namespace_facts: Option<&'a NamespaceFacts>,
+    /// Everything else that is known.
+    pub snapshot: &'a Snapshot,
+}
+
+/// Plans a profile for a pod.
+#[must_use]
+pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
+    let accelerators = &scene.snapshot.settings().accelerators;
+    let targets = targets::find(scene.pod, accelerators, profile);
+    let mut plan =
+        Plan { accelerators: targets.iter().map(|t| t.accelerators).sum(), targets, ..Plan::default() };
+    plan.withheld = withheld(scene, profile, accelerators);
+    if plan.withheld.is_some() || plan.targets.is_empty() {
+        return plan;
+    }
+    networks::plan(scene, profile, evidence, &mut plan);
+    if profile.inject == Inject::Annotations {
+        return plan;
+    }
+    shm::plan_volume(scene, profile, &mut plan);
+    // Container by container, so that a patch and a reader find one container's edits together.
+    let attached = networks::attachments_by_resource(scene, profile, &plan);
+    let wanted = resources::wanted(scene, profile, &plan, &attached);
+    for index in 0..scene.pod.containers().len() {
+        if let Some(target) = plan.targets.iter().find(|t| t.index == index).copied() {
+            resources::plan(scene, target, &wanted, &mut plan);
+            ipc_lock::plan(scene, profile, target, &mut plan);
+            env::plan(scene, profile, target, &mut plan);
+        }
+        shm::plan_mount(scene, index, &mut plan);
+    }
+    plan
+}
+
+fn withheld(scene: Scene<'_>, profile: &Profile, _: &Accelerators) -> Option<Withheld> {
+    let pod = scene.pod;
+    if pod.annotation(INJECT_ANNOTATION) == Some("false") {
+        return Some(Withheld::OptedOut);
+    }
+    if profile.inject == Inject::Review {
+        return Some(Withheld::ReviewOnly);
+    }
+    if pod.annotation("kubernetes.io/config.mirror").is_some() {
+        return Some(Withheld::Mirror);
+    }
+    if pod.spec.as_ref().and_then(|s| s.os.as_ref()?.name.as_deref()) == Some("windows") {
+        return Some(Withheld::Windows);
+    }
+    if pod.host_network() {
+        return Some(Withheld::HostNetwork);
+    }
+    for key in ["networking.gke.io/interfaces", "k8s.volcengine.com/pod-networks"] {
+        if pod.annotation(key).is_some() {
+            return Some(Withheld::ProviderNetworks(key));
+        }
+    }
+    if matches!(scene.networks, Some(Err(_))) {
+        return Some(Withheld::Unreadable);
+    }
+    None
+}

@@ -1,0 +1,86 @@
+//! The pod as it would be: the read model with a plan laid over it, without a second pod.
+
+use super::{Edit, Plan, ResourceList};
+use crate::pod::view::{Container, PodView};
+
+/// What a variable is in the final container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variable<'a> {
+    /// A literal value.
+    Value(&'a str),
+    /// Taken from a field, ConfigMap or Secret; not known here.
+    Unknown,
+}
+
+/// Reads the final state.
+#[derive(Debug, Clone, Copy)]
+pub struct Overlay<'a> {
+    pod: &'a PodView<'a>,
+    plan: &'a Plan,
+}
+
+impl<'a> Overlay<'a> {
+    /// Lays a plan over a pod.
+    #[must_use]
+    pub fn new(pod: &'a PodView<'a>, plan: &'a Plan) -> Self {
+        Self { pod, plan }
+    }
+
+    /// The pod as it came.
+    #[must_use]
+    pub fn pod(self) -> &'a PodView<'a> {
+        self.pod
+    }
+
+    fn edits_of(self, container: usize) -> impl Iterator<Item = &'a Edit> {
+        self.plan.changes.iter().map(|c| &c.edit).filter(move |e| e.container() == Some(container))
+    }
+
+    /// Units of a resource that an app container gets.
+    #[must_use]
+    pub fn units(self, index: usize, container: &Container<'_>, resource: &str) -> i64 {
+        let planned = self.edits_of(index).find_map(|e| match e {
+            Edit::Quantity { list: ResourceList::Limits, name, units, .. } if name == resource => {
+                Some(*units)
+            }
+            _ => None,
+        });
+        planned.or_else(|| container.units(resource)).unwrap_or(0)
+    }
+
+    /// Whether a planned mount serves `/dev/shm` of an app container.
+    #[must_use]
+    pub fn mounts_shm(self, index: usize) -> bool {
+        self.edits_of(index).any(|e| matches!(e, Edit::ShmMount { .. }))
+    }
+
+    /// Whether `IPC_LOCK` is planned for an app container.
+    #[must_use]
+    pub fn adds_ipc_lock(self, index: usize) -> bool {
+        self.edits_of(index).any(|e| matches!(e, Edit::Capability { .. }))
+    }
+
+    /// Value of the networks annotation, if the plan changes it.
+    #[must_use]
+    pub fn planned_networks(self) -> Option<&'a str> {
+        self.plan.changes.iter().find_map(|c| match &c.edit {
+            Edit::Networks { value, .. } => Some(value.as_str()),
+            _ => None,
+        })
+    }
+
+    /// A variable of an app container.
+    #[must_use]
+    pub fn variable(self, index: usize, container: &'a Container<'a>, name: &str) -> Option<Variable<'a>> {
+        if let Some((_, entry)) = container.env_var(name) {
+            if entry.value_from.is_some() {
+                return Some(Variable::Unknown);
+            }
+            return Some(Variable::Value(entry.value.as_deref().unwrap_or_default()));
+        }
+        self.edits_of(index).find_map(|e| match e {
+            Edit::Env { name: n, value, .. } if n == name => Some(Variable::Value(value)),
+            _ => None,
+        })
+    }
+}

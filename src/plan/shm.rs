@@ -1,0 +1,101 @@
+//! `/dev/shm`: NCCL reserves about 33 MiB of it for each rank and communicator; the runtime's default is
+//! 64 MiB for the whole container.
+
+use super::{Change, Edit, Plan, Scene};
+use crate::fabric::Profile;
+use crate::pod::{Bytes, Container, Quantity};
+use crate::text::count;
+
+/// Where processes expect POSIX shared memory.
+pub const SHM_PATH: &str = "/dev/shm";
+/// Never less than this for each rank (bytes): two of NCCL 2.29's proxy pools of 31.5 MiB.
+const FLOOR_PER_RANK: i64 = 64 << 20;
+/// Names a volume of ours may have; the first that is free.
+const VOLUME_NAMES: [&str; 3] = ["dshm", "fabric-dshm", "fabric-admission-dshm"];
+/// Proxies of service meshes, which are not the user's containers.
+const MESH_PROXIES: [&str; 2] = ["istio-proxy", "linkerd-proxy"];
+
+/// Bytes for so many ranks: the profile's share for each, at most half the memory limit, since tmpfs pages are
+/// charged to the container (k8s.io/kubernetes pkg/volume/emptydir, KEP-1967), never under what NCCL needs.
+#[must_use]
+pub fn recommended(accelerators: u32, per_accelerator: i64, memory_limit: Option<i64>) -> i64 {
+    let wanted = per_accelerator.saturating_mul(i64::from(accelerators));
+    let capped = memory_limit.map_or(wanted, |limit| wanted.min(limit / 2));
+    let size = capped.max(FLOOR_PER_RANK.saturating_mul(i64::from(accelerators)));
+    // Whole Mi: people read it, and every kubelet prints it the same.
+    size / (1 << 20) * (1 << 20)
+}
+
+fn memory_limit(container: &Container<'_>) -> Option<i64> {
+    let text = container.limits()?.get("memory")?;
+    Quantity::parse(&text.0).ok().map(Quantity::units).filter(|n| *n > 0)
+}
+
+fn needs_mount(container: &Container<'_>) -> bool {
+    container.mount_at(SHM_PATH).is_none() && !MESH_PROXIES.contains(&container.name())
+}
+
+/// Plans the volume, where a target has nothing at `/dev/shm`.
+pub(super) fn plan_volume(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) {
+    let pod = scene.pod;
+    // With hostIPC the container has the node's /dev/shm; a mount over it would take that away.
+    if pod.host_ipc() {
+        return;
+    }
+    let bare = plan.targets.iter().filter(|t| pod.containers().get(t.index).is_some_and(needs_mount));
+    let accelerators: u32 = bare.clone().map(|t| t.accelerators).sum();
+    if accelerators == 0 {
+        return;
+    }
+    let limit = bare
+        .map(|t| pod.containers().get(t.index).and_then(memory_limit))
+        .try_fold(0_i64, |sum, limit| limit.map(|l| sum.saturating_add(l)));
+    let size = recommended(accelerators, profile.shm_per_accelerator, limit);
+    let used = |name: &&&str| !pod.volumes().iter().any(|v| v.name.as_deref() == Some(**name));
+    let Some(name) = VOLUME_NAMES.iter().find(used) else { return };
+    let each = Bytes(profile.shm_per_accelerator);
+    let full = profile.shm_per_accelerator.saturating_mul(i64::from(accelerators));
+    let reason = if size < full {
+        let memory = Bytes(limit.unwrap_or_default());
+        format!(
+            "{} at {each} each, held to half the memory limit of {memory}",
+            count(accelerators as usize, "accelerator")
+        )
+    } else {
+        format!("{} at {each} each; without it NCCL has 64 MiB", count(accelerators as usize, "accelerator"))
+    };
+    plan.changes.push(Change {
+        edit: Edit::ShmVolume { name: (*name).to_owned(), size, index: pod.volumes().len() },
+        reason,
+    });
+}
+
+/// Plans the mount of the planned volume in a container that has none: processes that share memory across
+/// containers of the pod then see the same files.
+pub(super) fn plan_mount(scene: Scene<'_>, index: usize, plan: &mut Plan) {
+    let Some(container) = scene.pod.containers().get(index).filter(|c| needs_mount(c)) else { return };
+    let volume = plan.changes.iter().find_map(|c| match &c.edit {
+        Edit::ShmVolume { name, .. } => Some(name.clone()),
+        _ => None,
+    });
+    let Some(volume) = volume else { return };
+    plan.changes.push(Change {
+        edit: Edit::ShmMount { container: index, volume, index: container.volume_mounts().len() },
+        reason: "one shared memory for all containers of the pod".to_owned(),
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GI: i64 = 1 << 30;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(recommended(8, 8 * GI, None), 64 * GI);
+        assert_eq!(recommended(8, 8 * GI, Some(64 * GI)), 32 * GI);
+        assert_eq!(recommended(8, 8 * GI, Some(512 << 20)), 512 << 20);
+        assert_eq!(recommended(1, 8 * GI, Some(1 << 20)), 64 << 20);
+    }
+}

@@ -1,0 +1,143 @@
+//! Which resources are accelerators, and how many whole ones a container asks for.
+
+use super::quantity::Quantity;
+use super::view::{Container, PodView};
+
+/// Names of extended resources that put a pod in scope.
+#[derive(Debug, Clone)]
+pub struct Accelerators {
+    names: Vec<Pattern>,
+}
+
+#[derive(Debug, Clone)]
+struct Pattern {
+    text: String,
+    prefix: bool,
+    /// Whether one unit is a whole accelerator; a MIG slice or a time share is not.
+    whole: bool,
+}
+
+/// How many accelerators a container asks for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Demand {
+    /// Whether it asks for any, slices and shares included.
+    pub any: bool,
+    /// Whole accelerators (count); 0 where only slices are asked.
+    pub whole: u32,
+    /// A quantity that is no number, such as `$GPUS`: the container asks, how many is unknown.
+    pub unknown: bool,
+}
+
+impl Default for Accelerators {
+    /// NVIDIA's device plugin (whole, MIG and shared names), AMD's, and AWS Neuron's.
+    fn default() -> Self {
+        let pattern = |text: &str, prefix, whole| Pattern { text: text.to_owned(), prefix, whole };
+        Self {
+            names: vec![
+                pattern("nvidia.com/gpu", false, true),
+                pattern("nvidia.com/gpu.shared", false, false),
+                pattern("nvidia.com/mig-", true, false),
+                pattern("amd.com/gpu", false, true),
+                pattern("aws.amazon.com/neuron", true, true),
+            ],
+        }
+    }
+}
+
+impl Accelerators {
+    fn find(&self, resource: &str) -> Option<&Pattern> {
+        self.names.iter().find(|p| if p.prefix { resource.starts_with(&p.text) } else { resource == p.text })
+    }
+
+    /// Whether a resource is an accelerator.
+    #[must_use]
+    pub fn contains(&self, resource: &str) -> bool {
+        self.find(resource).is_some()
+    }
+
+    /// What one container asks for. Zero does not count.
+    #[must_use]
+    pub fn demand(&self, container: &Container<'_>) -> Demand {
+        let mut demand = Demand::default();
+        for name in container.resource_names() {
+            let Some(pattern) = self.find(name) else { continue };
+            let text = container
+                .limits()
+                .and_then(|l| l.get(name))
+                .or_else(|| container.requests().and_then(|r| r.get(name)));
+            match text.map(|t| Quantity::parse(&t.0)) {
+                Some(Ok(q)) if q.units() > 0 => {
+                    demand.any = true;
+                    if pattern.whole {
+                        let units = u32::try_from(q.units()).unwrap_or(u32::MAX);
+                        demand.whole = demand.whole.saturating_add(units);
+                    }
+                }
+                Some(Err(_)) => {
+                    demand.any = true;
+                    demand.unknown = true;
+                }
+                Some(Ok(_)) | None => {}
+            }
+        }
+        demand
+    }
+
+    /// Whether any container of the pod asks for an accelerator.
+    #[must_use]
+    pub fn asked_by(&self, pod: &PodView<'_>) -> bool {
+        pod.containers().iter().chain(pod.init_containers()).any(|c| self.demand(c).any)
+    }
+
+    /// Whole accelerators of the app containers and native sidecars (count); `None` when a quantity is
+    /// unknown.
+    #[must_use]
+    pub fn whole_of(&self, pod: &PodView<'_>) -> Option<u32> {
+        let sidecars = pod.init_containers().iter().filter(|c| c.is_sidecar());
+        pod.containers().iter().chain(sidecars).try_fold(0_u32, |sum, c| {
+            let demand = self.demand(c);
+            (!demand.unknown).then(|| sum.saturating_add(demand.whole))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn demand(resources: &str) -> Demand {
+        let json = format!(r#"{{"resources":{resources}}}"#);
+        Accelerators::default().demand(&serde_json::from_str::<Container<'_>>(&json).unwrap())
+    }
+
+    #[test]
+    fn counts_whole_accelerators() {
+        assert_eq!(
+            demand(r#"{"limits":{"nvidia.com/gpu":8}}"#),
+            Demand { any: true, whole: 8, unknown: false }
+        );
+        assert_eq!(demand(r#"{"requests":{"amd.com/gpu":"2"}}"#).whole, 2);
+        assert_eq!(demand(r#"{"limits":{"aws.amazon.com/neuroncore":"4"}}"#).whole, 4);
+    }
+
+    #[test]
+    fn a_slice_is_asked_but_not_whole() {
+        let slice = demand(r#"{"limits":{"nvidia.com/mig-3g.40gb":1}}"#);
+        assert!(slice.any && slice.whole == 0);
+    }
+
+    #[test]
+    fn zero_and_null_do_not_count() {
+        assert_eq!(demand(r#"{"limits":{"nvidia.com/gpu":0}}"#), Demand::default());
+        assert_eq!(demand(r#"{"limits":{"nvidia.com/gpu":null}}"#), Demand::default());
+        assert_eq!(demand(r#"{"limits":null}"#), Demand::default());
+    }
+
+    #[test]
+    fn a_placeholder_is_asked_and_unknown() {
+        assert_eq!(
+            demand(r#"{"limits":{"nvidia.com/gpu":"$GPUS"}}"#),
+            Demand { any: true, whole: 0, unknown: true }
+        );
+    }
+}

@@ -1,0 +1,162 @@
+//! Building blocks of the read model: values that borrow from the request body and take `null` for absent,
+//! as Go's decoder does (encoding/json leaves the zero value where it reads `null`).
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+/// A string that borrows from the body where it holds no escape sequence.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Text<'a>(pub Cow<'a, str>);
+
+impl Deref for Text<'_> {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Text<'de>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+    fn visit_borrowed_str<E: de::Error>(self, v: &'de str) -> Result<Self::Value, E> {
+        Ok(Text(Cow::Borrowed(v)))
+    }
+    fn visit_str<E: de::Error>(self, v: &str) -> Result<Self::Value, E> {
+        Ok(Text(Cow::Owned(v.to_owned())))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_str(TextVisitor)
+    }
+}
+
+/// A list whose `null` elements read as zero values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct List<T>(pub Vec<T>);
+
+impl<T> Deref for List<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct ListVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for ListVisitor<T> {
+            type Value = List<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<List<T>, A::Error> {
+                let mut items = Vec::new();
+                while let Some(item) = seq.next_element::<Option<T>>()? {
+                    items.push(item.unwrap_or_default());
+                }
+                Ok(List(items))
+            }
+        }
+        d.deserialize_seq(ListVisitor(PhantomData))
+    }
+}
+
+/// A string-keyed map in the order of the body. A key given twice counts with its last value, as in Go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pairs<'a, V>(pub Vec<(Text<'a>, V)>);
+
+impl<'a, V> Pairs<'a, V> {
+    /// The value of a key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&V> {
+        self.0.iter().rev().find(|(k, _)| &**k == key).map(|(_, v)| v)
+    }
+    /// Entries in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &V)> {
+        self.0.iter().map(|(k, v)| (&**k, v))
+    }
+}
+
+impl<'de: 'a, 'a, V: Deserialize<'de> + Default> Deserialize<'de> for Pairs<'a, V> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct PairsVisitor<V>(PhantomData<V>);
+        impl<'de, V: Deserialize<'de> + Default> Visitor<'de> for PairsVisitor<V> {
+            type Value = Pairs<'de, V>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a mapping")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<'de, V>, A::Error> {
+                let mut items = Vec::new();
+                while let Some((key, value)) = map.next_entry::<Text<'de>, Option<V>>()? {
+                    items.push((key, value.unwrap_or_default()));
+                }
+                Ok(Pairs(items))
+            }
+        }
+        d.deserialize_map(PairsVisitor(PhantomData))
+    }
+}
+
+/// The text of a resource quantity, which the API takes as a string or as a number
+/// (k8s.io/apimachinery pkg/api/resource, `Quantity.UnmarshalJSON`); `null` reads as zero.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuantityText<'a>(pub Cow<'a, str>);
+
+impl Default for QuantityText<'_> {
+    fn default() -> Self {
+        Self(Cow::Borrowed("0"))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for QuantityText<'a> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct QuantityVisitor;
+        impl<'de> Visitor<'de> for QuantityVisitor {
+            type Value = QuantityText<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a quantity (a string or a number)")
+            }
+            fn visit_borrowed_str<E: de::Error>(self, v: &'de str) -> Result<Self::Value, E> {
+                Ok(QuantityText(Cow::Borrowed(v)))
+            }
+            fn visit_str<E: de::Error>(self, v: &str) -> Result<Self::Value, E> {
+                Ok(QuantityText(Cow::Owned(v.to_owned())))
+            }
+            fn visit_u64<E: de::Error>(self, v: u64) -> Result<Self::Value, E> {
+                Ok(QuantityText(Cow::Owned(v.to_string())))
+            }
+            fn visit_i64<E: de::Error>(self, v: i64) -> Result<Self::Value, E> {
+                Ok(QuantityText(Cow::Owned(v.to_string())))
+            }
+            fn visit_f64<E: de::Error>(self, v: f64) -> Result<Self::Value, E> {
+                Ok(QuantityText(Cow::Owned(v.to_string())))
+            }
+            fn visit_bool<E: de::Error>(self, v: bool) -> Result<Self::Value, E> {
+                Ok(QuantityText(Cow::Borrowed(if v { "true" } else { "false" })))
+            }
+            // An unrendered `{{ x }}` reads as a mapping; it is a quantity the API refuses, no reason to
+            // give up on the whole object.
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                while map.next_entry::<de::IgnoredAny, de::IgnoredAny>()?.is_some() {}
+                Ok(QuantityText(Cow::Borrowed("{…}")))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                while seq.next_element::<de::IgnoredAny>()?.is_some() {}
+                Ok(QuantityText(Cow::Borrowed("[…]")))
+            }
+            fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+                Ok(QuantityText::default())
+            }
+        }
+        d.deserialize_any(QuantityVisitor)
+    }
+}

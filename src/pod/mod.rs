@@ -1,0 +1,13 @@
+//! What a pod is to us: a borrowed read model, quantities, accelerators, and the variables its shell text
+//! sets.
+
+pub mod accelerator;
+pub mod decode;
+pub mod quantity;
+pub mod shell;
+pub mod template;
+pub mod view;
+
+pub use accelerator::Accelerators;
+pub use quantity::{Bytes, Quantity, QuantityError};
+pub use view::{Container, PodView};

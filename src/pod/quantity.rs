@@ -1,0 +1,258 @@
+//! Kubernetes resource quantities, with the API server's grammar (k8s.io/apimachinery
+//! pkg/api/resource/quantity.go).
+
+use std::fmt;
+
+/// A parsed quantity. Exact for every value the API can hold; larger ones saturate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Quantity {
+    nanos: i128,
+}
+
+/// Why a text is no quantity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum QuantityError {
+    /// Looks like something a template engine or `envsubst` should have replaced.
+    #[error("a placeholder that nothing has replaced")]
+    Placeholder,
+    /// Anything else outside the grammar.
+    #[error("not a Kubernetes quantity")]
+    Grammar,
+}
+
+/// 10^9: quantities are kept to nano precision, as the API server rounds them up to.
+const NANO: i128 = 1_000_000_000;
+
+impl Quantity {
+    /// A whole number of units.
+    #[must_use]
+    pub const fn from_units(units: i64) -> Self {
+        Self { nanos: units as i128 * NANO }
+    }
+
+    /// Parses the text of a quantity: `8`, `0.5`, `64Gi`, `100m`, `1e3`.
+    ///
+    /// # Errors
+    /// [`QuantityError`] when the API server would refuse the text.
+    pub fn parse(text: &str) -> Result<Self, QuantityError> {
+        Self::parse_number(text).ok_or_else(|| {
+            if looks_like_placeholder(text) { QuantityError::Placeholder } else { QuantityError::Grammar }
+        })
+    }
+
+    fn parse_number(text: &str) -> Option<Self> {
+        let (negative, rest) = match text.as_bytes().first()? {
+            b'-' => (true, text.get(1..)?),
+            b'+' => (false, text.get(1..)?),
+            _ => (false, text),
+        };
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let (number, suffix) = rest.split_at_checked(end)?;
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
+            return None;
+        }
+        let scale = Scale::parse(suffix)?;
+        let nanos = scale.apply(whole, fraction);
+        Some(Self { nanos: if negative { -nanos } else { nanos } })
+    }
+
+    /// Whether it is a whole number.
+    #[must_use]
+    pub fn is_integer(self) -> bool {
+        self.nanos % NANO == 0
+    }
+
+    /// Whole units, rounded up as the API server does; saturates at the range of `i64`.
+    #[must_use]
+    pub fn units(self) -> i64 {
+        let up = self.nanos.div_euclid(NANO) + i128::from(self.nanos.rem_euclid(NANO) != 0);
+        i64::try_from(up).unwrap_or(if up < 0 { i64::MIN } else { i64::MAX })
+    }
+
+    /// Whether it is below zero.
+    #[must_use]
+    pub fn is_negative(self) -> bool {
+        self.nanos < 0
+    }
+}
+
+/// What the suffix multiplies by.
+#[derive(Clone, Copy)]
+enum Scale {
+    Binary(u32),
+    Decimal(i32),
+}
+
+impl Scale {
+    fn parse(suffix: &str) -> Option<Self> {
+        Some(match suffix {
+            "" => Self::Decimal(0),
+            "Ki" => Self::Binary(10),
+            "Mi" => Self::Binary(20),
+            "Gi" => Self::Binary(30),
+            "Ti" => Self::Binary(40),
+            "Pi" => Self::Binary(50),
+            "Ei" => Self::Binary(60),
+            "n" => Self::Decimal(-9),
+            "u" => Self::Decimal(-6),
+            "m" => Self::Decimal(-3),
+            "k" => Self::Decimal(3),
+            "M" => Self::Decimal(6),
+            "G" => Self::Decimal(9),
+            "T" => Self::Decimal(12),
+            "P" => Self::Decimal(15),
+            "E" => Self::Decimal(18),
+            _ => {
+                let exponent = suffix.strip_prefix(['e', 'E'])?;
+                // The API reads the exponent as a 32-bit integer after an optional sign.
+                Self::Decimal(exponent.parse::<i32>().ok()?)
+            }
+        })
+    }
+
+    /// The number in nanos, rounded up; `whole` and `fraction` hold digits only.
+    fn apply(self, whole: &str, fraction: &str) -> i128 {
+        match self {
+            Self::Binary(shift) => {
+                let factor = NANO << shift;
+                let whole = digits(whole).saturating_mul(factor);
+                // 18 digits of a fraction are more than the API keeps.
+                let short = fraction.get(..18).unwrap_or(fraction);
+                let power = 10_i128.pow(u32::try_from(short.len()).unwrap_or(18));
+                let part = digits(short) * (factor / NANO);
+                let nanos = match part.checked_mul(NANO) {
+                    Some(n) => div_up(n, power),
+                    None => div_up(part, power).saturating_mul(NANO),
+                };
+                whole.saturating_add(nanos)
+            }
+            Self::Decimal(exponent) => {
+                let mut all = String::with_capacity(whole.len() + fraction.len());
+                all.push_str(whole);
+                all.push_str(fraction);
+                let shift = i64::from(exponent) + 9 - i64::try_from(fraction.len()).unwrap_or(i64::MAX);
+                let value = digits(&all);
+                if shift >= 0 {
+                    match u32::try_from(shift).ok().and_then(|s| 10_i128.checked_pow(s)) {
+                        Some(power) => value.saturating_mul(power),
+                        None => {
+                            if value == 0 {
+                                0
+                            } else {
+                                i128::MAX
+                            }
+                        }
+                    }
+                } else {
+                    match u32::try_from(-shift).ok().and_then(|s| 10_i128.checked_pow(s)) {
+                        Some(power) => div_up(value, power),
+                        None => i128::from(value != 0),
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn digits(text: &str) -> i128 {
+    text.bytes().fold(0_i128, |n, b| n.saturating_mul(10).saturating_add(i128::from(b.saturating_sub(b'0'))))
+}
+
+fn div_up(n: i128, by: i128) -> i128 {
+    n / by + i128::from(n % by != 0)
+}
+
+fn looks_like_placeholder(text: &str) -> bool {
+    let t = text.trim();
+    t.contains('$')
+        || t.contains('{')
+        || t.contains('<')
+        || t.contains("__")
+        || (t.len() > 2 && t.bytes().all(|b| b.is_ascii_uppercase() || b == b'_' || b.is_ascii_digit()) && {
+            t.bytes().any(|b| b.is_ascii_uppercase())
+        })
+}
+
+/// Bytes in the largest binary unit that divides them, as people write sizes: `64Gi`, `512Mi`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bytes(pub i64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (unit, shift) in [("Ti", 40), ("Gi", 30), ("Mi", 20), ("Ki", 10)] {
+            if self.0 != 0 && self.0 % (1_i64 << shift) == 0 {
+                return write!(f, "{}{unit}", self.0 >> shift);
+            }
+        }
+        write!(f, "{}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units(text: &str) -> i64 {
+        Quantity::parse(text).unwrap().units()
+    }
+
+    #[test]
+    fn reads_what_the_api_reads() {
+        for (text, expected) in [
+            ("8", 8),
+            ("+8", 8),
+            ("-1", -1),
+            ("0", 0),
+            ("64Gi", 64 << 30),
+            ("1.5Gi", 3 << 29),
+            ("0.5", 1),
+            ("100m", 1),
+            ("1500m", 2),
+            ("1e3", 1000),
+            ("1E3", 1000),
+            ("1e-3", 1),
+            ("2k", 2000),
+            ("1E", 1_000_000_000_000_000_000),
+            (".5Ki", 512),
+            ("5.", 5),
+            ("9999999999999999999999", i64::MAX),
+            ("1e400000", i64::MAX),
+        ] {
+            assert_eq!(units(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_the_api_refuses() {
+        for text in
+            ["", "-", ".", "8 ", " 8", "8g", "8GiB", "1.2.3", "0x8", "true", "1e", "1e3Gi", "1_000", "٣"]
+        {
+            assert_eq!(Quantity::parse(text), Err(QuantityError::Grammar), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn names_a_placeholder() {
+        for text in
+            ["$GPUS", "${GPU_PER_NODE}", "{{ .Values.gpus }}", "__NUM_NODES__", "GPU_COUNT", "<gpus>", "{…}"]
+        {
+            assert_eq!(Quantity::parse(text), Err(QuantityError::Placeholder), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn tells_fractions() {
+        assert!(Quantity::parse("2000m").unwrap().is_integer());
+        assert!(!Quantity::parse("1.5").unwrap().is_integer());
+        assert!(Quantity::parse("-2").unwrap().is_negative());
+    }
+
+    #[test]
+    fn prints_sizes_as_people_write_them() {
+        assert_eq!(Bytes(64 << 30).to_string(), "64Gi");
+        assert_eq!(Bytes(3 << 29).to_string(), "1536Mi");
+        assert_eq!(Bytes(0).to_string(), "0");
+        assert_eq!(Bytes(1000).to_string(), "1000");
+    }
+}

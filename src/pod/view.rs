@@ -1,0 +1,371 @@
+//! The read model of a pod: only the fields that decide something, borrowed from the body. It is never
+//! written back; patches are made from intents on the raw object, so fields newer than this model survive.
+
+use super::decode::{List, Pairs, QuantityText, Text};
+use super::quantity::Quantity;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+/// A pod, or the template of one: an object with `metadata` and `spec`.
+#[derive(Debug, Default, Deserialize)]
+pub struct PodView<'a> {
+    /// Absent in many templates.
+    #[serde(borrow, default)]
+    pub metadata: Option<Metadata<'a>>,
+    /// Absent only in objects the API refuses.
+    #[serde(borrow, default)]
+    pub spec: Option<Spec<'a>>,
+}
+
+/// `metadata`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Metadata<'a> {
+    /// Name; empty at admission of pods that have only a `generateName`.
+    #[serde(borrow, default)]
+    pub name: Option<Text<'a>>,
+    /// Prefix of a name that the API server will make.
+    #[serde(borrow, default)]
+    pub generate_name: Option<Text<'a>>,
+    /// Namespace.
+    #[serde(borrow, default)]
+    pub namespace: Option<Text<'a>>,
+    /// Labels.
+    #[serde(borrow, default)]
+    pub labels: Option<Pairs<'a, Text<'a>>>,
+    /// Annotations.
+    #[serde(borrow, default)]
+    pub annotations: Option<Pairs<'a, Text<'a>>>,
+}
+
+/// `spec`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Spec<'a> {
+    /// App containers.
+    #[serde(borrow, default)]
+    pub containers: Option<List<Container<'a>>>,
+    /// Init containers, native sidecars among them.
+    #[serde(borrow, default)]
+    pub init_containers: Option<List<Container<'a>>>,
+    /// Volumes.
+    #[serde(borrow, default)]
+    pub volumes: Option<List<Volume<'a>>>,
+    /// Shares the node's network namespace; CNI plugins are then never called.
+    #[serde(default)]
+    pub host_network: Option<bool>,
+    /// Shares the node's IPC namespace, and with it the node's `/dev/shm`.
+    #[serde(default, rename = "hostIPC")]
+    pub host_ipc: Option<bool>,
+    /// Pod-level security context.
+    #[serde(borrow, default)]
+    pub security_context: Option<SecurityContext<'a>>,
+    /// Operating system, where stated.
+    #[serde(borrow, default)]
+    pub os: Option<Os<'a>>,
+    /// Claims on devices (DRA).
+    #[serde(borrow, default)]
+    pub resource_claims: Option<List<PodClaim<'a>>>,
+}
+
+/// `spec.os`.
+#[derive(Debug, Default, Deserialize)]
+pub struct Os<'a> {
+    /// `linux` or `windows`.
+    #[serde(borrow, default)]
+    pub name: Option<Text<'a>>,
+}
+
+/// An entry of `spec.resourceClaims`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodClaim<'a> {
+    /// Name by which containers refer to it.
+    #[serde(borrow, default)]
+    pub name: Option<Text<'a>>,
+    /// Template the claim is made from.
+    #[serde(borrow, default)]
+    pub resource_claim_template_name: Option<Text<'a>>,
+}
+
+/// A container of any kind.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Container<'a> {
+    /// Name.
+    #[serde(borrow, default)]
+    pub name: Option<Text<'a>>,
+    /// Entry point.
+    #[serde(borrow, default)]
+    pub command: Option<List<Text<'a>>>,
+    /// Arguments.
+    #[serde(borrow, default)]
+    pub args: Option<List<Text<'a>>>,
+    /// Variables.
+    #[serde(borrow, default)]
+    pub env: Option<List<EnvVar<'a>>>,
+    /// Sources of variables whose names are not in the pod.
+    #[serde(default)]
+    pub env_from: Option<List<Ignored>>,
+    /// Resources.
+    #[serde(borrow, default)]
+    pub resources: Option<Resources<'a>>,
+    /// Security context.
+    #[serde(borrow, default)]
+    pub security_context: Option<SecurityContext<'a>>,
+    /// Mounts.
+    #[serde(borrow, default)]
+    pub volume_mounts: Option<List<VolumeMount<'a>>>,
+    /// `Always` makes an init container a native sidecar.
+    #[serde(borrow, default)]
+    pub restart_policy: Option<Text<'a>>,
+}
+
+/// A value of which only the presence counts.
+#[derive(Debug, Default, Deserialize)]
+pub struct Ignored(#[allow(dead_code, reason = "only its presence is read")] Option<IgnoredAny>);
+
+/// `env[]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EnvVar<'a> {
+    /// Name.
+    #[serde(borrow, default)]
+    pub name: Option<Text<'a>>,
+    /// Literal value, before `$(VAR)` is expanded.
+    #[serde(borrow, default)]
+    pub value: Option<Text<'a>>,
+    /// Value taken from elsewhere.
+    #[serde(default)]
+    pub value_from: Option<IgnoredAny>,
+}
+
+/// `resources`.
+#[derive(Debug, Default, Deserialize)]
+pub struct Resources<'a> {
+    /// Upper bounds; for extended resources the quantity that is handed out.
+    #[serde(borrow, default)]
+    pub limits: Option<Pairs<'a, QuantityText<'a>>>,
+    /// Lower bounds.
+    #[serde(borrow, default)]
+    pub requests: Option<Pairs<'a, QuantityText<'a>>>,
+    /// Claims of the pod that this container uses.
+    #[serde(borrow, default)]
+    pub claims: Option<List<ContainerClaim<'a>>>,
+}
+
+/// `resources.claims[]`.
+#[derive(Debug, Default, Deserialize)]
+pub struct ContainerClaim<'a> {
+    /// Name in `spec.resourceClaims`.
+    #[serde(borrow, default)]
+    pub name: Option<Text<'a>>,
+}
+
+/// `securityContext` of a pod or a container.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SecurityContext<'a> {
+    /// All capabilities and every device of the node.
+    #[serde(default)]
+    pub privileged: Option<bool>,
+    /// User id of the process.
+    #[serde(default)]
+    pub run_as_user: Option<i64>,
+    /// The kubelet refuses to start it as root.
+    #[serde(default)]
+    pub run_as_non_root: Option<bool>,
+    /// Capabilities; containers only.
+    #[serde(borrow, default)]
+    pub capabilities: Option<Capabilities<'a>>,
+}
+
+/// `securityContext.capabilities`.
+#[derive(Debug, Default, Deserialize)]
+pub struct Capabilities<'a> {
+    /// Added.
+    #[serde(borrow, default)]
+    pub add: Option<List<Text<'a>>>,
+}
+
+/// `volumeMounts[]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VolumeMount<'a> {
+    /// Volume.
+    #[serde(borrow, default)]
+    pub name: Option<Text<'a>>,
+    /// Path in the container.
+    #[serde(borrow, default)]
+    pub mount_path: Option<Text<'a>>,
+}
+
+/// `volumes[]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Volume<'a> {
+    /// Name.
+    #[serde(borrow, default)]
+    pub name: Option<Text<'a>>,
+    /// Scratch space on disk or in memory.
+    #[serde(borrow, default)]
+    pub empty_dir: Option<EmptyDir<'a>>,
+    /// A path of the node.
+    #[serde(default)]
+    pub host_path: Option<IgnoredAny>,
+}
+
+/// `volumes[].emptyDir`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EmptyDir<'a> {
+    /// `Memory` for tmpfs.
+    #[serde(borrow, default)]
+    pub medium: Option<Text<'a>>,
+    /// Size.
+    #[serde(borrow, default)]
+    pub size_limit: Option<QuantityText<'a>>,
+}
+
+impl<'a> PodView<'a> {
+    /// App containers, in order.
+    #[must_use]
+    pub fn containers(&self) -> &[Container<'a>] {
+        self.spec.as_ref().and_then(|s| s.containers.as_deref()).unwrap_or_default()
+    }
+    /// Init containers, in order.
+    #[must_use]
+    pub fn init_containers(&self) -> &[Container<'a>] {
+        self.spec.as_ref().and_then(|s| s.init_containers.as_deref()).unwrap_or_default()
+    }
+    /// Volumes, in order.
+    #[must_use]
+    pub fn volumes(&self) -> &[Volume<'a>] {
+        self.spec.as_ref().and_then(|s| s.volumes.as_deref()).unwrap_or_default()
+    }
+    /// An annotation.
+    #[must_use]
+    pub fn annotation(&self, key: &str) -> Option<&str> {
+        Some(&**self.metadata.as_ref()?.annotations.as_ref()?.get(key)?)
+    }
+    /// Whether the pod shares the node's network namespace.
+    #[must_use]
+    pub fn host_network(&self) -> bool {
+        self.spec.as_ref().and_then(|s| s.host_network).unwrap_or(false)
+    }
+    /// Whether the pod shares the node's IPC namespace.
+    #[must_use]
+    pub fn host_ipc(&self) -> bool {
+        self.spec.as_ref().and_then(|s| s.host_ipc).unwrap_or(false)
+    }
+    /// Pod-level security context.
+    #[must_use]
+    pub fn security_context(&self) -> Option<&SecurityContext<'a>> {
+        self.spec.as_ref()?.security_context.as_ref()
+    }
+}
+
+impl<'a> Container<'a> {
+    /// Name, or the empty string.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or_default()
+    }
+    /// Variables, in order.
+    #[must_use]
+    pub fn env(&self) -> &[EnvVar<'a>] {
+        self.env.as_deref().unwrap_or_default()
+    }
+    /// Mounts, in order.
+    #[must_use]
+    pub fn volume_mounts(&self) -> &[VolumeMount<'a>] {
+        self.volume_mounts.as_deref().unwrap_or_default()
+    }
+    /// Limits.
+    #[must_use]
+    pub fn limits(&self) -> Option<&Pairs<'a, QuantityText<'a>>> {
+        self.resources.as_ref()?.limits.as_ref()
+    }
+    /// Requests.
+    #[must_use]
+    pub fn requests(&self) -> Option<&Pairs<'a, QuantityText<'a>>> {
+        self.resources.as_ref()?.requests.as_ref()
+    }
+    /// Units of an extended resource that the container gets: its limit, else its request, which the API
+    /// wants equal. A text that is no quantity counts as none.
+    #[must_use]
+    pub fn units(&self, resource: &str) -> Option<i64> {
+        let text = self
+            .limits()
+            .and_then(|l| l.get(resource))
+            .or_else(|| self.requests().and_then(|r| r.get(resource)))?;
+        Quantity::parse(&text.0).ok().map(Quantity::units)
+    }
+    /// Every resource name the container mentions, limits first, each once.
+    pub fn resource_names(&self) -> impl Iterator<Item = &str> {
+        let limits = self.limits();
+        limits.into_iter().flat_map(Pairs::iter).map(|(k, _)| k).chain(
+            self.requests()
+                .into_iter()
+                .flat_map(Pairs::iter)
+                .map(|(k, _)| k)
+                .filter(move |k| limits.is_none_or(|l| l.get(k).is_none())),
+        )
+    }
+    /// Whether it keeps running beside the app containers (a native sidecar, Kubernetes 1.33).
+    #[must_use]
+    pub fn is_sidecar(&self) -> bool {
+        self.restart_policy.as_deref() == Some("Always")
+    }
+    /// Whether it runs privileged.
+    #[must_use]
+    pub fn privileged(&self) -> bool {
+        self.security_context.as_ref().and_then(|s| s.privileged).unwrap_or(false)
+    }
+    /// Whether a capability is added, by its name or with all of them.
+    #[must_use]
+    pub fn adds_capability(&self, capability: &str) -> bool {
+        let added = self.security_context.as_ref().and_then(|s| s.capabilities.as_ref()?.add.as_deref());
+        added.unwrap_or_default().iter().any(|c| {
+            // Runtimes drop an optional CAP_ prefix; "ALL" stands for every one.
+            let name = c.strip_prefix("CAP_").unwrap_or(c);
+            name.eq_ignore_ascii_case(capability) || name.eq_ignore_ascii_case("ALL")
+        })
+    }
+    /// The last entry of a variable, which is the one that counts.
+    #[must_use]
+    pub fn env_var(&self, name: &str) -> Option<(usize, &EnvVar<'a>)> {
+        self.env().iter().enumerate().rev().find(|(_, e)| e.name.as_deref() == Some(name))
+    }
+    /// The mount at a path, trailing slashes aside.
+    #[must_use]
+    pub fn mount_at(&self, path: &str) -> Option<(usize, &VolumeMount<'a>)> {
+        self.volume_mounts()
+            .iter()
+            .enumerate()
+            .find(|(_, m)| m.mount_path.as_deref().is_some_and(|p| p.trim_end_matches('/') == path))
+    }
+    /// Command and arguments, in order.
+    pub fn shell_text(&self) -> impl Iterator<Item = &str> {
+        let list = |l: &'_ Option<List<Text<'a>>>| l.as_ref().map_or(0, |l| l.len());
+        let (n, m) = (list(&self.command), list(&self.args));
+        (0..n + m).filter_map(move |i| {
+            let part = if i < n { self.command.as_ref()?.get(i) } else { self.args.as_ref()?.get(i - n) };
+            part.map(|t| &**t)
+        })
+    }
+}
+
+/// Whether a container is known to run as another user than root: its own context, else the pod's.
+/// `None` where neither says; the image decides then.
+#[must_use]
+pub fn runs_as_root(pod: &PodView<'_>, container: &Container<'_>) -> Option<bool> {
+    let own = container.security_context.as_ref();
+    let whole = pod.security_context();
+    let user = own.and_then(|s| s.run_as_user).or_else(|| whole.and_then(|s| s.run_as_user));
+    if let Some(user) = user {
+        return Some(user == 0);
+    }
+    let non_root = own.and_then(|s| s.run_as_non_root).or_else(|| whole.and_then(|s| s.run_as_non_root));
+    (non_root == Some(true)).then_some(false)
+}

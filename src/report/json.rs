@@ -1,0 +1,172 @@
+//! The review as JSON, `fabric-admission.dev/review/v1`. Fields are only ever added; unknown values are
+//! `null`, never absent.
+
+use super::{Reviewed, Skipped, Source, Summary, Unread};
+use crate::patch::Operation;
+use crate::plan::Carrier;
+use crate::rules::Severity;
+use crate::snapshot::Mode;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// Name and version of the format.
+pub const SCHEMA: &str = "fabric-admission.dev/review/v1";
+
+/// The whole document. It is written piece by piece; this type gives the schema.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Document<'a> {
+    /// Always `fabric-admission.dev/review/v1`.
+    pub schema: &'static str,
+    /// Counts.
+    pub summary: Summary,
+    /// One entry for each pod template, and one for each object with rules of its own.
+    pub results: Vec<ResultEntry<'a>>,
+    /// Objects that were passed over.
+    pub skipped: Vec<Skipped>,
+    /// Inputs that could not be read.
+    pub errors: Vec<Unread>,
+}
+
+/// One result.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ResultEntry<'a> {
+    /// Where the object stands.
+    source: &'a Source,
+    /// `apiVersion` of the object.
+    api_version: &'a str,
+    /// `kind` of the object.
+    kind: &'a str,
+    /// Namespace; null for kinds without one.
+    namespace: Option<&'a str>,
+    /// `metadata.name`.
+    name: Option<&'a str>,
+    /// `metadata.generateName`.
+    generate_name: Option<&'a str>,
+    /// JSON pointer of the pod template; empty for a pod, null for the object's own findings. Pointers in
+    /// patch, changes and findings are relative to the object there.
+    template: Option<&'a str>,
+    /// Profile that applies.
+    profile: Option<&'a str>,
+    /// What named the profile, or why there is none.
+    evidence: Option<&'a str>,
+    /// Whether the namespace opted in; where it did not, findings are information and nothing is changed.
+    opted_in: bool,
+    /// `enforce` or `audit`.
+    mode: &'static str,
+    /// `allow` or `deny`.
+    verdict: &'static str,
+    /// Whether the mode alone keeps an error from denying.
+    would_deny: bool,
+    /// RFC 6902 operations.
+    patch: Vec<PatchEntry<'a>>,
+    /// Intended changes with their reasons.
+    changes: Vec<ChangeEntry<'a>>,
+    /// Findings, most severe first.
+    findings: Vec<FindingEntry<'a>>,
+}
+
+/// One operation.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PatchEntry<'a> {
+    op: &'a str,
+    path: &'a str,
+    #[schemars(with = "serde_json::Value")]
+    value: &'a RawValue,
+}
+
+/// One change.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ChangeEntry<'a> {
+    /// JSON pointer of the value in the patched object.
+    path: String,
+    /// `env`, `file` or `object`.
+    carrier: Carrier,
+    /// What is set, for people.
+    summary: String,
+    /// Why.
+    reason: &'a str,
+}
+
+/// One finding.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FindingEntry<'a> {
+    /// Id of the rule.
+    rule: &'a str,
+    /// `error`, `warning` or `info`.
+    severity: Severity,
+    /// JSON pointer of the value.
+    path: &'a str,
+    /// What is wrong.
+    message: &'a str,
+    /// What to do.
+    fix: &'a str,
+    /// Line in the file, from 1.
+    line: Option<u32>,
+    /// Column in the file, from 1.
+    column: Option<u32>,
+}
+
+/// Operations as JSON entries.
+#[must_use]
+pub fn patch(operations: &[Operation]) -> Vec<PatchEntry<'_>> {
+    operations.iter().map(|o| PatchEntry { op: o.op, path: &o.path, value: &o.value }).collect()
+}
+
+/// Name of a mode.
+#[must_use]
+pub fn mode_name(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Enforce => "enforce",
+        Mode::Audit => "audit",
+    }
+}
+
+impl<'a> From<&'a Reviewed> for ResultEntry<'a> {
+    fn from(r: &'a Reviewed) -> Self {
+        let decision = &r.decision;
+        let places = r.places.iter().map(Some).chain(std::iter::repeat(None));
+        Self {
+            source: &r.source,
+            api_version: &r.api_version,
+            kind: &r.kind,
+            namespace: r.namespace.as_deref(),
+            name: r.name.as_deref(),
+            generate_name: r.generate_name.as_deref(),
+            template: r.template.as_deref(),
+            profile: decision.profile.as_deref(),
+            evidence: decision.evidence.as_deref(),
+            opted_in: r.opted_in,
+            mode: mode_name(r.mode),
+            verdict: if decision.denied { "deny" } else { "allow" },
+            would_deny: decision.would_deny,
+            patch: patch(&decision.patch),
+            changes: decision
+                .plan
+                .changes
+                .iter()
+                .map(|c| ChangeEntry {
+                    path: c.edit.path(),
+                    carrier: c.edit.carrier(),
+                    summary: c.edit.summary(),
+                    reason: &c.reason,
+                })
+                .collect(),
+            findings: decision
+                .findings
+                .iter()
+                .zip(places)
+                .map(|(f, place)| FindingEntry {
+                    rule: f.rule,
+                    severity: f.severity,
+                    path: &f.path,
+                    message: &f.message,
+                    fix: &f.fix,
+                    line: place.map(|p| p.line),
+                    column: place.map(|p| p.column),
+                })
+                .collect(),
+        }
+    }
+}

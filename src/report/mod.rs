@@ -1,0 +1,110 @@
+//! A review as people and programs read it.
+
+pub mod json;
+pub mod rules_page;
+pub mod text;
+
+use crate::review::Decision;
+use crate::snapshot::Mode;
+
+/// Where something stands in the input.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Source {
+    /// File as given, `<stdin>` for standard input.
+    pub file: String,
+    /// Number of the document in its file, from 0.
+    pub document: usize,
+    /// Line of the object, from 1.
+    pub line: u32,
+    /// JSON pointer of the object in its document; not empty for items of a List and AdmissionReviews.
+    pub pointer: String,
+}
+
+/// Line and column, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Line.
+    pub line: u32,
+    /// Column, in characters.
+    pub column: u32,
+}
+
+/// The review of one object: a pod template, or an object of its own.
+#[derive(Debug)]
+pub struct Reviewed {
+    /// Where it stands.
+    pub source: Source,
+    /// `apiVersion` of the object that was applied.
+    pub api_version: String,
+    /// `kind` of it.
+    pub kind: String,
+    /// Namespace; `None` for kinds without one.
+    pub namespace: Option<String>,
+    /// `metadata.name`.
+    pub name: Option<String>,
+    /// `metadata.generateName`.
+    pub generate_name: Option<String>,
+    /// Pointer of the pod template; empty for a pod itself, `None` for the object's own findings.
+    pub template: Option<String>,
+    /// Whether the namespace opted in.
+    pub opted_in: bool,
+    /// Mode it was reviewed under.
+    pub mode: Mode,
+    /// What is decided.
+    pub decision: Decision,
+    /// Place of each finding, in their order.
+    pub places: Vec<Place>,
+}
+
+/// An object that was passed over.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Skipped {
+    /// Where it stands.
+    pub source: Source,
+    /// Why.
+    pub reason: String,
+}
+
+/// Input that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Unread {
+    /// File as given.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+/// Counts of a whole review.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Summary {
+    /// Documents with content.
+    pub documents: usize,
+    /// Pod templates and objects that were reviewed.
+    pub results: usize,
+    /// Objects that were passed over.
+    pub skipped: usize,
+    /// Inputs that could not be read.
+    pub errors: usize,
+    /// Results that are refused.
+    pub denied: usize,
+    /// Results with a warning and no error.
+    pub warned: usize,
+    /// Results that are changed.
+    pub mutated: usize,
+}
+
+impl Summary {
+    /// Counts a result in.
+    pub fn count(&mut self, reviewed: &Reviewed) {
+        use crate::rules::Severity;
+        self.results += 1;
+        let worst = reviewed.decision.findings.iter().map(|f| f.severity).max();
+        self.denied += usize::from(reviewed.decision.denied);
+        self.warned += usize::from(worst == Some(Severity::Warning));
+        self.mutated += usize::from(!reviewed.decision.patch.is_empty());
+    }
+}

@@ -1,0 +1,134 @@
+//! The review as text, to be read at three in the morning: a line of verdict for each object, what would be
+//! changed and why, what is wrong and how to mend it, and the sum.
+
+use super::{Place, Reviewed, Skipped, Summary};
+use crate::plan::Change;
+use crate::rules::{Finding, Severity};
+use crate::text::{count, printable};
+use anstyle::{AnsiColor, Style};
+use std::io::{self, Write};
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GREEN: Style = AnsiColor::Green.on_default();
+const RED: Style = AnsiColor::Red.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+const CYAN: Style = AnsiColor::Cyan.on_default();
+
+/// Writes one result.
+///
+/// # Errors
+/// Those of the writer.
+pub fn result(out: &mut dyn Write, r: &Reviewed, containers: &[String]) -> io::Result<()> {
+    let decision = &r.decision;
+    let (style, verdict) = match (decision.denied, decision.would_deny) {
+        (true, _) => (RED, "DENY "),
+        (false, true) => (YELLOW, "ALLOW"),
+        (false, false) => (GREEN, "ALLOW"),
+    };
+    write!(out, "{style}{verdict}{style:#}  {BOLD}{}{BOLD:#}  {}", place(r), object(r))?;
+    writeln!(out, "  {DIM}{}{DIM:#}", outcome(r))?;
+    for change in &decision.plan.changes {
+        change_lines(out, change, containers)?;
+    }
+    let places = r.places.iter().map(Some).chain(std::iter::repeat(None));
+    for (finding, place) in decision.findings.iter().zip(places) {
+        finding_lines(out, finding, place)?;
+    }
+    Ok(())
+}
+
+fn place(r: &Reviewed) -> String {
+    format!("{}:{}", printable(&r.source.file, 300), r.source.line)
+}
+
+/// Kind, name and, where it is no pod itself, the template's pointer.
+fn object(r: &Reviewed) -> String {
+    let name = match (&r.name, &r.generate_name) {
+        (Some(name), _) if !name.is_empty() => printable(name, 80),
+        (_, Some(prefix)) => format!("{}*", printable(prefix, 80)),
+        _ => "(no name)".to_owned(),
+    };
+    let namespace = r.namespace.as_deref().map(|n| format!("{}/", printable(n, 63))).unwrap_or_default();
+    let template = match r.template.as_deref() {
+        Some(pointer) if !pointer.is_empty() => format!(" {pointer}"),
+        _ => String::new(),
+    };
+    format!("{} {namespace}{name}{template}", printable(&r.kind, 60))
+}
+
+/// Why the verdict is what it is, in brackets.
+fn outcome(r: &Reviewed) -> String {
+    let decision = &r.decision;
+    let mut parts = Vec::new();
+    if !r.opted_in {
+        parts.push("namespace not opted in: the API server would not ask".to_owned());
+    } else if decision.would_deny {
+        parts.push("mode audit: would be denied in enforce".to_owned());
+    }
+    match (&decision.profile, &decision.evidence) {
+        (Some(profile), Some(evidence)) => parts.push(format!("profile {profile}, {evidence}")),
+        (None, Some(evidence)) => parts.push(evidence.clone()),
+        _ => {}
+    }
+    let changes = decision.plan.changes.len();
+    if changes > 0 {
+        parts.push(count(changes, "change"));
+    } else if decision.findings.is_empty() {
+        parts.push(if decision.in_scope { "fits as it is" } else { "asks for no accelerator" }.to_owned());
+    }
+    format!("({})", parts.join("; "))
+}
+
+fn change_lines(out: &mut dyn Write, change: &Change, containers: &[String]) -> io::Result<()> {
+    let owner = change.edit.container().and_then(|i| containers.get(i));
+    let owner = owner.map(|name| format!("{}: ", printable(name, 63))).unwrap_or_default();
+    writeln!(out, "  {GREEN}+{GREEN:#} {owner}{}", printable(&change.edit.summary(), 4000))?;
+    writeln!(out, "      {DIM}{}{DIM:#}", change.reason)
+}
+
+fn finding_lines(out: &mut dyn Write, finding: &Finding, place: Option<&Place>) -> io::Result<()> {
+    let style = match finding.severity {
+        Severity::Error => RED,
+        Severity::Warning => YELLOW,
+        Severity::Info => CYAN,
+    };
+    let at = place.map(|p| format!(" {}:{}", p.line, p.column)).unwrap_or_default();
+    writeln!(out, "  {style}{} {}{style:#}{at} {}", finding.severity, finding.rule, finding.message)?;
+    let path = if finding.path.is_empty() { "(whole object)" } else { &finding.path };
+    writeln!(out, "      {DIM}at  {path}{DIM:#}")?;
+    writeln!(out, "      fix {}", finding.fix)
+}
+
+/// Writes an object that was passed over.
+///
+/// # Errors
+/// Those of the writer.
+pub fn skipped(out: &mut dyn Write, skipped: &Skipped) -> io::Result<()> {
+    let file = printable(&skipped.source.file, 300);
+    writeln!(out, "{DIM}SKIP   {file}:{}  {}{DIM:#}", skipped.source.line, skipped.reason)
+}
+
+/// Writes the last line.
+///
+/// # Errors
+/// Those of the writer.
+pub fn summary(out: &mut dyn Write, s: &Summary) -> io::Result<()> {
+    let style = if s.denied > 0 || s.errors > 0 { RED } else { BOLD };
+    write!(
+        out,
+        "\n{style}{}, {} reviewed: {} denied, {} with warnings, {} changed{style:#}",
+        count(s.documents, "document"),
+        s.results,
+        s.denied,
+        s.warned,
+        s.mutated
+    )?;
+    if s.skipped > 0 {
+        write!(out, "; {} skipped", s.skipped)?;
+    }
+    if s.errors > 0 {
+        write!(out, "; {RED}{} unreadable{RED:#}", count(s.errors, "input"))?;
+    }
+    writeln!(out)
+}

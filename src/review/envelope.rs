@@ -1,0 +1,102 @@
+//! AdmissionReview v1 as the API server sends it. The objects stay raw text: decoding them through generic
+//! types costs more than everything else together.
+
+use crate::pod::decode::Text;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The request envelope.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AdmissionReview<'a> {
+    /// `admission.k8s.io/v1`.
+    #[serde(borrow, default)]
+    pub api_version: Option<Text<'a>>,
+    /// `AdmissionReview`.
+    #[serde(borrow, default)]
+    pub kind: Option<Text<'a>>,
+    /// The request.
+    #[serde(borrow, default)]
+    pub request: Option<Request<'a>>,
+}
+
+/// `request`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Request<'a> {
+    /// Echoed in the response.
+    #[serde(borrow, default)]
+    pub uid: Text<'a>,
+    /// Kind of the object, in the version that the webhook is registered for.
+    #[serde(borrow, default)]
+    pub kind: GroupVersionKind<'a>,
+    /// `status`, `ephemeralcontainers`, … where the request is for a part of the object.
+    #[serde(borrow, default)]
+    pub sub_resource: Option<Text<'a>>,
+    /// Namespace; the object's own may be empty.
+    #[serde(borrow, default)]
+    pub namespace: Option<Text<'a>>,
+    /// `CREATE`, `UPDATE`, `DELETE` or `CONNECT`.
+    #[serde(borrow, default)]
+    pub operation: Text<'a>,
+    /// The object, undecoded; absent on DELETE.
+    #[serde(borrow, default)]
+    pub object: Option<&'a RawValue>,
+}
+
+/// `request.kind`.
+#[derive(Debug, Default, Deserialize)]
+pub struct GroupVersionKind<'a> {
+    /// API group; empty for the core group.
+    #[serde(borrow, default)]
+    pub group: Text<'a>,
+    /// Version.
+    #[serde(borrow, default)]
+    pub version: Text<'a>,
+    /// Kind.
+    #[serde(borrow, default)]
+    pub kind: Text<'a>,
+}
+
+/// Why a body is no request that can be answered; the server says 400.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EnvelopeError {
+    /// Not UTF-8.
+    #[error("the body is not UTF-8")]
+    Encoding,
+    /// Not JSON, or fields of other types.
+    #[error("the body is no AdmissionReview: {0}")]
+    Json(String),
+    /// Another kind or version.
+    #[error("expected admission.k8s.io/v1 AdmissionReview, found {0}")]
+    Kind(String),
+    /// A response, or nothing.
+    #[error("the AdmissionReview has no request")]
+    NoRequest,
+    /// A request without the id that the answer must carry.
+    #[error("the request has no uid")]
+    NoUid,
+    /// A CREATE or UPDATE without an object.
+    #[error("the request has no object")]
+    NoObject,
+    /// A pod whose fields have other types than the API's.
+    #[error("the object cannot be read: {0}")]
+    Object(super::decode::DecodeError),
+}
+
+/// Reads a body.
+///
+/// # Errors
+/// [`EnvelopeError`], for which the server answers 400 and failurePolicy decides.
+pub fn parse(body: &[u8]) -> Result<Request<'_>, EnvelopeError> {
+    let text = std::str::from_utf8(body).map_err(|_| EnvelopeError::Encoding)?;
+    let review: AdmissionReview<'_> =
+        serde_json::from_str(text).map_err(|error| EnvelopeError::Json(error.to_string()))?;
+    let (version, kind) = (review.api_version.as_deref(), review.kind.as_deref());
+    if (version, kind) != (Some("admission.k8s.io/v1"), Some("AdmissionReview")) {
+        let found = format!("{} {}", version.unwrap_or("no apiVersion"), kind.unwrap_or("no kind"));
+        return Err(EnvelopeError::Kind(crate::text::printable(&found, 100)));
+    }
+    let request = review.request.ok_or(EnvelopeError::NoRequest)?;
+    if request.uid.is_empty() { Err(EnvelopeError::NoUid) } else { Ok(request) }
+}

@@ -1,0 +1,145 @@
+//! The one way in: an object, a snapshot, a decision. The webhook, `review` and `audit` all come through
+//! here, so what one says the others say.
+
+pub mod decode;
+pub mod envelope;
+pub mod webhook;
+
+use crate::fabric::{Profile, Question, Resolution, resolve};
+use crate::multus::{self, AnnotationError, Networks};
+use crate::patch::{Operation, operations};
+use crate::plan::overlay::Overlay;
+use crate::plan::{Plan, Scene, plan};
+use crate::pod::PodView;
+use crate::rules::{Finding, ObjectContext, PodContext, Severity, check_object, check_pod};
+use crate::snapshot::{Mode, PROFILE_ANNOTATION, Snapshot};
+use decode::DecodeError;
+use std::sync::Arc;
+
+/// A pod, or the template of one, to decide on.
+#[derive(Debug, Clone, Copy)]
+pub struct PodRequest<'a> {
+    /// JSON text of the object that holds `metadata` and `spec`.
+    pub json: &'a str,
+    /// Namespace; never empty.
+    pub namespace: &'a str,
+    /// Whether errors deny.
+    pub mode: Mode,
+    /// Whether the namespace opted in. Where it did not, the API server would not ask.
+    pub opted_in: bool,
+    /// A profile given on the command line.
+    pub profile: Option<&'a Arc<Profile>>,
+}
+
+/// What is decided on one object.
+#[derive(Debug, Default)]
+pub struct Decision {
+    /// Whether the object asks for anything we look at.
+    pub in_scope: bool,
+    /// Name of the profile.
+    pub profile: Option<String>,
+    /// What named it, or why there is none, in a few words.
+    pub evidence: Option<String>,
+    /// Intended changes.
+    pub plan: Plan,
+    /// The same as RFC 6902 operations on the object.
+    pub patch: Vec<Operation>,
+    /// Findings, most severe first, then in the order of the rules.
+    pub findings: Vec<Finding>,
+    /// Whether the object is refused.
+    pub denied: bool,
+    /// Whether it would be refused in mode enforce, but is not in this one.
+    pub would_deny: bool,
+}
+
+/// Decides on a pod.
+///
+/// # Errors
+/// [`DecodeError`] when a field has another type than the API gives it; the API server refuses such objects
+/// before it asks us.
+pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decision, DecodeError> {
+    let pod: PodView<'_> = decode::object(request.json)?;
+    let accelerators = &snapshot.settings().accelerators;
+    if !accelerators.asked_by(&pod) && pod.annotation(PROFILE_ANNOTATION).is_none() {
+        return Ok(Decision::default());
+    }
+    let networks: Option<Result<Networks<'_>, AnnotationError>> =
+        pod.annotation(multus::NETWORKS_ANNOTATION).map(multus::parse);
+    let networks = networks.as_ref();
+    let resolution = resolve(
+        Question {
+            pod: &pod,
+            networks: networks.and_then(|n| n.as_ref().ok()),
+            namespace: request.namespace,
+            flag: request.profile,
+            accelerators: accelerators.whole_of(&pod),
+        },
+        snapshot,
+    );
+    let namespace_facts = snapshot.namespace(request.namespace);
+    let scene = Scene { pod: &pod, networks, namespace: request.namespace, namespace_facts, snapshot };
+    let plan = match resolution.profile() {
+        Some((profile, evidence)) if request.opted_in => plan(scene, profile, evidence),
+        _ => Plan::default(),
+    };
+    let context = PodContext {
+        overlay: Overlay::new(&pod, &plan),
+        plan: &plan,
+        resolution: &resolution,
+        networks,
+        namespace: request.namespace,
+        namespace_facts,
+        snapshot,
+    };
+    let findings = check_pod(&context);
+    let patch = operations(&pod, &plan);
+    let mut decision = Decision {
+        in_scope: true,
+        profile: resolution.profile().map(|(p, _)| p.name.clone()),
+        evidence: Some(words(&resolution)),
+        plan,
+        patch,
+        findings,
+        ..Decision::default()
+    };
+    judge(&mut decision, request.mode, request.opted_in);
+    Ok(decision)
+}
+
+/// Decides on an object that is no pod.
+#[must_use]
+pub fn decide_object(context: &ObjectContext<'_>, mode: Mode) -> Decision {
+    let mut decision = Decision { in_scope: true, findings: check_object(context), ..Decision::default() };
+    judge(&mut decision, mode, true);
+    decision
+}
+
+fn words(resolution: &Resolution) -> String {
+    match resolution {
+        Resolution::Profile { evidence, .. } => evidence.words(),
+        Resolution::Refused { reason, .. } => reason.clone(),
+        Resolution::Outside { profile, reason } => {
+            format!("profile {} does not apply: {reason}", profile.name)
+        }
+        Resolution::NotApplicable { .. } => "nothing names a profile".to_owned(),
+    }
+}
+
+/// Turns severities into a verdict. Where the namespace did not opt in nothing is refused, and nothing is
+/// louder than information.
+fn judge(decision: &mut Decision, mode: Mode, opted_in: bool) {
+    if !opted_in {
+        for finding in &mut decision.findings {
+            finding.severity = Severity::Info;
+        }
+    }
+    decision.findings.sort_by(|a, b| b.severity.cmp(&a.severity));
+    let errors = decision.findings.iter().any(|f| f.severity == Severity::Error);
+    decision.denied = errors && mode == Mode::Enforce;
+    decision.would_deny = errors && mode == Mode::Audit;
+    if decision.denied {
+        // A refused object is not changed. The plan goes with the patch: nothing would be done.
+        decision.patch.clear();
+        decision.plan.changes.clear();
+    }
+}

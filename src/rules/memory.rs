@@ -1,0 +1,323 @@
+//! FAB5xx: shared memory and pinned memory.
+
+use super::{Findings, Meta, PodContext, Rule, Severity};
+use crate::plan::{IpcLockRefusal, SHM_PATH, recommended_shm};
+use crate::pod::view::{Container, runs_as_root};
+use crate::pod::{Bytes, Quantity};
+use crate::text::{count, printable};
+
+/// Below this for each accelerator (bytes) a training job is likely to run out: PyTorch with a dozen process
+/// groups takes about 400 MiB a rank (12 communicators at 33 MiB, NCCL 2.30).
+const SCARCE_PER_RANK: i64 = 512 << 20;
+/// What is recommended for each accelerator where no profile says more (bytes).
+const RECOMMENDED_PER_RANK: i64 = 8 << 30;
+
+/// FAB501.
+pub(super) struct SharedMemory;
+
+static SHARED_MEMORY: Meta = Meta {
+    id: "FAB501",
+    severity: Severity::Warning,
+    summary: "/dev/shm missing or too small on a container with several accelerators",
+    what: "Looks at what is mounted at `/dev/shm` in containers that ask for two or more accelerators: nothing, a \
+           volume on disk, or memory below 512Mi an accelerator. Between that and the recommended 8Gi an accelerator \
+           (or half the memory limit) it is information. A hostPath is told, not judged.",
+    why: "The container runtime's default is 64 MiB for the whole container. NCCL reserves about 33 MiB for each rank \
+          and communicator at start and fails with `No space left on device` or `failed to extend /dev/shm/nccl-…`; \
+          data loaders die with `Bus error`.",
+    fix: "Mount an emptyDir with `medium: Memory` and a sizeLimit of 8Gi an accelerator at /dev/shm.",
+    bad: r"apiVersion: v1
+kind: Pod
+metadata: {name: trainer}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources: {limits: {nvidia.com/gpu: 8}}
+",
+    good: r"apiVersion: v1
+kind: Pod
+metadata: {name: trainer}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources: {limits: {nvidia.com/gpu: 8}}
+    volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+  volumes:
+  - name: dshm
+    emptyDir: {medium: Memory, sizeLimit: 64Gi}
+",
+    sources: &[
+        "NVIDIA/nccl#290, #342, #525, #983",
+        "kubernetes/enhancements KEP-1967",
+        "NVIDIA NCCL user guide, Docker",
+    ],
+    since: "0.1.0",
+    kinds: &[],
+};
+
+impl Rule for SharedMemory {
+    fn meta(&self) -> &'static Meta {
+        &SHARED_MEMORY
+    }
+    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        let pod = context.pod();
+        if pod.host_ipc() {
+            return;
+        }
+        let accelerators = &context.snapshot.settings().accelerators;
+        for (index, container) in pod.containers().iter().enumerate() {
+            let demand = accelerators.demand(container);
+            if demand.whole < 2 && !demand.unknown || context.overlay.mounts_shm(index) {
+                continue;
+            }
+            match container.mount_at(SHM_PATH) {
+                None => {
+                    let who = if demand.unknown {
+                        "accelerators".into()
+                    } else {
+                        count(demand.whole as usize, "accelerator")
+                    };
+                    findings.add(
+                        format!("/spec/containers/{index}"),
+                        format!("{who} and nothing mounted at {SHM_PATH}: NCCL has the runtime's 64 MiB"),
+                        "mount an emptyDir with medium: Memory and sizeLimit 8Gi an accelerator",
+                    );
+                }
+                Some((_, mount)) => {
+                    let volume = mount.name.as_deref().unwrap_or_default();
+                    judge_volume(context, container, demand.whole.max(1), volume, findings);
+                }
+            }
+        }
+    }
+}
+
+fn judge_volume(
+    context: &PodContext<'_>,
+    container: &Container<'_>,
+    whole: u32,
+    name: &str,
+    findings: &mut Findings<'_>,
+) {
+    let volumes = context.pod().volumes();
+    let Some((index, volume)) = volumes.iter().enumerate().find(|(_, v)| v.name.as_deref() == Some(name))
+    else {
+        return;
+    };
+    let path = format!("/spec/volumes/{index}");
+    if volume.host_path.is_some() {
+        findings.add_as(
+            Severity::Info,
+            path,
+            format!("{SHM_PATH} is the node's own: its size is unknown here, and jobs share it"),
+            "an emptyDir with medium: Memory is the pod's own",
+        );
+        return;
+    }
+    let Some(empty_dir) = &volume.empty_dir else { return };
+    if empty_dir.medium.as_deref() != Some("Memory") {
+        findings.add(
+            path,
+            format!("{SHM_PATH} is an emptyDir on disk: shared memory goes through the file system"),
+            "set medium: Memory",
+        );
+        return;
+    }
+    // No limit: the kubelet sizes it by the pod's memory limit or the node; never too small.
+    let Some(text) = &empty_dir.size_limit else { return };
+    let Ok(size) = Quantity::parse(&text.0) else {
+        findings.add(
+            format!("{path}/emptyDir/sizeLimit"),
+            format!("sizeLimit {:?} is no Kubernetes quantity", printable(&text.0, 40)),
+            "write a size such as 64Gi",
+        );
+        return;
+    };
+    let size = size.units();
+    if size == 0 {
+        return;
+    }
+    let profile = context.resolution.profile().map(|(p, _)| p.shm_per_accelerator);
+    let limit =
+        container.limits().and_then(|l| Quantity::parse(&l.get("memory")?.0).ok()).map(Quantity::units);
+    let recommended = recommended_shm(whole, profile.unwrap_or(RECOMMENDED_PER_RANK), limit);
+    if size >= recommended {
+        return;
+    }
+    let scarce = size < SCARCE_PER_RANK.saturating_mul(i64::from(whole));
+    let severity = if scarce { Severity::Warning } else { Severity::Info };
+    findings.add_as(
+        severity,
+        format!("{path}/emptyDir/sizeLimit"),
+        format!(
+            "{} for {} at {SHM_PATH}; {} is recommended",
+            Bytes(size),
+            count(whole as usize, "accelerator"),
+            Bytes(recommended)
+        ),
+        format!("sizeLimit: {}", Bytes(recommended)),
+    );
+}
+
+/// FAB502.
+pub(super) struct IpcLockNonRoot;
+
+static IPC_LOCK_NON_ROOT: Meta = Meta {
+    id: "FAB502",
+    severity: Severity::Warning,
+    summary: "IPC_LOCK does nothing for a container that runs as another user than root",
+    what: "A container that runs as non-root (`runAsUser`, `runAsNonRoot`, its own or the pod's) and adds `IPC_LOCK`, or \
+           that a profile would give it to. The capability is not added then.",
+    why: "The kernel clears the capabilities of a non-root process at exec, and Kubernetes has no ambient ones: \
+          memlock stays at the runtime's limit (8 MiB or less), registration fails with `Cannot allocate memory` \
+          (ibv_reg_mr, errno 12), and NCCL falls back to TCP.",
+    fix: "Raise the runtime's limit on the nodes (containerd unit: `LimitMEMLOCK=infinity`), or run as root.",
+    bad: r"apiVersion: v1
+kind: Pod
+metadata: {name: trainer}
+spec:
+  securityContext: {runAsUser: 1000}
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    securityContext: {capabilities: {add: [IPC_LOCK]}}
+    resources: {limits: {nvidia.com/gpu: 1, rdma/rdma_shared_device_a: 1}}
+",
+    good: r"apiVersion: v1
+kind: Pod
+metadata: {name: trainer}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    securityContext: {runAsUser: 0, capabilities: {add: [IPC_LOCK]}}
+    resources: {limits: {nvidia.com/gpu: 1, rdma/rdma_shared_device_a: 1}}
+",
+    sources: &[
+        "NVIDIA/nvidia-container-toolkit#2037 (measured)",
+        "kubernetes/kubernetes#56374",
+        "kubernetes/enhancements KEP-2763",
+    ],
+    since: "0.1.0",
+    kinds: &[],
+};
+
+impl Rule for IpcLockNonRoot {
+    fn meta(&self) -> &'static Meta {
+        &IPC_LOCK_NON_ROOT
+    }
+    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        for (index, container) in context.pod().containers().iter().enumerate() {
+            let refused = context
+                .plan
+                .ipc_lock_refusals
+                .iter()
+                .any(|(i, r)| *i == index && *r == IpcLockRefusal::NonRoot);
+            let added = container.adds_capability("IPC_LOCK")
+                && !container.privileged()
+                && runs_as_root(context.pod(), container) == Some(false)
+                && context.has_rdma(index);
+            if !refused && !added {
+                continue;
+            }
+            let message = if refused {
+                "IPC_LOCK is not added: the container runs as non-root, where it has no effect; memlock stays at the runtime's limit"
+            } else {
+                "IPC_LOCK has no effect: the container runs as non-root; memlock stays at the runtime's limit"
+            };
+            findings.add(
+                format!("/spec/containers/{index}/securityContext"),
+                message,
+                "raise the runtime's limit (containerd: LimitMEMLOCK=infinity), or run as root",
+            );
+        }
+    }
+}
+
+/// FAB503.
+pub(super) struct IpcLockPodSecurity;
+
+static IPC_LOCK_POD_SECURITY: Meta = Meta {
+    id: "FAB503",
+    severity: Severity::Warning,
+    summary: "IPC_LOCK is not added because Pod Security would reject the pod",
+    what: "A container that a profile would give `IPC_LOCK`, in a namespace that enforces Pod Security at `baseline` or \
+           `restricted`.",
+    why: "Pod Security is checked after mutation and lets no pod with added IPC_LOCK through, so adding it would turn an \
+          admitted pod into a rejected one. Without it, and with the runtime's default memlock limit, memory \
+          registration fails and NCCL falls back to TCP.",
+    fix: "Raise the runtime's memlock limit on the nodes (containerd unit: `LimitMEMLOCK=infinity`), or train in a \
+          namespace at level `privileged`.",
+    bad: r"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  transport: infiniband
+  attachment: none
+---
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: training
+  labels: {fabric-admission.dev/mode: enforce, pod-security.kubernetes.io/enforce: baseline}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  namespace: training
+  annotations: {fabric-admission.dev/profile: site}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources: {limits: {nvidia.com/gpu: 1}}
+",
+    good: r"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  transport: infiniband
+  attachment: none
+---
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: training
+  labels: {fabric-admission.dev/mode: enforce, pod-security.kubernetes.io/enforce: privileged}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  namespace: training
+  annotations: {fabric-admission.dev/profile: site}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources: {limits: {nvidia.com/gpu: 1}}
+",
+    sources: &["k8s.io/pod-security-admission policy/check_capabilities_baseline.go"],
+    since: "0.1.0",
+    kinds: &[],
+};
+
+impl Rule for IpcLockPodSecurity {
+    fn meta(&self) -> &'static Meta {
+        &IPC_LOCK_POD_SECURITY
+    }
+    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        for (index, refusal) in &context.plan.ipc_lock_refusals {
+            if let IpcLockRefusal::PodSecurity(level) = refusal {
+                findings.add(
+                    format!("/spec/containers/{index}/securityContext"),
+                    format!("IPC_LOCK is not added: Pod Security {level} of namespace {} would reject the pod", context.namespace),
+                    "raise the runtime's limit (containerd: LimitMEMLOCK=infinity), or use a privileged-level namespace",
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Rules: one trait, one static list in the order of the ids, one file per group. Documentation, `explain`,
+//! `rules list` and the meta-tests come from the list, so that none of them can disagree with it.
+
+mod finding;
+mod memory;
+mod nccl;
+pub mod nccl_numbers;
+mod networks;
+mod profiles;
+mod resources;
+mod sriov;
+
+pub use finding::{Finding, Findings, Severity};
+
+use crate::fabric::Resolution;
+use crate::multus::{AnnotationError, Networks};
+use crate::plan::Plan;
+use crate::plan::overlay::Overlay;
+use crate::pod::PodView;
+use crate::snapshot::{NamespaceFacts, Snapshot};
+
+/// A rule: what it is, and how it is checked.
+pub trait Rule: Sync {
+    /// Everything about the rule that does not depend on an object.
+    fn meta(&self) -> &'static Meta;
+    /// Checks a pod in scope, as it would be with the plan applied.
+    fn pod(&self, _: &PodContext<'_>, _: &mut Findings<'_>) {}
+    /// Checks an object of one of the kinds that [`Meta::kinds`] names.
+    fn object(&self, _: &ObjectContext<'_>, _: &mut Findings<'_>) {}
+}
+
+/// The static part of a rule.
+#[derive(Debug)]
+pub struct Meta {
+    /// `FABnnn`; the first digit is the group. Never reused.
+    pub id: &'static str,
+    /// The most severe finding it makes.
+    pub severity: Severity,
+    /// One line.
+    pub summary: &'static str,
+    /// What it looks at and when it speaks.
+    pub what: &'static str,
+    /// What breaks, with the sign that is seen in logs or events.
+    pub why: &'static str,
+    /// What to do.
+    pub fix: &'static str,
+    /// A manifest it speaks about.
+    pub bad: &'static str,
+    /// The same manifest put right.
+    pub good: &'static str,
+    /// Where the fact comes from.
+    pub sources: &'static [&'static str],
+    /// First version that has it.
+    pub since: &'static str,
+    /// Group and kind of the objects it checks; empty for rules on pods.
+    pub kinds: &'static [(&'static str, &'static str)],
+}
+
+impl Meta {
+    /// Name of the group that the id belongs to.
+    #[must_use]
+    pub fn group(&self) -> &'static str {
+        match self.id.as_bytes().get(3) {
+            Some(b'1') => "networks",
+            Some(b'2') => "resources",
+            Some(b'3') => "sr-iov and network operator",
+            Some(b'4') => "nccl",
+            Some(b'5') => "memory and security",
+            Some(b'6') => "cloud fabrics",
+            Some(b'7') => "placement and capacity",
+            _ => "profiles and inputs",
+        }
+    }
+}
+
+/// Every rule, by id.
+pub static RULES: &[&dyn Rule] = &[
+    &networks::Unreadable,
+    &networks::HostNetwork,
+    &resources::Quantity,
+    &resources::FewerUnits,
+    &sriov::VfioWithRdma,
+    &nccl::IbDisabled,
+    &nccl::WordForNumber,
+    &nccl::DiffersFromProfile,
+    &nccl::EnvFrom,
+    &memory::SharedMemory,
+    &memory::IpcLockNonRoot,
+    &memory::IpcLockPodSecurity,
+    &profiles::NoProfile,
+    &profiles::Refused,
+    &profiles::LeftAlone,
+];
+
+/// A rule by id, in any case.
+#[must_use]
+pub fn find(id: &str) -> Option<&'static dyn Rule> {
+    RULES.iter().copied().find(|r| r.meta().id.eq_ignore_ascii_case(id))
+}
+
+/// Whether any rule checks objects of a kind.
+#[must_use]
+pub fn checks_kind(group: &str, kind: &str) -> bool {
+    RULES.iter().any(|r| r.meta().kinds.contains(&(group, kind)))
+}
+
+/// What a rule on pods sees.
+#[derive(Debug)]
+pub struct PodContext<'a> {
+    /// The pod or template, with the plan laid over it.
+    pub overlay: Overlay<'a>,
+    /// The plan.
+    pub plan: &'a Plan,
+    /// How the profile was found.
+    pub resolution: &'a Resolution,
+    /// The networks annotation as it came; `None` where there is none.
+    pub networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
+    /// Namespace of the pod.
+    pub namespace: &'a str,
+    /// What is known of the namespace.
+    pub namespace_facts: Option<&'a NamespaceFacts>,
+    /// Everything else that is known.
+    pub snapshot: &'a Snapshot,
+}
+
+impl<'a> PodContext<'a> {
+    /// The pod as it came.
+    #[must_use]
+    pub fn pod(&self) -> &'a PodView<'a> {
+        self.overlay.pod()
+    }
+
+    /// Whether an app container gets a device for RDMA, as far as names and facts tell: a resource of a
+    /// profile on verbs, a resource behind a known network, or a name that says so.
+    #[must_use]
+    pub fn has_rdma(&self, index: usize) -> bool {
+        let Some(container) = self.pod().containers().get(index) else { return false };
+        let profile = self.resolution.profile().map(|(p, _)| p).filter(|p| p.transport.is_verbs());
+        let served = |name: &str| profile.is_some_and(|p| p.serves_resource(name)) || names_rdma(name);
+        let planned = profile.into_iter().flat_map(|p| {
+            p.rails
+                .iter()
+                .filter_map(|r| r.resource.as_deref())
+                .chain(p.resources.iter().map(|r| r.name.as_str()))
+        });
+        container
+            .resource_names()
+            .filter(|n| served(n))
+            .chain(planned)
+            .any(|n| self.overlay.units(index, container, n) > 0)
+    }
+}
+
+/// Whether a resource name speaks of RDMA. The prefix alone proves little: one device plugin serves
+/// `nvidia.com`, `openshift.io`, `mellanox.com`, `intel.com` and `rdma` alike.
+fn names_rdma(resource: &str) -> bool {
+    let Some((domain, name)) = resource.split_once('/') else { return false };
+    domain == "rdma" || ["rdma", "roce", "hca"].iter().any(|word| name.contains(word))
+}
+
+/// What a rule on other objects sees.
+#[derive(Debug, Clone, Copy)]
+pub struct ObjectContext<'a> {
+    /// API group.
+    pub group: &'a str,
+    /// Kind.
+    pub kind: &'a str,
+    /// JSON text of the object.
+    pub json: &'a str,
+}
+
+/// Checks a pod with every rule.
+pub fn check_pod(context: &PodContext<'_>) -> Vec<Finding> {
+    let mut out = Vec::new();
+    for rule in RULES {
+        rule.pod(context, &mut Findings::new(rule.meta(), &mut out));
+    }
+    out
+}
+
+/// Checks an object with the rules of its kind.
+pub fn check_object(context: &ObjectContext<'_>) -> Vec<Finding> {
+    let mut out = Vec::new();
+    for rule in RULES {
+        if rule.meta().kinds.contains(&(context.group, context.kind)) {
+            rule.object(context, &mut Findings::new(rule.meta(), &mut out));
+        }
+    }
+    out
+}

@@ -1,0 +1,405 @@
+//! FAB4xx: variables of NCCL and its companions.
+
+use super::nccl_numbers::{Number, number};
+use super::{Findings, Meta, PodContext, Rule, Severity};
+use crate::fabric::profile::EnvPolicy;
+use crate::plan::overlay::Variable;
+use crate::pod::view::Container;
+use crate::text::printable;
+
+/// Path of a variable in `env`, or of the list where the plan adds it.
+fn env_path(index: usize, container: &Container<'_>, name: &str) -> String {
+    match container.env_var(name) {
+        Some((nth, _)) => format!("/spec/containers/{index}/env/{nth}"),
+        None => format!("/spec/containers/{index}/env"),
+    }
+}
+
+/// What C's `strtoll` with automatic base makes of a text, as NCCL uses it: the leading number, 0 for none.
+fn leading_number(text: &str) -> i64 {
+    let text = text.trim_start_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r']);
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let hex = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"));
+    let (radix, digits) = match hex.filter(|h| h.starts_with(|c: char| c.is_ascii_hexdigit())) {
+        Some(hex) => (16, hex),
+        None if digits.starts_with('0') => (8, digits),
+        None => (10, digits),
+    };
+    let value = digits
+        .chars()
+        .map_while(|c| c.to_digit(radix))
+        .fold(0_i64, |n, d| n.saturating_mul(i64::from(radix)).saturating_add(i64::from(d)));
+    if negative { value.saturating_neg() } else { value }
+}
+
+/// FAB401.
+pub(super) struct IbDisabled;
+
+static IB_DISABLED: Meta = Meta {
+    id: "FAB401",
+    severity: Severity::Error,
+    summary: "NCCL_IB_DISABLE switches verbs off on a container that asks for RDMA",
+    what: "A container that gets an RDMA device and sets `NCCL_IB_DISABLE` to a number other than 0, as NCCL reads \
+           numbers. Containers that name another transport (`NCCL_NET`, `NCCL_NET_PLUGIN`) are left alone.",
+    why: "NCCL skips InfiniBand and RoCE and runs over TCP (`NET/Socket : Using`), ten to a hundred times slower, while \
+          the NIC stays reserved.",
+    fix: "Drop the variable; its default is 0.",
+    bad: r#"apiVersion: v1
+kind: Pod
+metadata: {name: trainer}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    env:
+    - {name: NCCL_IB_DISABLE, value: "1"}
+    resources: {limits: {nvidia.com/gpu: 1, rdma/rdma_shared_device_a: 1}}
+"#,
+    good: r"apiVersion: v1
+kind: Pod
+metadata: {name: trainer}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources: {limits: {nvidia.com/gpu: 1, rdma/rdma_shared_device_a: 1}}
+",
+    sources: &["NVIDIA/nccl src/transport/net_ib (ncclParamIbDisable), src/misc/param.cc"],
+    since: "0.1.0",
+    kinds: &[],
+};
+
+impl Rule for IbDisabled {
+    fn meta(&self) -> &'static Meta {
+        &IB_DISABLED
+    }
+    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        for (index, container) in context.pod().containers().iter().enumerate() {
+            let value = |name| context.overlay.variable(index, container, name);
+            let Some(Variable::Value(text)) = value("NCCL_IB_DISABLE") else { continue };
+            if text.contains("$(") || leading_number(text) == 0 || !context.has_rdma(index) {
+                continue;
+            }
+            // A plugin brings its own transport and does not ask this variable.
+            let named = |name, builtin: &[&str]| match value(name) {
+                Some(Variable::Value(v)) => {
+                    !v.is_empty() && !builtin.iter().any(|b| v.eq_ignore_ascii_case(b))
+                }
+                Some(Variable::Unknown) => true,
+                None => false,
+            };
+            if named("NCCL_NET", &["IB", "Socket"]) || named("NCCL_NET_PLUGIN", &["none"]) {
+                continue;
+            }
+            findings.add(
+                env_path(index, container, "NCCL_IB_DISABLE"),
+                format!("NCCL_IB_DISABLE={} with an RDMA device: NCCL runs over TCP, the NIC is reserved for nothing", printable(text, 20)),
+                "drop NCCL_IB_DISABLE; its default is 0",
+            );
+        }
+    }
+}
+
+/// FAB402.
+pub(super) struct WordForNumber;
+
+static WORD_FOR_NUMBER: Meta = Meta {
+    id: "FAB402",
+    severity: Severity::Warning,
+    summary: "a word where NCCL reads a number",
+    what: "A variable that NCCL or RCCL parses as a number and whose value does not start with one, such as `true`, \
+           `yes`, `on` or `auto`. Names come from NCCL 2.30.7's source.",
+    why: "NCCL parses with strtoll and does not complain: any word is 0. `NCCL_IB_DISABLE=true` leaves InfiniBand on, \
+          `NCCL_NVLS_ENABLE=true` turns NVLS off, `NCCL_IB_GID_INDEX=auto` selects row 0.",
+    fix: "Write the number: 1 for on, 0 for off; drop the variable for the default.",
+    bad: r#"apiVersion: v1
+kind: Pod
+metadata: {name: trainer}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    env:
+    - {name: NCCL_NVLS_ENABLE, value: "true"}
+    resources: {limits: {nvidia.com/gpu: 1}}
+"#,
+    good: r#"apiVersion: v1
+kind: Pod
+metadata: {name: trainer}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    env:
+    - {name: NCCL_NVLS_ENABLE, value: "1"}
+    resources: {limits: {nvidia.com/gpu: 1}}
+"#,
+    sources: &["NVIDIA/nccl src/misc/param.cc, src/param"],
+    since: "0.1.0",
+    kinds: &[],
+};
+
+impl Rule for WordForNumber {
+    fn meta(&self) -> &'static Meta {
+        &WORD_FOR_NUMBER
+    }
+    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        for (index, container) in context.pod().containers().iter().enumerate() {
+            for (nth, entry) in container.env().iter().enumerate() {
+                let (Some(name), Some(value)) = (entry.name.as_deref(), entry.value.as_deref()) else {
+                    continue;
+                };
+                let Some(kind) = number(name) else { continue };
+                if !is_word(value) {
+                    continue;
+                }
+                let acts = match kind {
+                    Number::Any => "NCCL reads it as 0",
+                    Number::OnlyOne => "NCCL acts on 1 alone, so it has no effect",
+                };
+                findings.add(
+                    format!("/spec/containers/{index}/env/{nth}/value"),
+                    format!("{name}={}: {acts}", printable(value, 40)),
+                    format!("write {name} as a number, or drop it for the default"),
+                );
+            }
+        }
+    }
+}
+
+/// Whether a value starts with something else than a number. An empty value means the default, and a
+/// reference or placeholder is not known yet.
+fn is_word(value: &str) -> bool {
+    let text = value.trim_start();
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    !text.is_empty() && !value.contains(['$', '{']) && !digits.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// FAB403.
+pub(super) struct DiffersFromProfile;
+
+static DIFFERS_FROM_PROFILE: Meta = Meta {
+    id: "FAB403",
+    severity: Severity::Error,
+    summary: "a variable that differs from the profile",
+    what: "Compares the container's own variables with those of its profile. Information where the profile only \
+           proposes a value; an error where it requires another one (`policy: require`) or forbids the variable \
+           (`policy: forbid`). The user's value is never changed.",
+    why: "Ranks with other settings than their peers hang or take a slower path; a required value is there because the \
+          fabric does not work without it.",
+    fix: "Drop the variable so that the profile's value is set, or ask the owner of the profile.",
+    bad: r#"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  transport: ethernet
+  attachment: none
+  env:
+  - {name: NCCL_SOCKET_IFNAME, value: eth0, policy: require}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  annotations: {fabric-admission.dev/profile: site}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    env:
+    - {name: NCCL_SOCKET_IFNAME, value: docker0}
+    resources: {limits: {nvidia.com/gpu: 1}}
+"#,
+    good: r#"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  transport: ethernet
+  attachment: none
+  env:
+  - {name: NCCL_SOCKET_IFNAME, value: eth0, policy: require}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  annotations: {fabric-admission.dev/profile: site}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    env:
+    - {name: NCCL_SOCKET_IFNAME, value: eth0}
+    resources: {limits: {nvidia.com/gpu: 1}}
+"#,
+    sources: &["NVIDIA/nccl#626, #743, #1277 (settings that differ between ranks)"],
+    since: "0.1.0",
+    kinds: &[],
+};
+
+impl Rule for DiffersFromProfile {
+    fn meta(&self) -> &'static Meta {
+        &DIFFERS_FROM_PROFILE
+    }
+    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        let Some((profile, _)) = context.resolution.profile() else { return };
+        for target in &context.plan.targets {
+            let Some(container) = context.pod().containers().get(target.index) else { continue };
+            for entry in &profile.env {
+                let Some((nth, own)) = container.env_var(&entry.name) else { continue };
+                let path = format!("/spec/containers/{}/env/{nth}", target.index);
+                let name = &entry.name;
+                if entry.policy == EnvPolicy::Forbid {
+                    findings.add(
+                        path,
+                        format!("profile {} forbids {name}: {}", profile.name, entry.reason),
+                        format!("drop {name}"),
+                    );
+                    continue;
+                }
+                let Some(value) =
+                    own.value.as_deref().filter(|v| own.value_from.is_none() && *v != entry.value)
+                else {
+                    continue;
+                };
+                let shown = printable(value, 60);
+                let message = format!("{name}={shown} stays; profile {} has {}", profile.name, entry.value);
+                if entry.policy == EnvPolicy::Require {
+                    let message =
+                        format!("{name}={shown}, but profile {} requires {}", profile.name, entry.value);
+                    findings.add(path, message, format!("drop {name}, or set it to {}", entry.value));
+                } else {
+                    findings.add_as(
+                        Severity::Info,
+                        path,
+                        message,
+                        format!("drop {name} to get the profile's value"),
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// FAB404.
+pub(super) struct EnvFrom;
+
+static ENV_FROM: Meta = Meta {
+    id: "FAB404",
+    severity: Severity::Warning,
+    summary: "variables not set because the container has envFrom",
+    what: "A container that the profile is for takes variables from a ConfigMap or Secret, whose names are not in the \
+           pod.",
+    why: "`env` wins over `envFrom`: setting a variable could change one that the ConfigMap sets, so nothing is set. \
+          Without `NCCL_NET=IB`, NCCL falls back to TCP without an error.",
+    fix: "Write the profile's variables into the ConfigMap or into `env`.",
+    bad: r#"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  transport: ethernet
+  attachment: none
+  env:
+  - {name: NCCL_SOCKET_IFNAME, value: eth0}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  annotations: {fabric-admission.dev/profile: site}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    envFrom:
+    - configMapRef: {name: nccl}
+    resources: {limits: {nvidia.com/gpu: 1}}
+"#,
+    good: r#"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  transport: ethernet
+  attachment: none
+  env:
+  - {name: NCCL_SOCKET_IFNAME, value: eth0}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  annotations: {fabric-admission.dev/profile: site}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    env:
+    - {name: NCCL_SOCKET_IFNAME, value: eth0}
+    envFrom:
+    - configMapRef: {name: nccl}
+    resources: {limits: {nvidia.com/gpu: 1}}
+"#,
+    sources: &[
+        "kubernetes.io, Define Environment Variables for a Container: env takes precedence over envFrom",
+    ],
+    since: "0.1.0",
+    kinds: &[],
+};
+
+impl Rule for EnvFrom {
+    fn meta(&self) -> &'static Meta {
+        &ENV_FROM
+    }
+    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        let Some((profile, _)) = context.resolution.profile() else { return };
+        for index in &context.plan.env_unknown {
+            let names: Vec<&str> =
+                profile.env.iter().filter(|e| !e.value.is_empty()).map(|e| e.name.as_str()).take(6).collect();
+            findings.add(
+                format!("/spec/containers/{index}/envFrom"),
+                format!("variables of profile {} are not set: envFrom may hold them", profile.name),
+                format!("write into its ConfigMap or into env: {}", names.join(", ")),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_strtoll_reads_them() {
+        for (text, value) in [
+            ("1", 1),
+            ("0", 0),
+            ("true", 0),
+            ("010", 8),
+            ("0x29", 41),
+            ("5,6", 5),
+            ("", 0),
+            (" 7", 7),
+            ("-1", -1),
+            ("0x", 0),
+            ("+3", 3),
+        ] {
+            assert_eq!(leading_number(text), value, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn words() {
+        assert!(is_word("true") && is_word("auto") && is_word("-x"));
+        assert!(
+            !is_word("")
+                && !is_word("1")
+                && !is_word("0x1")
+                && !is_word("-1")
+                && !is_word("$(N)")
+                && !is_word("${N}")
+        );
+    }
+}

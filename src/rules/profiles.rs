@@ -1,0 +1,238 @@
+//! FAB8xx: profiles and inputs.
+
+use super::{Findings, Meta, PodContext, Rule, Severity};
+use crate::fabric::{Evidence, Resolution};
+use crate::multus::NETWORKS_ANNOTATION;
+use crate::plan::{INJECT_ANNOTATION, Withheld};
+use crate::snapshot::PROFILE_ANNOTATION;
+use crate::text::token;
+
+/// FAB803.
+pub(super) struct NoProfile;
+
+static NO_PROFILE: Meta = Meta {
+    id: "FAB803",
+    severity: Severity::Warning,
+    summary: "no profile resolved for a pod that asks for accelerators",
+    what: "A pod asks for accelerators, and neither `--profile`, its annotation, its own resources and networks, nor its \
+           namespace's annotation names a profile.",
+    why: "Nothing is injected: if the pod spans nodes with RDMA, NCCL runs over TCP unless the manifest has everything \
+          already.",
+    fix: "Name a profile with annotation `fabric-admission.dev/profile` on the pod or the namespace, or `--profile` in a \
+          review.",
+    bad: r"apiVersion: v1
+kind: Pod
+metadata: {name: trainer}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources: {limits: {nvidia.com/gpu: 1}}
+",
+    good: r"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  base: ethernet-tcp
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  annotations: {fabric-admission.dev/profile: site}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources: {limits: {nvidia.com/gpu: 1}}
+",
+    sources: &["docs/design.md, Resolution"],
+    since: "0.1.0",
+    kinds: &[],
+};
+
+impl Rule for NoProfile {
+    fn meta(&self) -> &'static Meta {
+        &NO_PROFILE
+    }
+    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        let Resolution::NotApplicable { candidates } = context.resolution else { return };
+        let list = match candidates.len() {
+            0 => "no profile admits this namespace".to_owned(),
+            n if n > 5 => {
+                format!("candidates: {}, {} more", candidates.get(..5).unwrap_or_default().join(", "), n - 5)
+            }
+            _ => format!("candidates: {}", candidates.join(", ")),
+        };
+        findings.add(
+            "",
+            format!("no profile for this pod, nothing is injected; {list}"),
+            format!("annotate the pod or namespace with {PROFILE_ANNOTATION}, or review with --profile"),
+        );
+    }
+}
+
+/// FAB804.
+pub(super) struct Refused;
+
+static REFUSED: Meta = Meta {
+    id: "FAB804",
+    severity: Severity::Error,
+    summary: "a profile is named that does not exist or does not admit the namespace",
+    what: "The annotation `fabric-admission.dev/profile` of the pod, or of its namespace, names a profile that is not \
+           there, or whose `namespaces` selector does not match. Compiled-in bases are used through a FabricProfile, not \
+           by annotation.",
+    why: "The pod asks for a fabric that it cannot have; injecting another one, or none, would be a guess.",
+    fix: "Name a profile that admits the namespace, or drop the annotation.",
+    bad: r"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  base: ethernet-tcp
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  annotations: {fabric-admission.dev/profile: sight}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources: {limits: {nvidia.com/gpu: 1}}
+",
+    good: r"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  base: ethernet-tcp
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  annotations: {fabric-admission.dev/profile: site}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources: {limits: {nvidia.com/gpu: 1}}
+",
+    sources: &["docs/design.md, Resolution"],
+    since: "0.1.0",
+    kinds: &[],
+};
+
+impl Rule for Refused {
+    fn meta(&self) -> &'static Meta {
+        &REFUSED
+    }
+    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        let Resolution::Refused { by, reason, fix, .. } = context.resolution else { return };
+        match by {
+            Evidence::NamespaceAnnotation => {
+                findings.add(
+                    "",
+                    format!("annotation {PROFILE_ANNOTATION} of namespace {}: {reason}", context.namespace),
+                    fix,
+                );
+            }
+            _ => findings.add(format!("/metadata/annotations/{}", token(PROFILE_ANNOTATION)), reason, fix),
+        }
+    }
+}
+
+/// FAB805.
+pub(super) struct LeftAlone;
+
+static LEFT_ALONE: Meta = Meta {
+    id: "FAB805",
+    severity: Severity::Info,
+    summary: "a pod with a profile is left as it is",
+    what: "The pod has a profile, and something about it keeps the plan empty: hostNetwork, networks of a cloud \
+           provider, annotation `fabric-admission.dev/inject: \"false\"`, a profile for review only, Windows. The rules \
+           still run.",
+    why: "Injecting would do nothing (no CNI plugin is called for hostNetwork pods) or fight with whoever serves the \
+          pod.",
+    fix: "Nothing, where that is meant.",
+    bad: r#"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  base: roce-sriov
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  annotations: {fabric-admission.dev/profile: site}
+spec:
+  hostNetwork: true
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources: {limits: {nvidia.com/gpu: 1}}
+"#,
+    good: r#"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  base: roce-sriov
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  annotations: {fabric-admission.dev/profile: site}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources: {limits: {nvidia.com/gpu: 1}}
+"#,
+    sources: &["docs/design.md, Mutations"],
+    since: "0.1.0",
+    kinds: &[],
+};
+
+impl Rule for LeftAlone {
+    fn meta(&self) -> &'static Meta {
+        &LEFT_ALONE
+    }
+    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        let Some((profile, _)) = context.resolution.profile() else { return };
+        let Some(withheld) = &context.plan.withheld else { return };
+        let name = &profile.name;
+        let annotation = |key: &str| format!("/metadata/annotations/{}", token(key));
+        let (path, why, fix) = match withheld {
+            Withheld::HostNetwork => (
+                "/spec/hostNetwork".to_owned(),
+                "a hostNetwork pod gets no networks".to_owned(),
+                "drop hostNetwork to get the profile's rails".to_owned(),
+            ),
+            Withheld::ProviderNetworks(key) => (
+                annotation(key),
+                format!("annotation {key} asks a cloud provider for networks"),
+                format!("drop it to get networks by {NETWORKS_ANNOTATION}"),
+            ),
+            Withheld::OptedOut => (
+                annotation(INJECT_ANNOTATION),
+                "the pod opts out".to_owned(),
+                format!("drop annotation {INJECT_ANNOTATION}"),
+            ),
+            Withheld::ReviewOnly => (
+                String::new(),
+                "the profile is for review only".to_owned(),
+                "set inject in the profile".to_owned(),
+            ),
+            Withheld::Windows => (
+                "/spec/os".to_owned(),
+                "a Windows pod".to_owned(),
+                "none: RDMA fabrics are Linux only here".to_owned(),
+            ),
+            // The first is told by FAB101; a mirror pod is the node's, not the API server's.
+            Withheld::Unreadable | Withheld::Mirror => return,
+        };
+        findings.add(path, format!("profile {name} is not applied: {why}"), fix);
+    }
+}

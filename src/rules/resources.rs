@@ -1,0 +1,279 @@
+//! FAB2xx: quantities and RDMA resources.
+
+use super::networks::annotation_path;
+use super::{Findings, Meta, PodContext, Rule, Severity};
+use crate::multus::{Networks, ResourceName, parse};
+use crate::pod::view::{Container, PodView};
+use crate::pod::{Quantity as Amount, QuantityError};
+use crate::text::{count, printable, token};
+use std::collections::BTreeMap;
+
+/// FAB201.
+pub(super) struct Quantity;
+
+static QUANTITY: Meta = Meta {
+    id: "FAB201",
+    severity: Severity::Error,
+    summary: "resource quantity that the API server refuses",
+    what: "A quantity of any container that is no Kubernetes quantity, a placeholder that nothing has replaced \
+           (`$GPUS`, `{{ … }}`, `__N__`), a negative one, an extended resource that is no whole number, or one whose \
+           request differs from its limit.",
+    why: "The API server refuses the pod. Inside a Job or another workload it shows only as `FailedCreate` events, and \
+          no pod ever appears.",
+    fix: "Render the template; write whole numbers for extended resources, and limits alone are enough.",
+    bad: r"apiVersion: v1
+kind: Pod
+metadata: {name: trainer}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources:
+      limits:
+        nvidia.com/gpu: $GPUS
+    volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+  volumes:
+  - name: dshm
+    emptyDir: {medium: Memory, sizeLimit: 64Gi}
+",
+    good: r"apiVersion: v1
+kind: Pod
+metadata: {name: trainer}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources:
+      limits:
+        nvidia.com/gpu: 8
+    volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+  volumes:
+  - name: dshm
+    emptyDir: {medium: Memory, sizeLimit: 64Gi}
+",
+    sources: &[
+        "k8s.io/apimachinery pkg/api/resource/quantity.go",
+        "k8s.io/kubernetes pkg/apis/core/validation (ValidateResourceRequirements)",
+    ],
+    since: "0.1.0",
+    kinds: &[],
+};
+
+impl Rule for Quantity {
+    fn meta(&self) -> &'static Meta {
+        &QUANTITY
+    }
+    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        for (field, containers) in
+            [("containers", context.pod().containers()), ("initContainers", context.pod().init_containers())]
+        {
+            for (index, container) in containers.iter().enumerate() {
+                check_quantities(&format!("/spec/{field}/{index}/resources"), container, findings);
+            }
+        }
+    }
+}
+
+fn check_quantities(at: &str, container: &Container<'_>, findings: &mut Findings<'_>) {
+    for (field, list) in [("limits", container.limits()), ("requests", container.requests())] {
+        for (name, text) in list.iter().flat_map(|l| l.iter()) {
+            let path = format!("{at}/{field}/{}", token(name));
+            let (shown, resource) = (printable(&text.0, 40), printable(name, 80));
+            match Amount::parse(&text.0) {
+                Err(QuantityError::Placeholder) => findings.add(
+                    path,
+                    format!("{resource}: {shown:?} is a placeholder that nothing has replaced"),
+                    "render the template before applying it",
+                ),
+                Err(QuantityError::Grammar) => findings.add(
+                    path,
+                    format!("{resource}: {shown:?} is no Kubernetes quantity"),
+                    "write a number with an optional suffix, such as 8, 500m or 64Gi",
+                ),
+                Ok(q) if q.is_negative() => {
+                    findings.add(path, format!("{resource}: {shown} is below zero"), "write 0 or more");
+                }
+                Ok(q) if is_extended(name) && !q.is_integer() => findings.add(
+                    path,
+                    format!("{resource}: {shown} is no whole number, which an extended resource must be"),
+                    "write a whole number",
+                ),
+                Ok(q) => {
+                    if field == "requests" && is_extended(name) {
+                        check_pair(&path, name, q, container, findings);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The request of an extended resource must have a limit and equal it.
+fn check_pair(
+    path: &str,
+    name: &str,
+    request: Amount,
+    container: &Container<'_>,
+    findings: &mut Findings<'_>,
+) {
+    let resource = printable(name, 80);
+    match container.limits().and_then(|l| l.get(name)).map(|t| Amount::parse(&t.0)) {
+        None => findings.add(
+            path,
+            format!(
+                "{resource}: a request without a limit, which the API server refuses for extended resources"
+            ),
+            "write the limit; the request follows from it",
+        ),
+        Some(Ok(limit)) if limit != request => findings.add(
+            path,
+            format!("{resource}: request {} differs from limit {}", request.units(), limit.units()),
+            "make them equal, or write the limit alone",
+        ),
+        Some(_) => {}
+    }
+}
+
+/// Whether a resource is an extended one: a name with a domain that is not Kubernetes' own.
+fn is_extended(name: &str) -> bool {
+    name.split_once('/')
+        .is_some_and(|(domain, _)| domain != "kubernetes.io" && !domain.ends_with(".kubernetes.io"))
+}
+
+/// FAB202.
+pub(super) struct FewerUnits;
+
+static FEWER_UNITS: Meta = Meta {
+    id: "FAB202",
+    severity: Severity::Error,
+    summary: "fewer device units than network attachments that need them",
+    what: "Counts the attachments of the networks annotation whose NetworkAttachmentDefinition takes a device of a \
+           resource, and the units of it that the pod's containers ask. A network named twice counts twice. A warning \
+           where no unit is asked at all, since network-resources-injector may add them.",
+    why: "Multus hands each attachment the next allocated device; the one left without gets none, and the CNI plugin \
+          fails the sandbox with `VF pci addr is required`. The pod never starts.",
+    fix: "Ask as many units as there are attachments, on the container that uses them.",
+    bad: r"apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata:
+  name: rdma-net
+  namespace: training
+  annotations: {k8s.v1.cni.cncf.io/resourceName: openshift.io/rdma_vf}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  namespace: training
+  annotations:
+    k8s.v1.cni.cncf.io/networks: rdma-net, rdma-net
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources: {limits: {nvidia.com/gpu: 1, openshift.io/rdma_vf: 1}}
+",
+    good: r"apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata:
+  name: rdma-net
+  namespace: training
+  annotations: {k8s.v1.cni.cncf.io/resourceName: openshift.io/rdma_vf}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  namespace: training
+  annotations:
+    k8s.v1.cni.cncf.io/networks: rdma-net, rdma-net
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources: {limits: {nvidia.com/gpu: 1, openshift.io/rdma_vf: 2}}
+",
+    sources: &[
+        "k8snetworkplumbingwg/multus-cni pkg/k8sclient/k8sclient.go",
+        "k8snetworkplumbingwg/sriov-network-device-plugin#258, #310, #490",
+    ],
+    since: "0.1.0",
+    kinds: &[],
+};
+
+impl Rule for FewerUnits {
+    fn meta(&self) -> &'static Meta {
+        &FEWER_UNITS
+    }
+    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        let pod = context.pod();
+        // A claim may bring the devices (DRA); whether it does is not known from the pod alone.
+        let claims =
+            pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).is_some_and(|c| !c.is_empty());
+        if pod.host_network() || claims {
+            return;
+        }
+        let planned = context.overlay.planned_networks().map(parse);
+        let networks = planned.as_ref().or(context.networks);
+        let Some(Ok(networks)) = networks else { return };
+        for (shown, (resource, attachments)) in needed(context, networks) {
+            let units = units_in_pod(context, pod, &resource);
+            if units >= attachments {
+                continue;
+            }
+            let severity = if units == 0 { Severity::Warning } else { Severity::Error };
+            let needs = count(usize::try_from(attachments).unwrap_or(usize::MAX), "attachment");
+            findings.add_as(
+                severity,
+                annotation_path(),
+                format!("{needs} need a unit of {shown} each, the containers ask {units}: the CNI plugin gets no device"),
+                format!("set limit {shown}: {attachments} on the container that uses the network"),
+            );
+        }
+    }
+}
+
+/// Attachments by the resource they take, with what the resource is called.
+fn needed(context: &PodContext<'_>, networks: &Networks<'_>) -> BTreeMap<String, (ResourceName, i64)> {
+    let profile = context.resolution.profile().map(|(p, _)| p);
+    let mut needed: BTreeMap<String, (ResourceName, i64)> = BTreeMap::new();
+    for item in &networks.items {
+        let namespace = item.namespace.as_deref().unwrap_or(context.namespace);
+        let fact = context.snapshot.network(namespace, &item.name).map(|f| f.resource.clone());
+        let resource = fact.unwrap_or_else(|| {
+            let name = profile?.resource_of(namespace, &item.name, context.namespace)?;
+            Some(ResourceName::Full(name.to_owned()))
+        });
+        if let Some(resource) = resource {
+            needed.entry(printable(&resource.to_string(), 100)).or_insert((resource, 0)).1 += 1;
+        }
+    }
+    needed
+}
+
+/// Units that Multus can hand out: those of app containers and native sidecars. The kubelet does not report
+/// devices of plain init containers (kubernetes/kubernetes#120501).
+fn units_in_pod(context: &PodContext<'_>, pod: &PodView<'_>, resource: &ResourceName) -> i64 {
+    let planned = context.plan.changes.iter().filter_map(|c| match &c.edit {
+        crate::plan::Edit::Quantity { name, container, .. } if resource.matches(name) => {
+            Some((*container, name.as_str()))
+        }
+        _ => None,
+    });
+    let planned: std::collections::BTreeSet<(usize, &str)> = planned.collect();
+    let mut units = 0_i64;
+    for (index, container) in pod.containers().iter().enumerate() {
+        let own = container.resource_names().filter(|n| resource.matches(n)).map(|n| (index, n));
+        let names: std::collections::BTreeSet<(usize, &str)> =
+            own.chain(planned.range((index, "")..(index + 1, "")).copied()).collect();
+        units += names.into_iter().map(|(i, name)| context.overlay.units(i, container, name)).sum::<i64>();
+    }
+    for container in pod.init_containers().iter().filter(|c| c.is_sidecar()) {
+        units += container
+            .resource_names()
+            .filter(|n| resource.matches(n))
+            .filter_map(|n| container.units(n))
+            .sum::<i64>();
+    }
+    units
+}

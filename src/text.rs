@@ -1,0 +1,81 @@
+//! Small texts: suggestions, pointers, words for people.
+
+/// The nearest of some names, if one is near enough to be what was meant.
+pub(crate) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted: Vec<char> = wanted.chars().take(64).collect();
+    names
+        .map(|name| (distance(&wanted, &name.chars().take(64).collect::<Vec<_>>()), name))
+        .min()
+        .filter(|(d, name)| *d <= 2.max(name.len() / 3))
+        .map(|(_, name)| name)
+}
+
+/// Levenshtein distance.
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        let mut next = vec![left];
+        for (y, above) in b.iter().zip(row.iter().skip(1)) {
+            let cost = diagonal + usize::from(x != y);
+            left = cost.min(left + 1).min(above + 1);
+            diagonal = *above;
+            next.push(left);
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+/// A reference token of a JSON pointer (RFC 6901): `~` and `/` escaped.
+#[must_use]
+pub(crate) fn token(text: &str) -> String {
+    text.replace('~', "~0").replace('/', "~1")
+}
+
+/// A count with its noun.
+#[must_use]
+pub(crate) fn count(n: usize, noun: &str) -> String {
+    if n == 1 { format!("{n} {noun}") } else { format!("{n} {noun}s") }
+}
+
+/// Text that came from outside, for a line that a person reads: control characters escaped, cut to `max`
+/// characters.
+#[must_use]
+pub(crate) fn printable(text: &str, max: usize) -> String {
+    let mut out = String::new();
+    for (i, c) in text.chars().enumerate() {
+        if i == max {
+            out.push('…');
+            break;
+        }
+        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggests_what_was_meant() {
+        let names = ["roce-sriov", "roce-macvlan", "ethernet-tcp"];
+        assert_eq!(nearest("roce-sirov", names.into_iter()), Some("roce-sriov"));
+        assert_eq!(nearest("ethernettcp", names.into_iter()), Some("ethernet-tcp"));
+        assert_eq!(nearest("quantum", names.into_iter()), None);
+    }
+
+    #[test]
+    fn escapes_pointer_tokens() {
+        assert_eq!(token("k8s.v1.cni.cncf.io/networks"), "k8s.v1.cni.cncf.io~1networks");
+        assert_eq!(token("a~b"), "a~0b");
+    }
+
+    #[test]
+    fn escapes_control_characters() {
+        assert_eq!(printable("a\nb\u{1b}c", 10), "a\\nb\\u{1b}c");
+        assert_eq!(printable("abcdef", 3), "abc…");
+    }
+}
