@@ -4,7 +4,7 @@
 //! follows from what the read model saw.
 
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::plan::{Edit, Plan, ResourceList, SHM_PATH};
+use crate::plan::{Change, Edit, Plan, ResourceList, SHM_PATH};
 use crate::pod::Bytes;
 use crate::pod::view::{Container, PodView};
 use crate::text::token;
@@ -44,10 +44,9 @@ pub fn operations(pod: &PodView<'_>, plan: &Plan) -> Vec<Operation> {
         }
     }
     for (index, container) in pod.containers().iter().enumerate() {
-        let edits: Vec<&Edit> =
-            plan.changes.iter().map(|c| &c.edit).filter(|e| e.container() == Some(index)).collect();
-        if !edits.is_empty() {
-            container_operations(index, container, &edits, &mut out);
+        let changes = plan.of_container(index);
+        if !changes.is_empty() {
+            container_operations(index, container, changes, &mut out);
         }
     }
     out
@@ -66,10 +65,15 @@ fn annotation(pod: &PodView<'_>, key: &str, value: &str, present: bool, out: &mu
     }
 }
 
-fn container_operations(index: usize, container: &Container<'_>, edits: &[&Edit], out: &mut Vec<Operation>) {
+fn container_operations(
+    index: usize,
+    container: &Container<'_>,
+    changes: &[Change],
+    out: &mut Vec<Operation>,
+) {
     let at = |rest: &str| format!("/spec/containers/{index}/{rest}");
-    quantities(container, edits, &at, out);
-    if edits.iter().any(|e| matches!(e, Edit::Capability { .. })) {
+    quantities(container, changes, &at, out);
+    if changes.iter().any(|c| matches!(c.edit, Edit::Capability { .. })) {
         let list = format!("[{}]", string("IPC_LOCK"));
         let context = container.security_context.as_ref();
         let capabilities = context.and_then(|s| s.capabilities.as_ref());
@@ -83,12 +87,12 @@ fn container_operations(index: usize, container: &Container<'_>, edits: &[&Edit]
             push(out, "add", at("securityContext"), object(&[("capabilities", object(&[("add", list)]))]));
         }
     }
-    let env = edits.iter().filter_map(|e| match e {
+    let env = changes.iter().filter_map(|c| match &c.edit {
         Edit::Env { name, value, .. } => Some(object(&[("name", string(name)), ("value", string(value))])),
         _ => None,
     });
     append(container.env.is_some(), &at("env"), env.collect(), out);
-    let mounts = edits.iter().filter_map(|e| match e {
+    let mounts = changes.iter().filter_map(|c| match &c.edit {
         Edit::ShmMount { volume, .. } => {
             Some(object(&[("name", string(volume)), ("mountPath", string(SHM_PATH))]))
         }
@@ -99,12 +103,12 @@ fn container_operations(index: usize, container: &Container<'_>, edits: &[&Edit]
 
 fn quantities(
     container: &Container<'_>,
-    edits: &[&Edit],
+    changes: &[Change],
     at: &dyn Fn(&str) -> String,
     out: &mut Vec<Operation>,
 ) {
     let of = |wanted: ResourceList| {
-        edits.iter().filter_map(move |e| match e {
+        changes.iter().filter_map(move |c| match &c.edit {
             Edit::Quantity { list, name, units, present, .. } if *list == wanted => {
                 Some((name.as_str(), string(&units.to_string()), *present))
             }

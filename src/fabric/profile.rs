@@ -80,13 +80,15 @@ pub struct Spec {
     /// The NIC paths of a pod that uses a whole node, in rail order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rails: Option<Vec<Rail>>,
-    /// Resources that do not follow the rails one to one, such as a shared HCA, which is asked once.
+    /// Resources that do not follow the rails one to one, such as a shared HCA, which is asked once. A profile
+    /// with rails of its own does not inherit the base's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources: Option<Vec<Resource>>,
     /// Whether containers get `IPC_LOCK`, which lets root pin memory beyond the memlock limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ipc_lock: Option<bool>,
-    /// Variables of NCCL and its companions.
+    /// Variables of NCCL and its companions. They merge with the base's by name, so that setting one does not
+    /// lose the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env: Option<Vec<EnvVar>>,
     /// Size of `/dev/shm`.

@@ -4,8 +4,9 @@
 use super::resolved::Profile;
 use crate::multus::Networks;
 use crate::pod::PodView;
-use crate::snapshot::{NamespaceFacts, PROFILE_ANNOTATION, Snapshot};
+use crate::snapshot::{NAME_LABEL, NamespaceFacts, PROFILE_ANNOTATION, Snapshot};
 use crate::text::{nearest, printable};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The outcome.
@@ -114,15 +115,22 @@ pub fn resolve(question: Question<'_>, snapshot: &Snapshot) -> Resolution {
     if let Some(name) = facts.and_then(|f| f.profile.as_deref()) {
         return named(name, Evidence::NamespaceAnnotation, question, facts, snapshot);
     }
-    let candidates = snapshot.profiles().filter(|p| admits(p, facts)).map(|p| p.name.clone()).collect();
+    let candidates = snapshot
+        .profiles()
+        .filter(|p| admits(p, question.namespace, facts))
+        .map(|p| p.name.clone())
+        .collect();
     Resolution::NotApplicable { candidates }
 }
 
-/// A namespace of which nothing is known has no labels: a profile that asks for some does not admit it.
-fn admits(profile: &Profile, facts: Option<&NamespaceFacts>) -> bool {
+/// A namespace of which nothing is known has no labels but its name: a profile that asks for others does not
+/// admit it.
+fn admits(profile: &Profile, namespace: &str, facts: Option<&NamespaceFacts>) -> bool {
     let Some(selector) = &profile.namespaces else { return true };
-    facts
-        .map_or_else(|| selector.matches(&std::collections::BTreeMap::new()), |f| selector.matches(&f.labels))
+    match facts {
+        Some(facts) => selector.matches(&facts.labels),
+        None => selector.matches(&BTreeMap::from([(NAME_LABEL.to_owned(), namespace.to_owned())])),
+    }
 }
 
 fn named(
@@ -133,9 +141,10 @@ fn named(
     snapshot: &Snapshot,
 ) -> Resolution {
     // Only profiles that the namespace may use are told: a tenant learns of no other.
-    let usable = || snapshot.profiles().filter(|p| admits(p, facts)).map(|p| p.name.as_str());
+    let usable =
+        || snapshot.profiles().filter(|p| admits(p, question.namespace, facts)).map(|p| p.name.as_str());
     match snapshot.profile(name) {
-        Some(profile) if admits(profile, facts) => {
+        Some(profile) if admits(profile, question.namespace, facts) => {
             let profile = Arc::clone(profile);
             match by {
                 // Who names a profile on the pod wants it, whatever the pod's size.
@@ -170,7 +179,7 @@ fn own_evidence(
     snapshot: &Snapshot,
 ) -> Option<(Arc<Profile>, Evidence)> {
     let only = |fits: &dyn Fn(&Profile) -> bool| {
-        let mut found = snapshot.profiles().filter(|p| fits(p) && admits(p, facts));
+        let mut found = snapshot.profiles().filter(|p| fits(p) && admits(p, question.namespace, facts));
         let first = found.next()?;
         found.next().is_none().then(|| Arc::clone(first))
     };

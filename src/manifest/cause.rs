@@ -18,8 +18,11 @@ pub(super) fn explain(text: &str, origin: Position, fault: Fault) -> Fault {
     }
     let number = usize::try_from(fault.at.line.saturating_sub(origin.line)).unwrap_or(usize::MAX);
     let line = text.split('\n').nth(number).unwrap_or_default();
-    if unquoted_template(line) {
-        return Fault { message: HELM.to_owned(), ..fault };
+    if let Some(at) = template(line) {
+        let column = line.get(..at).unwrap_or_default().chars().count();
+        let column = u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1);
+        let at = Position { line: fault.at.line, column };
+        return Fault { at, message: HELM.to_owned() };
     }
     let indent = line.get(..line.len() - line.trim_start_matches([' ', '\t']).len()).unwrap_or_default();
     if let Some(tab) = indent.find('\t') {
@@ -27,7 +30,7 @@ pub(super) fn explain(text: &str, origin: Position, fault: Fault) -> Fault {
         let at = Position { line: fault.at.line, column };
         return Fault { at, message: "a tab cannot indent YAML: use spaces".to_owned() };
     }
-    if text.split('\n').any(unquoted_template) {
+    if text.split('\n').any(charted) {
         return Fault { message: format!("{} ({HELM})", fault.message), ..fault };
     }
     fault
@@ -39,14 +42,21 @@ fn conflict(text: &str) -> Option<u32> {
     u32::try_from(at).ok()
 }
 
-/// Whether `{{` stands in a line outside quotes and comments.
-fn unquoted_template(line: &str) -> bool {
+/// Whether a line is one of a Helm chart. Elsewhere in a text than at the error `{{` alone does not tell: it may
+/// stand in a block of text, an alert of Prometheus for example.
+fn charted(line: &str) -> bool {
+    const SIGNS: [&str; 6] = ["{{-", ".Values", ".Release", ".Chart", "include ", "template "];
+    template(line).is_some() && SIGNS.iter().any(|sign| line.contains(sign))
+}
+
+/// Where `{{` stands in a line outside quotes and comments, as a byte offset.
+fn template(line: &str) -> Option<usize> {
     let mut quote = None;
     let mut before = ' ';
     for (at, c) in line.char_indices() {
         match (quote, c) {
-            (None, '#') if before.is_whitespace() => return false,
-            (None, '{') if line.get(at..).is_some_and(|rest| rest.starts_with("{{")) => return true,
+            (None, '#') if before.is_whitespace() => return None,
+            (None, '{') if line.get(at..).is_some_and(|rest| rest.starts_with("{{")) => return Some(at),
             // An apostrophe inside a word opens nothing.
             (None, '"' | '\'') if !before.is_alphanumeric() => quote = Some(c),
             (Some(open), _) if c == open && before != '\\' => quote = None,
@@ -54,7 +64,7 @@ fn unquoted_template(line: &str) -> bool {
         }
         before = c;
     }
-    false
+    None
 }
 
 #[cfg(test)]
@@ -64,10 +74,10 @@ mod tests {
     #[test]
     fn templates_outside_quotes() {
         for line in ["a: {{ .Values.a }}", "{{- if x }}", "it's {{ x }}", "\"a\": {{ x }}"] {
-            assert!(unquoted_template(line), "{line}");
+            assert!(template(line).is_some(), "{line}");
         }
         for line in ["a: \"{{ x }}\"", "a: '{{ x }}'", "# {{ x }}", "a: b # {{ x }}", "a: {b: {c: d}}"] {
-            assert!(!unquoted_template(line), "{line}");
+            assert_eq!(template(line), None, "{line}");
         }
     }
 
@@ -76,13 +86,24 @@ mod tests {
         let origin = Position { line: 10, column: 1 };
         let explain = |text: &str, line| {
             let fault = Fault { at: Position { line, column: 3 }, message: "parser says".to_owned() };
+            let fault = if text.starts_with('%') {
+                Fault { message: "did not find expected <document start>".to_owned(), ..fault }
+            } else {
+                fault
+            };
             let fault = explain(text, origin, fault);
             (fault.at.line, fault.at.column, fault.message)
         };
         assert_eq!(explain("a:\n<<<<<<< HEAD\n", 10), (11, 1, "unresolved merge conflict".to_owned()));
         assert_eq!(explain("a:\n \tb: 1\n", 11), (11, 2, "a tab cannot indent YAML: use spaces".to_owned()));
         assert_eq!(explain("a:\n- {{ x }}\n", 11), (11, 3, HELM.to_owned()));
-        assert_eq!(explain("a:\n- {{ x }}\n", 10), (10, 3, format!("parser says ({HELM})")));
+        assert_eq!(explain("é: {{ x }}\n", 10), (10, 4, HELM.to_owned()));
+        assert_eq!(explain("a:\n- {{- x }}\n", 10), (10, 3, format!("parser says ({HELM})")));
+        assert_eq!(explain("a:\n- {{ $x }}\n", 10), (10, 3, "parser says".to_owned()));
+        assert_eq!(
+            explain("%YAML 1.1\n", 11),
+            (10, 1, "kubectl takes no %YAML or %TAG directive: remove it".to_owned())
+        );
         assert_eq!(explain("a:\n- x\n", 99), (99, 3, "parser says".to_owned()));
     }
 }

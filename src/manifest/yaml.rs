@@ -255,16 +255,33 @@ impl<'t> Builder<'t> {
         let Some(at) = error.problem_mark().map(|mark| self.position(mark)) else {
             return self.reader_fault(problem);
         };
+        if problem == "found character that cannot start any token" {
+            let rest =
+                error.problem_mark().and_then(|mark| self.text.get(usize::try_from(mark.index).ok()?..));
+            let message = match rest.and_then(|rest| rest.chars().next()) {
+                Some('\t') => "a tab cannot stand here: use spaces".to_owned(),
+                Some(c) => format!("a plain value cannot start with {c:?}: quote it"),
+                None => problem.to_owned(),
+            };
+            return Fault { at, message };
+        }
+        let hint = match problem {
+            "mapping values are not allowed in this context" => {
+                ": check the indentation, and quote a value that contains `: `"
+            }
+            _ => "",
+        };
         match context {
-            // The end of the text is no place to look at: the unclosed quote or bracket is.
-            Some((opened, text)) if problem.contains("end of stream") => {
+            // What is missing is missing there, not where the parser noticed: the end of the text, or the line
+            // after the one without a colon.
+            Some((opened, text)) if problem.contains("end of stream") || problem.contains("expected ':'") => {
                 Fault { at: opened, message: format!("{problem} {text} that starts here") }
             }
             Some((opened, text)) if opened.line != at.line => {
-                Fault { at, message: format!("{problem} {text} that starts at line {}", opened.line) }
+                Fault { at, message: format!("{problem} {text} that starts at line {}{hint}", opened.line) }
             }
-            Some((_, text)) => Fault { at, message: format!("{problem} {text}") },
-            None => Fault { at, message: problem.to_owned() },
+            Some((_, text)) => Fault { at, message: format!("{problem} {text}{hint}") },
+            None => Fault { at, message: format!("{problem}{hint}") },
         }
     }
 
@@ -320,5 +337,70 @@ impl Read for Source<'_> {
         let count = piece.read(into)?;
         self.consume(count);
         Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(text: &str) -> (u32, u32, String) {
+        let fault = parse(text, Position { line: 10, column: 1 }).unwrap_err();
+        (fault.at.line, fault.at.column, fault.message)
+    }
+
+    #[test]
+    fn faults_name_the_place_and_the_fix() {
+        for (text, line, column, message) in [
+            ("a: 1\nb: @c\n", 11, 4, "a plain value cannot start with '@': quote it"),
+            (
+                "a: b: c\n",
+                10,
+                5,
+                "mapping values are not allowed in this context: check the indentation, and quote a value that \
+                 contains `: `",
+            ),
+            (
+                "a: \"b\nc: d\n",
+                10,
+                4,
+                "found unexpected end of stream while scanning a quoted scalar that starts here",
+            ),
+            (
+                "a: 1\nb\nc: 2\n",
+                11,
+                1,
+                "could not find expected ':' while scanning a simple key that starts here",
+            ),
+            ("é: [x\u{1}]", 10, 6, "control characters are not allowed (U+0001)"),
+            ("a: *b\n", 10, 4, "there is no anchor `&b` before this alias"),
+            ("a: &a\n  b: *a\n", 11, 6, "the value of anchor `&a` contains itself"),
+            ("a: !!int 1.5\n", 10, 4, "cannot read \"1.5\" as !!int, it is !!float"),
+            ("a: [x?y]\n", 10, 5, "a value with `?` inside [] or {} needs quotes"),
+            ("a: \"x\\/y\"\n", 10, 4, "`\\/` is no escape in YAML: write `/`"),
+            ("%YAML 1.2\n---\na: 1\n", 10, 1, "kubectl reads YAML 1.1 only: remove the %YAML line"),
+            (
+                "a: [!x, 1]\n",
+                10,
+                4,
+                "a YAML tag (`!…`) near here cannot be read: put a space between it and the comma",
+            ),
+        ] {
+            assert_eq!(fault(text), (line, column, message.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn nesting_is_limited() {
+        let deep = |levels: usize| format!("a: {}{}", "[".repeat(levels), "]".repeat(levels));
+        assert!(parse(&deep(99), Position { line: 1, column: 1 }).is_ok());
+        assert_eq!(fault(&deep(100)).2, "nested more than 100 levels deep");
+    }
+
+    #[test]
+    fn texts_that_made_the_parser_panic() {
+        for text in ["a: |\n  b", "a: >\n  b", "a: \"\\", "a: \"\\x", "- |\n \n  x", "[!x,"] {
+            let _ = parse(text, Position { line: 1, column: 1 });
+        }
     }
 }

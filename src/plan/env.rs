@@ -1,6 +1,6 @@
 //! Variables: each one that is absent from the container's `env` and from the shell text of its command.
 
-use super::{Change, Edit, Plan, Scene, Target};
+use super::{Change, Edit, EnvRefusal, Plan, Scene, Target};
 use crate::fabric::Profile;
 use crate::fabric::profile::EnvPolicy;
 use crate::pod::shell::sets_variable;
@@ -17,9 +17,14 @@ pub(super) fn plan(scene: Scene<'_>, profile: &Profile, target: Target, plan: &m
     if absent.is_empty() {
         return;
     }
+    // sshd starts ranks with an environment of its own: a variable here would look right and change nothing.
+    if scene.ranks_over_ssh {
+        plan.env_refusals.push((target.index, EnvRefusal::Ssh));
+        return;
+    }
     // `env` beats `envFrom`: setting a variable here could change one that a ConfigMap sets.
     if container.env_from.as_deref().is_some_and(|sources| !sources.is_empty()) {
-        plan.env_unknown.push(target.index);
+        plan.env_refusals.push((target.index, EnvRefusal::EnvFrom));
         return;
     }
     let first = container.env().len();

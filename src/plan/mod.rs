@@ -15,7 +15,7 @@ pub use targets::Target;
 use crate::fabric::profile::Inject;
 use crate::fabric::{Evidence, Profile};
 use crate::multus::Networks;
-use crate::pod::{PodView, accelerator::Accelerators};
+use crate::pod::PodView;
 use crate::snapshot::{NamespaceFacts, Snapshot};
 use crate::text::token;
 use serde::Serialize;
@@ -36,8 +36,8 @@ pub struct Plan {
     pub withheld: Option<Withheld>,
     /// Why a container does not get `IPC_LOCK`.
     pub ipc_lock_refusals: Vec<(usize, IpcLockRefusal)>,
-    /// Containers with `envFrom`, whose names are not known here: variables are not set there.
-    pub env_unknown: Vec<usize>,
+    /// Containers that do not get the profile's variables, and why.
+    pub env_refusals: Vec<(usize, EnvRefusal)>,
 }
 
 /// One edit and its reason.
@@ -142,6 +142,17 @@ impl ResourceList {
     }
 }
 
+impl Plan {
+    /// The changes of one container, which stand together.
+    #[must_use]
+    pub fn of_container(&self, index: usize) -> &[Change] {
+        let start = self.changes.partition_point(|c| c.edit.container() < Some(index));
+        let rest = self.changes.get(start..).unwrap_or_default();
+        let length = rest.partition_point(|c| c.edit.container() <= Some(index));
+        rest.get(..length).unwrap_or_default()
+    }
+}
+
 impl Edit {
     /// JSON pointer of the value in the patched object.
     #[must_use]
@@ -177,7 +188,7 @@ impl Edit {
     #[must_use]
     pub fn summary(&self) -> String {
         match self {
-            Self::Networks { value, .. } => format!("networks annotation = {value}"),
+            Self::Networks { value, .. } => format!("networks annotation: {}", networks::summary(value)),
             Self::ShmVolume { name, size, .. } => {
                 format!("volume {name}: emptyDir in memory, sizeLimit {}", crate::pod::Bytes(*size))
             }
@@ -229,6 +240,15 @@ pub enum IpcLockRefusal {
     PodSecurity(String),
 }
 
+/// Why a container does not get the profile's variables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EnvRefusal {
+    /// It has `envFrom`, whose names are not in the pod and which `env` would override.
+    EnvFrom,
+    /// Its ranks are started over ssh, and sshd does not hand the container's variables on.
+    Ssh,
+}
+
 /// What planning looks at.
 #[derive(Debug, Clone, Copy)]
 pub struct Scene<'a> {
@@ -242,6 +262,8 @@ pub struct Scene<'a> {
     pub namespace_facts: Option<&'a NamespaceFacts>,
     /// Everything else that is known.
     pub snapshot: &'a Snapshot,
+    /// Whether the pod's ranks are known to be started over ssh.
+    pub ranks_over_ssh: bool,
 }
 
 /// Plans a profile for a pod.
@@ -251,7 +273,7 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     let targets = targets::find(scene.pod, accelerators, profile);
     let mut plan =
         Plan { accelerators: targets.iter().map(|t| t.accelerators).sum(), targets, ..Plan::default() };
-    plan.withheld = withheld(scene, profile, accelerators);
+    plan.withheld = withheld(scene, profile);
     if plan.withheld.is_some() || plan.targets.is_empty() {
         return plan;
     }
@@ -274,7 +296,7 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     plan
 }
 
-fn withheld(scene: Scene<'_>, profile: &Profile, _: &Accelerators) -> Option<Withheld> {
+fn withheld(scene: Scene<'_>, profile: &Profile) -> Option<Withheld> {
     let pod = scene.pod;
     if pod.annotation(INJECT_ANNOTATION) == Some("false") {
         return Some(Withheld::OptedOut);

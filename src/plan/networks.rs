@@ -74,6 +74,28 @@ fn missing<'a>(rails: &'a [Rail], items: &[Selection<'_>], pod_namespace: &str) 
         .collect()
 }
 
+/// The networks of an annotation, with repetitions counted: `default/net x8 (rail0 to rail7)`.
+pub(super) fn summary(value: &str) -> String {
+    let Ok(networks) = parse(value) else { return value.to_owned() };
+    let name = |s: &Selection<'_>| match &s.namespace {
+        Some(namespace) => format!("{namespace}/{}", s.name),
+        None => s.name.to_string(),
+    };
+    let groups = networks.items.chunk_by(|a, b| {
+        a.name == b.name && a.namespace == b.namespace && a.interface.is_some() == b.interface.is_some()
+    });
+    let words = groups.map(|group| match group {
+        [one] => one.short(),
+        [first, .., last] => {
+            let range = first.interface.as_ref().zip(last.interface.as_ref());
+            let range = range.map(|(a, b)| format!(" ({a} to {b})")).unwrap_or_default();
+            format!("{} x{}{range}", name(first), group.len())
+        }
+        [] => String::new(),
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
 fn short(added: &[Selection<'_>]) -> String {
     added.iter().map(Selection::short).collect::<Vec<_>>().join(",")
 }

@@ -33,7 +33,7 @@ impl<'a> Overlay<'a> {
     }
 
     fn edits_of(self, container: usize) -> impl Iterator<Item = &'a Edit> {
-        self.plan.changes.iter().map(|c| &c.edit).filter(move |e| e.container() == Some(container))
+        self.plan.of_container(container).iter().map(|c| &c.edit)
     }
 
     /// Units of a resource that an app container gets.

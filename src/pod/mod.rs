@@ -4,6 +4,7 @@
 pub mod accelerator;
 pub mod decode;
 pub mod quantity;
+pub mod ranks;
 pub mod shell;
 pub mod template;
 pub mod view;

@@ -77,7 +77,7 @@ fn outcome(r: &Reviewed) -> String {
     } else if decision.findings.is_empty() {
         parts.push(if decision.in_scope { "fits as it is" } else { "asks for no accelerator" }.to_owned());
     }
-    format!("({})", parts.join("; "))
+    if parts.is_empty() { String::new() } else { format!("({})", parts.join("; ")) }
 }
 
 fn change_lines(out: &mut dyn Write, change: &Change, containers: &[String]) -> io::Result<()> {

@@ -29,6 +29,9 @@ pub struct PodRequest<'a> {
     pub opted_in: bool,
     /// A profile given on the command line.
     pub profile: Option<&'a Arc<Profile>>,
+    /// Whether the workload around the template starts its ranks over ssh. The pods themselves carry labels
+    /// that say so; a template does not yet.
+    pub ranks_over_ssh: bool,
 }
 
 /// What is decided on one object.
@@ -77,7 +80,15 @@ pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decisi
         snapshot,
     );
     let namespace_facts = snapshot.namespace(request.namespace);
-    let scene = Scene { pod: &pod, networks, namespace: request.namespace, namespace_facts, snapshot };
+    let ranks_over_ssh = request.ranks_over_ssh || crate::pod::ranks::over_ssh(&pod);
+    let scene = Scene {
+        pod: &pod,
+        networks,
+        namespace: request.namespace,
+        namespace_facts,
+        snapshot,
+        ranks_over_ssh,
+    };
     let plan = match resolution.profile() {
         Some((profile, evidence)) if request.opted_in => plan(scene, profile, evidence),
         _ => Plan::default(),
@@ -133,7 +144,7 @@ fn judge(decision: &mut Decision, mode: Mode, opted_in: bool) {
             finding.severity = Severity::Info;
         }
     }
-    decision.findings.sort_by(|a, b| b.severity.cmp(&a.severity));
+    decision.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
     let errors = decision.findings.iter().any(|f| f.severity == Severity::Error);
     decision.denied = errors && mode == Mode::Enforce;
     decision.would_deny = errors && mode == Mode::Audit;

@@ -28,7 +28,14 @@ pub fn handle(body: &[u8], mode: Mode, snapshot: &Snapshot) -> Result<Outcome, E
     }
     let object = request.object.ok_or(EnvelopeError::NoObject)?;
     let namespace = request.namespace.as_deref().unwrap_or("default");
-    let pod = PodRequest { json: object.get(), namespace, mode, opted_in: true, profile: None };
+    let pod = PodRequest {
+        json: object.get(),
+        namespace,
+        mode,
+        opted_in: true,
+        profile: None,
+        ranks_over_ssh: false,
+    };
     let decision = decide_pod(pod, snapshot).map_err(EnvelopeError::Object)?;
     Ok(Outcome { uid, decision })
 }

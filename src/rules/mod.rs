@@ -84,6 +84,7 @@ pub static RULES: &[&dyn Rule] = &[
     &nccl::WordForNumber,
     &nccl::DiffersFromProfile,
     &nccl::EnvFrom,
+    &nccl::RanksOverSsh,
     &memory::SharedMemory,
     &memory::IpcLockNonRoot,
     &memory::IpcLockPodSecurity,

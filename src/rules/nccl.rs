@@ -2,7 +2,9 @@
 
 use super::nccl_numbers::{Number, number};
 use super::{Findings, Meta, PodContext, Rule, Severity};
+use crate::fabric::Profile;
 use crate::fabric::profile::EnvPolicy;
+use crate::plan::EnvRefusal;
 use crate::plan::overlay::Variable;
 use crate::pod::view::Container;
 use crate::text::printable;
@@ -355,13 +357,92 @@ impl Rule for EnvFrom {
     }
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let Some((profile, _)) = context.resolution.profile() else { return };
-        for index in &context.plan.env_unknown {
-            let names: Vec<&str> =
-                profile.env.iter().filter(|e| !e.value.is_empty()).map(|e| e.name.as_str()).take(6).collect();
+        for (index, _) in context.plan.env_refusals.iter().filter(|(_, r)| *r == EnvRefusal::EnvFrom) {
             findings.add(
                 format!("/spec/containers/{index}/envFrom"),
                 format!("variables of profile {} are not set: envFrom may hold them", profile.name),
-                format!("write into its ConfigMap or into env: {}", names.join(", ")),
+                format!("write into its ConfigMap or into env: {}", assignments(profile, "")),
+            );
+        }
+    }
+}
+
+/// The profile's variables as a line to copy, each behind a prefix such as `-x `.
+fn assignments(profile: &Profile, prefix: &str) -> String {
+    let settable = profile.env.iter().filter(|e| e.policy != EnvPolicy::Forbid);
+    settable.map(|e| format!("{prefix}{}={}", e.name, e.value)).take(8).collect::<Vec<_>>().join(" ")
+}
+
+/// FAB405.
+pub(super) struct RanksOverSsh;
+
+static RANKS_OVER_SSH: Meta = Meta {
+    id: "FAB405",
+    severity: Severity::Warning,
+    summary: "variables not set because ranks are started over ssh",
+    what: "A pod that the profile is for starts its ranks over ssh: a worker of an MPIJob, a container that runs sshd, or \
+           annotation `fabric-admission.dev/ranks: ssh`.",
+    why: "sshd starts processes with an environment of its own. A variable in the container's `env` would look right in \
+          the manifest and change nothing in the ranks, so none is set.",
+    fix: "Pass the variables where the ranks are started: `mpirun -x NAME=VALUE` on the launcher.",
+    bad: r#"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  transport: ethernet
+  attachment: none
+  env:
+  - {name: NCCL_SOCKET_IFNAME, value: eth0}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: worker-0
+  annotations: {fabric-admission.dev/profile: site}
+spec:
+  containers:
+  - name: worker
+    image: example.com/trainer:1
+    command: [/usr/sbin/sshd, -De]
+    resources: {limits: {nvidia.com/gpu: 1}}
+"#,
+    good: r#"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  transport: ethernet
+  attachment: none
+  env:
+  - {name: NCCL_SOCKET_IFNAME, value: eth0}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: worker-0
+  annotations: {fabric-admission.dev/profile: site}
+spec:
+  containers:
+  - name: worker
+    image: example.com/trainer:1
+    command: [torchrun, train.py]
+    resources: {limits: {nvidia.com/gpu: 1}}
+"#,
+    sources: &["kubeflow/mpi-operator pkg/controller (worker command)", "OpenSSH sshd(8), LOGIN PROCESS"],
+    since: "0.1.0",
+    kinds: &[],
+};
+
+impl Rule for RanksOverSsh {
+    fn meta(&self) -> &'static Meta {
+        &RANKS_OVER_SSH
+    }
+    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        let Some((profile, _)) = context.resolution.profile() else { return };
+        for (index, _) in context.plan.env_refusals.iter().filter(|(_, r)| *r == EnvRefusal::Ssh) {
+            findings.add(
+                format!("/spec/containers/{index}"),
+                format!("variables of profile {} are not set: ranks started over ssh do not see the container's env", profile.name),
+                format!("on the launcher: mpirun {}", assignments(profile, "-x ")),
             );
         }
     }

@@ -58,6 +58,7 @@ impl Rule for NoProfile {
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let Resolution::NotApplicable { candidates } = context.resolution else { return };
         let list = match candidates.len() {
+            0 if context.snapshot.profiles().next().is_none() => "no FabricProfile is known".to_owned(),
             0 => "no profile admits this namespace".to_owned(),
             n if n > 5 => {
                 format!("candidates: {}, {} more", candidates.get(..5).unwrap_or_default().join(", "), n - 5)

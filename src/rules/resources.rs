@@ -222,11 +222,13 @@ impl Rule for FewerUnits {
                 continue;
             }
             let severity = if units == 0 { Severity::Warning } else { Severity::Error };
-            let needs = count(usize::try_from(attachments).unwrap_or(usize::MAX), "attachment");
             findings.add_as(
                 severity,
                 annotation_path(),
-                format!("{needs} need a unit of {shown} each, the containers ask {units}: the CNI plugin gets no device"),
+                format!(
+                    "the networks take {} of {shown}, the containers ask {units}: a CNI plugin gets no device",
+                    count(usize::try_from(attachments).unwrap_or(usize::MAX), "unit")
+                ),
                 format!("set limit {shown}: {attachments} on the container that uses the network"),
             );
         }

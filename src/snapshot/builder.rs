@@ -1,6 +1,6 @@
 //! Folds objects into a [`Snapshot`]: one object at a time, in any order, with the same result.
 
-use super::{NamespaceFacts, PROFILE_ANNOTATION, Snapshot};
+use super::{NAME_LABEL, NamespaceFacts, PROFILE_ANNOTATION, Snapshot};
 use crate::fabric::{FabricProfile, Profile, ProfileError};
 use crate::multus::network::{self, NetworkFact, NetworkObject};
 use serde::Deserialize;
@@ -108,6 +108,9 @@ impl Builder {
                     profile: annotations.remove(PROFILE_ANNOTATION),
                 };
                 if let Some(name) = object.metadata.name {
+                    // The API server sets this label on every namespace; files often leave it out.
+                    let mut facts = facts;
+                    facts.labels.insert(NAME_LABEL.to_owned(), name.clone());
                     let slot = self.namespaces.entry(name).or_insert((layer, NamespaceFacts::default()));
                     if layer >= slot.0 {
                         *slot = (layer, facts);

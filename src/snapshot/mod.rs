@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub const MODE_LABEL: &str = "fabric-admission.dev/mode";
 /// Annotation that names a profile: on a pod for itself, on a namespace as its default.
 pub const PROFILE_ANNOTATION: &str = "fabric-admission.dev/profile";
+/// Label that the API server gives every namespace: its name.
+pub const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 /// Label by which Pod Security is enforced in a namespace.
 pub const POD_SECURITY_LABEL: &str = "pod-security.kubernetes.io/enforce";
 

@@ -1,1 +1,16 @@
-fn main() {}
+//! The integration tests: one trial for each golden case, example, corpus file and rule, so that the runner's
+//! summary counts them. What a machine lacks is ignored, counted and named; see `suite.rs`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(clippy::print_stderr, clippy::string_slice)]
+
+mod golden;
+mod round_trip;
+mod suite;
+mod support;
+
+fn main() -> std::process::ExitCode {
+    let arguments = libtest_mimic::Arguments::from_args();
+    let mut suite = suite::Suite::default();
+    golden::add(&mut suite);
+    suite.run(&arguments)
+}

@@ -68,8 +68,15 @@ fn pod(
     let facts = snapshot.namespace(namespace);
     let opted_in = facts.is_none_or(|f| f.mode().is_some());
     let mode = setting.mode.or_else(|| facts.and_then(|f| f.mode())).unwrap_or(Mode::Enforce);
-    let request =
-        PodRequest { json: template.json, namespace, mode, opted_in, profile: setting.profile.as_ref() };
+    let request = PodRequest {
+        json: template.json,
+        namespace,
+        mode,
+        opted_in,
+        profile: setting.profile.as_ref(),
+        // mpi-operator starts sshd in workers that name no command, and marks their pods by label.
+        ranks_over_ssh: object.kind == "MPIJob" && template.pointer.contains("/Worker/"),
+    };
     match decide_pod(request, snapshot) {
         Ok(decision) => {
             let namespace = Some(namespace.to_owned());

@@ -1,0 +1,92 @@
+//! The trials, and what this machine lacks for some of them.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// How a trial ends.
+pub(crate) type Outcome = Result<(), Failed>;
+
+/// What a trial needs beyond a checkout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// The shared data: corpus, recorded reviews, tables.
+    Shared,
+    /// `kubectl` and the servers of envtest.
+    E2e,
+}
+
+impl Need {
+    /// Its name in `FABRIC_ADMISSION_REQUIRE`.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::E2e => "e2e",
+        }
+    }
+
+    /// Where it is.
+    fn find(self) -> Option<PathBuf> {
+        match self {
+            Self::Shared => {
+                let given = std::env::var_os("FABRIC_ADMISSION_SHARED").map(PathBuf::from);
+                let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared");
+                let path = given.unwrap_or(beside).canonicalize().ok()?;
+                path.join("corpus/README.md").is_file().then_some(path)
+            }
+            Self::E2e => {
+                let given = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
+                let path = given.unwrap_or_else(|| PathBuf::from("/usr/local/kubebuilder/bin"));
+                path.join("kubectl").is_file().then_some(path)
+            }
+        }
+    }
+
+    fn why_missing(self) -> &'static str {
+        match self {
+            Self::Shared => "no shared data; set FABRIC_ADMISSION_SHARED",
+            Self::E2e => "no kubectl; set KUBEBUILDER_ASSETS",
+        }
+    }
+}
+
+/// Every trial of the run.
+#[derive(Default)]
+pub(crate) struct Suite {
+    trials: Vec<Trial>,
+    skipped: BTreeMap<&'static str, usize>,
+}
+
+impl Suite {
+    /// Adds a trial.
+    pub(crate) fn add(&mut self, name: impl Into<String>, test: impl FnOnce() -> Outcome + Send + 'static) {
+        self.trials.push(Trial::test(name.into(), test));
+    }
+
+    /// Where a need is met, or `None`; then `name` stands in the run as one ignored trial, or as a failing one
+    /// where `FABRIC_ADMISSION_REQUIRE` asks for it.
+    pub(crate) fn need(&mut self, need: Need, name: &str) -> Option<PathBuf> {
+        let found = need.find();
+        if found.is_none() {
+            let why = need.why_missing();
+            let required = std::env::var("FABRIC_ADMISSION_REQUIRE").unwrap_or_default();
+            let required = required.split(',').any(|r| r.trim() == need.name());
+            if !required {
+                *self.skipped.entry(why).or_default() += 1;
+            }
+            self.trials.push(Trial::test(name, move || Err(why.into())).with_ignored_flag(!required));
+        }
+        found
+    }
+
+    /// Says what is skipped and runs the rest.
+    pub(crate) fn run(self, arguments: &Arguments) -> ExitCode {
+        if !arguments.list {
+            for (why, count) in &self.skipped {
+                eprintln!("skipped: {count} ({why})");
+            }
+        }
+        libtest_mimic::run(arguments, self.trials).exit_code()
+    }
+}
