@@ -94,6 +94,9 @@ pub struct Spec {
     /// Size of `/dev/shm`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_memory: Option<SharedMemory>,
+    /// What becomes of a pod that reaches storage without anything of the profile. Default `deny`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_missing: Option<OnMissing>,
     /// Interface of NCCL's bootstrap and out-of-band traffic: `eth0` or the interface of a rail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<String>,
@@ -201,6 +204,17 @@ pub enum Inject {
     Annotations,
     /// Nothing: rules only.
     Review,
+}
+
+/// What becomes of a pod that the mutating webhook missed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OnMissing {
+    /// It is refused: better no pod than training over TCP without a word.
+    #[default]
+    Deny,
+    /// It is admitted with a warning.
+    Warn,
 }
 
 /// When a profile applies to a pod that did not name it.

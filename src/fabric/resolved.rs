@@ -1,8 +1,8 @@
 //! A profile with its base folded in and every value checked: what a decision works with.
 
 use super::profile::{
-    API_VERSION, Attachment, EnvPolicy, FabricProfile, Inject, KIND, LabelSelector, Per, Resource, Spec,
-    Transport, When,
+    API_VERSION, Attachment, EnvPolicy, FabricProfile, Inject, KIND, LabelSelector, OnMissing, Per, Resource,
+    Spec, Transport, When,
 };
 use crate::multus::{NetworkRef, annotation};
 use crate::pod::Quantity;
@@ -36,6 +36,8 @@ pub struct Profile {
     pub env: Vec<EnvEntry>,
     /// Bytes of `/dev/shm` for each whole accelerator.
     pub shm_per_accelerator: i64,
+    /// What becomes of a pod that the mutating webhook missed.
+    pub on_missing: OnMissing,
     /// Whole accelerators of a node (count).
     pub accelerators_per_node: u32,
     /// When it applies to a pod that did not name it.
@@ -148,6 +150,7 @@ impl Profile {
             ipc_lock: spec.ipc_lock.unwrap_or_else(|| transport.is_verbs()),
             env: env(&spec, &fail)?,
             shm_per_accelerator,
+            on_missing: spec.on_missing.unwrap_or_default(),
             accelerators_per_node,
             when: spec.when.clone().unwrap_or_default(),
             namespaces: spec.namespaces.clone(),
@@ -223,6 +226,7 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
         ipc_lock: own.ipc_lock.or(base.ipc_lock),
         env: Some(env),
         shared_memory: own.shared_memory.clone().or_else(|| base.shared_memory.clone()),
+        on_missing: own.on_missing.or(base.on_missing),
         bootstrap: own.bootstrap.clone().or_else(|| base.bootstrap.clone()),
     }
 }

@@ -39,7 +39,7 @@ pub use read::read;
 ///
 /// Real objects stay below 50 (a CustomResourceDefinition with a deep schema); the limit keeps every walk
 /// over a document within a small stack.
-pub const MAX_DEPTH: usize = 100;
+const MAX_DEPTH: usize = 100;
 
 /// One document of a stream.
 #[derive(Debug)]

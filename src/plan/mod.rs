@@ -143,6 +143,13 @@ impl ResourceList {
 }
 
 impl Plan {
+    /// What was left undone and why, without the changes.
+    #[must_use]
+    pub fn without_changes(mut self) -> Self {
+        self.changes.clear();
+        self
+    }
+
     /// The changes of one container, which stand together.
     #[must_use]
     pub fn of_container(&self, index: usize) -> &[Change] {

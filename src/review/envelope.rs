@@ -42,6 +42,9 @@ pub struct Request<'a> {
     /// The object, undecoded; absent on DELETE.
     #[serde(borrow, default)]
     pub object: Option<&'a RawValue>,
+    /// The object as it was; absent on CREATE.
+    #[serde(borrow, default)]
+    pub old_object: Option<&'a RawValue>,
 }
 
 /// `request.kind`.

@@ -3,18 +3,30 @@
 
 pub mod decode;
 pub mod envelope;
+pub mod response;
 pub mod webhook;
 
 use crate::fabric::{Profile, Question, Resolution, resolve};
 use crate::multus::{self, AnnotationError, Networks};
 use crate::patch::{Operation, operations};
 use crate::plan::overlay::Overlay;
-use crate::plan::{Plan, Scene, plan};
+use crate::plan::{Edit, Plan, Scene, plan};
 use crate::pod::PodView;
 use crate::rules::{Finding, ObjectContext, PodContext, Severity, check_object, check_pod};
 use crate::snapshot::{Mode, PROFILE_ANNOTATION, Snapshot};
 use decode::DecodeError;
 use std::sync::Arc;
+
+/// At which point of admission a pod is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Offline, or in an audit namespace: the plan is laid over the pod, and the rules judge what comes out.
+    Whole,
+    /// The mutating webhook: as `Whole`, but only what no later webhook can mend is refused.
+    Mutate,
+    /// The validating webhook: the pod as it will be stored is judged as it is.
+    Final,
+}
 
 /// A pod, or the template of one, to decide on.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +35,8 @@ pub struct PodRequest<'a> {
     pub json: &'a str,
     /// Namespace; never empty.
     pub namespace: &'a str,
+    /// Point of admission.
+    pub stage: Stage,
     /// Whether errors deny.
     pub mode: Mode,
     /// Whether the namespace opted in. Where it did not, the API server would not ask.
@@ -93,7 +107,10 @@ pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decisi
         Some((profile, evidence)) if request.opted_in => plan(scene, profile, evidence),
         _ => Plan::default(),
     };
+    let not_injected = request.stage == Stage::Final && lacks_everything(scene, &plan, &resolution);
+    let plan = if request.stage == Stage::Final { plan.without_changes() } else { plan };
     let context = PodContext {
+        not_injected,
         overlay: Overlay::new(&pod, &plan),
         plan: &plan,
         resolution: &resolution,
@@ -113,15 +130,35 @@ pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decisi
         findings,
         ..Decision::default()
     };
-    judge(&mut decision, request.mode, request.opted_in);
+    judge(&mut decision, request.stage, request.mode, request.opted_in);
     Ok(decision)
+}
+
+/// Whether the profile wants networks or resources on the pod and none of them is there: the sign of a
+/// mutating webhook that did not run.
+fn lacks_everything(scene: Scene<'_>, plan: &Plan, resolution: &Resolution) -> bool {
+    let Some((profile, _)) = resolution.profile() else { return false };
+    let planned =
+        plan.changes.iter().any(|c| matches!(c.edit, Edit::Networks { .. } | Edit::Quantity { .. }));
+    planned
+        && !scene
+            .pod
+            .containers()
+            .iter()
+            .any(|c| c.resource_names().any(|name| profile.serves_resource(name)))
+        && !scene.networks.and_then(|n| n.as_ref().ok()).is_some_and(|networks| {
+            networks.items.iter().any(|item| {
+                let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
+                profile.rails.iter().any(|r| r.network.is(namespace, &item.name, scene.namespace))
+            })
+        })
 }
 
 /// Decides on an object that is no pod.
 #[must_use]
 pub fn decide_object(context: &ObjectContext<'_>, mode: Mode) -> Decision {
     let mut decision = Decision { in_scope: true, findings: check_object(context), ..Decision::default() };
-    judge(&mut decision, mode, true);
+    judge(&mut decision, Stage::Final, mode, true);
     decision
 }
 
@@ -138,14 +175,16 @@ fn words(resolution: &Resolution) -> String {
 
 /// Turns severities into a verdict. Where the namespace did not opt in nothing is refused, and nothing is
 /// louder than information.
-fn judge(decision: &mut Decision, mode: Mode, opted_in: bool) {
+fn judge(decision: &mut Decision, stage: Stage, mode: Mode, opted_in: bool) {
     if !opted_in {
         for finding in &mut decision.findings {
             finding.severity = Severity::Info;
         }
     }
     decision.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
-    let errors = decision.findings.iter().any(|f| f.severity == Severity::Error);
+    // Before the last mutating webhook has run, an error may still be mended; these cannot.
+    let counts = |f: &&Finding| stage != Stage::Mutate || matches!(f.rule, "FAB101" | "FAB804");
+    let errors = decision.findings.iter().filter(counts).any(|f| f.severity == Severity::Error);
     decision.denied = errors && mode == Mode::Enforce;
     decision.would_deny = errors && mode == Mode::Audit;
     if decision.denied {

@@ -88,6 +88,7 @@ pub static RULES: &[&dyn Rule] = &[
     &memory::SharedMemory,
     &memory::IpcLockNonRoot,
     &memory::IpcLockPodSecurity,
+    &profiles::NotInjected,
     &profiles::NoProfile,
     &profiles::Refused,
     &profiles::LeftAlone,
@@ -108,6 +109,8 @@ pub fn checks_kind(group: &str, kind: &str) -> bool {
 /// What a rule on pods sees.
 #[derive(Debug)]
 pub struct PodContext<'a> {
+    /// Whether this is the final pod and nothing of the profile's networks and resources is on it.
+    pub not_injected: bool,
     /// The pod or template, with the plan laid over it.
     pub overlay: Overlay<'a>,
     /// The plan.

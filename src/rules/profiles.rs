@@ -1,11 +1,53 @@
 //! FAB8xx: profiles and inputs.
 
 use super::{Findings, Meta, PodContext, Rule, Severity};
+use crate::fabric::profile::OnMissing;
 use crate::fabric::{Evidence, Resolution};
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::plan::{INJECT_ANNOTATION, Withheld};
 use crate::snapshot::PROFILE_ANNOTATION;
 use crate::text::token;
+
+/// FAB802.
+pub(super) struct NotInjected;
+
+static NOT_INJECTED: Meta = Meta {
+    id: "FAB802",
+    severity: Severity::Error,
+    summary: "the final pod has none of its profile's networks and resources",
+    what: "In the validating webhook, a pod whose profile has rails or resources and that carries none of them. Offline \
+           reviews never say this: there the plan is part of what is judged.",
+    why: "The mutating webhook did not run: it was down and failed open, or another webhook made the pod a GPU pod after \
+          it was called. Admitted like this, NCCL runs over TCP without an error.",
+    fix: "Create the pod again once the webhook serves. To run a pod without the fabric, annotate it with \
+          `fabric-admission.dev/inject: \"false\"`.",
+    bad: "",
+    good: "",
+    sources: &["kubernetes.io, Dynamic Admission Control: failurePolicy, reinvocation"],
+    since: "0.1.0",
+    kinds: &[],
+};
+
+impl Rule for NotInjected {
+    fn meta(&self) -> &'static Meta {
+        &NOT_INJECTED
+    }
+    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        if !context.not_injected {
+            return;
+        }
+        let Some((profile, _)) = context.resolution.profile() else { return };
+        let message =
+            format!("nothing of profile {} is on the pod: the mutating webhook did not run", profile.name);
+        let fix = format!(
+            "create the pod again, or annotate it {INJECT_ANNOTATION}: \"false\" to run without the fabric"
+        );
+        match profile.on_missing {
+            OnMissing::Deny => findings.add("", message, fix),
+            OnMissing::Warn => findings.add_as(Severity::Warning, "", message, fix),
+        }
+    }
+}
 
 /// FAB803.
 pub(super) struct NoProfile;

@@ -21,7 +21,7 @@ pub const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 pub const POD_SECURITY_LABEL: &str = "pod-security.kubernetes.io/enforce";
 
 /// Whether errors deny.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// Errors deny.
     Enforce,

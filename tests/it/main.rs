@@ -3,8 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(clippy::print_stderr, clippy::string_slice)]
 
+mod examples;
 mod golden;
+mod house;
+mod layers;
 mod round_trip;
+mod rules;
 mod suite;
 mod support;
 
@@ -12,5 +16,8 @@ fn main() -> std::process::ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
     let mut suite = suite::Suite::default();
     golden::add(&mut suite);
+    examples::add(&mut suite);
+    house::add(&mut suite);
+    rules::add(&mut suite);
     suite.run(&arguments)
 }

@@ -5,7 +5,7 @@ use super::{Setting, place, source};
 use crate::manifest::Document;
 use crate::pod::template;
 use crate::report::{Reviewed, Skipped, Unread};
-use crate::review::{Decision, PodRequest, decide_object, decide_pod};
+use crate::review::{Decision, PodRequest, Stage, decide_object, decide_pod};
 use crate::rules::{ObjectContext, checks_kind};
 use crate::snapshot::{Builder, Mode, Snapshot};
 
@@ -71,6 +71,7 @@ fn pod(
     let request = PodRequest {
         json: template.json,
         namespace,
+        stage: Stage::Whole,
         mode,
         opted_in,
         profile: setting.profile.as_ref(),

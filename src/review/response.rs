@@ -1,0 +1,234 @@
+//! The answer: AdmissionReview v1 with patch, warnings, denial and audit annotations.
+
+use super::webhook::{Entry, Outcome};
+use crate::plan::Edit;
+use crate::report::json::patch;
+use crate::rules::{Finding, Severity};
+use crate::text::{count, printable};
+use base64::Engine;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Longest warning (characters). The API server cuts at 256 once all of them pass 4096
+/// (k8s.io/apiserver endpoints/filters/warning.go).
+const MAX_WARNING: usize = 199;
+/// Most warnings of one answer.
+const MAX_WARNINGS: usize = 15;
+/// First line of a denial (bytes): event lists show little more.
+const MAX_FIRST_LINE: usize = 300;
+/// Most findings in a denial.
+const MAX_DENIALS: usize = 20;
+/// Ends the first line of a denial.
+const HINT: &str = "; try `fabric-admission review` on the manifest";
+/// Whole denial (bytes).
+const MAX_MESSAGE: usize = 8 * 1024;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AdmissionReview<'a> {
+    api_version: &'static str,
+    kind: &'static str,
+    response: Response<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Response<'a> {
+    uid: &'a str,
+    allowed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<Status>,
+    // Both or neither: the API server refuses one without the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    audit_annotations: BTreeMap<&'static str, String>,
+}
+
+#[derive(Serialize)]
+struct Status {
+    code: u16,
+    /// kubectl drops the message of reason Invalid, and prints that of Forbidden with its newlines.
+    reason: &'static str,
+    message: String,
+}
+
+/// JSON text of the answer.
+///
+/// # Errors
+/// Those of serialising, which do not happen for texts and numbers.
+pub fn render(outcome: &Outcome) -> Result<Vec<u8>, serde_json::Error> {
+    let decision = &outcome.decision;
+    let patch = match decision.patch.is_empty() {
+        true => None,
+        false => Some(
+            base64::engine::general_purpose::STANDARD.encode(serde_json::to_vec(&patch(&decision.patch))?),
+        ),
+    };
+    let review = AdmissionReview {
+        api_version: "admission.k8s.io/v1",
+        kind: "AdmissionReview",
+        response: Response {
+            uid: &outcome.uid,
+            allowed: !decision.denied,
+            status: decision.denied.then(|| Status {
+                code: 403,
+                reason: "Forbidden",
+                message: denial(&decision.findings),
+            }),
+            patch_type: patch.is_some().then_some("JSONPatch"),
+            patch,
+            warnings: warnings(outcome),
+            audit_annotations: audit(outcome),
+        },
+    };
+    serde_json::to_vec(&review)
+}
+
+/// The text of a denial. Its first line stands alone; the rest is most severe first.
+#[must_use]
+pub fn denial(findings: &[Finding]) -> String {
+    let errors: Vec<&Finding> = findings.iter().filter(|f| f.severity == Severity::Error).collect();
+    let worst = errors.first().map(|f| format!(", {} {}", f.rule, f.message)).unwrap_or_default();
+    let first = format!("{}{worst}", count(errors.len(), "error"));
+    let mut message = cut(&first, MAX_FIRST_LINE - HINT.len());
+    message.push_str(HINT);
+    let mut told = 0;
+    for finding in findings.iter().filter(|f| f.severity >= Severity::Warning).take(MAX_DENIALS) {
+        let path = if finding.path.is_empty() { "object" } else { &finding.path };
+        let line = format!("\n{} {path}: {}; {}", finding.rule, finding.message, finding.fix);
+        if message.len() + line.len() > MAX_MESSAGE - 32 {
+            break;
+        }
+        message.push_str(&line);
+        told += 1;
+    }
+    let left = findings.iter().filter(|f| f.severity >= Severity::Warning).count() - told;
+    if left > 0 {
+        message.push_str(&format!("\n{left} more"));
+    }
+    message
+}
+
+/// At most `max` bytes, on a character.
+fn cut(text: &str, max: usize) -> String {
+    let mut end = max.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default().to_owned()
+}
+
+/// Warnings of the findings, and one line for what was injected. The same finding has the same text from
+/// every entry, so that the API server shows it once.
+fn warnings(outcome: &Outcome) -> Vec<String> {
+    let decision = &outcome.decision;
+    let mut warnings = Vec::new();
+    let changes = &decision.plan.changes;
+    if !changes.is_empty() && !decision.denied {
+        let verb = if outcome.entry == Entry::Audit { "would inject" } else { "injected" };
+        let profile = decision.profile.as_deref().unwrap_or("?");
+        warnings.push(line(&format!(
+            "fabric-admission {verb} {} (profile {profile})",
+            injected(changes.iter().map(|c| &c.edit))
+        )));
+    }
+    let mut findings = decision.findings.iter().filter(|f| f.severity >= Severity::Warning);
+    for finding in findings.by_ref().take(MAX_WARNINGS - warnings.len() - 1) {
+        warnings.push(line(&format!("{} {}; {}", finding.rule, finding.message, finding.fix)));
+    }
+    let left = findings.count();
+    if left > 0 {
+        warnings.push(format!("fabric-admission: {left} more findings"));
+    }
+    warnings
+}
+
+fn line(text: &str) -> String {
+    let text = printable(text, MAX_WARNING - 1);
+    text.chars().take(MAX_WARNING).collect()
+}
+
+/// Kinds of things that changes set, in a few words.
+fn injected<'a>(edits: impl Iterator<Item = &'a Edit>) -> String {
+    let (mut networks, mut units, mut lock, mut shm, mut env) = (false, false, false, false, 0);
+    for edit in edits {
+        match edit {
+            Edit::Networks { .. } => networks = true,
+            Edit::Quantity { .. } => units = true,
+            Edit::Capability { .. } => lock = true,
+            Edit::ShmVolume { .. } | Edit::ShmMount { .. } => shm = true,
+            Edit::Env { .. } => env += 1,
+        }
+    }
+    let mut words = Vec::new();
+    for (there, word) in
+        [(networks, "networks"), (units, "RDMA resources"), (lock, "IPC_LOCK"), (shm, "/dev/shm")]
+    {
+        if there {
+            words.push(word.to_owned());
+        }
+    }
+    if env > 0 {
+        words.push(count(env, "variable"));
+    }
+    words.join(", ")
+}
+
+/// What the audit log keeps. The mutating entry stays silent: a second, different value for the same key is
+/// dropped on reinvocation, and the validating entry sees the final state.
+fn audit(outcome: &Outcome) -> BTreeMap<&'static str, String> {
+    let decision = &outcome.decision;
+    let mut annotations = BTreeMap::new();
+    if outcome.entry == Entry::Mutate || !decision.in_scope {
+        return annotations;
+    }
+    if let Some(profile) = &decision.profile {
+        annotations.insert("profile", profile.clone());
+    }
+    if let Some(evidence) = &decision.evidence {
+        annotations.insert("evidence", evidence.clone());
+    }
+    let mut rules: Vec<&str> = decision.findings.iter().map(|f| f.rule).collect();
+    rules.sort_unstable();
+    rules.dedup();
+    if !rules.is_empty() {
+        annotations.insert("rules", rules.join(","));
+    }
+    annotations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(n: usize) -> Finding {
+        let text = "x".repeat(300);
+        Finding {
+            rule: "FAB201",
+            severity: Severity::Error,
+            path: format!("/spec/{n}"),
+            message: text.clone(),
+            fix: text,
+        }
+    }
+
+    #[test]
+    fn a_denial_keeps_its_bounds() {
+        let message = denial(&(0..100).map(finding).collect::<Vec<_>>());
+        let first = message.lines().next().unwrap();
+        assert!(first.len() <= MAX_FIRST_LINE, "{}", first.len());
+        assert!(message.len() <= MAX_MESSAGE && message.ends_with(" more"), "{}", message.len());
+        assert!(message.lines().count() <= MAX_DENIALS + 2);
+    }
+
+    #[test]
+    fn warnings_are_short_and_printable() {
+        assert!(line(&"é\n".repeat(500)).chars().count() <= MAX_WARNING);
+        assert!(!line("a\u{1b}[31m\nb").contains(char::is_control));
+    }
+}

@@ -1,0 +1,405 @@
+//! Cases by chance: a pod with every field that the read model looks at absent, `null`, right or odd, and the
+//! profiles, networks and namespace around it.
+
+use crate::documents::{self, Dice, put};
+use serde_json::{Map, Value, json};
+
+/// A pod and the cluster around it.
+pub(crate) fn case(dice: &mut Dice<'_>) -> Value {
+    let mut pod = pod(dice);
+    if dice.percent(12) {
+        for _ in 0..=dice.below(3) {
+            documents::mangle(&mut pod, dice);
+        }
+    }
+    let profiles: Vec<Value> = (0..=dice.below(3)).map(|i| profile(i, dice)).collect();
+    let objects: Vec<Value> = (0..dice.below(4)).map(|i| network(i, dice)).collect();
+    let mut namespace = json!({"name": dice.pick(&["team", "default"])});
+    put(&mut namespace, "labels", 40, dice, |dice| {
+        let mut labels = json!({"pod-security.kubernetes.io/enforce": dice.pick(&["privileged", "baseline", "restricted"])});
+        put(&mut labels, "tier", 50, dice, |dice| dice.pick(&["gold", "silver"]).into());
+        labels
+    });
+    put(
+        &mut namespace,
+        "annotations",
+        30,
+        dice,
+        |dice| json!({"fabric-admission.dev/profile": dice.pick(&["p0", "p1", "p9", ""])}),
+    );
+    json!({
+        "pod": pod, "profiles": profiles, "objects": objects, "namespace": namespace,
+        "namespaceKnown": dice.percent(60), "audit": dice.percent(50), "flag": dice.percent(10),
+    })
+}
+
+/// Any value at all, now and then shaped like a pod.
+pub(crate) fn anything(dice: &mut Dice<'_>) -> Value {
+    let mut value = if dice.percent(70) { pod(dice) } else { documents::junk(dice) };
+    for _ in 0..dice.below(6) {
+        documents::mangle(&mut value, dice);
+    }
+    value
+}
+
+fn pod(dice: &mut Dice<'_>) -> Value {
+    let mut pod = json!({"apiVersion": "v1", "kind": "Pod"});
+    put(&mut pod, "metadata", 85, dice, metadata);
+    put(&mut pod, "spec", 98, dice, |dice| {
+        let mut spec = json!({"schedulerName": "default-scheduler"});
+        put(&mut spec, "containers", 97, dice, |dice| dice.list(5, container));
+        put(&mut spec, "initContainers", 30, dice, |dice| dice.list(3, container));
+        put(&mut spec, "volumes", 60, dice, |dice| dice.list(4, volume));
+        put(&mut spec, "hostNetwork", 12, dice, |dice| dice.percent(40).into());
+        put(&mut spec, "hostIPC", 12, dice, |dice| dice.percent(40).into());
+        put(&mut spec, "securityContext", 30, dice, security_context);
+        put(&mut spec, "os", 10, dice, |dice| json!({"name": dice.pick(&["linux", "windows"])}));
+        put(
+            &mut spec,
+            "resourceClaims",
+            8,
+            dice,
+            |_| json!([{"name": "nic", "resourceClaimTemplateName": "n"}]),
+        );
+        put(
+            &mut spec,
+            "tolerations",
+            20,
+            dice,
+            |_| json!([{"operator": "Exists", "unheardOf": [1.0, {"a/b~c": null}]}]),
+        );
+        spec
+    });
+    put(&mut pod, "status", 10, dice, |_| json!({"phase": "Pending", "conditions": []}));
+    pod
+}
+
+fn metadata(dice: &mut Dice<'_>) -> Value {
+    let mut metadata = json!({});
+    put(&mut metadata, "name", 50, dice, |_| "trainer-0".into());
+    put(&mut metadata, "generateName", 30, dice, |_| "trainer-".into());
+    put(&mut metadata, "namespace", 50, dice, |_| "team".into());
+    put(&mut metadata, "labels", 40, dice, |dice| {
+        let mut labels = json!({"app": "x"});
+        put(&mut labels, "training.kubeflow.org/job-role", 20, dice, |_| "worker".into());
+        put(&mut labels, "training.kubeflow.org/operator-name", 20, dice, |_| "mpi-operator".into());
+        labels
+    });
+    put(&mut metadata, "annotations", 90, dice, |dice| {
+        let mut annotations = json!({});
+        let profiles = ["p0", "p0", "p0", "p1", "p2", "p9", "roce-sriov", ""];
+        put(&mut annotations, "fabric-admission.dev/profile", 75, dice, |dice| dice.pick(&profiles).into());
+        put(&mut annotations, "k8s.v1.cni.cncf.io/networks", 45, dice, |dice| networks(dice).into());
+        put(&mut annotations, "fabric-admission.dev/inject", 6, dice, |dice| {
+            dice.pick(&["false", "true"]).into()
+        });
+        put(&mut annotations, "fabric-admission.dev/ranks", 6, dice, |dice| dice.pick(&["ssh", "x"]).into());
+        put(&mut annotations, "networking.gke.io/interfaces", 3, dice, |_| "[]".into());
+        put(&mut annotations, "kubernetes.io/config.mirror", 2, dice, |_| "x".into());
+        put(&mut annotations, "example.com/note", 40, dice, |_| "a\"b\\c\n\u{e9}".into());
+        annotations
+    });
+    put(
+        &mut metadata,
+        "managedFields",
+        20,
+        dice,
+        |_| json!([{"fieldsV1": {"f:spec": {"k:{\"name\":\"a\"}": {}}}}]),
+    );
+    metadata
+}
+
+/// Value of the networks annotation: both forms, right and broken.
+pub(crate) fn networks(dice: &mut Dice<'_>) -> String {
+    let names = [
+        "sriov-rdma-network",
+        "default/sriov-rdma-network",
+        "macvlan-network",
+        "net-a",
+        "team/net-a",
+        "other",
+    ];
+    if dice.percent(15) {
+        let broken = [
+            "",
+            " ",
+            "[]",
+            "[ ]\n",
+            "[null]",
+            "a,,b",
+            "{",
+            "[{}]",
+            "A",
+            "null",
+            "[{\"name\":1}]",
+            "x@",
+            "a/b/c",
+            "[1]",
+        ];
+        return dice.pick(&broken).to_owned();
+    }
+    let count = 1 + dice.below(9);
+    let (json, space) = (dice.percent(50), dice.percent(40));
+    let items: Vec<String> = (0..count)
+        .map(|i| {
+            let name = dice.pick(&names);
+            let interface = dice.percent(30).then(|| format!("{}{i}", dice.pick(&["rail", "net", "x"])));
+            if !json {
+                let at = interface.map(|i| format!("@{i}")).unwrap_or_default();
+                return format!("{name}{at}");
+            }
+            let (namespace, name) = name.split_once('/').map_or((None, name), |(ns, n)| (Some(ns), n));
+            let mut item = json!({dice.pick(&["name", "Name"]): name});
+            put(&mut item, "namespace", 10, dice, |_| "default".into());
+            if let Some(namespace) = namespace {
+                item["namespace"] = namespace.into();
+            }
+            if let Some(interface) = interface {
+                item[dice.pick(&["interface", "interfaceRequest"])] = interface.into();
+            }
+            put(&mut item, "mac", 20, dice, |_| "c2:b0:57:49:47:f1".into());
+            put(&mut item, "cni-args", 20, dice, |_| json!({"x": [1.50, "]"]}));
+            item.to_string()
+        })
+        .collect();
+    match (json, space) {
+        (false, space) => items.join(if space { ", " } else { "," }),
+        (true, false) => format!("[{}]", items.join(",")),
+        (true, true) => format!("[\n  {}\n]\n", items.join(",\n  ")),
+    }
+}
+
+fn container(dice: &mut Dice<'_>) -> Value {
+    let mut container = json!({"image": "example.com/trainer:1"});
+    put(&mut container, "name", 90, dice, |dice| {
+        dice.pick(&["trainer", "worker", "sidecar", "istio-proxy", ""]).into()
+    });
+    put(&mut container, "command", 30, dice, |dice| {
+        let words = ["torchrun", "sh", "/usr/sbin/sshd", "export NCCL_IB_HCA=mlx5; exec x", "é $NCCL_NET"];
+        dice.list(3, |dice| dice.pick(&words).into())
+    });
+    put(&mut container, "args", 30, dice, |dice| {
+        let words = ["-c", "mpirun -x NCCL_NET=IB ./a", "${NCCL_SOCKET_IFNAME:-eth0}", "train.py"];
+        dice.list(3, |dice| dice.pick(&words).into())
+    });
+    put(&mut container, "env", 60, dice, |dice| dice.list(6, variable));
+    put(&mut container, "envFrom", 15, dice, |dice| {
+        dice.list(2, |_| json!({"configMapRef": {"name": "nccl"}}))
+    });
+    put(&mut container, "resources", 85, dice, resources);
+    put(&mut container, "securityContext", 45, dice, security_context);
+    put(&mut container, "volumeMounts", 50, dice, |dice| {
+        dice.list(4, |dice| {
+            let mut mount = json!({"readOnly": false});
+            put(&mut mount, "name", 95, dice, |dice| {
+                dice.pick(&["dshm", "data", "fabric-dshm", "gone"]).into()
+            });
+            let paths = ["/dev/shm", "/dev/shm/", "/data", "/dev", "/dev/shm/x", "/etc"];
+            put(&mut mount, "mountPath", 95, dice, |dice| dice.pick(&paths).into());
+            mount
+        })
+    });
+    put(&mut container, "restartPolicy", 20, dice, |dice| dice.pick(&["Always", "Never"]).into());
+    put(&mut container, "livenessProbe", 10, dice, |_| json!({"exec": {"command": null}, "new": {"": 1e2}}));
+    container
+}
+
+fn variable(dice: &mut Dice<'_>) -> Value {
+    let names = [
+        "NCCL_NET",
+        "NCCL_IB_HCA",
+        "NCCL_IB_DISABLE",
+        "NCCL_SOCKET_IFNAME",
+        "NCCL_IB_GID_INDEX",
+        "NCCL_DEBUG",
+        "A",
+    ];
+    let mut variable = json!({});
+    put(&mut variable, "name", 96, dice, |dice| dice.pick(&names).into());
+    let values = ["IB", "Socket", "1", "0", "true", "auto", "mlx5", "eth0", "", "$(A)", "é\"\\"];
+    put(&mut variable, "value", 80, dice, |dice| dice.pick(&values).into());
+    put(&mut variable, "valueFrom", 12, dice, |_| json!({"fieldRef": {"fieldPath": "status.podIP"}}));
+    variable
+}
+
+const EXTENDED: [&str; 6] = [
+    "nvidia.com/sriov_resource",
+    "rdma/rdma_shared_device_a",
+    "nvidia.com/hostdev",
+    "example.com/vf",
+    "nvidia.com/mlnxnics",
+    "x.io/rdma_b",
+];
+
+fn resources(dice: &mut Dice<'_>) -> Value {
+    let mut resources = json!({});
+    put(&mut resources, "limits", 90, dice, |dice| quantities(75, dice));
+    if dice.percent(30) {
+        // As the API server defaults them.
+        resources["requests"] = resources.get("limits").cloned().unwrap_or_default();
+    } else {
+        put(&mut resources, "requests", 35, dice, |dice| quantities(40, dice));
+    }
+    put(&mut resources, "claims", 8, dice, |_| json!([{"name": "nic"}]));
+    resources
+}
+
+fn quantities(accelerators: usize, dice: &mut Dice<'_>) -> Value {
+    let mut map = json!({});
+    put(&mut map, "nvidia.com/gpu", accelerators, dice, accelerator_quantity);
+    for name in
+        ["nvidia.com/mig-1g.10gb", "nvidia.com/gpu.shared", "amd.com/gpu", "aws.amazon.com/neuroncore"]
+    {
+        put(&mut map, name, 5, dice, accelerator_quantity);
+    }
+    for name in EXTENDED {
+        let counts = [
+            json!(1),
+            json!("1"),
+            json!("2"),
+            json!("8"),
+            json!(0),
+            json!("$N"),
+            json!("9e18"),
+            json!("-1"),
+            json!("1500m"),
+        ];
+        put(&mut map, name, 12, dice, |dice| dice.pick(&counts));
+    }
+    let sizes = ["1Gi", "64Gi", "2Ti", "0", "100G", "512Mi", "x", "-1"];
+    put(&mut map, "memory", 40, dice, |dice| dice.pick(&sizes).into());
+    put(&mut map, "cpu", 30, dice, |dice| dice.pick(&[json!(8), json!("500m"), json!(0.5)]));
+    map
+}
+
+fn accelerator_quantity(dice: &mut Dice<'_>) -> Value {
+    let usual = [json!(8), json!("8"), json!(1), json!("4"), json!(2)];
+    let odd = [
+        json!(0),
+        json!("0"),
+        Value::Null,
+        json!("$GPUS"),
+        json!("{{ .gpus }}"),
+        json!("1.5"),
+        json!("-1"),
+        json!("1e1"),
+        json!("8Gi"),
+        json!(""),
+        json!(u32::MAX),
+        json!("99999999999999999999"),
+        json!(true),
+        json!({}),
+        json!(2.0),
+    ];
+    if dice.percent(85) { dice.pick(&usual) } else { dice.pick(&odd) }
+}
+
+fn security_context(dice: &mut Dice<'_>) -> Value {
+    let mut context = json!({"seccompProfile": {"type": "RuntimeDefault"}});
+    put(&mut context, "privileged", 15, dice, |dice| dice.percent(40).into());
+    put(&mut context, "runAsUser", 20, dice, |dice| dice.pick(&[0, 1000]).into());
+    put(&mut context, "runAsNonRoot", 15, dice, |dice| dice.percent(50).into());
+    put(&mut context, "capabilities", 50, dice, |dice| {
+        let mut capabilities = json!({});
+        let names = ["IPC_LOCK", "SYS_ADMIN", "CAP_IPC_LOCK", "ALL", "ipc_lock"];
+        put(&mut capabilities, "add", 50, dice, |dice| dice.list(3, |dice| dice.pick(&names).into()));
+        put(&mut capabilities, "drop", 40, dice, |_| json!(["ALL"]));
+        capabilities
+    });
+    context
+}
+
+fn volume(dice: &mut Dice<'_>) -> Value {
+    let mut volume = json!({});
+    put(&mut volume, "name", 96, dice, |dice| {
+        dice.pick(&["dshm", "data", "fabric-dshm", "fabric-admission-dshm"]).into()
+    });
+    put(&mut volume, "emptyDir", 60, dice, |dice| {
+        let mut empty_dir = json!({});
+        put(&mut empty_dir, "medium", 70, dice, |dice| dice.pick(&["Memory", "", "HugePages"]).into());
+        put(&mut empty_dir, "sizeLimit", 60, dice, |dice| {
+            dice.pick(&[json!("64Gi"), json!("1Gi"), json!("64Mi"), json!(0), json!("$S"), json!(1e9)])
+        });
+        empty_dir
+    });
+    put(&mut volume, "hostPath", 15, dice, |_| json!({"path": "/dev/shm"}));
+    volume
+}
+
+fn profile(number: usize, dice: &mut Dice<'_>) -> Value {
+    let bases = [
+        "roce-sriov",
+        "roce-sriov",
+        "roce-host-device",
+        "roce-macvlan",
+        "infiniband-sriov",
+        "infiniband-ipoib",
+        "ethernet-tcp",
+    ];
+    let mut spec = Map::new();
+    if dice.percent(85) {
+        spec.insert("base".into(), dice.pick(&bases).into());
+    } else {
+        spec.insert("transport".into(), dice.pick(&["roce", "infiniband", "ethernet", "efa"]).into());
+        spec.insert("attachment".into(), dice.pick(&["sriov", "none"]).into());
+    }
+    let mut spec = Value::Object(spec);
+    put(&mut spec, "rails", 35, dice, |dice| {
+        let rails = (0..dice.below(4)).map(|i| {
+            let networks = [
+                "default/sriov-rdma-network",
+                "net-a",
+                "team/net-a",
+                "default/macvlan-network",
+                "default/net.v2",
+            ];
+            let mut rail = json!({"network": dice.pick(&networks)});
+            put(&mut rail, "resource", 70, dice, |dice| dice.pick(&EXTENDED).into());
+            put(&mut rail, "count", 40, dice, |dice| dice.pick(&[1, 2, 4, 8]).into());
+            let interfaces = [format!("x{i}0"), format!("ib{i}"), "p[0".to_owned(), "r{0".to_owned()];
+            put(&mut rail, "interface", 30, dice, |dice| dice.pick(&interfaces).into());
+            rail
+        });
+        rails.collect()
+    });
+    put(&mut spec, "resources", 20, dice, |dice| {
+        let resource = |dice: &mut Dice<'_>| json!({"name": dice.pick(&EXTENDED), "quantity": 1 + dice.below(4), "per": dice.pick(&["container", "accelerator"])});
+        (0..dice.below(3)).map(|_| resource(dice)).collect()
+    });
+    put(&mut spec, "env", 35, dice, |dice| {
+        let names = ["NCCL_IB_DISABLE", "NCCL_DEBUG", "NCCL_IB_GID_INDEX", "NCCL_NET"];
+        let entries = (0..dice.below(3)).map(|_| {
+            let name = dice.pick(&names);
+            match dice.pick(&["default", "require", "forbid"]) {
+                "forbid" => json!({"name": name, "policy": "forbid"}),
+                policy => {
+                    json!({"name": name, "policy": policy, "value": dice.pick(&["1", "0", "INFO", "a\"b\\"])})
+                }
+            }
+        });
+        entries.collect()
+    });
+    put(&mut spec, "inject", 12, dice, |dice| dice.pick(&["full", "annotations", "review"]).into());
+    put(&mut spec, "ipcLock", 12, dice, |dice| dice.percent(50).into());
+    put(&mut spec, "acceleratorsPerNode", 15, dice, |dice| dice.pick(&[1, 4, 8]).into());
+    put(&mut spec, "when", 30, dice, |dice| json!({"minAccelerators": dice.below(9)}));
+    put(&mut spec, "namespaces", 12, dice, |_| json!({"matchLabels": {"tier": "gold"}}));
+    let shm = ["1Gi", "8Gi", "100M"];
+    put(&mut spec, "sharedMemory", 15, dice, |dice| json!({"perAccelerator": dice.pick(&shm)}));
+    let metadata = json!({"name": format!("p{number}")});
+    json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": metadata, "spec": spec})
+}
+
+fn network(number: usize, dice: &mut Dice<'_>) -> Value {
+    // One name each: of two definitions of one network the last counts, whatever the builder does.
+    let (namespace, name) =
+        [("default", "sriov-rdma-network"), ("team", "net-a"), ("default", "net-a")][number % 3];
+    let mut annotations = json!({});
+    put(&mut annotations, "k8s.v1.cni.cncf.io/resourceName", 85, dice, |dice| dice.pick(&EXTENDED).into());
+    let metadata = json!({"name": name, "namespace": namespace, "annotations": annotations});
+    let (api, kind) = dice.pick(&[
+        ("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition"),
+        ("sriovnetwork.openshift.io/v1", "SriovNetwork"),
+    ]);
+    json!({"apiVersion": api, "kind": kind, "metadata": metadata, "spec": {"resourceName": dice.pick(&["sriov_resource", "vf", ""])}})
+}

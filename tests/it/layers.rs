@@ -1,0 +1,225 @@
+//! What the core may not name: a scan of `src/` for paths, comments and strings aside.
+
+use crate::support::{names, read, root};
+use std::path::{Path, PathBuf};
+
+/// Modules that take bytes and facts and give an outcome.
+pub(crate) const CORE: &[&str] =
+    &["fabric", "multus", "patch", "plan", "pod", "report", "review", "rules", "snapshot", "text"];
+/// Modules that do input and output.
+pub(crate) const SHELL: &[&str] =
+    &["cli", "cluster", "config", "lib", "main", "manifest", "metrics", "pod_agent", "server", "telemetry"];
+
+const CRATES: &[&str] = &["axum", "clap", "hyper", "kube", "rayon", "rustls", "tokio"];
+const STD: &[&str] = &["env", "fs", "net", "process", "thread"];
+const CLOCKS: &[&str] = &["Instant", "SystemTime", "*"];
+
+/// Every `.rs` file below a directory.
+pub(crate) fn sources(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for name in names(directory) {
+        let path = directory.join(&name);
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if name.ends_with(".rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// The top-level module that a file of `src/` belongs to.
+fn module(file: &Path) -> String {
+    let relative = file.strip_prefix(root().join("src")).unwrap_or(file);
+    let first = relative.iter().next().unwrap_or_default().to_string_lossy();
+    first.trim_end_matches(".rs").to_owned()
+}
+
+/// Every forbidden path in the core, and modules that are in neither list.
+pub(crate) fn breaches() -> Result<Vec<String>, String> {
+    let src = root().join("src");
+    let mut found = Vec::new();
+    for file in sources(&src) {
+        let module = module(&file);
+        let shown = file.strip_prefix(root()).unwrap_or(&file).display().to_string();
+        if SHELL.contains(&module.as_str()) {
+            continue;
+        }
+        if !CORE.contains(&module.as_str()) {
+            found.push(format!("{shown}: is {module} core or shell? Say so in tests/it/layers.rs"));
+            continue;
+        }
+        let depth = file.strip_prefix(&src).unwrap_or(&file).components().count();
+        for path in paths(&tokens(&read(&file)?)) {
+            if forbidden(&path, depth) {
+                found.push(format!("{shown}: {}", path.join("::")));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn forbidden(path: &[String], depth: usize) -> bool {
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    let supers = path.iter().take_while(|s| **s == "super").count();
+    match path.as_slice() {
+        ["crate", module, ..] => SHELL.contains(module),
+        ["std" | "core", "*"] => true,
+        ["std", "time"] => true,
+        ["std", "time", item, ..] => CLOCKS.contains(item),
+        ["std", module, ..] => STD.contains(module),
+        [first, _, ..] if CRATES.contains(first) => true,
+        // As many steps up as the file is deep lead out of the core's module.
+        _ if supers >= depth && supers > 0 => path.get(supers).is_some_and(|m| SHELL.contains(m)),
+        _ => false,
+    }
+}
+
+/// Words and punctuation of Rust source; comments, strings and characters left out.
+pub(crate) fn tokens(source: &str) -> Vec<String> {
+    let mut tokens = Vec::new();
+    let mut rest = source;
+    while let Some(c) = rest.chars().next() {
+        let length = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |at| at + 2)
+        } else if let Some(length) = string(rest) {
+            length
+        } else if c.is_alphabetic() || c == '_' {
+            let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+            tokens.push(rest[..length].to_owned());
+            length
+        } else if rest.starts_with("::") {
+            tokens.push("::".to_owned());
+            2
+        } else {
+            if !c.is_whitespace() {
+                tokens.push(c.to_string());
+            }
+            c.len_utf8()
+        };
+        rest = &rest[length..];
+    }
+    tokens
+}
+
+/// Length of the string or character literal that a text starts with.
+fn string(text: &str) -> Option<usize> {
+    let plain = |text: &str, quote: char| {
+        let mut escaped = false;
+        let end = text.char_indices().skip(1).find(|(_, c)| {
+            let ends = *c == quote && !escaped;
+            escaped = *c == '\\' && !escaped;
+            ends
+        });
+        end.map_or(text.len(), |(at, _)| at + 1)
+    };
+    let prefix = text.len() - text.trim_start_matches(['b', 'c']).len();
+    let body = &text[prefix.min(1)..];
+    let start = text.len() - body.len();
+    if body.starts_with('"') {
+        return Some(start + plain(body, '"'));
+    }
+    if let Some(raw) = body.strip_prefix('r') {
+        let hashes = raw.len() - raw.trim_start_matches('#').len();
+        if raw[hashes..].starts_with('"') {
+            let close = format!("\"{}", "#".repeat(hashes));
+            let inner = &raw[hashes + 1..];
+            let end = inner.find(&close).map_or(inner.len(), |at| at + close.len());
+            return Some(start + 1 + hashes + 1 + end);
+        }
+    }
+    // 'x' and '\n' are characters, 'a in a type is a lifetime.
+    let character = text.strip_prefix('\'')?;
+    let second = character.chars().nth(1);
+    (character.starts_with('\\') || second == Some('\'')).then(|| plain(text, '\''))
+}
+
+/// Every path of the source, `use` trees spelt out.
+fn paths(tokens: &[String]) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        if tokens[at] == "use" {
+            at = tree(tokens, at + 1, &mut Vec::new(), &mut found);
+        } else if word(&tokens[at]) {
+            let mut path = vec![tokens[at].clone()];
+            while tokens.get(at + 1).is_some_and(|t| t == "::") && tokens.get(at + 2).is_some_and(|t| word(t))
+            {
+                path.push(tokens[at + 2].clone());
+                at += 2;
+            }
+            found.push(path);
+            at += 1;
+        } else {
+            at += 1;
+        }
+    }
+    found
+}
+
+fn word(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_alphabetic() || c == '_')
+}
+
+/// A tree of `use`, from `at`; returns where it ends.
+fn tree(tokens: &[String], mut at: usize, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> usize {
+    let depth = prefix.len();
+    while let Some(token) = tokens.get(at) {
+        at += 1;
+        match token.as_str() {
+            "::" => {}
+            "{" => {
+                while tokens.get(at).is_some_and(|t| t != "}") {
+                    at = tree(tokens, at, prefix, found);
+                    if tokens.get(at).is_some_and(|t| t == ",") {
+                        at += 1;
+                    }
+                }
+                prefix.truncate(depth);
+                return at + 1;
+            }
+            "," | "}" | ";" => {
+                at -= 1;
+                break;
+            }
+            "as" => at += 1,
+            other => prefix.push(other.to_owned()),
+        }
+    }
+    if prefix.len() > depth {
+        // A crate named alone (`use tokio;`) counts as a path into it.
+        let mut path = prefix.clone();
+        if path.len() == 1 {
+            path.push("self".to_owned());
+        }
+        found.push(path);
+    }
+    prefix.truncate(depth);
+    at
+}
+
+/// The scan itself must see what it is to see.
+pub(crate) fn sees() -> Result<(), String> {
+    let shown = |source: &str| {
+        let all = paths(&tokens(source));
+        all.iter().filter(|p| forbidden(p, 2)).map(|p| p.join("::")).collect::<Vec<_>>()
+    };
+    for (source, expected) in [
+        ("use std::{fmt, fs as f, time::{Duration, Instant}};", "std::fs std::time::Instant"),
+        ("use crate::{text::token, cli::{self, run}};", "crate::cli::self crate::cli::run"),
+        ("fn a() { let x = crate::manifest::read(\"\"); }", "crate::manifest::read"),
+        ("use super::super::manifest;", "super::super::manifest"),
+        ("use tokio; fn f<'a>(x: &'a str) { tokio::spawn('{') }", "tokio::self tokio::spawn"),
+        ("// std::fs\n/* std::fs */ const A: &str = \"std::fs\"; const B: &str = r#\"\" std::fs\"#;", ""),
+        ("use std::{self, time::Duration}; use std::collections::BTreeMap; use super::manifest;", ""),
+        ("const Q: char = '\\''; const R: u8 = b'\"'; use std::net::IpAddr;", "std::net::IpAddr"),
+    ] {
+        let seen = shown(source).join(" ");
+        if seen != expected {
+            return Err(format!("in {source:?} the scan sees {seen:?}, not {expected:?}"));
+        }
+    }
+    Ok(())
+}

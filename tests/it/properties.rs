@@ -1,0 +1,376 @@
+//! What holds of every decision, whatever the pod and the cluster: checked on cases made by chance, with the
+//! smallest case and the seed told where one fails. `PROPTEST_CASES` asks for more of them.
+
+use crate::documents::{self, Documents, pointers};
+use crate::suite::{Outcome, Suite};
+use crate::{cluster::World, generator};
+use fabric_admission::patch::Operation;
+use fabric_admission::plan::{Change, Edit, SHM_PATH};
+use fabric_admission::pod::{Bytes, Quantity};
+use fabric_admission::review::webhook;
+use fabric_admission::review::{Decision, envelope};
+use fabric_admission::rules::Severity;
+use fabric_admission::snapshot::{Mode, Snapshot};
+use proptest::prelude::{Strategy, any};
+use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, RandomState};
+
+const NETWORKS: &str = "/metadata/annotations/k8s.v1.cni.cncf.io~1networks";
+
+/// Adds the trials.
+pub(crate) fn add(suite: &mut Suite) {
+    for (name, property) in PROPERTIES {
+        let name = format!("properties::{name}");
+        let property = *property;
+        suite.add(name.clone(), move || {
+            check(&name, 1000, Documents(generator::case), |case| property(&World::new(&case)))
+        });
+    }
+    suite.add("properties::any_object_is_answered", || {
+        check("properties::any_object_is_answered", 2000, Documents(generator::anything), |object| {
+            answered(&review("u", &object))
+        })
+    });
+    suite.add("properties::any_bytes_are_answered", || {
+        let strategy = (Documents(generator::anything), any::<[(u32, u8); 6]>(), 0..8_usize);
+        check("properties::any_bytes_are_answered", 2000, strategy, |(object, edits, count)| {
+            let mut body = review("u", &object);
+            for (at, byte) in edits.iter().take(count) {
+                let at = usize::try_from(*at).unwrap() % (body.len() + 1);
+                match byte % 4 {
+                    0 => body.truncate(at),
+                    1 => body.insert(at, *byte),
+                    2 => drop(body.drain(at..(at + usize::from(*byte)).min(body.len()))),
+                    _ => body.get_mut(at).into_iter().for_each(|b| *b = *byte),
+                }
+            }
+            answered(&body)
+        })
+    });
+    suite.add("properties::cases_reach_everything", cases_reach_everything);
+}
+
+type Property = fn(&World) -> Result<(), String>;
+
+const PROPERTIES: &[(&str, Property)] = &[
+    ("the_patch_applies", |world| world.patched().map(drop)),
+    ("a_second_decision_changes_nothing", converges),
+    ("only_allowed_paths_are_written", |world| {
+        let Some(decision) = world.decide() else { return Ok(()) };
+        decision.patch.iter().try_for_each(|o| allowed(o, &world.pod).map_err(|e| format!("{o:?}: {e}")))
+    }),
+    ("everything_of_the_user_survives", survives),
+    ("changes_point_at_what_they_say", changes_point),
+    ("changes_are_unique_and_in_order", changes_are_unique),
+    ("the_webhook_says_the_same", webhook_agrees),
+    ("the_order_of_facts_does_not_matter", order_of_facts),
+    ("modes_differ_in_the_verdict_alone", modes),
+];
+
+/// Runs a property on so many cases.
+pub(crate) fn check<S: Strategy>(
+    name: &str,
+    cases: u32,
+    strategy: S,
+    property: impl Fn(S::Value) -> Result<(), String>,
+) -> Outcome {
+    let set = |key| std::env::var_os(key).is_some();
+    let mut config = Config { failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() };
+    if !set("PROPTEST_CASES") {
+        config.cases = cases;
+    }
+    if !set("PROPTEST_RNG_SEED") {
+        config.rng_seed = RngSeed::Fixed(RandomState::new().hash_one(name));
+    }
+    let (cases, seed) = (config.cases, config.rng_seed);
+    let result = TestRunner::new(config).run(&strategy, |value| property(value).map_err(TestCaseError::fail));
+    result.map_err(|error| {
+        let told = match error {
+            TestError::Fail(why, value) => format!("{why}\nsmallest case: {value:#?}"),
+            TestError::Abort(why) => why.to_string(),
+        };
+        format!("{told}\nagain: PROPTEST_RNG_SEED={seed} PROPTEST_CASES={cases} cargo test --test it {name}").into()
+    })
+}
+
+fn review(uid: &str, object: &Value) -> Vec<u8> {
+    let kind = json!({"group": "", "version": "v1", "kind": "Pod"});
+    let request = json!({
+        "uid": uid, "kind": kind, "namespace": "team", "operation": "CREATE", "object": object, "oldObject": null,
+    });
+    let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request});
+    review.to_string().into_bytes()
+}
+
+/// Whatever comes is a decision or an error; the point is that it returns.
+fn answered(body: &[u8]) -> Result<(), String> {
+    let world = World::new(&json!({"profiles": [{
+        "apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": {"name": "p0"},
+        "spec": {"base": "roce-sriov"},
+    }]}));
+    match webhook::handle(body, Mode::Enforce, &world.snapshot) {
+        Ok(outcome) if outcome.uid.is_empty() => Err("an answer without a uid".to_owned()),
+        Ok(_) => Ok(()),
+        Err(error) if error.to_string().is_empty() => Err("an error without words".to_owned()),
+        Err(_) => Ok(()),
+    }
+}
+
+fn converges(world: &World) -> Result<(), String> {
+    let (Some(first), patched) = (world.decide(), world.patched()?) else { return Ok(()) };
+    if first.patch.is_empty() {
+        return Ok(());
+    }
+    let second = world.decide_on(&patched).ok_or("the patched pod cannot be read")?;
+    if !second.patch.is_empty() {
+        return Err(format!("patched again: {:#?}", second.patch));
+    }
+    if (&first.findings, &first.profile) != (&second.findings, &second.profile) {
+        return Err(format!("findings before {:#?} and after {:#?}", first.findings, second.findings));
+    }
+    Ok(())
+}
+
+/// Whether an operation stays within what may be written, and writes nothing but what it must.
+fn allowed(operation: &Operation, pod: &Value) -> Result<(), String> {
+    let value: Value = serde_json::from_str(operation.value.get()).map_err(|e| e.to_string())?;
+    let path: Vec<&str> = operation.path.split('/').skip(1).collect();
+    let keys = |value: &Value| value.as_object().map(|o| o.keys().cloned().collect::<Vec<_>>());
+    let only = |value: &Value, wanted: &[&str]| keys(value).is_some_and(|k| k == wanted);
+    let is_absent = |pointer: &str| pod.pointer(pointer).is_none_or(Value::is_null);
+    let fits = match (operation.op, &path[..]) {
+        ("add", ["metadata"]) => {
+            let annotations = &value["annotations"];
+            is_absent("/metadata") && only(&value, &["annotations"]) && only(annotations, &["k8s.v1.cni.cncf.io/networks"])
+        }
+        ("add", ["metadata", "annotations"]) => {
+            is_absent("/metadata/annotations") && only(&value, &["k8s.v1.cni.cncf.io/networks"])
+        }
+        ("add" | "replace", ["metadata", "annotations", "k8s.v1.cni.cncf.io~1networks"]) => value.is_string(),
+        ("add", ["spec", "volumes", "-"]) => is_shm_volume(&value),
+        ("add", ["spec", "volumes"]) => {
+            is_absent("/spec/volumes") && value.as_array().is_some_and(|v| v.iter().all(is_shm_volume))
+        }
+        (op, ["spec", "containers", index, rest @ ..]) if index.parse::<usize>().is_ok() => {
+            let new = is_absent(&operation.path);
+            let list = |value: &Value, item: fn(&Value) -> bool| value.as_array().is_some_and(|l| l.iter().all(item));
+            match (op, rest) {
+                ("add", ["resources"]) if new => {
+                    keys(&value).is_some_and(|k| k.iter().all(|k| k == "limits" || k == "requests"))
+                        && value.as_object().is_some_and(|o| o.values().all(are_units))
+                }
+                ("add", ["resources", "limits" | "requests"]) => new && are_units(&value),
+                ("add", ["resources", "limits" | "requests", _]) => new && is_units(&value),
+                ("replace", ["resources", "limits" | "requests", _]) => {
+                    let units = |v: &Value| {
+                        let text = v.as_str().map_or_else(|| v.to_string(), str::to_owned);
+                        if v.is_null() { 0 } else { Quantity::parse(&text).map_or(i64::MAX, Quantity::units) }
+                    };
+                    let old = pod.pointer(&operation.path).ok_or("nothing to replace")?;
+                    is_units(&value) && units(old) < units(&value)
+                }
+                ("add", ["securityContext"]) => new && value == json!({"capabilities": {"add": ["IPC_LOCK"]}}),
+                ("add", ["securityContext", "capabilities"]) => new && value == json!({"add": ["IPC_LOCK"]}),
+                ("add", ["securityContext", "capabilities", "add"]) => new && value == json!(["IPC_LOCK"]),
+                ("add", ["securityContext", "capabilities", "add", "-"]) => value == json!("IPC_LOCK"),
+                ("add", ["env"]) => new && list(&value, is_variable),
+                ("add", ["env", "-"]) => is_variable(&value),
+                ("add", ["volumeMounts"]) => new && list(&value, is_shm_mount),
+                ("add", ["volumeMounts", "-"]) => is_shm_mount(&value),
+                _ => false,
+            }
+        }
+        _ => false,
+    };
+    if fits { Ok(()) } else { Err("not on the list of what may be written".to_owned()) }
+}
+
+fn is_shm_volume(value: &Value) -> bool {
+    let size = &value["emptyDir"]["sizeLimit"];
+    size.is_string()
+        && *value == json!({"name": value["name"].as_str(), "emptyDir": {"medium": "Memory", "sizeLimit": size}})
+}
+
+fn is_shm_mount(value: &Value) -> bool {
+    *value == json!({"name": value["name"].as_str(), "mountPath": SHM_PATH})
+}
+
+fn is_variable(value: &Value) -> bool {
+    let (name, text) = (value["name"].as_str(), value["value"].as_str());
+    name.is_some() && text.is_some() && *value == json!({"name": name, "value": text})
+}
+
+fn is_units(value: &Value) -> bool {
+    value.as_str().and_then(|v| v.parse::<u32>().ok()).is_some_and(|n| n > 0)
+}
+
+fn are_units(value: &Value) -> bool {
+    value.as_object().is_some_and(|o| !o.is_empty() && o.values().all(is_units))
+}
+
+/// Every leaf of the pod is in the patched pod, at its place and unchanged.
+fn survives(world: &World) -> Result<(), String> {
+    let (Some(decision), patched) = (world.decide(), world.patched()?) else { return Ok(()) };
+    for pointer in pointers(&world.pod) {
+        let old = world.pod.pointer(&pointer).ok_or("no such node")?;
+        let new = patched.pointer(&pointer).ok_or_else(|| format!("{pointer} is gone"))?;
+        let written = decision.patch.iter().any(|o| o.path == pointer);
+        let kept = match (old, new) {
+            // A null counts as absent; it gives way where something is set below it.
+            (Value::Null, _) if written => true,
+            (Value::Object(old), Value::Object(new)) => old.keys().eq(new.keys().take(old.len())),
+            (Value::Array(old), Value::Array(new)) => new.starts_with(old) || old.len() <= new.len(),
+            // What may be raised is held by `allowed`.
+            (_, Value::String(_)) if written && pointer.contains("/resources/") => true,
+            (Value::String(old), Value::String(new)) if written && pointer == NETWORKS => holds_networks(old, new),
+            _ => old == new,
+        };
+        if !kept {
+            return Err(format!("{pointer} was {old} and is {new}"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the old attachments stand first, in order, in the same words.
+fn holds_networks(old: &str, new: &str) -> bool {
+    match (serde_json::from_str::<Vec<Value>>(old), serde_json::from_str::<Vec<Value>>(new)) {
+        (Ok(old), Ok(new)) => new.starts_with(&old),
+        (Err(_), Err(_)) => new.starts_with(old.trim_end()),
+        _ => false,
+    }
+}
+
+fn changes_point(world: &World) -> Result<(), String> {
+    let (Some(decision), patched) = (world.decide(), world.patched()?) else { return Ok(()) };
+    for Change { edit, .. } in &decision.plan.changes {
+        let found = patched.pointer(&edit.path()).ok_or_else(|| format!("nothing at {}", edit.path()))?;
+        let expected = match edit {
+            Edit::Networks { value, .. } => json!(value),
+            Edit::ShmVolume { name, size, .. } => {
+                json!({"name": name, "emptyDir": {"medium": "Memory", "sizeLimit": Bytes(*size).to_string()}})
+            }
+            Edit::Quantity { units, .. } => json!(units.to_string()),
+            Edit::Capability { .. } => json!("IPC_LOCK"),
+            Edit::Env { name, value, .. } => json!({"name": name, "value": value}),
+            Edit::ShmMount { volume, .. } => json!({"name": volume, "mountPath": SHM_PATH}),
+        };
+        if *found != expected {
+            return Err(format!("{} is {found}, the change says {expected}", edit.path()));
+        }
+    }
+    Ok(())
+}
+
+fn changes_are_unique(world: &World) -> Result<(), String> {
+    let Some(decision) = world.decide() else { return Ok(()) };
+    let changes = &decision.plan.changes;
+    let places: BTreeSet<String> = changes.iter().map(|c| format!("{:?} {}", c.edit.carrier(), c.edit.path())).collect();
+    if places.len() != changes.len() {
+        return Err(format!("a change is there twice: {changes:#?}"));
+    }
+    // Patches and rules find a container's changes by bisection.
+    if !changes.is_sorted_by_key(|c| c.edit.container()) {
+        return Err(format!("containers are not in order: {changes:#?}"));
+    }
+    let unsaid = changes.iter().any(|c| c.reason.is_empty() || c.edit.summary().is_empty());
+    if unsaid { Err(format!("a change without words: {changes:#?}")) } else { Ok(()) }
+}
+
+fn webhook_agrees(world: &World) -> Result<(), String> {
+    if world.namespace != "team" || world.profile.is_some() {
+        return Ok(());
+    }
+    let uid = format!("{}-\u{e9}\"\\", world.pod.to_string().len());
+    match (webhook::handle(&review(&uid, &world.pod), world.mode, &world.snapshot), world.decide()) {
+        (Ok(outcome), Some(decision)) => {
+            if outcome.uid != uid {
+                return Err(format!("uid {:?} for {uid:?}", outcome.uid));
+            }
+            let (webhook, direct) = (format!("{:?}", outcome.decision), format!("{decision:?}"));
+            if webhook == direct { Ok(()) } else { Err(format!("webhook {webhook}\ndirect {direct}")) }
+        }
+        (Err(envelope::EnvelopeError::Object(_)), None) => Ok(()),
+        (Err(envelope::EnvelopeError::NoObject), _) if world.pod.is_null() => Ok(()),
+        (outcome, decision) => Err(format!("webhook {outcome:?}\ndirect {decision:?}")),
+    }
+}
+
+fn order_of_facts(world: &World) -> Result<(), String> {
+    let turned = World::turned(&world.case);
+    let (here, there) = (format!("{:?}", world.decide()), format!("{:?}", turned.decide()));
+    if here == there { Ok(()) } else { Err(format!("{here}\nwith the facts the other way round:\n{there}")) }
+}
+
+fn modes(world: &World) -> Result<(), String> {
+    let decide = |mode| world.decide_as(&world.pod, mode);
+    let (Some(enforce), Some(audit)) = (decide(Mode::Enforce), decide(Mode::Audit)) else { return Ok(()) };
+    let errors = enforce.findings.iter().any(|f| f.severity == Severity::Error);
+    let verdicts = (enforce.denied, enforce.would_deny, audit.denied, audit.would_deny);
+    if verdicts != (errors, false, false, errors) {
+        return Err(format!("errors: {errors}, denied and would deny: {verdicts:?}"));
+    }
+    if enforce.findings != audit.findings || enforce.profile != audit.profile {
+        return Err(format!("enforce finds {:#?}, audit {:#?}", enforce.findings, audit.findings));
+    }
+    let silent = enforce.patch.is_empty() && enforce.plan.changes.is_empty();
+    if errors && !silent || !errors && format!("{:?}", enforce.patch) != format!("{:?}", audit.patch) {
+        return Err(format!("enforce patches {:#?}, audit {:#?}", enforce.patch, audit.patch));
+    }
+    Ok(())
+}
+
+/// The cases are worth something: among few of them is every kind of change, every rule on pods, and enough
+/// pods in scope.
+fn cases_reach_everything() -> Outcome {
+    let mut missing: BTreeSet<String> = [
+        "Networks", "ShmVolume", "Quantity", "Capability", "Env", "ShmMount", "denied", "patched", "unreadable", "OptedOut",
+        "ReviewOnly", "HostNetwork", "ProviderNetworks", "Windows", "Mirror", "Unreadable", "NonRoot", "PodSecurity",
+    ]
+    .map(str::to_owned)
+    .into();
+    let rules = fabric_admission::rules::RULES.iter().map(|r| r.meta()).filter(|m| m.kinds.is_empty());
+    missing.extend(rules.map(|m| m.id.to_owned()));
+    let (mut cases, mut patched) = (0, 0);
+    let mut runner = TestRunner::new(Config { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() });
+    while cases < 3000 {
+        cases += 1;
+        let tree = Documents(generator::case).new_tree(&mut runner)?;
+        let world = World::new(&proptest::strategy::ValueTree::current(&tree));
+        let Some(decision) = world.decide() else {
+            missing.remove("unreadable");
+            continue;
+        };
+        patched += usize::from(!decision.patch.is_empty());
+        reached(&decision, &mut missing);
+    }
+    if missing.is_empty() && patched * 4 > cases {
+        return Ok(());
+    }
+    Err(format!("{patched} of {cases} cases are patched; never reached: {missing:?}").into())
+}
+
+fn reached(decision: &Decision, missing: &mut BTreeSet<String>) {
+    let word = |debug: String| debug.split([' ', '(', '{']).next().unwrap_or_default().to_owned();
+    let plan = &decision.plan;
+    for finding in &decision.findings {
+        missing.remove(finding.rule);
+    }
+    for change in &plan.changes {
+        missing.remove(&word(format!("{:?}", change.edit)));
+    }
+    for withheld in &plan.withheld {
+        missing.remove(&word(format!("{withheld:?}")));
+    }
+    for (_, refusal) in &plan.ipc_lock_refusals {
+        missing.remove(&word(format!("{refusal:?}")));
+    }
+    if decision.denied {
+        missing.remove("denied");
+    }
+    if !decision.patch.is_empty() {
+        missing.remove("patched");
+    }
+}
