@@ -12,7 +12,7 @@
 //!
 //! The core (`fabric`, `multus`, `patch`, `plan`, `pod`, `report`, `review`, `rules`, `snapshot`, `text`)
 //! takes bytes and a [`snapshot::Snapshot`] and gives an outcome; it knows no files, sockets, clocks or
-//! environment. The shell (`manifest`, `cli`) does the input and output. A test holds the line between them.
+//! environment. The shell (`manifest`, `server`, `cli`, `telemetry`) does the input and output. A test holds the line between them.
 
 // ---- core ----
 pub mod fabric;
@@ -28,3 +28,5 @@ mod text;
 // ---- shell ----
 pub mod cli;
 pub mod manifest;
+pub mod server;
+pub mod telemetry;

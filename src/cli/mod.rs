@@ -1,8 +1,10 @@
 //! The command line. One file per subcommand; results go to stdout, everything else to stderr.
 
+mod certs;
 mod explain;
 mod review;
 mod rules;
+mod serve;
 
 use clap::{Parser, Subcommand};
 use std::io;
@@ -21,6 +23,10 @@ enum Command {
     Review(review::Arguments),
     /// Explain a rule: what it looks at, why it matters, how to mend it
     Explain(explain::Arguments),
+    /// Serve the admission webhook
+    Serve(serve::Arguments),
+    /// Certificates for trying out
+    Certs(certs::Arguments),
     /// The rules
     Rules(rules::Arguments),
 }
@@ -55,6 +61,8 @@ pub fn run() -> Exit {
     let outcome = match arguments.command {
         Command::Review(arguments) => review::run(&arguments, &mut out, &mut err),
         Command::Explain(arguments) => explain::run(&arguments, &mut out, &mut err),
+        Command::Certs(arguments) => certs::run(&arguments, &mut out, &mut err),
+        Command::Serve(arguments) => serve::run(&arguments, &mut err),
         Command::Rules(arguments) => rules::run(&arguments, &mut out),
     };
     let flushed = io::Write::flush(&mut out);

@@ -6,16 +6,24 @@ use proptest::test_runner::{TestRng, TestRunner};
 use serde_json::{Value, json};
 
 /// Chance.
-pub(crate) struct Dice<'a>(&'a mut TestRng);
+pub(crate) struct Dice<'a> {
+    rng: &'a mut TestRng,
+    /// How often something odd happens (percent).
+    odd: usize,
+}
 
 impl Dice<'_> {
     /// A number below `n`.
     pub(crate) fn below(&mut self, n: usize) -> usize {
-        usize::try_from(self.0.next_u32()).unwrap_or(0) % n.max(1)
+        usize::try_from(self.rng.next_u32()).unwrap_or(0) % n.max(1)
     }
     /// Whether a thing of so many percent happens.
     pub(crate) fn percent(&mut self, percent: usize) -> bool {
         self.below(100) < percent
+    }
+    /// Whether to be odd here; some documents are tidy, others are not.
+    pub(crate) fn odd(&mut self) -> bool {
+        self.percent(self.odd)
     }
     /// One of some.
     pub(crate) fn pick<T: Clone>(&mut self, from: &[T]) -> T {
@@ -23,7 +31,17 @@ impl Dice<'_> {
     }
     /// A list of fewer than `n`.
     pub(crate) fn list(&mut self, n: usize, make: impl Fn(&mut Self) -> Value) -> Value {
-        (0..self.below(n)).map(|_| if self.percent(2) { Value::Null } else { make(self) }).collect()
+        (0..self.below(n)).map(|_| if self.odd() { Value::Null } else { make(self) }).collect()
+    }
+}
+
+/// A JSON document that a failing trial shows as JSON.
+#[derive(Clone)]
+pub(crate) struct Document(pub(crate) Value);
+
+impl std::fmt::Debug for Document {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)
     }
 }
 
@@ -38,9 +56,11 @@ impl std::fmt::Debug for Documents {
 
 impl Strategy for Documents {
     type Tree = Tree;
-    type Value = Value;
+    type Value = Document;
     fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
-        let now = (self.0)(&mut Dice(&mut runner.new_rng()));
+        let mut dice = Dice { rng: &mut runner.new_rng(), odd: 0 };
+        dice.odd = dice.pick(&[0, 1, 4, 20]);
+        let now = (self.0)(&mut dice);
         Ok(Tree { best: now.clone(), now, at: 0, fresh: true, smaller: false })
     }
 }
@@ -81,9 +101,9 @@ impl Tree {
 }
 
 impl ValueTree for Tree {
-    type Value = Value;
-    fn current(&self) -> Value {
-        self.now.clone()
+    type Value = Document;
+    fn current(&self) -> Document {
+        Document(self.now.clone())
     }
     fn simplify(&mut self) -> bool {
         if !std::mem::take(&mut self.fresh) {
@@ -191,7 +211,7 @@ pub(crate) fn put(
 ) {
     let value = match dice.below(100) {
         n if n < percent => make(dice),
-        n if n < percent + (100 - percent) / 6 => Value::Null,
+        _ if dice.percent(1) || dice.odd() => Value::Null,
         _ => return,
     };
     map[key] = value;

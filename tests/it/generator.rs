@@ -7,12 +7,12 @@ use serde_json::{Map, Value, json};
 /// A pod and the cluster around it.
 pub(crate) fn case(dice: &mut Dice<'_>) -> Value {
     let mut pod = pod(dice);
-    if dice.percent(12) {
+    if dice.odd() {
         for _ in 0..=dice.below(3) {
             documents::mangle(&mut pod, dice);
         }
     }
-    let profiles: Vec<Value> = (0..=dice.below(3)).map(|i| profile(i, dice)).collect();
+    let profiles: Vec<Value> = (0..1 + dice.below(3)).map(|i| profile(i, dice)).collect();
     let objects: Vec<Value> = (0..dice.below(4)).map(|i| network(i, dice)).collect();
     let mut namespace = json!({"name": dice.pick(&["team", "default"])});
     put(&mut namespace, "labels", 40, dice, |dice| {
@@ -25,7 +25,7 @@ pub(crate) fn case(dice: &mut Dice<'_>) -> Value {
         "annotations",
         30,
         dice,
-        |dice| json!({"fabric-admission.dev/profile": dice.pick(&["p0", "p1", "p9", ""])}),
+        |dice| json!({"fabric-admission.dev/profile": dice.pick(&["p0", "p0", "p1", "p9", ""])}),
     );
     json!({
         "pod": pod, "profiles": profiles, "objects": objects, "namespace": namespace,
@@ -87,8 +87,10 @@ fn metadata(dice: &mut Dice<'_>) -> Value {
     });
     put(&mut metadata, "annotations", 90, dice, |dice| {
         let mut annotations = json!({});
-        let profiles = ["p0", "p0", "p0", "p1", "p2", "p9", "roce-sriov", ""];
-        put(&mut annotations, "fabric-admission.dev/profile", 75, dice, |dice| dice.pick(&profiles).into());
+        let profiles = ["p0", "p0", "p1"];
+        put(&mut annotations, "fabric-admission.dev/profile", 85, dice, |dice| {
+            if dice.odd() { dice.pick(&["p9", ""]) } else { dice.pick(&profiles) }.into()
+        });
         put(&mut annotations, "k8s.v1.cni.cncf.io/networks", 45, dice, |dice| networks(dice).into());
         put(&mut annotations, "fabric-admission.dev/inject", 6, dice, |dice| {
             dice.pick(&["false", "true"]).into()
@@ -119,7 +121,7 @@ pub(crate) fn networks(dice: &mut Dice<'_>) -> String {
         "team/net-a",
         "other",
     ];
-    if dice.percent(15) {
+    if dice.odd() {
         let broken = [
             "",
             " ",
@@ -234,45 +236,34 @@ const EXTENDED: [&str; 6] = [
 fn resources(dice: &mut Dice<'_>) -> Value {
     let mut resources = json!({});
     put(&mut resources, "limits", 90, dice, |dice| quantities(75, dice));
-    if dice.percent(30) {
+    if dice.odd() {
+        put(&mut resources, "requests", 60, dice, |dice| quantities(40, dice));
+    } else if dice.percent(40) {
         // As the API server defaults them.
         resources["requests"] = resources.get("limits").cloned().unwrap_or_default();
-    } else {
-        put(&mut resources, "requests", 35, dice, |dice| quantities(40, dice));
     }
-    put(&mut resources, "claims", 8, dice, |_| json!([{"name": "nic"}]));
+    put(&mut resources, "claims", 5, dice, |_| json!([{"name": "nic"}]));
     resources
 }
 
 fn quantities(accelerators: usize, dice: &mut Dice<'_>) -> Value {
     let mut map = json!({});
-    put(&mut map, "nvidia.com/gpu", accelerators, dice, accelerator_quantity);
+    put(&mut map, "nvidia.com/gpu", accelerators, dice, count);
     for name in
         ["nvidia.com/mig-1g.10gb", "nvidia.com/gpu.shared", "amd.com/gpu", "aws.amazon.com/neuroncore"]
     {
-        put(&mut map, name, 5, dice, accelerator_quantity);
+        put(&mut map, name, 4, dice, count);
     }
     for name in EXTENDED {
-        let counts = [
-            json!(1),
-            json!("1"),
-            json!("2"),
-            json!("8"),
-            json!(0),
-            json!("$N"),
-            json!("9e18"),
-            json!("-1"),
-            json!("1500m"),
-        ];
-        put(&mut map, name, 12, dice, |dice| dice.pick(&counts));
+        put(&mut map, name, 10, dice, count);
     }
-    let sizes = ["1Gi", "64Gi", "2Ti", "0", "100G", "512Mi", "x", "-1"];
-    put(&mut map, "memory", 40, dice, |dice| dice.pick(&sizes).into());
+    let sizes = ["1Gi", "64Gi", "2Ti", "0", "100G", "512Mi"];
+    put(&mut map, "memory", 40, dice, |dice| if dice.odd() { count(dice) } else { dice.pick(&sizes).into() });
     put(&mut map, "cpu", 30, dice, |dice| dice.pick(&[json!(8), json!("500m"), json!(0.5)]));
     map
 }
 
-fn accelerator_quantity(dice: &mut Dice<'_>) -> Value {
+fn count(dice: &mut Dice<'_>) -> Value {
     let usual = [json!(8), json!("8"), json!(1), json!("4"), json!(2)];
     let odd = [
         json!(0),
@@ -291,7 +282,7 @@ fn accelerator_quantity(dice: &mut Dice<'_>) -> Value {
         json!({}),
         json!(2.0),
     ];
-    if dice.percent(85) { dice.pick(&usual) } else { dice.pick(&odd) }
+    if dice.odd() { dice.pick(&odd) } else { dice.pick(&usual) }
 }
 
 fn security_context(dice: &mut Dice<'_>) -> Value {
@@ -346,35 +337,37 @@ fn profile(number: usize, dice: &mut Dice<'_>) -> Value {
     let mut spec = Value::Object(spec);
     put(&mut spec, "rails", 35, dice, |dice| {
         let rails = (0..dice.below(4)).map(|i| {
-            let networks = [
-                "default/sriov-rdma-network",
-                "net-a",
-                "team/net-a",
-                "default/macvlan-network",
-                "default/net.v2",
-            ];
-            let mut rail = json!({"network": dice.pick(&networks)});
-            put(&mut rail, "resource", 70, dice, |dice| dice.pick(&EXTENDED).into());
+            let networks = ["default/sriov-rdma-network", "net-a", "team/net-a", "default/macvlan-network"];
+            let network = if dice.odd() { "default/net.v2" } else { dice.pick(&networks) };
+            let mut rail = json!({"network": network});
+            put(&mut rail, "resource", 70, dice, |dice| dice.pick(&EXTENDED[..4]).into());
             put(&mut rail, "count", 40, dice, |dice| dice.pick(&[1, 2, 4, 8]).into());
-            let interfaces = [format!("x{i}0"), format!("ib{i}"), "p[0".to_owned(), "r{0".to_owned()];
-            put(&mut rail, "interface", 30, dice, |dice| dice.pick(&interfaces).into());
+            let odd = ["p[0", "r{0", "a:0", "x\u{e9}0"].map(str::to_owned);
+            let interfaces = [format!("x{i}0"), format!("ib{i}")];
+            put(&mut rail, "interface", 30, dice, |dice| {
+                if dice.odd() { dice.pick(&odd) } else { dice.pick(&interfaces) }.into()
+            });
             rail
         });
         rails.collect()
     });
     put(&mut spec, "resources", 20, dice, |dice| {
-        let resource = |dice: &mut Dice<'_>| json!({"name": dice.pick(&EXTENDED), "quantity": 1 + dice.below(4), "per": dice.pick(&["container", "accelerator"])});
-        (0..dice.below(3)).map(|_| resource(dice)).collect()
+        let per = ["container", "accelerator"];
+        (0..dice.below(3))
+            .map(|i| {
+                let name = if dice.odd() { EXTENDED[0] } else { EXTENDED[4 + i] };
+                json!({"name": name, "quantity": 1 + dice.below(4), "per": dice.pick(&per)})
+            })
+            .collect()
     });
     put(&mut spec, "env", 35, dice, |dice| {
         let names = ["NCCL_IB_DISABLE", "NCCL_DEBUG", "NCCL_IB_GID_INDEX", "NCCL_NET"];
         let entries = (0..dice.below(3)).map(|_| {
             let name = dice.pick(&names);
+            let value = if dice.odd() { "a\"b\\" } else { dice.pick(&["1", "0"]) };
             match dice.pick(&["default", "require", "forbid"]) {
                 "forbid" => json!({"name": name, "policy": "forbid"}),
-                policy => {
-                    json!({"name": name, "policy": policy, "value": dice.pick(&["1", "0", "INFO", "a\"b\\"])})
-                }
+                policy => json!({"name": name, "policy": policy, "value": value}),
             }
         });
         entries.collect()

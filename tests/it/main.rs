@@ -3,12 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(clippy::print_stderr, clippy::string_slice)]
 
+mod corpus;
 mod examples;
 mod golden;
 mod house;
 mod layers;
 mod round_trip;
 mod rules;
+mod schema;
 mod suite;
 mod support;
 
@@ -19,5 +21,7 @@ fn main() -> std::process::ExitCode {
     examples::add(&mut suite);
     house::add(&mut suite);
     rules::add(&mut suite);
+    schema::add(&mut suite);
+    corpus::add(&mut suite);
     suite.run(&arguments)
 }

@@ -143,15 +143,48 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         profile,
     };
     warn_of_duplicates(&loaded, err)?;
-    for (problem, snippet) in &problems {
+    tell(&problems, err)?;
+    let unread = problems.into_iter().map(|(u, _)| u).collect();
+    let sum = output::write(arguments.output, &loaded, unread, &snapshot, &setting, out, err)?;
+    Ok(exit(arguments.fail_on, &sum))
+}
+
+/// The snapshot of profiles and cluster facts in files, for `serve`. `None`, with the reasons on `err`, when any
+/// of them cannot be read: half a set is worse than none.
+pub(super) fn facts_from_files(
+    profiles: Option<&std::path::Path>,
+    cluster: &[PathBuf],
+    err: &mut dyn Write,
+) -> io::Result<Option<crate::snapshot::Snapshot>> {
+    let bases = match profiles::bases() {
+        Ok(bases) => bases,
+        Err(error) => {
+            writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
+            return Ok(None);
+        }
+    };
+    let mut builder = Builder::new(bases);
+    let mut problems = Vec::new();
+    if let Some(path) = profiles {
+        profiles::load(path, &mut builder, &mut problems);
+    }
+    for path in cluster {
+        let cluster = inputs::read(std::slice::from_ref(path));
+        objects::facts(&cluster, Layer::Cluster, "default", &mut builder, &mut problems);
+        problems.extend(cluster.unread);
+    }
+    tell(&problems, err)?;
+    Ok(problems.is_empty().then(|| builder.build()))
+}
+
+fn tell(problems: &[(Unread, Option<String>)], err: &mut dyn Write) -> io::Result<()> {
+    for (problem, snippet) in problems {
         writeln!(err, "error: {}:{}:{}: {}", problem.file, problem.line, problem.column, problem.message)?;
         if let Some(snippet) = snippet {
             writeln!(err, "{snippet}")?;
         }
     }
-    let unread = problems.into_iter().map(|(u, _)| u).collect();
-    let sum = output::write(arguments.output, &loaded, unread, &snapshot, &setting, out, err)?;
-    Ok(exit(arguments.fail_on, &sum))
+    Ok(())
 }
 
 fn warn_of_duplicates(loaded: &Loaded, err: &mut dyn Write) -> io::Result<()> {

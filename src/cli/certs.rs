@@ -1,0 +1,80 @@
+//! `certs`: certificates for trying out. Installations take theirs from cert-manager or from files.
+
+use super::Exit;
+use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Make a CA and a server certificate for development: ca.crt, tls.crt and tls.key
+    Dev {
+        /// Directory that the files go to
+        #[arg(long, value_name = "DIR", default_value = "certs/dev")]
+        out: PathBuf,
+        /// DNS name or address of the server; may be given more than once
+        #[arg(long = "host", value_name = "NAME", default_values = ["localhost", "127.0.0.1", "fabric-admission.fabric-admission.svc"])]
+        hosts: Vec<String>,
+    },
+}
+
+pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let Command::Dev { out: directory, hosts } = &arguments.command;
+    let made = match make(hosts) {
+        Ok(made) => made,
+        Err(error) => {
+            writeln!(err, "error: the certificate cannot be made: {error}")?;
+            return Ok(Exit::Usage);
+        }
+    };
+    if let Err(error) = store(directory, &made) {
+        writeln!(err, "error: cannot write to {}: {error}", directory.display())?;
+        return Ok(Exit::Usage);
+    }
+    writeln!(out, "{}: ca.crt, tls.crt and tls.key for {}", directory.display(), hosts.join(", "))?;
+    Ok(Exit::Clean)
+}
+
+struct Made {
+    ca: String,
+    chain: String,
+    key: String,
+}
+
+/// A CA whose key is dropped at once, and a leaf (ECDSA P-256) signed by it.
+fn make(hosts: &[String]) -> Result<Made, rcgen::Error> {
+    let ca_key = KeyPair::generate()?;
+    let mut ca = CertificateParams::new(Vec::new())?;
+    ca.distinguished_name.push(DnType::CommonName, "fabric-admission development CA");
+    ca.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    ca.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    let ca_certificate = ca.self_signed(&ca_key)?;
+    let issuer = Issuer::new(ca, ca_key);
+    let key = KeyPair::generate()?;
+    let mut leaf = CertificateParams::new(hosts.to_vec())?;
+    leaf.distinguished_name.push(DnType::CommonName, "fabric-admission");
+    leaf.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    leaf.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    let certificate = leaf.signed_by(&key, &issuer)?;
+    Ok(Made { ca: ca_certificate.pem(), chain: certificate.pem(), key: key.serialize_pem() })
+}
+
+fn store(directory: &Path, made: &Made) -> io::Result<()> {
+    std::fs::create_dir_all(directory)?;
+    std::fs::write(directory.join("ca.crt"), &made.ca)?;
+    std::fs::write(directory.join("tls.crt"), &made.chain)?;
+    write_private(&directory.join("tls.key"), &made.key)
+}
+
+/// Only the owner may read a key.
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())
+}

@@ -1,0 +1,130 @@
+//! `serve`: the admission webhook.
+
+use super::Exit;
+use super::review::facts_from_files;
+use crate::server::{self, Limits, Settings};
+use crate::snapshot::Mode;
+use clap::ValueEnum;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Address of the webhook port (TLS)
+    #[arg(long, env = "FABRIC_ADMISSION_BIND", default_value = "0.0.0.0:8443")]
+    bind: SocketAddr,
+    /// Address of the admin port (plain HTTP): /livez, /readyz, /metrics
+    #[arg(long, env = "FABRIC_ADMISSION_ADMIN_BIND", default_value = "0.0.0.0:8080")]
+    admin_bind: SocketAddr,
+    /// Where the certificate comes from
+    #[arg(long, value_enum, env = "FABRIC_ADMISSION_TLS_MODE", default_value_t = TlsMode::Files)]
+    tls_mode: TlsMode,
+    /// Certificate chain (PEM)
+    #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_CERT")]
+    tls_cert: Option<PathBuf>,
+    /// Private key (PEM)
+    #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_KEY")]
+    tls_key: Option<PathBuf>,
+    /// Oldest TLS version that is spoken
+    #[arg(long, value_enum, env = "FABRIC_ADMISSION_TLS_MIN_VERSION", default_value_t = TlsVersion::V1_3)]
+    tls_min_version: TlsVersion,
+    /// Seconds between looks at the certificate files
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_TLS_POLL", default_value_t = 10.0, value_parser = seconds)]
+    tls_poll: f64,
+    /// FabricProfiles: a file or directory; all of them load or none
+    #[arg(long, value_name = "PATH", env = "FABRIC_ADMISSION_PROFILES")]
+    profiles: Option<PathBuf>,
+    /// Facts about the cluster from files of Kubernetes objects
+    #[arg(long, value_name = "PATH", env = "FABRIC_ADMISSION_CLUSTER", value_delimiter = ',')]
+    cluster: Vec<PathBuf>,
+    /// What is done about network objects
+    #[arg(long, value_enum, env = "FABRIC_ADMISSION_NETWORK_OBJECTS", default_value_t = NetworkObjects::Audit)]
+    network_objects: NetworkObjects,
+    /// Seconds that connections are still taken after SIGTERM
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
+    lame_duck: f64,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum TlsMode {
+    /// From the files --tls-cert and --tls-key, looked at again every few seconds
+    Files,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TlsVersion {
+    #[value(name = "1.2")]
+    V1_2,
+    #[value(name = "1.3")]
+    V1_3,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum NetworkObjects {
+    /// Let them through
+    Off,
+    /// Warn
+    Audit,
+    /// Refuse what cannot work
+    Enforce,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    text.parse::<f64>()
+        .ok()
+        .filter(|s| (0.0..=3600.0).contains(s))
+        .ok_or_else(|| "a number of seconds from 0 to 3600 is expected".to_owned())
+}
+
+pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit> {
+    let TlsMode::Files = arguments.tls_mode;
+    let (Some(tls_cert), Some(tls_key)) = (arguments.tls_cert.clone(), arguments.tls_key.clone()) else {
+        writeln!(err, "error: --tls-mode files needs --tls-cert and --tls-key")?;
+        return Ok(Exit::Usage);
+    };
+    let snapshot = match facts_from_files(arguments.profiles.as_deref(), &arguments.cluster, err)? {
+        Some(snapshot) => snapshot,
+        None => return Ok(Exit::Usage),
+    };
+    let settings = Settings {
+        bind: arguments.bind,
+        admin_bind: arguments.admin_bind,
+        tls_cert,
+        tls_key,
+        tls12: arguments.tls_min_version == TlsVersion::V1_2,
+        tls_poll: Duration::from_secs_f64(arguments.tls_poll.max(0.05)),
+        network_objects: match arguments.network_objects {
+            NetworkObjects::Off => None,
+            NetworkObjects::Audit => Some(Mode::Audit),
+            NetworkObjects::Enforce => Some(Mode::Enforce),
+        },
+        lame_duck: Duration::from_secs_f64(arguments.lame_duck),
+    };
+    crate::telemetry::install();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            writeln!(err, "error: cannot start: {error}")?;
+            return Ok(Exit::Internal);
+        }
+    };
+    let outcome = runtime.block_on(server::run(settings, Limits::default(), snapshot, |webhook, admin| {
+        // One line on stderr that scripts wait for; the logs are there too, so it goes past them.
+        let line = serde_json::json!({"event": "listening", "webhook": webhook.to_string(), "admin": admin.to_string()});
+        let _ = writeln!(io::stderr(), "{line}");
+    }));
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    match outcome {
+        Ok(()) => Ok(Exit::Clean),
+        Err(error @ server::StartError::Tls(_)) => {
+            writeln!(err, "error: {error}")?;
+            Ok(Exit::Usage)
+        }
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            Ok(Exit::Internal)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The admin port: plain HTTP, for probes and Prometheus, never for the API server.
+
+use super::{State, routes};
+use axum::Router;
+use axum::extract::State as Shared;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use axum::routing::get;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tower::ServiceExt;
+
+/// Probes and scrapers are few.
+const MAX_CONNECTIONS: usize = 64;
+/// Deadline of a header, and of an idle connection.
+const HEADER: Duration = Duration::from_secs(30);
+
+fn router(state: Arc<State>) -> Router {
+    Router::new()
+        .route("/livez", get(async || routes::plain(StatusCode::OK, "ok")))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(metrics))
+        .fallback(async || routes::plain(StatusCode::NOT_FOUND, "no such path; /livez, /readyz and /metrics are served"))
+        .with_state(state)
+}
+
+/// Ready once everything is loaded, and until a signal to stop. An API server that is away changes nothing: what
+/// is known serves on.
+async fn ready(Shared(state): Shared<Arc<State>>) -> Response {
+    if state.ready.load(Ordering::Acquire) {
+        routes::plain(StatusCode::OK, "ok")
+    } else {
+        routes::plain(StatusCode::SERVICE_UNAVAILABLE, "stopping")
+    }
+}
+
+async fn metrics(Shared(state): Shared<Arc<State>>) -> Response {
+    let mut response = routes::plain(StatusCode::OK, state.metrics.text().trim_end());
+    let openmetrics = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, openmetrics);
+    response
+}
+
+/// Serves until aborted; through the lame-duck time as well, so that probes see it.
+pub(super) async fn serve(listener: TcpListener, state: Arc<State>) {
+    let router = router(state);
+    let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    loop {
+        let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let router = router.clone();
+        tokio::spawn(async move {
+            let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+                router.clone().oneshot(request.map(axum::body::Body::new))
+            });
+            let connection = hyper::server::conn::http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEADER)
+                .serve_connection(TokioIo::new(stream), service);
+            let _ = connection.await;
+            drop(permit);
+        });
+    }
+}

@@ -1,0 +1,200 @@
+//! Metrics, in Prometheus' names: `fabric_admission_…`, seconds, bounded label sets.
+
+use crate::review::webhook::Entry;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+use std::time::{Duration, SystemTime};
+
+/// Every metric of the process.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    duration: Family<EntryLabel, Histogram>,
+    findings: Family<RuleLabel, Counter>,
+    connections: Gauge,
+    accept_errors: Counter,
+    handshakes: Family<HandshakeLabel, Counter>,
+    panics: Counter,
+    certificate_reloads: Family<ReloadLabel, Counter>,
+    certificate_loaded_at: Gauge,
+}
+
+/// How a request ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
+pub enum Result {
+    /// Admitted as it is.
+    Allowed,
+    /// Admitted with changes.
+    Mutated,
+    /// Refused.
+    Denied,
+    /// None of our business.
+    OutOfScope,
+    /// A request that cannot be answered (4xx).
+    BadRequest,
+    /// A fault of ours (500).
+    Fault,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    entry: &'static str,
+    result: Result,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct EntryLabel {
+    entry: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RuleLabel {
+    rule: &'static str,
+}
+
+/// How a TLS handshake ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
+pub enum Handshake {
+    /// Well.
+    Ok,
+    /// The client or the bytes were wrong.
+    Failed,
+    /// The client was too slow.
+    Timeout,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct HandshakeLabel {
+    result: Handshake,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReloadLabel {
+    result: &'static str,
+}
+
+/// Upper bounds in seconds. A decision takes tens of microseconds; the API server's own histogram starts at 5 ms.
+const BUCKETS: [f64; 14] = [
+    0.000_05, 0.000_1, 0.000_2, 0.000_5, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0,
+];
+
+fn entry_name(entry: Entry) -> &'static str {
+    match entry {
+        Entry::Mutate => "mutate",
+        Entry::Validate => "validate",
+        Entry::Audit => "audit",
+        Entry::Object(_) => "validate-object",
+    }
+}
+
+impl Metrics {
+    /// Registers everything.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut registry = Registry::with_prefix("fabric_admission");
+        let requests = Family::<RequestLabels, Counter>::default();
+        registry.register("requests", "AdmissionReviews by entry and result", requests.clone());
+        let duration = Family::<EntryLabel, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
+        registry.register_with_unit("request_duration", "Body to answer, without TLS", Unit::Seconds, duration.clone());
+        let findings = Family::<RuleLabel, Counter>::default();
+        registry.register("findings", "Findings by rule", findings.clone());
+        let connections = Gauge::default();
+        registry.register("connections", "Open webhook connections", connections.clone());
+        let accept_errors = Counter::default();
+        registry.register("accept_errors", "Connections that could not be accepted", accept_errors.clone());
+        let handshakes = Family::<HandshakeLabel, Counter>::default();
+        registry.register("tls_handshakes", "TLS handshakes by result", handshakes.clone());
+        let panics = Counter::default();
+        registry.register("panics", "Faults of ours that were caught and answered 500", panics.clone());
+        let certificate_reloads = Family::<ReloadLabel, Counter>::default();
+        registry.register("certificate_reloads", "Looks at the certificate files that found others", certificate_reloads.clone());
+        let certificate_loaded_at = Gauge::default();
+        registry.register_with_unit(
+            "certificate_loaded_timestamp",
+            "When the certificate in use was loaded",
+            Unit::Seconds,
+            certificate_loaded_at.clone(),
+        );
+        let build = Family::<BuildLabels, Gauge>::default();
+        build.get_or_create(&BuildLabels { version: env!("CARGO_PKG_VERSION") }).set(1);
+        registry.register("build_info", "Version, as a label", build);
+        Self {
+            registry,
+            requests,
+            duration,
+            findings,
+            connections,
+            accept_errors,
+            handshakes,
+            panics,
+            certificate_reloads,
+            certificate_loaded_at,
+        }
+    }
+
+    /// Counts an answered request.
+    pub fn request(&self, entry: Entry, result: Result, took: Duration) {
+        let entry = entry_name(entry);
+        self.requests.get_or_create(&RequestLabels { entry, result }).inc();
+        self.duration.get_or_create(&EntryLabel { entry }).observe(took.as_secs_f64());
+    }
+    /// Counts a finding.
+    pub fn finding(&self, rule: &'static str) {
+        self.findings.get_or_create(&RuleLabel { rule }).inc();
+    }
+    /// Counts a connection in.
+    pub fn connected(&self) {
+        self.connections.inc();
+    }
+    /// Counts a connection out.
+    pub fn disconnected(&self) {
+        self.connections.dec();
+    }
+    /// Counts a failed accept.
+    pub fn accept_error(&self) {
+        self.accept_errors.inc();
+    }
+    /// Counts a handshake.
+    pub fn handshake(&self, result: Handshake) {
+        self.handshakes.get_or_create(&HandshakeLabel { result }).inc();
+    }
+    /// Counts a caught panic.
+    pub fn panicked(&self) {
+        self.panics.inc();
+    }
+    /// Notes that a certificate came into use.
+    pub fn certificate_loaded(&self) {
+        self.certificate_reloads.get_or_create(&ReloadLabel { result: "ok" }).inc();
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        self.certificate_loaded_at.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
+    }
+    /// Notes that the files could not be used.
+    pub fn certificate_failed(&self) {
+        self.certificate_reloads.get_or_create(&ReloadLabel { result: "failed" }).inc();
+    }
+    /// The text that Prometheus reads.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        match prometheus_client::encoding::text::encode(&mut text, &self.registry) {
+            Ok(()) => text,
+            Err(_) => String::new(),
+        }
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct BuildLabels {
+    version: &'static str,
+}

@@ -1,0 +1,182 @@
+//! The webhook server: an accept loop with deadlines of its own, TLS that reloads, a router, an admin port, and
+//! an orderly end.
+
+mod accept;
+mod admin;
+mod connection;
+mod metrics;
+mod routes;
+pub mod tls;
+
+use crate::snapshot::{Mode, Snapshot};
+use arc_swap::ArcSwap;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+pub use metrics::Metrics;
+
+/// Everything the server needs to know before it starts.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Address of the webhook port.
+    pub bind: SocketAddr,
+    /// Address of the admin port (plain HTTP).
+    pub admin_bind: SocketAddr,
+    /// Certificate chain (PEM).
+    pub tls_cert: PathBuf,
+    /// Private key (PEM).
+    pub tls_key: PathBuf,
+    /// Whether TLS 1.2 is spoken beside 1.3.
+    pub tls12: bool,
+    /// How often the certificate files are looked at.
+    pub tls_poll: Duration,
+    /// What is done about network objects; `None` answers without a look.
+    pub network_objects: Option<Mode>,
+    /// How long new connections are still taken after a signal to stop.
+    pub lame_duck: Duration,
+}
+
+/// Deadlines and bounds. The API server keeps idle connections for 90 s (client-go transport/cache.go), so ours
+/// must live longer, or its requests race with our close.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// TCP connection to the end of the TLS handshake.
+    pub handshake: Duration,
+    /// First byte of a request to the end of its headers.
+    pub header: Duration,
+    /// End of the headers to the end of the body.
+    pub body: Duration,
+    /// Idle keep-alive.
+    pub idle: Duration,
+    /// Bytes of a body: two objects of 3 MiB and the envelope, with room.
+    pub body_bytes: usize,
+    /// Connections at a time.
+    pub connections: usize,
+    /// Lame duck's end to the last connection's.
+    pub drain: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            handshake: Duration::from_secs(5),
+            header: Duration::from_secs(10),
+            body: Duration::from_secs(10),
+            idle: Duration::from_secs(120),
+            body_bytes: 8 << 20,
+            connections: 1024,
+            drain: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Shared by every connection.
+pub(crate) struct State {
+    pub(crate) snapshot: ArcSwap<Snapshot>,
+    pub(crate) metrics: Metrics,
+    pub(crate) network_objects: Option<Mode>,
+    pub(crate) limits: Limits,
+    /// Serving and not about to stop.
+    pub(crate) ready: AtomicBool,
+    /// A signal to stop has come: answers carry `Connection: close`.
+    pub(crate) draining: AtomicBool,
+}
+
+/// Why the server cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Certificate or key cannot be used.
+    #[error(transparent)]
+    Tls(#[from] tls::TlsError),
+    /// A port cannot be had.
+    #[error("cannot listen on {address}: {source}; is the port in use?")]
+    Bind {
+        /// Address as given.
+        address: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Signals cannot be watched.
+    #[error("cannot watch for signals: {0}")]
+    Signal(io::Error),
+}
+
+/// Runs until a signal to stop. Certificate and ports are checked before anything is announced.
+///
+/// # Errors
+/// [`StartError`] when it cannot start; once it serves it ends without error.
+pub async fn run(
+    settings: Settings,
+    limits: Limits,
+    snapshot: Snapshot,
+    listening: impl FnOnce(SocketAddr, SocketAddr),
+) -> Result<(), StartError> {
+    let store = Arc::new(tls::Store::load(&settings.tls_cert, &settings.tls_key)?);
+    let config = tls::server_config(Arc::clone(&store), settings.tls12)?;
+    let bind = async |address| TcpListener::bind(address).await.map_err(|source| StartError::Bind { address, source });
+    let webhook = bind(settings.bind).await?;
+    let admin_listener = bind(settings.admin_bind).await?;
+    let address = |listener: &TcpListener, wanted| listener.local_addr().unwrap_or(wanted);
+    let addresses = (address(&webhook, settings.bind), address(&admin_listener, settings.admin_bind));
+    let state = Arc::new(State {
+        snapshot: ArcSwap::from_pointee(snapshot),
+        metrics: Metrics::new(),
+        network_objects: settings.network_objects,
+        limits,
+        ready: AtomicBool::new(true),
+        draining: AtomicBool::new(false),
+    });
+    let stop = stop_signal(Arc::clone(&state), settings.lame_duck).map_err(StartError::Signal)?;
+    state.metrics.certificate_loaded();
+    let reload = tokio::spawn(tls::reload(Arc::clone(&store), settings.tls_poll, Arc::clone(&state)));
+    let admin = tokio::spawn(admin::serve(admin_listener, Arc::clone(&state)));
+    listening(addresses.0, addresses.1);
+    accept::serve(webhook, config, Arc::clone(&state), stop).await;
+    reload.abort();
+    admin.abort();
+    Ok(())
+}
+
+/// What the accept loop is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Serve.
+    No,
+    /// Take no more connections and let those that are there end.
+    Drain,
+    /// End at once.
+    Now,
+}
+
+/// Watches for SIGTERM and SIGINT. The first makes us a lame duck: not ready, every answer closes its
+/// connection, but connections are still taken, since endpoints lag behind; then draining starts. A second
+/// signal ends at once.
+fn stop_signal(state: Arc<State>, lame_duck: Duration) -> io::Result<watch::Receiver<Stop>> {
+    use std::sync::atomic::Ordering;
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let (sender, receiver) = watch::channel(Stop::No);
+    tokio::spawn(async move {
+        tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+        state.ready.store(false, Ordering::Release);
+        state.draining.store(true, Ordering::Release);
+        tracing::info!(lame_duck_seconds = lame_duck.as_secs_f64(), "stopping: no longer ready");
+        tokio::select! {
+            () = tokio::time::sleep(lame_duck) => {
+                let _ = sender.send(Stop::Drain);
+                tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+                let _ = sender.send(Stop::Now);
+            }
+            _ = terminate.recv() => { let _ = sender.send(Stop::Now); }
+            _ = interrupt.recv() => { let _ = sender.send(Stop::Now); }
+        }
+    });
+    Ok(receiver)
+}

@@ -1,0 +1,137 @@
+//! Paths of the webhook port. A request that cannot be answered is 4xx and a fault of ours 500, so that
+//! failurePolicy decides; a denial is always about the object.
+
+use super::State;
+use super::metrics::Result as Outcome;
+use crate::review::envelope::EnvelopeError;
+use crate::review::response;
+use crate::review::webhook::{Entry, handle};
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State as Shared};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use axum::routing::post;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// The router of the webhook port.
+pub(super) fn router(state: Arc<State>) -> Router {
+    let entry = |path: &'static str, entry: fn(&State) -> Option<Entry>| {
+        (path, post(move |shared: Shared<Arc<State>>, request: Request| async move { admit(shared.0, entry, request).await }))
+    };
+    [
+        entry("/mutate", |_| Some(Entry::Mutate)),
+        entry("/validate", |_| Some(Entry::Validate)),
+        entry("/audit", |_| Some(Entry::Audit)),
+        entry("/validate-object", |state| state.network_objects.map(Entry::Object)),
+    ]
+    .into_iter()
+    .fold(Router::new(), |router, (path, method)| router.route(path, method))
+    .fallback(async || plain(StatusCode::NOT_FOUND, "no such path; /mutate, /validate, /audit and /validate-object are served"))
+    .method_not_allowed_fallback(async || plain(StatusCode::METHOD_NOT_ALLOWED, "POST an AdmissionReview"))
+    .with_state(state)
+}
+
+async fn admit(state: Arc<State>, entry: fn(&State) -> Option<Entry>, request: Request) -> Response {
+    let mut response = match read(&state, request).await {
+        Err(response) => response,
+        Ok(body) => answer(&state, entry(&state), &body),
+    };
+    // The API server re-uses open connections to a pod that is going away (kubernetes/kubernetes#127335).
+    if state.draining.load(Ordering::Acquire) {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
+async fn read(state: &State, request: Request) -> Result<Bytes, Response> {
+    let (parts, body) = request.into_parts();
+    let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    let essence = content_type.split(';').next().unwrap_or_default().trim();
+    if !essence.eq_ignore_ascii_case("application/json") {
+        return Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type application/json is expected"));
+    }
+    let most = state.limits.body_bytes;
+    let declared = parts.headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
+    let too_large = || plain(StatusCode::PAYLOAD_TOO_LARGE, "at most 8 MiB are expected");
+    if declared.is_some_and(|n| n > most) {
+        return Err(too_large());
+    }
+    match tokio::time::timeout(state.limits.body, Limited::new(body, most).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(_)) => Err(plain(StatusCode::BAD_REQUEST, "the body ended early")),
+        Err(_) => {
+            let mut response = plain(StatusCode::REQUEST_TIMEOUT, "the body came too slowly");
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            Err(response)
+        }
+    }
+}
+
+fn answer(state: &State, entry: Option<Entry>, body: &[u8]) -> Response {
+    let started = Instant::now();
+    let snapshot = state.snapshot.load();
+    // `networkObjects: off` still answers, and lets everything through.
+    let looked_at = entry.unwrap_or(Entry::Object(crate::snapshot::Mode::Audit));
+    let decided = catch_unwind(AssertUnwindSafe(|| {
+        let mut outcome = handle(body, looked_at, &snapshot)?;
+        if entry.is_none() {
+            outcome.decision = crate::review::Decision::default();
+        }
+        let text = response::render(&outcome);
+        Ok::<_, EnvelopeError>((outcome, text))
+    }));
+    match decided {
+        Ok(Ok((outcome, Ok(text)))) => {
+            for finding in &outcome.decision.findings {
+                state.metrics.finding(finding.rule);
+            }
+            let decision = &outcome.decision;
+            let result = match () {
+                () if !decision.in_scope => Outcome::OutOfScope,
+                () if decision.denied => Outcome::Denied,
+                () if !decision.patch.is_empty() => Outcome::Mutated,
+                () => Outcome::Allowed,
+            };
+            state.metrics.request(looked_at, result, started.elapsed());
+            if decision.denied {
+                let rules: Vec<&str> = decision.findings.iter().map(|f| f.rule).collect();
+                tracing::info!(uid = %outcome.uid, ?rules, "denied");
+            }
+            json(text)
+        }
+        Ok(Err(error)) => {
+            state.metrics.request(looked_at, Outcome::BadRequest, started.elapsed());
+            tracing::warn!(%error, "request cannot be answered");
+            plain(StatusCode::BAD_REQUEST, &error.to_string())
+        }
+        Ok(Ok((_, Err(error)))) => {
+            state.metrics.request(looked_at, Outcome::Fault, started.elapsed());
+            tracing::error!(%error, "answer cannot be written");
+            plain(StatusCode::INTERNAL_SERVER_ERROR, "fabric-admission: internal error")
+        }
+        Err(_) => {
+            state.metrics.panicked();
+            state.metrics.request(looked_at, Outcome::Fault, started.elapsed());
+            plain(StatusCode::INTERNAL_SERVER_ERROR, "fabric-admission: internal error")
+        }
+    }
+}
+
+fn json(body: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(body));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+pub(super) fn plain(status: StatusCode, text: &str) -> Response {
+    let mut response = Response::new(Body::from(format!("{text}\n")));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+}

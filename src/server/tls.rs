@@ -1,0 +1,206 @@
+//! The certificate: loaded and checked before the port is bound, looked at again every few seconds, and kept
+//! when what is there cannot be used.
+//!
+//! Kubelet swaps the files of a Secret volume by renaming a `..data` symlink; a watch on the file sees nothing
+//! of it after the first time. Reading the files and comparing their content does.
+
+use super::State;
+use arc_swap::ArcSwap;
+use rustls::crypto::CryptoProvider;
+use rustls::server::{ClientHello, ResolvesServerCert, ServerConfig};
+use rustls::sign::CertifiedKey;
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Most bytes of a certificate or key file; PEM is parsed only below that.
+const MAX_PEM: usize = 1 << 20;
+
+/// Why a certificate or key cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// File.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file holds something else.
+    #[error("{path}: {message}")]
+    Pem {
+        /// File.
+        path: PathBuf,
+        /// What is wrong and what is expected.
+        message: String,
+    },
+    /// The key belongs to another certificate.
+    #[error("{key} is not the key of the certificate in {cert}")]
+    Mismatch {
+        /// Certificate file.
+        cert: PathBuf,
+        /// Key file.
+        key: PathBuf,
+    },
+    /// The TLS library refuses the settings.
+    #[error("TLS: {0}")]
+    Config(#[from] rustls::Error),
+}
+
+/// The certificate in use.
+#[derive(Debug)]
+pub struct Store {
+    cert: PathBuf,
+    key: PathBuf,
+    current: ArcSwap<CertifiedKey>,
+    fingerprint: std::sync::atomic::AtomicU64,
+}
+
+/// The one crypto provider of the process.
+#[must_use]
+pub fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
+}
+
+impl Store {
+    /// Loads and checks a certificate and its key.
+    ///
+    /// # Errors
+    /// [`TlsError`] names the file and what is wrong with it.
+    pub fn load(cert: &Path, key: &Path) -> Result<Self, TlsError> {
+        let files = Files::read(cert, key)?;
+        Ok(Self {
+            cert: cert.to_path_buf(),
+            key: key.to_path_buf(),
+            current: ArcSwap::from_pointee(files.certified(cert, key)?),
+            fingerprint: files.fingerprint().into(),
+        })
+    }
+
+    /// Looks at the files again. `true` when another certificate is in use now.
+    ///
+    /// # Errors
+    /// [`TlsError`] when the files cannot be used; the certificate in use stays.
+    pub fn refresh(&self) -> Result<bool, TlsError> {
+        use std::sync::atomic::Ordering;
+        let files = Files::read(&self.cert, &self.key)?;
+        let fingerprint = files.fingerprint();
+        if fingerprint == self.fingerprint.load(Ordering::Acquire) {
+            return Ok(false);
+        }
+        self.current.store(Arc::new(files.certified(&self.cert, &self.key)?));
+        self.fingerprint.store(fingerprint, Ordering::Release);
+        Ok(true)
+    }
+}
+
+impl ResolvesServerCert for Store {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.current.load_full())
+    }
+}
+
+struct Files {
+    cert: Vec<u8>,
+    key: Vec<u8>,
+}
+
+impl Files {
+    /// Reads both, again if the directory was swapped in between: the two must be of one generation.
+    fn read(cert: &Path, key: &Path) -> Result<Self, TlsError> {
+        let read = |path: &Path| std::fs::read(path).map_err(|source| TlsError::Read { path: path.to_path_buf(), source });
+        let generation = || (std::fs::canonicalize(cert).ok(), std::fs::canonicalize(key).ok());
+        let mut files = None;
+        for _ in 0..3 {
+            let before = generation();
+            let now = Self { cert: read(cert)?, key: read(key)? };
+            let steady = before == generation();
+            files = Some(now);
+            if steady {
+                break;
+            }
+        }
+        files.ok_or_else(|| TlsError::Pem { path: cert.to_path_buf(), message: "cannot be read".into() })
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.cert, &self.key).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn certified(&self, cert: &Path, key: &Path) -> Result<CertifiedKey, TlsError> {
+        let pem = |path: &Path, message: String| TlsError::Pem { path: path.to_path_buf(), message };
+        for (path, bytes) in [(cert, &self.cert), (key, &self.key)] {
+            if bytes.len() > MAX_PEM {
+                return Err(pem(path, format!("{} bytes; no PEM file is that long", bytes.len())));
+            }
+        }
+        let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(&self.cert)
+            .collect::<Result<_, _>>()
+            .map_err(|error| pem(cert, format!("cannot be parsed as PEM: {error}")))?;
+        if chain.is_empty() {
+            return Err(pem(cert, "holds no certificate; a PEM block CERTIFICATE is expected".into()));
+        }
+        let private = PrivateKeyDer::from_pem_slice(&self.key)
+            .map_err(|error| pem(key, format!("holds no usable private key; a PEM block PRIVATE KEY is expected ({error})")))?;
+        let signing = rustls::crypto::ring::sign::any_supported_type(&private)
+            .map_err(|error| pem(key, format!("is of a kind that cannot sign: {error}")))?;
+        let certified = CertifiedKey::new(chain, signing);
+        match certified.keys_match() {
+            Ok(()) => Ok(certified),
+            Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::KeyMismatch)) => {
+                Err(TlsError::Mismatch { cert: cert.to_path_buf(), key: key.to_path_buf() })
+            }
+            Err(error) => Err(pem(cert, format!("is no usable certificate: {error}"))),
+        }
+    }
+}
+
+/// TLS settings of the webhook port: 1.3, and 1.2 where asked; HTTP/1.1 only, which is all that the API server
+/// speaks to a Service.
+///
+/// # Errors
+/// [`TlsError::Config`] when the library refuses the versions.
+pub fn server_config(store: Arc<Store>, tls12: bool) -> Result<Arc<ServerConfig>, TlsError> {
+    let versions: &[&rustls::SupportedProtocolVersion] =
+        if tls12 { &[&rustls::version::TLS13, &rustls::version::TLS12] } else { &[&rustls::version::TLS13] };
+    let mut config = ServerConfig::builder_with_provider(provider())
+        .with_protocol_versions(versions)?
+        .with_no_client_auth()
+        .with_cert_resolver(store);
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}
+
+/// Looks at the files for ever.
+pub(super) async fn reload(store: Arc<Store>, every: Duration, state: Arc<State>) {
+    let mut failing = false;
+    loop {
+        tokio::time::sleep(every).await;
+        let store = Arc::clone(&store);
+        let outcome = tokio::task::spawn_blocking(move || store.refresh()).await;
+        match outcome {
+            Ok(Ok(false)) => failing = false,
+            Ok(Ok(true)) => {
+                failing = false;
+                state.metrics.certificate_loaded();
+                tracing::info!("certificate reloaded");
+            }
+            Ok(Err(error)) => {
+                state.metrics.certificate_failed();
+                // Once, not every few seconds.
+                if !failing {
+                    tracing::error!(%error, "certificate cannot be reloaded; the last good one stays in use");
+                }
+                failing = true;
+            }
+            Err(error) => tracing::error!(%error, "certificate check ended early"),
+        }
+    }
+}
