@@ -1,7 +1,10 @@
 //! `certs`: certificates for trying out. Installations take theirs from cert-manager or from files.
 
 use super::Exit;
-use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose};
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose,
+};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -75,6 +78,7 @@ fn store(directory: &Path, made: &Made) -> io::Result<()> {
 /// Only the owner may read a key.
 fn write_private(path: &Path, text: &str) -> io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt;
-    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    let mut file =
+        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     file.write_all(text.as_bytes())
 }

@@ -23,7 +23,10 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     for (title, text) in [("What it looks at", meta.what), ("Why it breaks", meta.why), ("Fix", meta.fix)] {
         writeln!(out, "{title}\n  {text}\n")?;
     }
-    for (title, example) in [("Bad", meta.bad), ("Good", meta.good)] {
+    // A rule of the webhook alone has no manifest that shows it.
+    for (title, example) in
+        [("Bad", meta.bad), ("Good", meta.good)].into_iter().filter(|(_, e)| !e.is_empty())
+    {
         writeln!(out, "{title}")?;
         for line in example.lines() {
             writeln!(out, "  {line}")?;

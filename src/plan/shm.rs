@@ -32,7 +32,7 @@ fn memory_limit(container: &Container<'_>) -> Option<i64> {
 }
 
 fn needs_mount(container: &Container<'_>) -> bool {
-    container.mount_at(SHM_PATH).is_none() && !MESH_PROXIES.contains(&container.name())
+    container.present && container.mount_at(SHM_PATH).is_none() && !MESH_PROXIES.contains(&container.name())
 }
 
 /// Plans the volume, where a target has nothing at `/dev/shm`.

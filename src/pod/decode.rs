@@ -70,6 +70,84 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for List<T> {
     }
 }
 
+/// Reads a struct from a JSON object alone. Derived decoders also take a list and fill the fields by position,
+/// which Go's decoder refuses.
+struct FromMap<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for FromMap<T> {
+    type Value = T;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mapping")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::deserialize(de::value::MapAccessDeserializer::new(map))
+    }
+}
+
+/// For `deserialize_with`: an optional struct, from an object or `null`.
+///
+/// # Errors
+/// Those of the deserializer.
+pub fn mapping<'de, D: Deserializer<'de>, T: Deserialize<'de>>(d: D) -> Result<Option<T>, D::Error> {
+    struct Nullable<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Nullable<T> {
+        type Value = Option<T>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a mapping")
+        }
+        fn visit_none<E: de::Error>(self) -> Result<Option<T>, E> {
+            Ok(None)
+        }
+        fn visit_unit<E: de::Error>(self) -> Result<Option<T>, E> {
+            Ok(None)
+        }
+        fn visit_some<D: Deserializer<'de>>(self, d: D) -> Result<Option<T>, D::Error> {
+            d.deserialize_map(FromMap(PhantomData)).map(Some)
+        }
+    }
+    d.deserialize_option(Nullable(PhantomData))
+}
+
+/// A list of structs, each from an object; `null` elements read as zero values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Objects<T>(pub Vec<T>);
+
+impl<T> Deref for Objects<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+/// One element of [`Objects`].
+struct Element<T>(Option<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Element<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        mapping(d).map(Element)
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Objects<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct ObjectsVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for ObjectsVisitor<T> {
+            type Value = Objects<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Objects<T>, A::Error> {
+                let mut items = Vec::new();
+                while let Some(Element(item)) = seq.next_element()? {
+                    items.push(item.unwrap_or_default());
+                }
+                Ok(Objects(items))
+            }
+        }
+        d.deserialize_seq(ObjectsVisitor(PhantomData))
+    }
+}
+
 /// A string-keyed map in the order of the body. A key given twice counts with its last value, as in Go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairs<'a, V>(pub Vec<(Text<'a>, V)>);

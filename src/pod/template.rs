@@ -2,7 +2,7 @@
 //! with at least one container that names an image. That covers the workload kinds of Kubernetes, Kubeflow,
 //! JobSet, LeaderWorkerSet, Volcano, KubeRay and those nobody lists in advance.
 
-use super::decode::{List, Pairs, Text};
+use super::decode::{List, Objects, Pairs, Text, mapping};
 use crate::text::token;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -76,14 +76,14 @@ fn search<'a>(json: &'a str, pointer: &mut String, depth: usize, found: &mut Vec
 
 #[derive(Deserialize)]
 struct Shape<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "mapping")]
     spec: Option<SpecShape<'a>>,
 }
 
 #[derive(Deserialize)]
 struct SpecShape<'a> {
     #[serde(borrow, default)]
-    containers: Option<List<ContainerShape<'a>>>,
+    containers: Option<Objects<ContainerShape<'a>>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -93,6 +93,9 @@ struct ContainerShape<'a> {
 }
 
 fn is_template(json: &str) -> bool {
+    if !json.starts_with('{') {
+        return false;
+    }
     let Ok(shape) = serde_json::from_str::<Shape<'_>>(json) else { return false };
     let containers = shape.spec.and_then(|s| s.containers);
     containers.is_some_and(|c| c.iter().any(|c| c.image.as_deref().is_some_and(|i| !i.is_empty())))

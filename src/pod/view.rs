@@ -1,7 +1,7 @@
 //! The read model of a pod: only the fields that decide something, borrowed from the body. It is never
 //! written back; patches are made from intents on the raw object, so fields newer than this model survive.
 
-use super::decode::{List, Pairs, QuantityText, Text};
+use super::decode::{List, Objects, Pairs, QuantityText, Text, mapping};
 use super::quantity::Quantity;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -10,10 +10,10 @@ use serde::de::IgnoredAny;
 #[derive(Debug, Default, Deserialize)]
 pub struct PodView<'a> {
     /// Absent in many templates.
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "mapping")]
     pub metadata: Option<Metadata<'a>>,
     /// Absent only in objects the API refuses.
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "mapping")]
     pub spec: Option<Spec<'a>>,
 }
 
@@ -44,13 +44,13 @@ pub struct Metadata<'a> {
 pub struct Spec<'a> {
     /// App containers.
     #[serde(borrow, default)]
-    pub containers: Option<List<Container<'a>>>,
+    pub containers: Option<Objects<Container<'a>>>,
     /// Init containers, native sidecars among them.
     #[serde(borrow, default)]
-    pub init_containers: Option<List<Container<'a>>>,
+    pub init_containers: Option<Objects<Container<'a>>>,
     /// Volumes.
     #[serde(borrow, default)]
-    pub volumes: Option<List<Volume<'a>>>,
+    pub volumes: Option<Objects<Volume<'a>>>,
     /// Shares the node's network namespace; CNI plugins are then never called.
     #[serde(default)]
     pub host_network: Option<bool>,
@@ -58,14 +58,14 @@ pub struct Spec<'a> {
     #[serde(default, rename = "hostIPC")]
     pub host_ipc: Option<bool>,
     /// Pod-level security context.
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "mapping")]
     pub security_context: Option<SecurityContext<'a>>,
     /// Operating system, where stated.
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "mapping")]
     pub os: Option<Os<'a>>,
     /// Claims on devices (DRA).
     #[serde(borrow, default)]
-    pub resource_claims: Option<List<PodClaim<'a>>>,
+    pub resource_claims: Option<Objects<PodClaim<'a>>>,
 }
 
 /// `spec.os`.
@@ -92,6 +92,9 @@ pub struct PodClaim<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Container<'a> {
+    /// False for a `null` in the list: there is no object then that a patch could add to.
+    #[serde(skip, default = "yes")]
+    pub present: bool,
     /// Name.
     #[serde(borrow, default)]
     pub name: Option<Text<'a>>,
@@ -103,22 +106,26 @@ pub struct Container<'a> {
     pub args: Option<List<Text<'a>>>,
     /// Variables.
     #[serde(borrow, default)]
-    pub env: Option<List<EnvVar<'a>>>,
+    pub env: Option<Objects<EnvVar<'a>>>,
     /// Sources of variables whose names are not in the pod.
     #[serde(default)]
     pub env_from: Option<List<Ignored>>,
     /// Resources.
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "mapping")]
     pub resources: Option<Resources<'a>>,
     /// Security context.
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "mapping")]
     pub security_context: Option<SecurityContext<'a>>,
     /// Mounts.
     #[serde(borrow, default)]
-    pub volume_mounts: Option<List<VolumeMount<'a>>>,
+    pub volume_mounts: Option<Objects<VolumeMount<'a>>>,
     /// `Always` makes an init container a native sidecar.
     #[serde(borrow, default)]
     pub restart_policy: Option<Text<'a>>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A value of which only the presence counts.
@@ -151,7 +158,7 @@ pub struct Resources<'a> {
     pub requests: Option<Pairs<'a, QuantityText<'a>>>,
     /// Claims of the pod that this container uses.
     #[serde(borrow, default)]
-    pub claims: Option<List<ContainerClaim<'a>>>,
+    pub claims: Option<Objects<ContainerClaim<'a>>>,
 }
 
 /// `resources.claims[]`.
@@ -176,7 +183,7 @@ pub struct SecurityContext<'a> {
     #[serde(default)]
     pub run_as_non_root: Option<bool>,
     /// Capabilities; containers only.
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "mapping")]
     pub capabilities: Option<Capabilities<'a>>,
 }
 
@@ -208,7 +215,7 @@ pub struct Volume<'a> {
     #[serde(borrow, default)]
     pub name: Option<Text<'a>>,
     /// Scratch space on disk or in memory.
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "mapping")]
     pub empty_dir: Option<EmptyDir<'a>>,
     /// A path of the node.
     #[serde(default)]

@@ -29,10 +29,14 @@ pub fn page() -> String {
 
 fn section(meta: &Meta) -> String {
     let sources: String = meta.sources.iter().map(|s| format!("- {s}\n")).collect();
+    // A rule of the webhook alone has no manifest that shows it.
+    let example = |title: &str, text: &str| match text {
+        "" => String::new(),
+        text => format!("{title}:\n\n```yaml\n{text}```\n\n"),
+    };
     format!(
         "\n## {id}\n\n**{summary}** ({severity}, since {since})\n\n**What it looks at.** {what}\n\n\
-         **Why it breaks.** {why}\n\n**Fix.** {fix}\n\nBad:\n\n```yaml\n{bad}```\n\nGood:\n\n```yaml\n{good}```\n\n\
-         Sources:\n\n{sources}",
+         **Why it breaks.** {why}\n\n**Fix.** {fix}\n\n{bad}{good}Sources:\n\n{sources}",
         id = meta.id,
         summary = meta.summary,
         severity = meta.severity,
@@ -40,7 +44,7 @@ fn section(meta: &Meta) -> String {
         what = meta.what,
         why = meta.why,
         fix = meta.fix,
-        bad = meta.bad,
-        good = meta.good,
+        bad = example("Bad", meta.bad),
+        good = example("Good", meta.good),
     )
 }

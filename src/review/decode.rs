@@ -39,10 +39,15 @@ pub fn object<'de, T: Deserialize<'de>>(json: &'de str) -> Result<T, DecodeError
     })
 }
 
-/// serde_json ends its messages with a position in the JSON text, which is not the user's text.
+/// serde_json ends its messages with a position in the JSON text, which is not the user's text, and names the
+/// types of ours that it could not fill.
 fn without_position(message: &str) -> String {
     let cut = message.rfind(" at line ").unwrap_or(message.len());
-    message.get(..cut).unwrap_or(message).to_owned()
+    let message = message.get(..cut).unwrap_or(message);
+    match message.split_once("expected struct ") {
+        Some((head, _)) => format!("{head}expected a mapping"),
+        None => message.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -56,6 +61,18 @@ mod tests {
             .unwrap_err();
         assert_eq!(error.pointer, "/spec/containers/0/env/0/value");
         assert_eq!(error.message, "invalid type: integer `1`, expected a string");
+    }
+
+    #[test]
+    fn a_list_is_no_mapping() {
+        for (json, pointer) in [
+            (r#"{"spec":[]}"#, "/spec"),
+            (r#"{"spec":{"containers":[[]]}}"#, "/spec/containers/0"),
+            (r#"{"spec":{"containers":[{"securityContext":[true]}]}}"#, "/spec/containers/0/securityContext"),
+        ] {
+            let error = object::<PodView<'_>>(json).unwrap_err();
+            assert_eq!(error.pointer, pointer, "{error}");
+        }
     }
 
     #[test]

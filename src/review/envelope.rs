@@ -16,7 +16,7 @@ pub struct AdmissionReview<'a> {
     #[serde(borrow, default)]
     pub kind: Option<Text<'a>>,
     /// The request.
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "crate::pod::decode::mapping")]
     pub request: Option<Request<'a>>,
 }
 

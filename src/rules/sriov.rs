@@ -51,7 +51,7 @@ spec:
 
 #[derive(Deserialize)]
 struct NodePolicy<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "crate::pod::decode::mapping")]
     spec: Option<NodePolicySpec<'a>>,
 }
 

@@ -24,7 +24,9 @@ fn router(state: Arc<State>) -> Router {
         .route("/livez", get(async || routes::plain(StatusCode::OK, "ok")))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
-        .fallback(async || routes::plain(StatusCode::NOT_FOUND, "no such path; /livez, /readyz and /metrics are served"))
+        .fallback(async || {
+            routes::plain(StatusCode::NOT_FOUND, "no such path; /livez, /readyz and /metrics are served")
+        })
         .with_state(state)
 }
 
@@ -57,9 +59,10 @@ pub(super) async fn serve(listener: TcpListener, state: Arc<State>) {
         };
         let router = router.clone();
         tokio::spawn(async move {
-            let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-                router.clone().oneshot(request.map(axum::body::Body::new))
-            });
+            let service =
+                hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+                    router.clone().oneshot(request.map(axum::body::Body::new))
+                });
             let connection = hyper::server::conn::http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEADER)

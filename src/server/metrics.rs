@@ -1,7 +1,7 @@
 //! Metrics, in Prometheus' names: `fabric_admission_…`, seconds, bounded label sets.
 
 use crate::review::webhook::Entry;
-use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -25,7 +25,7 @@ pub struct Metrics {
 }
 
 /// How a request ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Result {
     /// Admitted as it is.
     Allowed,
@@ -39,6 +39,20 @@ pub enum Result {
     BadRequest,
     /// A fault of ours (500).
     Fault,
+}
+
+impl EncodeLabelValue for Result {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> std::fmt::Result {
+        let name = match self {
+            Self::Allowed => "allowed",
+            Self::Mutated => "mutated",
+            Self::Denied => "denied",
+            Self::OutOfScope => "out_of_scope",
+            Self::BadRequest => "bad_request",
+            Self::Fault => "fault",
+        };
+        EncodeLabelValue::encode(&name, encoder)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -58,7 +72,7 @@ struct RuleLabel {
 }
 
 /// How a TLS handshake ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Handshake {
     /// Well.
     Ok,
@@ -66,6 +80,17 @@ pub enum Handshake {
     Failed,
     /// The client was too slow.
     Timeout,
+}
+
+impl EncodeLabelValue for Handshake {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> std::fmt::Result {
+        let name = match self {
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Timeout => "timeout",
+        };
+        EncodeLabelValue::encode(&name, encoder)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -79,9 +104,8 @@ struct ReloadLabel {
 }
 
 /// Upper bounds in seconds. A decision takes tens of microseconds; the API server's own histogram starts at 5 ms.
-const BUCKETS: [f64; 14] = [
-    0.000_05, 0.000_1, 0.000_2, 0.000_5, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0,
-];
+const BUCKETS: [f64; 14] =
+    [0.000_05, 0.000_1, 0.000_2, 0.000_5, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0];
 
 fn entry_name(entry: Entry) -> &'static str {
     match entry {
@@ -100,7 +124,12 @@ impl Metrics {
         let requests = Family::<RequestLabels, Counter>::default();
         registry.register("requests", "AdmissionReviews by entry and result", requests.clone());
         let duration = Family::<EntryLabel, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
-        registry.register_with_unit("request_duration", "Body to answer, without TLS", Unit::Seconds, duration.clone());
+        registry.register_with_unit(
+            "request_duration",
+            "Body to answer, without TLS",
+            Unit::Seconds,
+            duration.clone(),
+        );
         let findings = Family::<RuleLabel, Counter>::default();
         registry.register("findings", "Findings by rule", findings.clone());
         let connections = Gauge::default();
@@ -112,7 +141,11 @@ impl Metrics {
         let panics = Counter::default();
         registry.register("panics", "Faults of ours that were caught and answered 500", panics.clone());
         let certificate_reloads = Family::<ReloadLabel, Counter>::default();
-        registry.register("certificate_reloads", "Looks at the certificate files that found others", certificate_reloads.clone());
+        registry.register(
+            "certificate_reloads",
+            "Looks at the certificate files that found others",
+            certificate_reloads.clone(),
+        );
         let certificate_loaded_at = Gauge::default();
         registry.register_with_unit(
             "certificate_loaded_timestamp",

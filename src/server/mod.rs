@@ -119,7 +119,9 @@ pub async fn run(
 ) -> Result<(), StartError> {
     let store = Arc::new(tls::Store::load(&settings.tls_cert, &settings.tls_key)?);
     let config = tls::server_config(Arc::clone(&store), settings.tls12)?;
-    let bind = async |address| TcpListener::bind(address).await.map_err(|source| StartError::Bind { address, source });
+    let bind = async |address| {
+        TcpListener::bind(address).await.map_err(|source| StartError::Bind { address, source })
+    };
     let webhook = bind(settings.bind).await?;
     let admin_listener = bind(settings.admin_bind).await?;
     let address = |listener: &TcpListener, wanted| listener.local_addr().unwrap_or(wanted);

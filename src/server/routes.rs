@@ -12,7 +12,7 @@ use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::post;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,7 +21,12 @@ use std::time::Instant;
 /// The router of the webhook port.
 pub(super) fn router(state: Arc<State>) -> Router {
     let entry = |path: &'static str, entry: fn(&State) -> Option<Entry>| {
-        (path, post(move |shared: Shared<Arc<State>>, request: Request| async move { admit(shared.0, entry, request).await }))
+        (
+            path,
+            post(move |shared: Shared<Arc<State>>, request: Request| async move {
+                admit(shared.0, entry, request).await
+            }),
+        )
     };
     [
         entry("/mutate", |_| Some(Entry::Mutate)),
@@ -31,7 +36,12 @@ pub(super) fn router(state: Arc<State>) -> Router {
     ]
     .into_iter()
     .fold(Router::new(), |router, (path, method)| router.route(path, method))
-    .fallback(async || plain(StatusCode::NOT_FOUND, "no such path; /mutate, /validate, /audit and /validate-object are served"))
+    .fallback(async || {
+        plain(
+            StatusCode::NOT_FOUND,
+            "no such path; /mutate, /validate, /audit and /validate-object are served",
+        )
+    })
     .method_not_allowed_fallback(async || plain(StatusCode::METHOD_NOT_ALLOWED, "POST an AdmissionReview"))
     .with_state(state)
 }
@@ -50,20 +60,22 @@ async fn admit(state: Arc<State>, entry: fn(&State) -> Option<Entry>, request: R
 
 async fn read(state: &State, request: Request) -> Result<Bytes, Response> {
     let (parts, body) = request.into_parts();
-    let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    let content_type =
+        parts.headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
     let essence = content_type.split(';').next().unwrap_or_default().trim();
     if !essence.eq_ignore_ascii_case("application/json") {
         return Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type application/json is expected"));
     }
     let most = state.limits.body_bytes;
-    let declared = parts.headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
+    let declared =
+        parts.headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
     let too_large = || plain(StatusCode::PAYLOAD_TOO_LARGE, "at most 8 MiB are expected");
-    if declared.is_some_and(|n| n > most) {
+    if declared.is_some_and(|n| n > most.saturating_mul(4)) {
         return Err(too_large());
     }
-    match tokio::time::timeout(state.limits.body, Limited::new(body, most).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+    match tokio::time::timeout(state.limits.body, collect(body, most, declared)).await {
+        Ok(Ok(Some(bytes))) => Ok(bytes),
+        Ok(Ok(None)) => Err(too_large()),
         Ok(Err(_)) => Err(plain(StatusCode::BAD_REQUEST, "the body ended early")),
         Err(_) => {
             let mut response = plain(StatusCode::REQUEST_TIMEOUT, "the body came too slowly");
@@ -71,6 +83,26 @@ async fn read(state: &State, request: Request) -> Result<Bytes, Response> {
             Err(response)
         }
     }
+}
+
+/// The body, or `None` when it is larger than `most`. Of a body that is too large the rest is read and dropped,
+/// up to four times as much: closing on a client that still writes would lose it the answer.
+async fn collect(mut body: Body, most: usize, declared: Option<usize>) -> Result<Option<Bytes>, axum::Error> {
+    let mut kept: Vec<u8> = Vec::with_capacity(declared.unwrap_or(0).min(64 * 1024));
+    let mut total = 0_usize;
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else { continue };
+        total = total.saturating_add(data.len());
+        if total <= most {
+            kept.extend_from_slice(&data);
+        } else {
+            kept = Vec::new();
+        }
+        if total > most.saturating_mul(4) {
+            break;
+        }
+    }
+    Ok((total <= most).then(|| Bytes::from(kept)))
 }
 
 fn answer(state: &State, entry: Option<Entry>, body: &[u8]) -> Response {
@@ -132,6 +164,8 @@ fn json(body: Vec<u8>) -> Response {
 pub(super) fn plain(status: StatusCode, text: &str) -> Response {
     let mut response = Response::new(Body::from(format!("{text}\n")));
     *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response
 }

@@ -113,7 +113,9 @@ struct Files {
 impl Files {
     /// Reads both, again if the directory was swapped in between: the two must be of one generation.
     fn read(cert: &Path, key: &Path) -> Result<Self, TlsError> {
-        let read = |path: &Path| std::fs::read(path).map_err(|source| TlsError::Read { path: path.to_path_buf(), source });
+        let read = |path: &Path| {
+            std::fs::read(path).map_err(|source| TlsError::Read { path: path.to_path_buf(), source })
+        };
         let generation = || (std::fs::canonicalize(cert).ok(), std::fs::canonicalize(key).ok());
         let mut files = None;
         for _ in 0..3 {
@@ -147,8 +149,9 @@ impl Files {
         if chain.is_empty() {
             return Err(pem(cert, "holds no certificate; a PEM block CERTIFICATE is expected".into()));
         }
-        let private = PrivateKeyDer::from_pem_slice(&self.key)
-            .map_err(|error| pem(key, format!("holds no usable private key; a PEM block PRIVATE KEY is expected ({error})")))?;
+        let private = PrivateKeyDer::from_pem_slice(&self.key).map_err(|error| {
+            pem(key, format!("holds no usable private key; a PEM block PRIVATE KEY is expected ({error})"))
+        })?;
         let signing = rustls::crypto::ring::sign::any_supported_type(&private)
             .map_err(|error| pem(key, format!("is of a kind that cannot sign: {error}")))?;
         let certified = CertifiedKey::new(chain, signing);

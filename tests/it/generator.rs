@@ -87,7 +87,7 @@ fn metadata(dice: &mut Dice<'_>) -> Value {
     });
     put(&mut metadata, "annotations", 90, dice, |dice| {
         let mut annotations = json!({});
-        let profiles = ["p0", "p0", "p1"];
+        let profiles = ["p0", "p0", "p0", "p0", "p0", "p0", "p0", "p1"];
         put(&mut annotations, "fabric-admission.dev/profile", 85, dice, |dice| {
             if dice.odd() { dice.pick(&["p9", ""]) } else { dice.pick(&profiles) }.into()
         });

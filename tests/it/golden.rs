@@ -11,7 +11,7 @@
 
 use crate::round_trip::{check, documents, same};
 use crate::suite::Suite;
-use crate::support::{golden, names, read, root, run};
+use crate::support::{Scratch, golden, names, read, root, run};
 use std::path::{Path, PathBuf};
 
 /// Directory of the cases.
@@ -27,6 +27,23 @@ pub(crate) fn add(suite: &mut Suite) {
         let count = names(&cases()).len();
         if count >= 25 { Ok(()) } else { Err(format!("{count} cases under tests/cases").into()) }
     });
+    for (name, files, words) in [
+        ("without_input", &["args"][..], "expected input.yaml or input.json"),
+        ("with_two_inputs", &["input.yaml", "input.json"], "expected input.yaml or input.json"),
+        (
+            "with_a_file_that_nothing_reads",
+            &["input.yaml", "expected.yml"],
+            "expected.yml: nothing reads this file",
+        ),
+    ] {
+        suite.add(format!("golden::refuses_a_case_{name}"), move || {
+            let scratch = Scratch::new()?;
+            for file in files {
+                scratch.write(file, "")?;
+            }
+            Ok(same("error", Some(words.to_owned()), Case::load(scratch.path()).err())?)
+        });
+    }
 }
 
 /// A case as its directory says.

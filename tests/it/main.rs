@@ -3,16 +3,21 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(clippy::print_stderr, clippy::string_slice)]
 
+mod bad_input;
 mod corpus;
 mod examples;
 mod golden;
 mod house;
 mod layers;
+mod odd_pods;
 mod round_trip;
 mod rules;
 mod schema;
 mod suite;
 mod support;
+mod usage;
+mod webhook;
+mod yaml_oracle;
 
 fn main() -> std::process::ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
@@ -23,5 +28,10 @@ fn main() -> std::process::ExitCode {
     rules::add(&mut suite);
     schema::add(&mut suite);
     corpus::add(&mut suite);
+    odd_pods::add(&mut suite);
+    bad_input::add(&mut suite);
+    usage::add(&mut suite);
+    yaml_oracle::add(&mut suite);
+    webhook::add(&mut suite);
     suite.run(&arguments)
 }

@@ -75,6 +75,7 @@ impl Suite {
             if !required {
                 *self.skipped.entry(why).or_default() += 1;
             }
+            let name = format!("{name}::needs_{}", need.name());
             self.trials.push(Trial::test(name, move || Err(why.into())).with_ignored_flag(!required));
         }
         found

@@ -32,7 +32,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PATH")]
     cluster: Vec<PathBuf>,
     /// Namespace of objects that name none
-    #[arg(long, short, value_name = "NS", default_value = "default")]
+    #[arg(long, short, value_name = "NS", default_value = "default", value_parser = namespace)]
     namespace: String,
     /// Review under this mode instead of the namespace's
     #[arg(long, value_enum)]
@@ -92,6 +92,14 @@ struct Setting {
     profile: Option<Arc<Profile>>,
 }
 
+fn namespace(text: &str) -> Result<String, String> {
+    if crate::multus::annotation::is_label(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("lower-case letters, digits and '-' are expected, at most 63".to_owned())
+    }
+}
+
 fn kube_version(text: &str) -> Result<(u32, u32), String> {
     let mut parts = text.trim_start_matches('v').split(['.', '+', '-']);
     let mut number = || parts.next().and_then(|p| p.parse::<u32>().ok());
@@ -113,7 +121,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let mut builder = Builder::new(bases.clone());
     let mut problems: Vec<(Unread, Option<String>)> = Vec::new();
     if let Some(path) = &arguments.profiles {
-        profiles::load(path, &mut builder, &mut problems);
+        profiles::load(path, &bases, &mut builder, &mut problems);
     }
     for path in &arguments.cluster {
         let cluster = inputs::read(std::slice::from_ref(path));
@@ -163,10 +171,10 @@ pub(super) fn facts_from_files(
             return Ok(None);
         }
     };
-    let mut builder = Builder::new(bases);
+    let mut builder = Builder::new(bases.clone());
     let mut problems = Vec::new();
     if let Some(path) = profiles {
-        profiles::load(path, &mut builder, &mut problems);
+        profiles::load(path, &bases, &mut builder, &mut problems);
     }
     for path in cluster {
         let cluster = inputs::read(std::slice::from_ref(path));

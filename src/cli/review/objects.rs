@@ -2,7 +2,7 @@
 
 use super::{Loaded, place, source};
 use crate::manifest::Document;
-use crate::pod::decode::{List, Text};
+use crate::pod::decode::{List, Text, mapping};
 use crate::report::{Skipped, Unread};
 use crate::review::envelope;
 use crate::snapshot::{Builder, FactError, Layer};
@@ -35,7 +35,7 @@ struct Header<'a> {
     api_version: Option<Text<'a>>,
     #[serde(borrow, default)]
     kind: Option<Text<'a>>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "mapping")]
     metadata: Option<HeaderMeta<'a>>,
 }
 

@@ -27,21 +27,50 @@ pub(super) fn bases() -> Result<Vec<FabricProfile>, String> {
         .collect()
 }
 
-/// Loads the profiles of a site. Any problem keeps the run from using half of a set: the caller ends with 2.
-pub(super) fn load(path: &Path, builder: &mut Builder, problems: &mut Vec<(Unread, Option<String>)>) {
+/// Loads the profiles of a site, all of them or none: half a set could give a pod another fabric than its peers.
+pub(super) fn load(
+    path: &Path,
+    bases: &[FabricProfile],
+    builder: &mut Builder,
+    problems: &mut Vec<(Unread, Option<String>)>,
+) {
     let loaded = inputs::read(&[PathBuf::from(path)]);
+    let before = problems.len();
+    let mut profiles = Vec::new();
     for document in loaded.files.iter().flat_map(|f| &f.documents) {
         for found in objects::of(document) {
-            if let objects::Found::Object(object) = found
-                && object.kind != "FabricProfile"
-            {
-                let message = format!("expected a FabricProfile, found {}", object.kind);
-                problems.push((objects::unread(document, &object.pointer, &message), None));
+            match found {
+                objects::Found::Object(object) if object.kind == "FabricProfile" => {
+                    match one(object.json, bases) {
+                        Ok(profile) => profiles.push(profile),
+                        Err((pointer, message)) => {
+                            let at = format!("{}{pointer}", object.pointer);
+                            problems.push((objects::unread(document, &at, &message), None));
+                        }
+                    }
+                }
+                objects::Found::Object(object) => {
+                    let message = format!("expected a FabricProfile, found {}", object.kind);
+                    problems.push((objects::unread(document, &object.pointer, &message), None));
+                }
+                objects::Found::Unread(unread) => problems.push((unread, None)),
+                objects::Found::Skipped(_) => {}
             }
         }
     }
-    objects::facts(&loaded, Layer::Cluster, "default", builder, problems);
     problems.extend(loaded.unread);
+    if problems.len() == before {
+        for profile in &profiles {
+            // Checked above; a second look cannot find anything new.
+            let _ = builder.add_profile(Layer::Cluster, profile);
+        }
+    }
+}
+
+fn one(json: &str, bases: &[FabricProfile]) -> Result<FabricProfile, (String, String)> {
+    let profile: FabricProfile = crate::review::decode::object(json).map_err(|e| (e.pointer, e.message))?;
+    Profile::resolve(&profile, bases).map_err(|e| (e.pointer.clone(), e.to_string()))?;
+    Ok(profile)
 }
 
 /// A profile for `--profile`: the site's own, else a compiled-in one as it stands.

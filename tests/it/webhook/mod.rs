@@ -1,0 +1,258 @@
+//! The server over real TLS: a child process, and a client that writes its own HTTP.
+
+mod deadlines;
+mod one_plan;
+mod protocol;
+mod reload;
+mod start_and_stop;
+
+use crate::suite::Suite;
+use crate::support::{Scratch, run};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) fn add(suite: &mut Suite) {
+    protocol::add(suite);
+    reload::add(suite);
+    deadlines::add(suite);
+    start_and_stop::add(suite);
+    one_plan::add(suite);
+}
+
+/// A development certificate in a directory: ca.crt, tls.crt, tls.key.
+pub(crate) fn certificate(directory: &Path) -> Result<(), String> {
+    let out = directory.to_string_lossy().into_owned();
+    let ran = run(&["certs", "dev", "--out", &out], b"", Path::new("."))?;
+    if ran.code == 0 { Ok(()) } else { Err(ran.stderr) }
+}
+
+/// A running server; killed when dropped.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) webhook: SocketAddr,
+    pub(crate) admin: SocketAddr,
+    pub(crate) scratch: Scratch,
+}
+
+impl Server {
+    /// Starts with a fresh certificate, `files` written to its directory first.
+    pub(crate) fn start(files: &[(&str, &str)], args: &[&str]) -> Result<Self, String> {
+        let scratch = Scratch::new()?;
+        for (name, text) in files {
+            scratch.write(name, text)?;
+        }
+        certificate(&scratch.path().join("tls"))?;
+        Self::start_in(scratch, args)
+    }
+
+    /// Starts in a directory that has its certificate in `tls/`.
+    pub(crate) fn start_in(scratch: Scratch, args: &[&str]) -> Result<Self, String> {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_fabric-admission"))
+            .args(["serve", "--bind", "127.0.0.1:0", "--admin-bind", "127.0.0.1:0"])
+            .args(["--tls-cert", "tls/tls.crt", "--tls-key", "tls/tls.key"])
+            .args(args)
+            .current_dir(scratch.path())
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .map_err(|e| e.to_string())?;
+        let mut log = BufReader::new(child.stderr.take().ok_or("no stderr")?);
+        let mut seen = String::new();
+        loop {
+            let mut line = String::new();
+            if log.read_line(&mut line).map_err(|e| e.to_string())? == 0 {
+                let _ = child.wait();
+                return Err(format!("the server ended: {seen}"));
+            }
+            seen.push_str(&line);
+            let Ok(event) = serde_json::from_str::<serde_json::Value>(&line) else { continue };
+            if event["event"] == "listening" {
+                let address =
+                    |key: &str| event[key].as_str().and_then(|a| a.parse().ok()).ok_or("no address");
+                let (webhook, admin) = (address("webhook")?, address("admin")?);
+                // Nobody reads the log from here on; a full pipe must not stop the server.
+                std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+                return Ok(Self { child, webhook, admin, scratch });
+            }
+        }
+    }
+
+    pub(crate) fn client(&self) -> Result<Client, String> {
+        Client::connect(self.webhook, &self.scratch.path().join("tls/ca.crt"))
+    }
+
+    /// One request on a connection of its own.
+    pub(crate) fn post(&self, path: &str, body: &[u8]) -> Result<Answer, String> {
+        self.client()?.post(path, body)
+    }
+
+    /// A path of the admin port.
+    pub(crate) fn admin(&self, path: &str) -> Result<Answer, String> {
+        let mut stream = TcpStream::connect(self.admin).map_err(|e| e.to_string())?;
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").map_err(|e| e.to_string())?;
+        Answer::read(&mut stream)
+    }
+
+    pub(crate) fn signal(&self, name: &str) -> Result<(), String> {
+        let status = Command::new("kill").args([name, &self.child.id().to_string()]).status();
+        if status.map_err(|e| e.to_string())?.success() { Ok(()) } else { Err("kill failed".into()) }
+    }
+
+    /// Waits for the end; the exit code.
+    pub(crate) fn wait(&mut self, most: Duration) -> Result<i32, String> {
+        let end = std::time::Instant::now() + most;
+        while std::time::Instant::now() < end {
+            if let Some(status) = self.child.try_wait().map_err(|e| e.to_string())? {
+                return status.code().ok_or_else(|| "ended by a signal".to_owned());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Err(format!("still running after {most:?}"))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    fn read(stream: &mut impl Read) -> Result<Self, String> {
+        let mut bytes = Vec::new();
+        let mut buffer = [0; 16 * 1024];
+        loop {
+            if let Some(end) = bytes.windows(4).position(|w| w == b"\r\n\r\n") {
+                let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+                let length = head.lines().find_map(|l| {
+                    let (name, value) = l.split_once(':')?;
+                    name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
+                });
+                if bytes.len() >= end + 4 + length.unwrap_or(0) {
+                    let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).ok_or("no status")?;
+                    let body = String::from_utf8_lossy(&bytes[end + 4..]).into_owned();
+                    return Ok(Self { status, head, body });
+                }
+            }
+            match stream.read(&mut buffer) {
+                Ok(0) => return Err(format!("closed after {} bytes", bytes.len())),
+                Ok(n) => bytes.extend_from_slice(&buffer[..n]),
+                Err(e) => return Err(format!("after {} bytes: {e}", bytes.len())),
+            }
+        }
+    }
+
+    pub(crate) fn json(&self) -> Result<serde_json::Value, String> {
+        serde_json::from_str(&self.body).map_err(|e| format!("{e}: {}", self.body))
+    }
+
+    pub(crate) fn closes(&self) -> bool {
+        self.head.to_ascii_lowercase().contains("connection: close")
+    }
+}
+
+/// A TLS connection that is kept open.
+pub(crate) struct Client {
+    pub(crate) stream: StreamOwned<ClientConnection, TcpStream>,
+}
+
+impl Client {
+    pub(crate) fn connect(address: SocketAddr, ca: &Path) -> Result<Self, String> {
+        let mut roots = RootCertStore::empty();
+        for certificate in CertificateDer::pem_file_iter(ca).map_err(|e| e.to_string())? {
+            roots.add(certificate.map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
+        }
+        let config = ClientConfig::builder_with_provider(fabric_admission::server::tls::provider())
+            .with_safe_default_protocol_versions()
+            .map_err(|e| e.to_string())?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let name = ServerName::try_from("localhost").map_err(|e| e.to_string())?;
+        let connection = ClientConnection::new(Arc::new(config), name).map_err(|e| e.to_string())?;
+        let socket = TcpStream::connect(address).map_err(|e| e.to_string())?;
+        socket.set_read_timeout(Some(Duration::from_secs(20))).map_err(|e| e.to_string())?;
+        let mut stream = StreamOwned::new(connection, socket);
+        // The handshake, so that what follows is HTTP alone.
+        while stream.conn.is_handshaking() {
+            stream.conn.complete_io(&mut stream.sock).map_err(|e| e.to_string())?;
+        }
+        Ok(Self { stream })
+    }
+
+    pub(crate) fn post(&mut self, path: &str, body: &[u8]) -> Result<Answer, String> {
+        let head = format!(
+            "POST {path}?timeout=5s HTTP/1.1\r\nHost: localhost\r\nUser-Agent: kube-apiserver-admission\r\n\
+             Accept: application/json, */*\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        self.send(head.as_bytes(), body)
+    }
+
+    pub(crate) fn send(&mut self, head: &[u8], body: &[u8]) -> Result<Answer, String> {
+        self.stream.write_all(head).map_err(|e| e.to_string())?;
+        // A server that refuses early may close while we still write; its answer counts.
+        let written = self.stream.write_all(body).and_then(|()| self.stream.flush());
+        Answer::read(&mut self.stream).map_err(|e| format!("{e}; {written:?}"))
+    }
+}
+
+/// A site profile over a base, which pods name by annotation.
+pub(crate) const PROFILE: &str = "apiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\n\
+    metadata: {name: h100}\nspec: {base: roce-sriov}\n";
+
+/// An AdmissionReview around an object.
+pub(crate) fn review(
+    uid: &str,
+    kind: (&str, &str),
+    operation: &str,
+    object: &serde_json::Value,
+) -> serde_json::Value {
+    serde_json::json!({
+        "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+        "request": {
+            "uid": uid, "kind": {"group": kind.0, "version": "v1", "kind": kind.1}, "namespace": "training",
+            "operation": operation, "object": object, "oldObject": null, "dryRun": false
+        }
+    })
+}
+
+/// A pod of eight accelerators that names the site profile and has nothing else.
+pub(crate) fn bare_pod() -> serde_json::Value {
+    serde_json::json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": "trainer", "namespace": "training", "annotations": {"fabric-admission.dev/profile": "h100"}},
+        "spec": {"containers": [{
+            "name": "trainer", "image": "example.com/trainer:1", "resources": {"limits": {"nvidia.com/gpu": "8"}}
+        }]}
+    })
+}
+
+/// Applies the patch of an answer.
+pub(crate) fn patched(
+    object: &serde_json::Value,
+    answer: &serde_json::Value,
+) -> Result<serde_json::Value, String> {
+    use base64::Engine;
+    let text = answer["response"]["patch"].as_str().ok_or_else(|| format!("no patch: {answer}"))?;
+    let bytes = base64::engine::general_purpose::STANDARD.decode(text).map_err(|e| e.to_string())?;
+    let patch: json_patch::Patch = serde_json::from_slice(&bytes).map_err(|e| e.to_string())?;
+    let mut object = object.clone();
+    json_patch::patch(&mut object, &patch).map_err(|e| e.to_string())?;
+    Ok(object)
+}
