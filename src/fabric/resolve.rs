@@ -5,7 +5,7 @@ use super::resolved::Profile;
 use crate::multus::Networks;
 use crate::pod::PodView;
 use crate::snapshot::{NAME_LABEL, NamespaceFacts, PROFILE_ANNOTATION, Snapshot};
-use crate::text::{nearest, printable};
+use crate::text::{count, nearest, printable};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -160,7 +160,11 @@ fn named(
                 format!("there is no profile {shown:?}")
             };
             let list: Vec<&str> = usable().take(8).collect();
+            let base = super::base::BASES.iter().any(|(base, _)| *base == name);
             let fix = match nearest(name, usable()) {
+                _ if base => {
+                    format!("{name} is a compiled-in base: name a FabricProfile with `base: {name}`")
+                }
                 Some(near) => format!("did you mean {near:?}?"),
                 None if list.is_empty() => {
                     format!("remove annotation {PROFILE_ANNOTATION} or create the profile")
@@ -207,7 +211,10 @@ fn when(profile: Arc<Profile>, evidence: Evidence, question: Question<'_>) -> Re
     if let Some(asked) = question.accelerators
         && asked < least
     {
-        let reason = format!("the pod asks {asked} whole accelerators, the profile applies from {least}");
+        let reason = format!(
+            "the pod asks {}, the profile applies from {least}",
+            count(asked as usize, "whole accelerator")
+        );
         return Resolution::Outside { profile, reason };
     }
     if let Some(selector) = &profile.when.pod_selector {

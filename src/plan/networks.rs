@@ -86,14 +86,31 @@ pub(super) fn summary(value: &str) -> String {
     });
     let words = groups.map(|group| match group {
         [one] => one.short(),
-        [first, .., last] => {
-            let range = first.interface.as_ref().zip(last.interface.as_ref());
-            let range = range.map(|(a, b)| format!(" ({a} to {b})")).unwrap_or_default();
-            format!("{} x{}{range}", name(first), group.len())
+        [first, ..] => {
+            let interfaces: Vec<&str> = group.iter().filter_map(|s| s.interface.as_deref()).collect();
+            format!("{} x{}{}", name(first), group.len(), range(&interfaces))
         }
         [] => String::new(),
     });
     words.collect::<Vec<_>>().join(", ")
+}
+
+/// Interface names in brackets: a range where they count up, else each.
+fn range(interfaces: &[&str]) -> String {
+    let parts = |name: &str| {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
+        let number = name.strip_prefix(stem.as_str())?.parse::<u64>().ok()?;
+        Some((stem, number))
+    };
+    let counts_up = interfaces.windows(2).all(|pair| match pair {
+        [a, b] => parts(a).zip(parts(b)).is_some_and(|(a, b)| a.0 == b.0 && a.1 + 1 == b.1),
+        _ => false,
+    });
+    match interfaces {
+        [] => String::new(),
+        [first, .., last] if counts_up => format!(" ({first} to {last})"),
+        each => format!(" ({})", each.join(", ")),
+    }
 }
 
 fn short(added: &[Selection<'_>]) -> String {

@@ -4,6 +4,7 @@ use super::{Change, Edit, Plan, ResourceList, Scene, Target};
 use crate::fabric::{Profile, fixed_units};
 use crate::pod::Quantity;
 use crate::pod::view::Container;
+use crate::text::count;
 use std::collections::BTreeMap;
 
 /// Units of one resource for one container.
@@ -68,7 +69,10 @@ fn share(scene: Scene<'_>, plan: &Plan, name: &str, attachments: i64, wanted: &m
         let upto = need.saturating_mul(seen) / total;
         let units = upto - given;
         given = upto;
-        let reason = format!("{attachments} attachments take one unit each");
+        let reason = format!(
+            "one unit for each of {}",
+            count(usize::try_from(attachments).unwrap_or(usize::MAX), "attachment")
+        );
         if units > 0 {
             wanted.push(Wanted {
                 container: target.index,

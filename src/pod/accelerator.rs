@@ -28,6 +28,13 @@ pub struct Demand {
     pub unknown: bool,
 }
 
+/// Most accelerators that are counted for one container. No node has more, and sizes follow from the count.
+const MAX_WHOLE: u32 = 64;
+
+fn is_zero(text: &str) -> bool {
+    Quantity::parse(text).is_ok_and(|q| q == Quantity::from_units(0))
+}
+
 impl Default for Accelerators {
     /// NVIDIA's device plugin (whole, MIG and shared names), AMD's, and AWS Neuron's.
     fn default() -> Self {
@@ -69,15 +76,16 @@ impl Accelerators {
                 Some(Ok(q)) if q.units() > 0 => {
                     demand.any = true;
                     if pattern.whole {
-                        let units = u32::try_from(q.units()).unwrap_or(u32::MAX);
-                        demand.whole = demand.whole.saturating_add(units);
+                        let units = u32::try_from(q.units()).unwrap_or(MAX_WHOLE);
+                        demand.whole = demand.whole.saturating_add(units).min(MAX_WHOLE);
                     }
                 }
-                Some(Err(_)) => {
+                // No number, or one below zero: the pod wants accelerators and is wrong about how many.
+                Some(Err(_)) | Some(Ok(_)) if text.is_some_and(|t| !is_zero(&t.0)) => {
                     demand.any = true;
                     demand.unknown = true;
                 }
-                Some(Ok(_)) | None => {}
+                Some(_) | None => {}
             }
         }
         demand
@@ -124,6 +132,15 @@ mod tests {
     fn a_slice_is_asked_but_not_whole() {
         let slice = demand(r#"{"limits":{"nvidia.com/mig-3g.40gb":1}}"#);
         assert!(slice.any && slice.whole == 0);
+    }
+
+    #[test]
+    fn impossible_counts_are_asked_and_bounded() {
+        assert_eq!(
+            demand(r#"{"limits":{"nvidia.com/gpu":-1}}"#),
+            Demand { any: true, whole: 0, unknown: true }
+        );
+        assert_eq!(demand(r#"{"limits":{"nvidia.com/gpu":"1e9"}}"#).whole, MAX_WHOLE);
     }
 
     #[test]

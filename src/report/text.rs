@@ -27,7 +27,10 @@ pub fn result(out: &mut dyn Write, r: &Reviewed, containers: &[String]) -> io::R
         (false, false) => (GREEN, "ALLOW"),
     };
     write!(out, "{style}{verdict}{style:#}  {BOLD}{}{BOLD:#}  {}", place(r), object(r))?;
-    writeln!(out, "  {DIM}{}{DIM:#}", outcome(r))?;
+    match outcome(r) {
+        why if why.is_empty() => writeln!(out)?,
+        why => writeln!(out, "  {DIM}{why}{DIM:#}")?,
+    }
     for change in &decision.plan.changes {
         change_lines(out, change, containers)?;
     }

@@ -44,10 +44,15 @@ pub fn object<'de, T: Deserialize<'de>>(json: &'de str) -> Result<T, DecodeError
 fn without_position(message: &str) -> String {
     let cut = message.rfind(" at line ").unwrap_or(message.len());
     let message = message.get(..cut).unwrap_or(message);
-    match message.split_once("expected struct ") {
-        Some((head, _)) => format!("{head}expected a mapping"),
-        None => message.to_owned(),
-    }
+    let Some((head, expected)) = message.split_once("expected ") else { return message.to_owned() };
+    let expected = match expected {
+        e if e.starts_with("struct ") || e == "a map" => "a mapping",
+        "i32" | "i64" | "u32" | "u64" => "a whole number",
+        "a sequence" => "a list",
+        "a boolean" => "true or false",
+        other => other,
+    };
+    format!("{head}expected {expected}")
 }
 
 #[cfg(test)]

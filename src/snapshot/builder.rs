@@ -22,7 +22,7 @@ pub enum Layer {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FactError {
     /// The object's fields have other types than its kind has.
-    #[error("{kind} cannot be read: {message}")]
+    #[error("{kind} cannot be read: {pointer}: {message}")]
     Decode {
         /// Kind.
         kind: String,

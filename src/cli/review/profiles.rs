@@ -68,7 +68,8 @@ pub(super) fn load(
 }
 
 fn one(json: &str, bases: &[FabricProfile]) -> Result<FabricProfile, (String, String)> {
-    let profile: FabricProfile = crate::review::decode::object(json).map_err(|e| (e.pointer, e.message))?;
+    let profile: FabricProfile = crate::review::decode::object(json)
+        .map_err(|e| (e.pointer, format!("FabricProfile cannot be read: {}", e.message)))?;
     Profile::resolve(&profile, bases).map_err(|e| (e.pointer.clone(), e.to_string()))?;
     Ok(profile)
 }

@@ -1,0 +1,160 @@
+//! Parsers of text that anyone may write: the networks annotation, quantities, shell text.
+
+use crate::documents::{Document, Documents};
+use crate::generator;
+use crate::properties::check;
+use crate::suite::Suite;
+use fabric_admission::multus::annotation::{Selection, is_interface, is_label, is_subdomain};
+use fabric_admission::multus::parse;
+use fabric_admission::pod::shell::sets_variable;
+use fabric_admission::pod::{Bytes, Quantity};
+use proptest::collection::vec;
+use proptest::prelude::{Just, Strategy, any, prop_oneof};
+use proptest::sample::select;
+use serde_json::Value;
+
+/// Adds the trials.
+pub(crate) fn add(suite: &mut Suite) {
+    suite.add("parsers::networks_are_appended", || {
+        check("parsers::networks_are_appended", 1500, (networks(), vec(selection(), 0..4)), |(text, added)| {
+            appends(&text, &added)
+        })
+    });
+    suite.add("parsers::quantities_equal_their_sum", || {
+        check("parsers::quantities_equal_their_sum", 4000, quantity(), |(text, exact)| agrees(&text, exact))
+    });
+    suite.add("parsers::quantities_as_the_api_server_reads_them", || {
+        let wrong = QUANTITIES.iter().filter(|(text, units)| {
+            Quantity::parse(text).ok().map(Quantity::units) != *units
+        });
+        let wrong: Vec<_> = wrong.map(|(text, _)| (text, Quantity::parse(text).map(Quantity::units))).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(format!("{wrong:?}").into()) }
+    });
+    suite.add("parsers::any_text_is_a_quantity_or_none", || {
+        check("parsers::any_text_is_a_quantity_or_none", 4000, words("0123456789.-+eEinumkMGTPi$ _{é"), |text| {
+            let Ok(quantity) = Quantity::parse(&text) else { return Ok(()) };
+            let whole = Quantity::from_units(quantity.units());
+            // Units are rounded up, by less than one.
+            let up = whole >= quantity && (quantity.units() == i64::MIN || Quantity::from_units(quantity.units() - 1) < quantity);
+            if up || quantity.units() == i64::MAX { Ok(()) } else { Err(format!("{quantity:?} to {whole:?}")) }
+        })
+    });
+    suite.add("parsers::sizes_read_back", || {
+        check("parsers::sizes_read_back", 2000, any::<i64>(), |size| {
+            let read = Quantity::parse(&Bytes(size).to_string()).map(Quantity::units);
+            if read == Ok(size) { Ok(()) } else { Err(format!("{} reads as {read:?}", Bytes(size))) }
+        })
+    });
+    suite.add("parsers::shell_text", || {
+        let texts = words("NCL_IB=${}:-x \n\"'é;&");
+        check("parsers::shell_text", 3000, (texts.clone(), texts, select(NAMES)), |(before, after, name)| {
+            // Whatever stands around it, an assignment is seen, and no name is not.
+            if !sets_variable(&format!("{before}\nexport {name}={after}"), name) {
+                return Err("an assignment is missed".to_owned());
+            }
+            let text = format!("{before}{after}");
+            if sets_variable(&text, name) && !text.contains(name) { Err("seen without its name".to_owned()) } else { Ok(()) }
+        })
+    });
+}
+
+const NAMES: &[&str] = &["N", "NCCL_IB", "NCCL_IB_HCA", "_", "é"];
+
+/// Text of some characters.
+fn words(alphabet: &str) -> impl Strategy<Value = String> + Clone {
+    let characters: Vec<char> = alphabet.chars().collect();
+    prop_oneof![
+        4 => vec(select(characters), 0..24).prop_map(String::from_iter),
+        1 => vec(any::<char>(), 0..12).prop_map(String::from_iter),
+    ]
+}
+
+/// Annotations of both forms, right and broken.
+fn networks() -> impl Strategy<Value = String> {
+    let made = Documents(|dice| generator::networks(dice).into());
+    let made = made.prop_map(|Document(value)| value.as_str().unwrap_or_default().to_owned());
+    prop_oneof![2 => made, 1 => words("[]{}\",@/: \nabname1-."), 1 => Just(String::new())]
+}
+
+fn selection() -> impl Strategy<Value = Selection<'static>> {
+    let name = select(vec!["a", "rdma-net", "9"]);
+    let namespace = select(vec![None, Some("default"), Some("team-1")]);
+    let interface = select(vec![None, Some("rail0"), Some("x")]);
+    (namespace, name, interface).prop_map(|(namespace, name, interface)| Selection {
+        namespace: namespace.map(Into::into),
+        name: name.into(),
+        interface: interface.map(Into::into),
+    })
+}
+
+/// What is appended comes last; what was there stays, word for word.
+fn appends(text: &str, added: &[Selection<'static>]) -> Result<(), String> {
+    let Ok(networks) = parse(text) else { return Ok(()) };
+    for item in &networks.items {
+        let valid = is_subdomain(&item.name)
+            && item.namespace.as_deref().is_none_or(is_label)
+            && item.interface.as_deref().is_none_or(is_interface);
+        if !valid {
+            return Err(format!("{item:?} is taken for a network"));
+        }
+    }
+    let merged = networks.append(added);
+    let again = parse(&merged).map_err(|error| format!("{merged:?}: {error}"))?;
+    let expected: Vec<_> = networks.items.iter().chain(added).collect();
+    if !again.items.iter().eq(expected.iter().copied()) {
+        return Err(format!("{merged:?} holds {:?}, not {expected:?}", again.items));
+    }
+    let kept = match serde_json::from_str::<Vec<Value>>(text) {
+        // The list without its bracket.
+        Ok(_) => text.trim_end().strip_suffix(']').is_some_and(|head| merged.starts_with(head.trim_end())),
+        Err(_) => merged.starts_with(text.trim_end()),
+    };
+    if kept { Ok(()) } else { Err(format!("{text:?} became {merged:?}")) }
+}
+
+/// A quantity and its exact value as a fraction.
+fn quantity() -> impl Strategy<Value = (String, (i128, i128))> {
+    let scales = vec![
+        ("", 1, 1),
+        ("Ki", 1 << 10, 1),
+        ("Mi", 1 << 20, 1),
+        ("Gi", 1 << 30, 1),
+        ("Ti", 1 << 40, 1),
+        ("n", 1, 1_000_000_000),
+        ("u", 1, 1_000_000),
+        ("m", 1, 1000),
+        ("k", 1000, 1),
+        ("M", 1_000_000, 1),
+        ("G", 1_000_000_000, 1),
+        ("e3", 1000, 1),
+        ("E-2", 1, 100),
+        ("e+0", 1, 1),
+    ];
+    let number = prop_oneof![0..20_u32, 0..1_000_000_u32];
+    let fraction = prop_oneof![Just(None), (0..1000_u32, 3..5_usize).prop_map(Some), (0..10_u32, 1..2_usize).prop_map(Some)];
+    (select(vec!["", "-", "+"]), 0..3_usize, number, fraction, select(scales)).prop_map(
+        |(sign, zeros, whole, fraction, (suffix, times, by))| {
+            let mut text = format!("{sign}{}{whole}", "0".repeat(zeros));
+            let mut exact = (i128::from(whole), 1_i128);
+            if let Some((digits, width)) = fraction {
+                text.push_str(&format!(".{digits:0width$}"));
+                let power = 10_i128.pow(u32::try_from(width).unwrap());
+                exact = (exact.0 * power + i128::from(digits), power);
+            }
+            text.push_str(suffix);
+            let sign = if sign == "-" { -1 } else { 1 };
+            (text, (sign * exact.0 * times, exact.1 * by))
+        },
+    )
+}
+
+fn agrees(text: &str, (over, under): (i128, i128)) -> Result<(), String> {
+    let parsed = Quantity::parse(text).map_err(|error| error.to_string())?;
+    // The API server keeps nanos, rounded away from zero.
+    let nanos = over * 1_000_000_000;
+    let nanos = nanos / under + if nanos % under == 0 { 0 } else { nanos.signum() };
+    let up = i128::from(nanos % 1_000_000_000 != 0 && nanos > 0);
+    let expected = (nanos / 1_000_000_000 + up, nanos % 1_000_000_000 == 0, nanos < 0);
+    let found = (i128::from(parsed.units()), parsed.is_integer(), parsed.is_negative());
+    if found == expected { Ok(()) } else { Err(format!("{text}: {found:?}, not {expected:?}")) }
+}
