@@ -7,6 +7,7 @@ use rcgen::{
 };
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use time::{Duration, OffsetDateTime};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -52,9 +53,13 @@ struct Made {
 
 /// A CA whose key is dropped at once, and a leaf (ECDSA P-256) signed by it.
 fn make(hosts: &[String]) -> Result<Made, rcgen::Error> {
+    // From yesterday, for clocks that are behind, to three months from now.
+    let now = OffsetDateTime::now_utc();
+    let lifetime = (now - Duration::days(1), now + Duration::days(90));
     let ca_key = KeyPair::generate()?;
     let mut ca = CertificateParams::new(Vec::new())?;
     ca.distinguished_name.push(DnType::CommonName, "fabric-admission development CA");
+    (ca.not_before, ca.not_after) = lifetime;
     ca.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     ca.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
     let ca_certificate = ca.self_signed(&ca_key)?;
@@ -62,6 +67,7 @@ fn make(hosts: &[String]) -> Result<Made, rcgen::Error> {
     let key = KeyPair::generate()?;
     let mut leaf = CertificateParams::new(hosts.to_vec())?;
     leaf.distinguished_name.push(DnType::CommonName, "fabric-admission");
+    (leaf.not_before, leaf.not_after) = lifetime;
     leaf.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     leaf.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     let certificate = leaf.signed_by(&key, &issuer)?;

@@ -103,13 +103,16 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         lame_duck: Duration::from_secs_f64(arguments.lame_duck),
     };
     crate::telemetry::install();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            writeln!(err, "error: cannot start: {error}")?;
-            return Ok(Exit::Internal);
-        }
-    };
+    // A decision takes tens of microseconds: four cores serve any cluster, and a node may have two hundred.
+    let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(4);
+    let runtime =
+        match tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                writeln!(err, "error: cannot start: {error}")?;
+                return Ok(Exit::Internal);
+            }
+        };
     let outcome = runtime.block_on(server::run(settings, Limits::default(), snapshot, |webhook, admin| {
         // One line on stderr that scripts wait for; the logs are there too, so it goes past them.
         let line = serde_json::json!({"event": "listening", "webhook": webhook.to_string(), "admin": admin.to_string()});

@@ -82,7 +82,8 @@ pub fn render(outcome: &Outcome) -> Result<Vec<u8>, serde_json::Error> {
             }),
             patch_type: patch.is_some().then_some("JSONPatch"),
             patch,
-            warnings: warnings(outcome),
+            // A denial tells everything by itself; kubectl would print it twice.
+            warnings: if decision.denied { Vec::new() } else { warnings(outcome) },
             audit_annotations: audit(outcome),
         },
     };
@@ -129,7 +130,7 @@ fn warnings(outcome: &Outcome) -> Vec<String> {
     let decision = &outcome.decision;
     let mut warnings = Vec::new();
     let changes = &decision.plan.changes;
-    if !changes.is_empty() && !decision.denied {
+    if !changes.is_empty() {
         let verb = if outcome.entry == Entry::Audit { "would inject" } else { "injected" };
         let profile = decision.profile.as_deref().unwrap_or("?");
         warnings.push(line(&format!(

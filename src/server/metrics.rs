@@ -110,9 +110,9 @@ const BUCKETS: [f64; 14] =
 fn entry_name(entry: Entry) -> &'static str {
     match entry {
         Entry::Mutate => "mutate",
-        Entry::Validate => "validate",
+        Entry::Validate => "enforce",
         Entry::Audit => "audit",
-        Entry::Object(_) => "validate-object",
+        Entry::Object(_) => "objects",
     }
 }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 pub use metrics::Metrics;
 
@@ -56,6 +56,8 @@ pub struct Limits {
     pub idle: Duration,
     /// Bytes of a body: two objects of 3 MiB and the envelope, with room.
     pub body_bytes: usize,
+    /// Bytes of all bodies that are held at a time; more is answered 503.
+    pub body_budget: usize,
     /// Connections at a time.
     pub connections: usize,
     /// Lame duck's end to the last connection's.
@@ -70,6 +72,7 @@ impl Default for Limits {
             body: Duration::from_secs(10),
             idle: Duration::from_secs(120),
             body_bytes: 8 << 20,
+            body_budget: 48 << 20,
             connections: 1024,
             drain: Duration::from_secs(10),
         }
@@ -82,6 +85,8 @@ pub(crate) struct State {
     pub(crate) metrics: Metrics,
     pub(crate) network_objects: Option<Mode>,
     pub(crate) limits: Limits,
+    /// What is left of `limits.body_budget`, in KiB.
+    pub(crate) body_budget: Semaphore,
     /// Serving and not about to stop.
     pub(crate) ready: AtomicBool,
     /// A signal to stop has come: answers carry `Connection: close`.
@@ -131,6 +136,7 @@ pub async fn run(
         metrics: Metrics::new(),
         network_objects: settings.network_objects,
         limits,
+        body_budget: Semaphore::new(limits.body_budget / 1024),
         ready: AtomicBool::new(true),
         draining: AtomicBool::new(false),
     });

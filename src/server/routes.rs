@@ -7,7 +7,7 @@ use crate::review::envelope::EnvelopeError;
 use crate::review::response;
 use crate::review::webhook::{Entry, handle};
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -17,6 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
+use tokio::sync::SemaphorePermit;
 
 /// The router of the webhook port.
 pub(super) fn router(state: Arc<State>) -> Router {
@@ -49,7 +50,7 @@ pub(super) fn router(state: Arc<State>) -> Router {
 async fn admit(state: Arc<State>, entry: fn(&State) -> Option<Entry>, request: Request) -> Response {
     let mut response = match read(&state, request).await {
         Err(response) => response,
-        Ok(body) => answer(&state, entry(&state), &body),
+        Ok(body) => answer(&state, entry(&state), &body.bytes),
     };
     // The API server re-uses open connections to a pod that is going away (kubernetes/kubernetes#127335).
     if state.draining.load(Ordering::Acquire) {
@@ -58,7 +59,20 @@ async fn admit(state: Arc<State>, entry: fn(&State) -> Option<Entry>, request: R
     response
 }
 
-async fn read(state: &State, request: Request) -> Result<Bytes, Response> {
+/// A body and its share of the budget, which it gives back when it is dropped.
+struct Held<'a> {
+    bytes: Vec<u8>,
+    permits: Option<SemaphorePermit<'a>>,
+}
+
+/// Why a body is not read to its end.
+enum Unread {
+    TooLarge,
+    Busy,
+    Ended,
+}
+
+async fn read(state: &State, request: Request) -> Result<Held<'_>, Response> {
     let (parts, body) = request.into_parts();
     let content_type =
         parts.headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
@@ -66,17 +80,15 @@ async fn read(state: &State, request: Request) -> Result<Bytes, Response> {
     if !essence.eq_ignore_ascii_case("application/json") {
         return Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type application/json is expected"));
     }
-    let most = state.limits.body_bytes;
     let declared =
         parts.headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
-    let too_large = || plain(StatusCode::PAYLOAD_TOO_LARGE, "at most 8 MiB are expected");
-    if declared.is_some_and(|n| n > most.saturating_mul(4)) {
-        return Err(too_large());
-    }
-    match tokio::time::timeout(state.limits.body, collect(body, most, declared)).await {
-        Ok(Ok(Some(bytes))) => Ok(bytes),
-        Ok(Ok(None)) => Err(too_large()),
-        Ok(Err(_)) => Err(plain(StatusCode::BAD_REQUEST, "the body ended early")),
+    match tokio::time::timeout(state.limits.body, collect(state, body, declared)).await {
+        Ok(Ok(held)) => Ok(held),
+        Ok(Err(Unread::TooLarge)) => Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "at most 8 MiB are expected")),
+        Ok(Err(Unread::Busy)) => {
+            Err(plain(StatusCode::SERVICE_UNAVAILABLE, "busy: too many bytes are held by other requests"))
+        }
+        Ok(Err(Unread::Ended)) => Err(plain(StatusCode::BAD_REQUEST, "the body ended early")),
         Err(_) => {
             let mut response = plain(StatusCode::REQUEST_TIMEOUT, "the body came too slowly");
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -85,24 +97,32 @@ async fn read(state: &State, request: Request) -> Result<Bytes, Response> {
     }
 }
 
-/// The body, or `None` when it is larger than `most`. Of a body that is too large the rest is read and dropped,
-/// up to four times as much: closing on a client that still writes would lose it the answer.
-async fn collect(mut body: Body, most: usize, declared: Option<usize>) -> Result<Option<Bytes>, axum::Error> {
-    let mut kept: Vec<u8> = Vec::with_capacity(declared.unwrap_or(0).min(64 * 1024));
+/// Reads a body. Memory is taken from the budget as bytes come, never by what a header promises. Of a body that is
+/// too large the rest is read and dropped, up to four times as much: closing on a client that still writes would
+/// lose it the answer.
+async fn collect(state: &State, mut body: Body, declared: Option<usize>) -> Result<Held<'_>, Unread> {
+    let most = state.limits.body_bytes;
+    let mut held = Held { bytes: Vec::with_capacity(declared.unwrap_or(0).min(64 * 1024)), permits: None };
     let mut total = 0_usize;
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame?.into_data() else { continue };
+        let Ok(data) = frame.map_err(|_| Unread::Ended)?.into_data() else { continue };
         total = total.saturating_add(data.len());
-        if total <= most {
-            kept.extend_from_slice(&data);
-        } else {
-            kept = Vec::new();
+        if total > most {
+            held = Held { bytes: Vec::new(), permits: None };
+            if total > most.saturating_mul(4) {
+                break;
+            }
+            continue;
         }
-        if total > most.saturating_mul(4) {
-            break;
+        let kibibytes = u32::try_from(data.len().div_ceil(1024)).unwrap_or(u32::MAX);
+        let permits = state.body_budget.try_acquire_many(kibibytes).map_err(|_| Unread::Busy)?;
+        match &mut held.permits {
+            Some(held) => held.merge(permits),
+            none => *none = Some(permits),
         }
+        held.bytes.extend_from_slice(&data);
     }
-    Ok((total <= most).then(|| Bytes::from(kept)))
+    if total > most { Err(Unread::TooLarge) } else { Ok(held) }
 }
 
 fn answer(state: &State, entry: Option<Entry>, body: &[u8]) -> Response {

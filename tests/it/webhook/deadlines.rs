@@ -33,6 +33,7 @@ const LIMITS: Limits = Limits {
     body: Duration::from_millis(500),
     idle: Duration::from_millis(2500),
     body_bytes: 8 << 20,
+    body_budget: 48 << 20,
     connections: 256,
     drain: Duration::from_secs(1),
 };
