@@ -30,6 +30,8 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// Containers that the profile is for.
     pub targets: Vec<Target>,
+    /// Volume that goes to `/dev/shm` of every app container without one: planned, or there already.
+    pub shm_volume: Option<String>,
     /// Whole accelerators of the targets (count).
     pub accelerators: u32,
     /// Why the whole plan is empty although there is a profile.

@@ -47,6 +47,11 @@ pub(super) fn plan_volume(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) 
     if accelerators == 0 {
         return;
     }
+    // Another container has one already: a later webhook added this container, or half of them were mounted.
+    if let Some(shared) = shared_volume(scene) {
+        plan.shm_volume = Some(shared.to_owned());
+        return;
+    }
     let limit = bare
         .map(|t| pod.containers().get(t.index).and_then(memory_limit))
         .try_fold(0_i64, |sum, limit| limit.map(|l| sum.saturating_add(l)));
@@ -64,21 +69,29 @@ pub(super) fn plan_volume(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) 
     } else {
         format!("{} at {each} each; without it NCCL has 64 MiB", count(accelerators as usize, "accelerator"))
     };
+    plan.shm_volume = Some((*name).to_owned());
     plan.changes.push(Change {
         edit: Edit::ShmVolume { name: (*name).to_owned(), size, index: pod.volumes().len() },
         reason,
     });
 }
 
+/// The memory volume that an app container mounts at `/dev/shm`, if one does.
+fn shared_volume<'a>(scene: Scene<'a>) -> Option<&'a str> {
+    let pod = scene.pod;
+    let mounted = pod.containers().iter().filter_map(|c| c.mount_at(SHM_PATH)?.1.name.as_deref());
+    let in_memory = |name: &&str| {
+        let volume = pod.volumes().iter().find(|v| v.name.as_deref() == Some(*name));
+        volume.and_then(|v| v.empty_dir.as_ref()?.medium.as_deref()) == Some("Memory")
+    };
+    mounted.into_iter().find(in_memory)
+}
+
 /// Plans the mount of the planned volume in a container that has none: processes that share memory across
 /// containers of the pod then see the same files.
 pub(super) fn plan_mount(scene: Scene<'_>, index: usize, plan: &mut Plan) {
     let Some(container) = scene.pod.containers().get(index).filter(|c| needs_mount(c)) else { return };
-    let volume = plan.changes.iter().find_map(|c| match &c.edit {
-        Edit::ShmVolume { name, .. } => Some(name.clone()),
-        _ => None,
-    });
-    let Some(volume) = volume else { return };
+    let Some(volume) = plan.shm_volume.clone() else { return };
     plan.changes.push(Change {
         edit: Edit::ShmMount { container: index, volume, index: container.volume_mounts().len() },
         reason: "one shared memory for all containers of the pod".to_owned(),

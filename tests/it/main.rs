@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod corpus;
+mod e2e;
 mod examples;
 mod golden;
 mod house;
@@ -33,5 +34,8 @@ fn main() -> std::process::ExitCode {
     usage::add(&mut suite);
     yaml_oracle::add(&mut suite);
     webhook::add(&mut suite);
-    suite.run(&arguments)
+    e2e::add(&mut suite);
+    let code = suite.run(&arguments);
+    e2e::end();
+    code
 }

@@ -38,7 +38,7 @@ impl Need {
             Self::E2e => {
                 let given = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
                 let path = given.unwrap_or_else(|| PathBuf::from("/usr/local/kubebuilder/bin"));
-                path.join("kubectl").is_file().then_some(path)
+                ["kubectl", "etcd", "kube-apiserver"].iter().all(|f| path.join(f).is_file()).then_some(path)
             }
         }
     }
@@ -46,7 +46,7 @@ impl Need {
     fn why_missing(self) -> &'static str {
         match self {
             Self::Shared => "no shared data; set FABRIC_ADMISSION_SHARED",
-            Self::E2e => "no kubectl; set KUBEBUILDER_ASSETS",
+            Self::E2e => "no kubectl, etcd and kube-apiserver; set KUBEBUILDER_ASSETS",
         }
     }
 }
@@ -69,16 +69,24 @@ impl Suite {
     pub(crate) fn need(&mut self, need: Need, name: &str) -> Option<PathBuf> {
         let found = need.find();
         if found.is_none() {
-            let why = need.why_missing();
-            let required = std::env::var("FABRIC_ADMISSION_REQUIRE").unwrap_or_default();
-            let required = required.split(',').any(|r| r.trim() == need.name());
-            if !required {
-                *self.skipped.entry(why).or_default() += 1;
-            }
-            let name = format!("{name}::needs_{}", need.name());
-            self.trials.push(Trial::test(name, move || Err(why.into())).with_ignored_flag(!required));
+            self.skip(need, need.why_missing(), name);
         }
         found
+    }
+
+    /// Tells of a part of the end-to-end tests that this machine cannot run.
+    pub(crate) fn missing(&mut self, why: &'static str, name: &str) {
+        self.skip(Need::E2e, why, name);
+    }
+
+    fn skip(&mut self, need: Need, why: &'static str, name: &str) {
+        let required = std::env::var("FABRIC_ADMISSION_REQUIRE").unwrap_or_default();
+        let required = required.split(',').any(|r| r.trim() == need.name());
+        if !required {
+            *self.skipped.entry(why).or_default() += 1;
+        }
+        let name = format!("{name}::needs_{}", need.name());
+        self.trials.push(Trial::test(name, move || Err(why.into())).with_ignored_flag(!required));
     }
 
     /// Says what is skipped and runs the rest.

@@ -144,7 +144,13 @@ impl Answer {
                     let (name, value) = l.split_once(':')?;
                     name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
                 });
-                if bytes.len() >= end + 4 + length.unwrap_or(0) {
+                if head.to_ascii_lowercase().contains("transfer-encoding: chunked") {
+                    if let Some(body) = unchunk(&bytes[end + 4..]) {
+                        let status =
+                            head.split(' ').nth(1).and_then(|s| s.parse().ok()).ok_or("no status")?;
+                        return Ok(Self { status, head, body: String::from_utf8_lossy(&body).into_owned() });
+                    }
+                } else if bytes.len() >= end + 4 + length.unwrap_or(0) {
                     let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).ok_or("no status")?;
                     let body = String::from_utf8_lossy(&bytes[end + 4..]).into_owned();
                     return Ok(Self { status, head, body });
@@ -164,6 +170,21 @@ impl Answer {
 
     pub(crate) fn closes(&self) -> bool {
         self.head.to_ascii_lowercase().contains("connection: close")
+    }
+}
+
+/// The body of a chunked answer, once its last chunk is there.
+fn unchunk(mut bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    loop {
+        let line = bytes.windows(2).position(|w| w == b"\r\n")?;
+        let size = usize::from_str_radix(std::str::from_utf8(&bytes[..line]).ok()?.trim(), 16).ok()?;
+        let chunk = bytes.get(line + 2..line + 2 + size)?;
+        bytes = bytes.get(line + 2 + size + 2..)?;
+        if size == 0 {
+            return Some(body);
+        }
+        body.extend_from_slice(chunk);
     }
 }
 

@@ -1,0 +1,50 @@
+//! End to end: a real etcd and kube-apiserver (and controllers, where they are), our own rendered configuration,
+//! our own binary. One control plane serves every trial; the trials take turns, since webhook configurations are
+//! the cluster's.
+
+mod configuration;
+mod controllers;
+mod load;
+mod network_objects;
+mod outages;
+mod plane;
+mod pods;
+mod reinvocation;
+mod site;
+
+use crate::suite::{Need, Outcome, Suite};
+use plane::Plane;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+static PLANE: OnceLock<Result<Mutex<Option<Plane>>, String>> = OnceLock::new();
+
+pub(crate) fn add(suite: &mut Suite) {
+    let Some(assets) = suite.need(Need::E2e, "e2e") else { return };
+    configuration::add(suite, &assets);
+    pods::add(suite, &assets);
+    controllers::add(suite, &assets);
+    network_objects::add(suite, &assets);
+    outages::add(suite, &assets);
+    reinvocation::add(suite, &assets);
+    load::add(suite, &assets);
+}
+
+/// Ends the control plane, if one was started.
+pub(crate) fn end() {
+    if let Some(Ok(plane)) = PLANE.get() {
+        plane.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+    }
+}
+
+/// Adds a trial that has the control plane for itself while it runs.
+fn trial(suite: &mut Suite, assets: &PathBuf, name: &str, test: fn(&Plane) -> Outcome) {
+    let assets = assets.clone();
+    suite.add(format!("e2e::{name}"), move || {
+        let plane = PLANE.get_or_init(|| Plane::start(&assets).map(|p| Mutex::new(Some(p))));
+        let plane = plane.as_ref().map_err(|e| format!("the control plane does not start: {e}"))?;
+        let turn: MutexGuard<'_, Option<Plane>> =
+            plane.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        test(turn.as_ref().ok_or("the control plane has ended")?)
+    });
+}

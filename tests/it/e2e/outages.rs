@@ -1,0 +1,78 @@
+//! Who can still create what while we are away: the rows of docs/failures.md.
+
+use super::plane::Plane;
+use super::site::{PROFILE_LABEL, Site, cpu_pod, training_pod};
+use super::trial;
+use crate::suite::{Outcome, Suite};
+use serde_json::json;
+use std::path::PathBuf;
+
+pub(super) fn add(suite: &mut Suite, assets: &PathBuf) {
+    trial(suite, assets, "mutate_away_then_enforce_refuses_the_bare_pod", mutate_away);
+    trial(suite, assets, "server_away", server_away);
+    trial(suite, assets, "a_wrong_certificate_is_as_good_as_away", wrong_certificate);
+}
+
+fn mutate_away(plane: &Plane) -> Outcome {
+    let site = Site::start(plane, &[], &[])?;
+    site.point(|name| !name.starts_with("mutate."))?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    let bare = site.create(&namespace, &training_pod("bare"), &[])?;
+    assert!(
+        !bare.ok
+            && bare.stderr.contains("\"enforce.fabric-admission.dev\" denied the request: 1 error, FAB802"),
+        "{}",
+        bare.stderr
+    );
+    assert!(site.create(&namespace, &cpu_pod("cpu"), &[])?.ok);
+    // The same pod, told to run without the fabric, is let in.
+    let mut opted_out = training_pod("opted-out");
+    opted_out["metadata"]["annotations"]["fabric-admission.dev/inject"] = json!("false");
+    let done = site.create(&namespace, &opted_out, &[])?;
+    assert!(done.ok, "{}", done.stderr);
+    Ok(())
+}
+
+fn server_away(plane: &Plane) -> Outcome {
+    let site = Site::start(plane, &[], &[])?;
+    site.point(|_| false)?;
+    let enforce = plane.namespace(&[PROFILE_LABEL])?;
+    let audit = plane.namespace(&[("fabric-admission.dev/mode", "audit")])?;
+    let plain = plane.namespace(&[])?;
+    for pod in [training_pod("gpu"), cpu_pod("cpu")] {
+        let refused = site.create(&enforce, &pod, &[])?;
+        let expected = "failed calling webhook \"enforce.fabric-admission.dev\"";
+        assert!(
+            !refused.ok && refused.stderr.contains(expected) && refused.stderr.contains("connection refused"),
+            "{}",
+            refused.stderr
+        );
+        for namespace in [&audit, &plain] {
+            let done = site.create(namespace, &pod, &[])?;
+            assert!(done.ok && !done.stderr.contains("Warning"), "{namespace}: {}", done.stderr);
+        }
+    }
+    // Running pods, their deletion and other objects have nothing to do with us.
+    assert!(plane.kubectl(&["label", "pod", "cpu", "-n", &audit, "x=y"], "")?.ok);
+    assert!(plane.kubectl(&["delete", "pod", "cpu", "-n", &audit, "--wait=false"], "")?.ok);
+    let policy = json!({"apiVersion": "sriovnetwork.openshift.io/v1", "kind": "SriovNetworkNodePolicy", "metadata": {"name": "p"}, "spec": {}});
+    assert!(site.create(&plain, &policy, &[])?.ok);
+    Ok(())
+}
+
+fn wrong_certificate(plane: &Plane) -> Outcome {
+    let site = Site::start(plane, &[], &[])?;
+    let enforce = plane.namespace(&[PROFILE_LABEL])?;
+    let audit = plane.namespace(&[("fabric-admission.dev/mode", "audit")])?;
+    // The caBundle becomes that of another CA, which makes the API server open new connections.
+    crate::webhook::certificate(&site.server.scratch.path().join("tls"))?;
+    site.point(|_| true)?;
+    let refused = site.create(&enforce, &cpu_pod("p"), &[])?;
+    assert!(
+        !refused.ok && refused.stderr.contains("x509: certificate signed by unknown authority"),
+        "{}",
+        refused.stderr
+    );
+    assert!(site.create(&audit, &training_pod("p"), &[])?.ok);
+    Ok(())
+}

@@ -1,0 +1,193 @@
+//! Pods that people create.
+
+use super::plane::Plane;
+use super::site::{PROFILE_LABEL, Site, assert_fitted, cpu_pod, training_pod};
+use super::trial;
+use crate::suite::{Outcome, Suite};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+pub(super) fn add(suite: &mut Suite, assets: &PathBuf) {
+    trial(suite, assets, "a_training_pod_is_admitted_with_the_whole_set", whole_set);
+    trial(suite, assets, "dry_run_shows_the_change_and_stores_nothing", dry_run);
+    trial(suite, assets, "a_generated_name_is_no_obstacle", generated_name);
+    trial(suite, assets, "audit_warns_and_changes_nothing", audit);
+    trial(suite, assets, "other_namespaces_are_not_asked_about", not_asked);
+    trial(suite, assets, "a_refused_profile_is_a_denial_that_reads_well", refused);
+    trial(suite, assets, "baseline_pod_security_keeps_ipc_lock_out", pod_security);
+    trial(suite, assets, "quota_and_limit_range_see_what_is_injected", quota);
+    trial(suite, assets, "an_audit_log_entry_names_profile_and_evidence", audit_log);
+}
+
+fn whole_set(plane: &Plane) -> Outcome {
+    let site = Site::start(plane, &[], &[])?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    let done = site.create(&namespace, &training_pod("whole"), &[])?;
+    assert!(done.ok, "{}", done.stderr);
+    assert!(
+        done.stderr.contains(
+            "Warning: fabric-admission injected networks, RDMA resources, IPC_LOCK, /dev/shm, 4 variables"
+        ),
+        "{}",
+        done.stderr
+    );
+    assert_fitted(&plane.get(&["pod", "whole", "-n", &namespace])?);
+    // A dump that is created again needs nothing more.
+    let mut dump = plane.get(&["pod", "whole", "-n", &namespace])?;
+    for key in ["uid", "resourceVersion", "creationTimestamp", "managedFields"] {
+        dump["metadata"].as_object_mut().map(|m| m.remove(key));
+    }
+    dump["metadata"]["name"] = json!("again");
+    let done = site.create(&namespace, &dump, &["-o", "json"])?;
+    assert!(done.ok && !done.stderr.contains("injected"), "{}", done.stderr);
+    let again: Value = serde_json::from_str(&done.stdout).map_err(|e| e.to_string())?;
+    assert_eq!(again["spec"]["containers"], dump["spec"]["containers"]);
+    Ok(())
+}
+
+fn dry_run(plane: &Plane) -> Outcome {
+    let site = Site::start(plane, &[], &[])?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    let done = site.create(&namespace, &training_pod("dry"), &["--dry-run=server", "-o", "json"])?;
+    assert!(done.ok, "{}", done.stderr);
+    assert_fitted(&serde_json::from_str(&done.stdout).map_err(|e| e.to_string())?);
+    assert!(!plane.kubectl(&["get", "pod", "dry", "-n", &namespace], "")?.ok);
+    Ok(())
+}
+
+fn generated_name(plane: &Plane) -> Outcome {
+    let site = Site::start(plane, &[], &[])?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    let mut pod = training_pod("");
+    pod["metadata"].as_object_mut().map(|m| m.remove("name"));
+    pod["metadata"]["generateName"] = json!("rank-");
+    let done = site.create(&namespace, &pod, &["-o", "json"])?;
+    assert!(done.ok, "{}", done.stderr);
+    assert_fitted(&serde_json::from_str(&done.stdout).map_err(|e| e.to_string())?);
+    Ok(())
+}
+
+fn audit(plane: &Plane) -> Outcome {
+    let site = Site::start(plane, &[], &[])?;
+    let namespace = plane.namespace(&[("fabric-admission.dev/mode", "audit")])?;
+    let mut pod = training_pod("audited");
+    pod["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"] = json!("[null]");
+    let done = site.create(&namespace, &pod, &[])?;
+    assert!(done.ok && done.stderr.contains("FAB101"), "{}", done.stderr);
+    let bare = site.create(&namespace, &training_pod("bare"), &[])?;
+    assert!(bare.ok && bare.stderr.contains("would inject networks"), "{}", bare.stderr);
+    let stored = plane.get(&["pod", "bare", "-n", &namespace])?;
+    assert!(stored["metadata"]["annotations"].get("k8s.v1.cni.cncf.io/networks").is_none(), "{stored}");
+    assert_eq!((site.requests("mutate")?, site.requests("enforce")?), (0, 0));
+    Ok(())
+}
+
+fn not_asked(plane: &Plane) -> Outcome {
+    let site = Site::start(plane, &[], &[])?;
+    let plain = plane.namespace(&[])?;
+    let odd = plane.namespace(&[("fabric-admission.dev/mode", "maybe")])?;
+    plane.kubectl(&["label", "ns", "kube-system", "fabric-admission.dev/mode=enforce", "--overwrite"], "")?;
+    for namespace in [plain.as_str(), odd.as_str(), "kube-system"] {
+        let done = site.create(namespace, &training_pod("p"), &["--dry-run=server"])?;
+        // kube-system may have no service account yet; what counts is that we are not asked.
+        assert!(done.ok || done.stderr.contains("serviceaccount"), "{namespace}: {}", done.stderr);
+    }
+    plane.kubectl(&["label", "ns", "kube-system", "fabric-admission.dev/mode-"], "")?;
+    let opted_in = plane.namespace(&[PROFILE_LABEL])?;
+    let objects = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n";
+    assert!(plane.kubectl(&["create", "-n", &opted_in, "-f", "-"], objects)?.ok);
+    for entry in ["mutate", "enforce", "audit", "objects"] {
+        assert_eq!(site.requests(entry)?, 0, "{entry}");
+    }
+    // And a pod without accelerators is asked about and left alone.
+    let done = site.create(&opted_in, &cpu_pod("cpu"), &[])?;
+    assert!(done.ok && !done.stderr.contains("Warning"), "{}", done.stderr);
+    assert_eq!((site.requests("mutate")?, site.requests("enforce")?), (1, 1));
+    Ok(())
+}
+
+fn refused(plane: &Plane) -> Outcome {
+    let site = Site::start(plane, &[], &[])?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    let mut pod = training_pod("refused");
+    pod["metadata"]["annotations"]["fabric-admission.dev/profile"] = json!("h10");
+    let done = site.create(&namespace, &pod, &[])?;
+    assert!(!done.ok);
+    let expected = "Error from server (Forbidden): error when creating \"STDIN\": admission webhook \
+                    \"mutate.fabric-admission.dev\" denied the request: 1 error, FAB804 there is no profile \"h10\"";
+    assert!(
+        done.stderr.contains(expected) && done.stderr.contains("did you mean \"h100\"?"),
+        "{}",
+        done.stderr
+    );
+    Ok(())
+}
+
+fn pod_security(plane: &Plane) -> Outcome {
+    let namespace = plane.namespace(&[PROFILE_LABEL, ("pod-security.kubernetes.io/enforce", "baseline")])?;
+    let facts = plane.get(&["ns", &namespace])?.to_string();
+    let site = Site::start(plane, &[("cluster/namespace.json", &facts)], &["--cluster", "cluster"])?;
+    let done = site.create(&namespace, &training_pod("baseline"), &[])?;
+    assert!(done.ok && done.stderr.contains("FAB503"), "{}", done.stderr);
+    let pod = plane.get(&["pod", "baseline", "-n", &namespace])?;
+    assert!(!pod.to_string().contains("\"add\":[\"IPC_LOCK\"]"), "{pod}");
+    assert_eq!(pod["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/sriov_resource"], "8");
+    Ok(())
+}
+
+fn quota(plane: &Plane) -> Outcome {
+    let site = Site::start(plane, &[], &[])?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    plane.apply(&format!(
+        "apiVersion: v1\nkind: ResourceQuota\nmetadata: {{name: rdma, namespace: {namespace}}}\nspec: {{hard: {{requests.nvidia.com/sriov_resource: \"8\"}}}}\n---\n\
+         apiVersion: v1\nkind: LimitRange\nmetadata: {{name: l, namespace: {namespace}}}\nspec: {{limits: [{{type: Container, default: {{memory: 64Gi}}, defaultRequest: {{memory: 64Gi}}}}]}}\n"
+    ))?;
+    // Without a quota controller the status stays empty, and admission waits for it.
+    let status = json!({"status": {"hard": {"requests.nvidia.com/sriov_resource": "8"}, "used": {"requests.nvidia.com/sriov_resource": "0"}}});
+    let done = plane.kubectl(
+        &[
+            "patch",
+            "resourcequota",
+            "rdma",
+            "-n",
+            &namespace,
+            "--subresource=status",
+            "--type=merge",
+            "-p",
+            &status.to_string(),
+        ],
+        "",
+    )?;
+    assert!(done.ok, "{}", done.stderr);
+    std::thread::sleep(std::time::Duration::from_millis(800));
+    let first = site.create(&namespace, &training_pod("first"), &[])?;
+    assert!(first.ok, "{}", first.stderr);
+    // The default of the limit range is there before us: half of it is the size of /dev/shm.
+    let pod = plane.get(&["pod", "first", "-n", &namespace])?;
+    assert!(pod["spec"]["volumes"].to_string().contains("\"sizeLimit\":\"32Gi\""), "{pod}");
+    let used = plane.get(&["resourcequota", "rdma", "-n", &namespace])?;
+    assert_eq!(used["status"]["used"]["requests.nvidia.com/sriov_resource"], "8", "counted once");
+    let second = site.create(&namespace, &training_pod("second"), &[])?;
+    assert!(!second.ok && second.stderr.contains("exceeded quota: rdma"), "{}", second.stderr);
+    Ok(())
+}
+
+fn audit_log(plane: &Plane) -> Outcome {
+    let site = Site::start(plane, &[], &[])?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    assert!(site.create(&namespace, &training_pod("logged"), &[])?.ok);
+    let log = std::fs::read_to_string(plane.directory().join("audit.log")).map_err(|e| e.to_string())?;
+    let line = log
+        .lines()
+        .filter_map(|l| serde_json::from_str::<Value>(l).ok())
+        .find(|l| {
+            l["objectRef"]["namespace"] == namespace
+                && l["verb"] == "create"
+                && l["stage"] == "ResponseComplete"
+        })
+        .ok_or("no entry")?;
+    let annotations = &line["annotations"];
+    assert_eq!(annotations["enforce.fabric-admission.dev/profile"], "h100", "{annotations}");
+    assert_eq!(annotations["enforce.fabric-admission.dev/evidence"], "named by the pod's annotation");
+    Ok(())
+}

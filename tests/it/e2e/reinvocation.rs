@@ -1,0 +1,124 @@
+//! A second mutating webhook that comes after ours and makes a pod a GPU pod, or adds a GPU container.
+
+use super::plane::Plane;
+use super::site::{PROFILE_LABEL, Site, assert_fitted, cpu_pod, training_pod};
+use super::trial;
+use crate::suite::{Outcome, Suite};
+use base64::Engine;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub(super) fn add(suite: &mut Suite, assets: &PathBuf) {
+    trial(suite, assets, "a_gpu_container_that_a_later_webhook_adds_is_fitted", later_container);
+}
+
+/// Adds a container with GPUs at the end of a pod, once.
+fn mutate(review: &Value) -> Value {
+    let request = &review["request"];
+    let containers = request["object"]["spec"]["containers"].as_array().cloned().unwrap_or_default();
+    let mut response = json!({"uid": request["uid"], "allowed": true});
+    if containers.iter().all(|c| c["name"] != "late") {
+        let late = json!({"name": "late", "image": "example.com/late:1", "resources": {"limits": {"nvidia.com/gpu": "8"}}});
+        let patch = json!([{"op": "add", "path": "/spec/containers/-", "value": late}]).to_string();
+        response["patchType"] = json!("JSONPatch");
+        response["patch"] = json!(base64::engine::general_purpose::STANDARD.encode(patch));
+    }
+    json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response})
+}
+
+/// A webhook of a few lines, on a thread for each connection, with the certificate of a directory.
+fn serve(directory: &Path) -> Result<u16, String> {
+    let chain = CertificateDer::pem_file_iter(directory.join("tls.crt")).map_err(|e| e.to_string())?;
+    let chain: Vec<_> = chain.collect::<Result<_, _>>().map_err(|e| e.to_string())?;
+    let key = PrivateKeyDer::from_pem_file(directory.join("tls.key")).map_err(|e| e.to_string())?;
+    let config = ServerConfig::builder_with_provider(fabric_admission::server::tls::provider())
+        .with_safe_default_protocol_versions()
+        .and_then(|b| b.with_no_client_auth().with_single_cert(chain, key))
+        .map_err(|e| e.to_string())?;
+    let config = Arc::new(config);
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(|e| e.to_string())?;
+    let port = listener.local_addr().map_err(|e| e.to_string())?.port();
+    std::thread::spawn(move || {
+        for socket in listener.incoming().flatten() {
+            let Ok(connection) = ServerConnection::new(Arc::clone(&config)) else { continue };
+            std::thread::spawn(move || answer(StreamOwned::new(connection, socket)));
+        }
+    });
+    Ok(port)
+}
+
+fn answer(mut stream: impl Read + Write) -> Option<()> {
+    let (mut bytes, mut buffer) = (Vec::new(), [0; 8192]);
+    loop {
+        let end = bytes.windows(4).position(|w| w == b"\r\n\r\n").map(|n| n + 4);
+        if let Some(end) = end {
+            let head = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();
+            let length: usize =
+                head.lines().find_map(|l| l.strip_prefix("content-length:")?.trim().parse().ok())?;
+            if bytes.len() >= end + length {
+                let body = mutate(&serde_json::from_slice(&bytes[end..end + length]).ok()?).to_string();
+                write!(
+                    stream,
+                    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+                    body.len()
+                )
+                .ok()?;
+                stream.flush().ok()?;
+                bytes.drain(..end + length);
+                continue;
+            }
+        }
+        match stream.read(&mut buffer).ok()? {
+            0 => return None,
+            n => bytes.extend_from_slice(&buffer[..n]),
+        }
+    }
+}
+
+fn later_container(plane: &Plane) -> Outcome {
+    let site = Site::start(plane, &[], &[])?;
+    let directory = site.server.scratch.path().join("second");
+    crate::webhook::certificate(&directory)?;
+    let port = serve(&directory)?;
+    let ca = std::fs::read_to_string(directory.join("ca.crt")).map_err(|e| e.to_string())?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    plane.apply(&json!({
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration", "metadata": {"name": "zz-second"},
+        "webhooks": [{
+            "name": "second.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
+            "clientConfig": {"url": format!("https://localhost:{port}/"), "caBundle": base64::engine::general_purpose::STANDARD.encode(ca)},
+            "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}],
+            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
+        }]
+    }).to_string())?;
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    // Ours is called again after the second one: the new container is fitted, and nothing is there twice.
+    let done = site.create(&namespace, &training_pod("reinvoked"), &[])?;
+    assert!(done.ok, "{}", done.stderr);
+    let pod = plane.get(&["pod", "reinvoked", "-n", &namespace])?;
+    let containers = pod["spec"]["containers"].as_array().ok_or("no containers")?;
+    assert_eq!(containers.len(), 2);
+    assert!(containers[1]["env"].to_string().contains("NCCL_NET"), "{pod}");
+    assert!(containers[1]["volumeMounts"].to_string().contains("/dev/shm"), "{pod}");
+    let networks = pod["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"].as_str().unwrap_or_default();
+    assert_eq!(networks.matches("sriov-rdma-network").count(), 8, "{networks}");
+    assert_eq!(pod["spec"]["volumes"].to_string().matches("\"medium\":\"Memory\"").count(), 1);
+    assert_fitted(&pod);
+    // A pod that was none of ours in the first round, but names the profile, is fitted in the second.
+    let mut late = cpu_pod("late-gpu");
+    late["metadata"]["annotations"] = json!({"fabric-admission.dev/profile": "h100"});
+    let done = site.create(&namespace, &late, &[])?;
+    assert!(done.ok, "{}", done.stderr);
+    let pod = plane.get(&["pod", "late-gpu", "-n", &namespace])?;
+    assert_eq!(
+        pod["spec"]["containers"][1]["resources"]["limits"]["nvidia.com/sriov_resource"], "8",
+        "{pod}"
+    );
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! A site: our server and the configuration of `deploy/`, rendered by kubectl and pointed at the server. There is
+//! no second copy of the configuration: `service` becomes `url`, and nothing else is touched.
+
+use super::plane::{Kubectl, Plane};
+use crate::support::root;
+use crate::webhook::Server;
+use fabric_admission::manifest::{Item, read};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+pub(super) const PROFILE_LABEL: (&str, &str) = ("fabric-admission.dev/mode", "enforce");
+
+/// Objects of an overlay of `deploy/`, as kubectl renders them.
+pub(super) fn rendered(plane: &Plane, overlay: &str) -> Result<Vec<Value>, String> {
+    let path = root().join("deploy").join(overlay).to_string_lossy().into_owned();
+    let done = plane.kubectl(&["kustomize", &path], "")?;
+    if !done.ok {
+        return Err(done.stderr);
+    }
+    read(overlay, done.stdout.as_bytes())
+        .into_iter()
+        .map(|item| match item {
+            Item::Document(document) => serde_json::from_str(document.json.get()).map_err(|e| e.to_string()),
+            Item::Error(error) => Err(error.to_string()),
+            Item::Empty { reason, .. } => Err(reason.to_owned()),
+        })
+        .collect()
+}
+
+/// Points the webhooks of a configuration at an address: the path stays, the CA is ours.
+pub(super) fn with_url(
+    mut configuration: Value,
+    address: &dyn Fn(&str) -> String,
+    ca: &str,
+) -> Result<Value, String> {
+    use base64::Engine;
+    let bundle = base64::engine::general_purpose::STANDARD.encode(ca);
+    for webhook in configuration["webhooks"].as_array_mut().ok_or("no webhooks")? {
+        let name = webhook["name"].as_str().ok_or("a webhook without a name")?.to_owned();
+        let path =
+            webhook["clientConfig"]["service"]["path"].as_str().ok_or("a webhook without a path")?.to_owned();
+        webhook["clientConfig"] =
+            json!({"url": format!("https://{}{path}", address(&name)), "caBundle": bundle});
+    }
+    Ok(configuration)
+}
+
+/// A server with its configuration installed; both go when it is dropped.
+pub(super) struct Site<'a> {
+    pub(super) plane: &'a Plane,
+    pub(super) server: Server,
+}
+
+impl<'a> Site<'a> {
+    /// A server with the site profile, and every webhook pointed at it.
+    pub(super) fn start(plane: &'a Plane, files: &[(&str, &str)], args: &[&str]) -> Result<Self, String> {
+        let mut all_files = vec![("profiles.yaml", crate::webhook::PROFILE)];
+        all_files.extend(files);
+        let mut all_args = vec!["--profiles", "profiles.yaml", "--lame-duck", "0"];
+        all_args.extend(args);
+        let site = Self { plane, server: Server::start(&all_files, &all_args)? };
+        site.point(|_| true)?;
+        Ok(site)
+    }
+
+    /// Points the webhooks that `here` names at the server and the others at a closed port, and waits until the
+    /// API server has taken it up.
+    pub(super) fn point(&self, here: impl Fn(&str) -> bool) -> Result<(), String> {
+        let ca = std::fs::read_to_string(self.server.scratch.path().join("tls/ca.crt"))
+            .map_err(|e| e.to_string())?;
+        let live = format!("localhost:{}", self.server.webhook.port());
+        let address = |name: &str| if here(name) { live.clone() } else { "localhost:1".to_owned() };
+        for object in rendered(self.plane, "base")? {
+            if object["kind"].as_str().is_some_and(|k| k.ends_with("WebhookConfiguration")) {
+                self.plane.apply(&with_url(object, &address, &ca)?.to_string())?;
+            }
+        }
+        // The API server watches its configurations; a second is its usual delay.
+        std::thread::sleep(Duration::from_millis(1200));
+        Ok(())
+    }
+
+    pub(super) fn create(&self, namespace: &str, object: &Value, flags: &[&str]) -> Result<Kubectl, String> {
+        let args = [&["create", "-n", namespace, "-f", "-"], flags].concat();
+        self.plane.kubectl(&args, &object.to_string())
+    }
+
+    /// Requests that the server has answered, by entry.
+    pub(super) fn requests(&self, entry: &str) -> Result<u64, String> {
+        let text = self.server.admin("/metrics")?.body;
+        let prefix = format!("fabric_admission_requests_total{{entry=\"{entry}\"");
+        let lines = text.lines().filter(|l| l.starts_with(&prefix));
+        Ok(lines.filter_map(|l| l.rsplit(' ').next()?.parse::<u64>().ok()).sum())
+    }
+}
+
+impl Drop for Site<'_> {
+    fn drop(&mut self) {
+        let _ = self.plane.kubectl(
+            &[
+                "delete",
+                "mutatingwebhookconfigurations,validatingwebhookconfigurations",
+                "--all",
+                "--wait=true",
+            ],
+            "",
+        );
+        std::thread::sleep(Duration::from_millis(600));
+    }
+}
+
+/// A training pod of a name: eight accelerators, the site profile by annotation, nothing else.
+pub(super) fn training_pod(name: &str) -> Value {
+    let mut pod = crate::webhook::bare_pod();
+    pod["metadata"].as_object_mut().map(|m| m.remove("namespace"));
+    pod["metadata"]["name"] = json!(name);
+    pod
+}
+
+pub(super) fn cpu_pod(name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+           "spec": {"containers": [{"name": "c", "image": "example.com/c:1"}]}})
+}
+
+/// Whether a stored pod has everything that the profile asks.
+pub(super) fn assert_fitted(pod: &Value) {
+    let networks = pod["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"].as_str().unwrap_or_default();
+    assert_eq!(networks.matches("default/sriov-rdma-network@rail").count(), 8, "{pod}");
+    let container = &pod["spec"]["containers"][0];
+    for list in ["limits", "requests"] {
+        assert_eq!(container["resources"][list]["nvidia.com/sriov_resource"], "8", "{pod}");
+    }
+    assert!(container["securityContext"]["capabilities"]["add"].to_string().contains("IPC_LOCK"), "{pod}");
+    let shm =
+        container["volumeMounts"].as_array().is_some_and(|m| m.iter().any(|m| m["mountPath"] == "/dev/shm"));
+    assert!(shm, "{pod}");
+    let env = container["env"].to_string();
+    for name in ["NCCL_NET", "NCCL_IB_HCA", "NCCL_SOCKET_IFNAME", "NCCL_IGNORE_NET_MISMATCH"] {
+        assert!(env.contains(name), "{name}: {pod}");
+    }
+}
