@@ -3,7 +3,7 @@
 use fabric_admission::fabric::base::BASES;
 use fabric_admission::fabric::{FabricProfile, Profile};
 use fabric_admission::manifest::{Item, read};
-use fabric_admission::review::{Decision, PodRequest, decide_pod};
+use fabric_admission::review::{Decision, PodRequest, Stage, decide_pod};
 use fabric_admission::snapshot::{Builder, Layer, Mode, Snapshot};
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
@@ -30,6 +30,8 @@ pub(crate) struct World {
     pub(crate) snapshot: Snapshot,
     /// Namespace of the pod.
     pub(crate) namespace: String,
+    /// Point of admission.
+    pub(crate) stage: Stage,
     /// Mode.
     pub(crate) mode: Mode,
     /// A profile by flag.
@@ -69,7 +71,8 @@ impl World {
         let snapshot = builder.build();
         let profile = snapshot.profiles().next().filter(|_| case["flag"] == true).cloned();
         let mode = if case["audit"] == true { Mode::Audit } else { Mode::Enforce };
-        Self { pod: case["pod"].clone(), case: case.clone(), snapshot, namespace, mode, profile }
+        let stage = if case["mutate"] == true { Stage::Mutate } else { Stage::Whole };
+        Self { pod: case["pod"].clone(), case: case.clone(), snapshot, namespace, stage, mode, profile }
     }
 
     /// The decision; `None` where the pod cannot be read.
@@ -79,15 +82,16 @@ impl World {
 
     /// The decision on another pod.
     pub(crate) fn decide_on(&self, pod: &Value) -> Option<Decision> {
-        self.decide_as(pod, self.mode)
+        self.decide_as(pod, self.stage, self.mode)
     }
 
-    /// The decision in another mode.
-    pub(crate) fn decide_as(&self, pod: &Value, mode: Mode) -> Option<Decision> {
+    /// The decision at another point or in another mode.
+    pub(crate) fn decide_as(&self, pod: &Value, stage: Stage, mode: Mode) -> Option<Decision> {
         let json = pod.to_string();
         let request = PodRequest {
             json: &json,
             namespace: &self.namespace,
+            stage,
             mode,
             opted_in: true,
             profile: self.profile.as_ref(),

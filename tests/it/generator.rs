@@ -29,7 +29,7 @@ pub(crate) fn case(dice: &mut Dice<'_>) -> Value {
     );
     json!({
         "pod": pod, "profiles": profiles, "objects": objects, "namespace": namespace,
-        "namespaceKnown": dice.percent(60), "audit": dice.percent(50), "flag": dice.percent(10),
+        "namespaceKnown": dice.percent(60), "audit": dice.percent(40), "mutate": dice.percent(40), "flag": dice.percent(10),
     })
 }
 

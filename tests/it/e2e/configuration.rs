@@ -5,9 +5,9 @@ use super::site::{rendered, with_url};
 use super::trial;
 use crate::suite::{Outcome, Suite};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::Path;
 
-pub(super) fn add(suite: &mut Suite, assets: &PathBuf) {
+pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "deploy_is_taken_by_the_api_server", taken);
     trial(suite, assets, "webhook_configurations_are_as_designed", as_designed);
     trial(suite, assets, "service_becomes_url_and_nothing_else", url);
@@ -63,11 +63,7 @@ fn as_designed(plane: &Plane) -> Outcome {
             selector.contains("kube-system") && selector.contains("\"fabric-admission\""),
             "{entry}: {selector}"
         );
-        assert_eq!(
-            mode.is_none_or(|m| selector.contains(&format!("[\"{m}\"]"))),
-            true,
-            "{entry}: {selector}"
-        );
+        assert!(mode.is_none_or(|m| selector.contains(&format!("[\"{m}\"]"))), "{entry}: {selector}");
         let reinvocation = (entry == "mutate").then_some(json!("IfNeeded"));
         assert_eq!(webhook.get("reinvocationPolicy"), reinvocation.as_ref(), "{entry}");
     }

@@ -5,10 +5,10 @@ use super::site::{PROFILE_LABEL, Site, assert_fitted, training_pod};
 use super::trial;
 use crate::suite::{Outcome, Suite};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
-pub(super) fn add(suite: &mut Suite, assets: &PathBuf) {
+pub(super) fn add(suite: &mut Suite, assets: &Path) {
     if !assets.join("kube-controller-manager").is_file() {
         suite.missing("no kube-controller-manager; set KUBEBUILDER_ASSETS", "e2e::controllers");
         return;

@@ -6,13 +6,13 @@ use super::trial;
 use crate::suite::{Outcome, Suite};
 use crate::webhook::Client;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// Creates, and connections they go over.
 const CREATES: usize = 2000;
 const CONNECTIONS: usize = 8;
 
-pub(super) fn add(suite: &mut Suite, assets: &PathBuf) {
+pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "two_thousand_dry_run_creates_without_an_error", load);
 }
 
@@ -43,6 +43,7 @@ fn load(plane: &Plane) -> Outcome {
     });
     let done: usize = outcomes.into_iter().sum::<Result<usize, String>>()?;
     assert_eq!(done, CREATES);
-    assert_eq!(site.requests("mutate")?, CREATES as u64);
+    // The API server may call once more for one that it retries.
+    assert!(site.requests("mutate")? >= CREATES as u64);
     Ok(())
 }

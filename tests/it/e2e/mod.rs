@@ -14,7 +14,7 @@ mod site;
 
 use crate::suite::{Need, Outcome, Suite};
 use plane::Plane;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
 static PLANE: OnceLock<Result<Mutex<Option<Plane>>, String>> = OnceLock::new();
@@ -38,8 +38,8 @@ pub(crate) fn end() {
 }
 
 /// Adds a trial that has the control plane for itself while it runs.
-fn trial(suite: &mut Suite, assets: &PathBuf, name: &str, test: fn(&Plane) -> Outcome) {
-    let assets = assets.clone();
+fn trial(suite: &mut Suite, assets: &Path, name: &str, test: fn(&Plane) -> Outcome) {
+    let assets = assets.to_path_buf();
     suite.add(format!("e2e::{name}"), move || {
         let plane = PLANE.get_or_init(|| Plane::start(&assets).map(|p| Mutex::new(Some(p))));
         let plane = plane.as_ref().map_err(|e| format!("the control plane does not start: {e}"))?;

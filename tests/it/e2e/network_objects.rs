@@ -5,9 +5,9 @@ use super::site::Site;
 use super::trial;
 use crate::suite::{Outcome, Suite};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::Path;
 
-pub(super) fn add(suite: &mut Suite, assets: &PathBuf) {
+pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "a_vfio_policy_with_rdma_is_refused", refused);
     trial(suite, assets, "an_existing_bad_policy_can_change_lose_its_finalizer_and_go", ratchet);
 }

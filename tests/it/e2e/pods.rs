@@ -5,9 +5,9 @@ use super::site::{PROFILE_LABEL, Site, assert_fitted, cpu_pod, training_pod};
 use super::trial;
 use crate::suite::{Outcome, Suite};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::Path;
 
-pub(super) fn add(suite: &mut Suite, assets: &PathBuf) {
+pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "a_training_pod_is_admitted_with_the_whole_set", whole_set);
     trial(suite, assets, "dry_run_shows_the_change_and_stores_nothing", dry_run);
     trial(suite, assets, "a_generated_name_is_no_obstacle", generated_name);

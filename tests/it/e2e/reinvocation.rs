@@ -11,10 +11,10 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-pub(super) fn add(suite: &mut Suite, assets: &PathBuf) {
+pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "a_gpu_container_that_a_later_webhook_adds_is_fitted", later_container);
 }
 
@@ -97,7 +97,10 @@ fn later_container(plane: &Plane) -> Outcome {
             "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
         }]
     }).to_string())?;
-    std::thread::sleep(std::time::Duration::from_millis(1200));
+    plane.until("the second webhook is called", std::time::Duration::from_secs(20), || {
+        let done = site.create(&namespace, &cpu_pod("canary"), &["--dry-run=server", "-o", "json"])?;
+        Ok(done.stdout.contains("example.com/late"))
+    })?;
     // Ours is called again after the second one: the new container is fitted, and nothing is there twice.
     let done = site.create(&namespace, &training_pod("reinvoked"), &[])?;
     assert!(done.ok, "{}", done.stderr);

@@ -6,6 +6,8 @@ use crate::support::root;
 use crate::webhook::Server;
 use fabric_admission::manifest::{Item, read};
 use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub(super) const PROFILE_LABEL: (&str, &str) = ("fabric-admission.dev/mode", "enforce");
@@ -49,7 +51,12 @@ pub(super) fn with_url(
 pub(super) struct Site<'a> {
     pub(super) plane: &'a Plane,
     pub(super) server: Server,
+    canary: String,
+    /// Requests that the canaries made.
+    before: RefCell<BTreeMap<&'static str, u64>>,
 }
+
+const ENTRIES: [&str; 4] = ["mutate", "enforce", "audit", "objects"];
 
 impl<'a> Site<'a> {
     /// A server with the site profile, and every webhook pointed at it.
@@ -58,14 +65,15 @@ impl<'a> Site<'a> {
         all_files.extend(files);
         let mut all_args = vec!["--profiles", "profiles.yaml", "--lame-duck", "0"];
         all_args.extend(args);
-        let site = Self { plane, server: Server::start(&all_files, &all_args)? };
+        let server = Server::start(&all_files, &all_args)?;
+        let canary = plane.namespace(&[PROFILE_LABEL])?;
+        let site = Self { plane, server, canary, before: RefCell::default() };
         site.point(|_| true)?;
         Ok(site)
     }
 
-    /// Points the webhooks that `here` names at the server and the others at a closed port, and waits until the
-    /// API server has taken it up.
-    pub(super) fn point(&self, here: impl Fn(&str) -> bool) -> Result<(), String> {
+    /// Points the webhooks that `here` names at the server and the others at a closed port.
+    pub(super) fn install(&self, here: impl Fn(&str) -> bool) -> Result<(), String> {
         let ca = std::fs::read_to_string(self.server.scratch.path().join("tls/ca.crt"))
             .map_err(|e| e.to_string())?;
         let live = format!("localhost:{}", self.server.webhook.port());
@@ -75,8 +83,24 @@ impl<'a> Site<'a> {
                 self.plane.apply(&with_url(object, &address, &ca)?.to_string())?;
             }
         }
-        // The API server watches its configurations; a second is its usual delay.
-        std::thread::sleep(Duration::from_millis(1200));
+        Ok(())
+    }
+
+    /// Installs, and waits until a canary shows that the API server has taken both configurations up.
+    pub(super) fn point(&self, here: impl Fn(&str) -> bool) -> Result<(), String> {
+        self.install(&here)?;
+        let (mutate, enforce) = (here("mutate.fabric-admission.dev"), here("enforce.fabric-admission.dev"));
+        self.plane.until("the configurations are taken up", Duration::from_secs(30), || {
+            let asked = |entry| self.answered(entry);
+            let (m, e) = (asked("mutate")?, asked("enforce")?);
+            let done = self.create(&self.canary, &cpu_pod("canary"), &["--dry-run=server"])?;
+            let judged =
+                if enforce { done.ok } else { done.stderr.contains("failed calling webhook \"enforce.") };
+            Ok(judged && (asked("mutate")? > m) == mutate && (asked("enforce")? > e) == enforce)
+        })?;
+        for entry in ENTRIES {
+            self.before.borrow_mut().insert(entry, self.answered(entry)?);
+        }
         Ok(())
     }
 
@@ -85,8 +109,12 @@ impl<'a> Site<'a> {
         self.plane.kubectl(&args, &object.to_string())
     }
 
-    /// Requests that the server has answered, by entry.
+    /// Requests that the server has answered since the configuration was taken up, by entry.
     pub(super) fn requests(&self, entry: &str) -> Result<u64, String> {
+        Ok(self.answered(entry)? - self.before.borrow().get(entry).copied().unwrap_or(0))
+    }
+
+    fn answered(&self, entry: &str) -> Result<u64, String> {
         let text = self.server.admin("/metrics")?.body;
         let prefix = format!("fabric_admission_requests_total{{entry=\"{entry}\"");
         let lines = text.lines().filter(|l| l.starts_with(&prefix));
@@ -105,7 +133,6 @@ impl Drop for Site<'_> {
             ],
             "",
         );
-        std::thread::sleep(Duration::from_millis(600));
     }
 }
 
