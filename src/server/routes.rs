@@ -5,7 +5,8 @@ use super::State;
 use super::metrics::Result as Outcome;
 use crate::review::envelope::EnvelopeError;
 use crate::review::response;
-use crate::review::webhook::{Entry, handle};
+use crate::review::webhook::{Entry, Outcome as Decided, handle};
+use crate::snapshot::Snapshot;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State as Shared};
@@ -50,7 +51,7 @@ pub(super) fn router(state: Arc<State>) -> Router {
 async fn admit(state: Arc<State>, entry: fn(&State) -> Option<Entry>, request: Request) -> Response {
     let mut response = match read(&state, request).await {
         Err(response) => response,
-        Ok(body) => answer(&state, entry(&state), &body.bytes),
+        Ok(body) => answer(&state, entry(&state), &body.bytes, handle),
     };
     // The API server re-uses open connections to a pod that is going away (kubernetes/kubernetes#127335).
     if state.draining.load(Ordering::Acquire) {
@@ -125,13 +126,19 @@ async fn collect(state: &State, mut body: Body, declared: Option<usize>) -> Resu
     if total > most { Err(Unread::TooLarge) } else { Ok(held) }
 }
 
-fn answer(state: &State, entry: Option<Entry>, body: &[u8]) -> Response {
+/// Decides and answers. A panic is a bug of ours: it is counted and answered 500, and the process serves on.
+fn answer(
+    state: &State,
+    entry: Option<Entry>,
+    body: &[u8],
+    decide: impl FnOnce(&[u8], Entry, &Snapshot) -> Result<Decided, EnvelopeError>,
+) -> Response {
     let started = Instant::now();
     let snapshot = state.snapshot.load();
     // `networkObjects: off` still answers, and lets everything through.
     let looked_at = entry.unwrap_or(Entry::Object(crate::snapshot::Mode::Audit));
     let decided = catch_unwind(AssertUnwindSafe(|| {
-        let mut outcome = handle(body, looked_at, &snapshot)?;
+        let mut outcome = decide(body, looked_at, &snapshot)?;
         if entry.is_none() {
             outcome.decision = crate::review::Decision::default();
         }
@@ -188,4 +195,34 @@ pub(super) fn plain(status: StatusCode, text: &str) -> Response {
         .headers_mut()
         .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::{Limits, Metrics};
+    use std::sync::atomic::AtomicBool;
+
+    fn state() -> State {
+        let limits = Limits::default();
+        State {
+            snapshot: arc_swap::ArcSwap::from_pointee(Snapshot::default()),
+            metrics: Metrics::new(),
+            network_objects: None,
+            limits,
+            body_budget: tokio::sync::Semaphore::new(limits.body_budget / 1024),
+            ready: AtomicBool::new(true),
+            draining: AtomicBool::new(false),
+        }
+    }
+
+    #[test]
+    fn a_panic_is_counted_and_answered_500() {
+        let state = state();
+        let response = answer(&state, Some(Entry::Mutate), b"{}", |_, _, _| panic!("a bug"));
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let text = state.metrics.text();
+        assert!(text.contains("fabric_admission_panics_total 1"), "{text}");
+        assert!(text.contains("requests_total{entry=\"mutate\",result=\"fault\"} 1"), "{text}");
+    }
 }
