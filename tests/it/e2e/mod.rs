@@ -6,6 +6,7 @@ mod configuration;
 mod controllers;
 mod load;
 mod network_objects;
+mod one_object;
 mod outages;
 mod plane;
 mod pods;
@@ -25,6 +26,7 @@ pub(crate) fn add(suite: &mut Suite) {
     pods::add(suite, &assets);
     controllers::add(suite, &assets);
     network_objects::add(suite, &assets);
+    one_object::add(suite, &assets);
     outages::add(suite, &assets);
     reinvocation::add(suite, &assets);
     load::add(suite, &assets);

@@ -195,12 +195,20 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn connect(address: SocketAddr, ca: &Path) -> Result<Self, String> {
+        Self::connect_with(address, ca, rustls::DEFAULT_VERSIONS)
+    }
+
+    pub(crate) fn connect_with(
+        address: SocketAddr,
+        ca: &Path,
+        versions: &[&'static rustls::SupportedProtocolVersion],
+    ) -> Result<Self, String> {
         let mut roots = RootCertStore::empty();
         for certificate in CertificateDer::pem_file_iter(ca).map_err(|e| e.to_string())? {
             roots.add(certificate.map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
         }
         let config = ClientConfig::builder_with_provider(fabric_admission::server::tls::provider())
-            .with_safe_default_protocol_versions()
+            .with_protocol_versions(versions)
             .map_err(|e| e.to_string())?
             .with_root_certificates(roots)
             .with_no_client_auth();

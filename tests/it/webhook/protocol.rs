@@ -13,6 +13,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::objects", objects);
     suite.add("webhook::network_objects_off", objects_off);
     suite.add("webhook::metrics", metrics);
+    suite.add("webhook::tls_versions", tls_versions);
     if let Some(shared) = suite.need(Need::Shared, "webhook::recorded") {
         for (name, profile) in [("plain", false), ("with_profile", true)] {
             let shared = shared.clone();
@@ -213,6 +214,17 @@ fn metrics() -> Outcome {
     assert_eq!(server.admin("/livez")?.status, 200);
     assert_eq!(server.admin("/readyz")?.status, 200);
     assert_eq!(server.admin("/mutate")?.status, 404);
+    Ok(())
+}
+
+fn tls_versions() -> Outcome {
+    for (args, spoken) in [(&[][..], false), (&["--tls-min-version", "1.2"][..], true)] {
+        let server = server(args)?;
+        let ca = server.scratch.path().join("tls/ca.crt");
+        let old = super::Client::connect_with(server.webhook, &ca, &[&rustls::version::TLS12]);
+        assert_eq!(old.is_ok(), spoken, "{args:?}: TLS 1.2 {:?}", old.err());
+        assert!(super::Client::connect_with(server.webhook, &ca, &[&rustls::version::TLS13]).is_ok());
+    }
     Ok(())
 }
 
