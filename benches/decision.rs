@@ -1,6 +1,6 @@
 //! What a decision costs, beside what merely reading the same body costs. The floor is the decoder alone: the
 //! envelope and the fields of a pod that decide something. `cargo bench --bench decision`.
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use fabric_admission::fabric::FabricProfile;
@@ -19,6 +19,7 @@ fn main() {
     training_pod(&mut criterion);
     slope(&mut criterion);
     worst(&mut criterion);
+    hostile(&mut criterion);
     criterion.final_summary();
 }
 
@@ -29,7 +30,7 @@ fn training_pod(criterion: &mut Criterion) {
     let snapshot = snapshot(1, 10);
     let outcome = decide(&body, &snapshot);
     assert!(!outcome.decision.denied, "{:?}", outcome.decision.findings);
-    assert_eq!(outcome.decision.patch.len(), 8);
+    assert_eq!(outcome.decision.patch.len(), 10);
     let idle = review(&pod(0, false));
     assert!(!decide(&idle, &snapshot).decision.in_scope);
 
@@ -81,6 +82,70 @@ fn worst(criterion: &mut Criterion) {
     });
     group.bench_function("fields alone", |b| b.iter(|| floor(black_box(&body))));
     group.finish();
+}
+
+/// Pods that nobody writes and anybody may send: a list repeated until the body is 256 KiB long. What is said of
+/// twice the body must cost about twice as much.
+fn hostile(criterion: &mut Criterion) {
+    const SIZES: [usize; 2] = [128 << 10, 256 << 10];
+    let mut group = criterion.benchmark_group("hostile");
+    group.sample_size(10).measurement_time(Duration::from_secs(3));
+    let snapshot = snapshot(1, 10);
+    type Shape = fn(usize) -> Value;
+    let shapes: [(&str, Shape); 4] = [
+        ("resources", many_resources),
+        ("targets", many_targets),
+        ("volumes", many_volumes),
+        ("networks", many_networks),
+    ];
+    for (name, shape) in shapes {
+        for size in SIZES {
+            let body = review(&shape(size));
+            assert!(body.len().abs_diff(size) < 24 << 10, "{name}: {} bytes", body.len());
+            let id = BenchmarkId::new(name, format!("{} KiB", size >> 10));
+            group.throughput(Throughput::Bytes(u64::try_from(body.len()).unwrap()));
+            group.bench_function(id, |b| b.iter(|| decide(black_box(&body), &snapshot)));
+        }
+    }
+    group.finish();
+}
+
+/// One container that lists resource after resource, in limits and in requests.
+fn many_resources(size: usize) -> Value {
+    let mut pod = pod(8, true);
+    let list: Map<_, _> = (0..size / 32).map(|i| (format!("a.io/{i:05}"), json!(1))).collect();
+    let mut limits = list.clone();
+    limits.insert("nvidia.com/gpu".to_owned(), json!(8));
+    pod["spec"]["containers"][0]["resources"] = json!({"limits": limits, "requests": list});
+    pod
+}
+
+/// Containers that each get everything but `IPC_LOCK`.
+fn many_targets(size: usize) -> Value {
+    let mut pod = pod(8, true);
+    let container = json!({"name": "a", "resources": {"limits": {"nvidia.com/gpu": 2}}});
+    pod["spec"]["containers"] = vec![container; size / 58].into();
+    pod["spec"]["securityContext"]["runAsUser"] = 1000.into();
+    pod
+}
+
+/// Containers that mount what is not among the volumes.
+fn many_volumes(size: usize) -> Value {
+    let mut pod = pod(8, true);
+    let mount = json!({"name": "gone", "mountPath": "/dev/shm"});
+    let container =
+        json!({"name": "a", "resources": {"limits": {"nvidia.com/gpu": 2}}, "volumeMounts": [mount]});
+    pod["spec"]["containers"] = vec![container; size / 230].into();
+    pod["spec"]["volumes"] = (0..size / 36).map(|i| json!({"name": format!("v{i:06}")})).collect();
+    pod
+}
+
+/// An annotation that asks for network after network.
+fn many_networks(size: usize) -> Value {
+    let mut pod = pod(8, true);
+    pod["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"] =
+        vec!["a"; size / 2 - 8000].join(",").into();
+    pod
 }
 
 fn decide(body: &[u8], snapshot: &Snapshot) -> Outcome {

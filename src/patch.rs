@@ -8,18 +8,50 @@ use crate::plan::{Change, Edit, Plan, ResourceList, SHM_PATH};
 use crate::pod::Bytes;
 use crate::pod::view::{Container, PodView};
 use crate::text::token;
-use serde::Serialize;
-use serde_json::value::RawValue;
 
 /// One operation.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Operation {
     /// `add` or `replace`.
     pub op: &'static str,
     /// JSON pointer.
     pub path: String,
-    /// JSON text of the value.
-    pub value: Box<RawValue>,
+    /// Value.
+    pub value: JsonText,
+}
+
+/// JSON text that was made here, and so is known to be JSON: it is written as it is, never parsed again.
+#[derive(Debug, Clone)]
+pub struct JsonText(String);
+
+impl JsonText {
+    /// The text.
+    #[must_use]
+    pub fn get(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The patch document that the API server reads.
+#[must_use]
+pub fn render(operations: &[Operation]) -> String {
+    let length: usize = operations.iter().map(|o| o.path.len() + o.value.0.len() + 32).sum();
+    let mut text = String::with_capacity(length + 2);
+    text.push('[');
+    for (nth, operation) in operations.iter().enumerate() {
+        if nth > 0 {
+            text.push(',');
+        }
+        text.push_str("{\"op\":\"");
+        text.push_str(operation.op);
+        text.push_str("\",\"path\":");
+        text.push_str(&string(&operation.path));
+        text.push_str(",\"value\":");
+        text.push_str(&operation.value.0);
+        text.push('}');
+    }
+    text.push(']');
+    text
 }
 
 /// Operations for a plan over the object it was made for. Empty where the plan is.
@@ -156,10 +188,7 @@ fn append(exists: bool, path: &str, values: Vec<String>, out: &mut Vec<Operation
 }
 
 fn push(out: &mut Vec<Operation>, op: &'static str, path: String, value: String) {
-    // The text is made by `string` and `object` below, so it always is JSON.
-    if let Ok(value) = RawValue::from_string(value) {
-        out.push(Operation { op, path, value });
-    }
+    out.push(Operation { op, path, value: JsonText(value) });
 }
 
 fn string(text: &str) -> String {

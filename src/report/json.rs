@@ -111,7 +111,8 @@ pub struct FindingEntry<'a> {
 /// Operations as JSON entries.
 #[must_use]
 pub fn patch(operations: &[Operation]) -> Vec<PatchEntry<'_>> {
-    operations.iter().map(|o| PatchEntry { op: o.op, path: &o.path, value: &o.value }).collect()
+    let value = |text| serde_json::from_str::<&RawValue>(text).unwrap_or(RawValue::NULL);
+    operations.iter().map(|o| PatchEntry { op: o.op, path: &o.path, value: value(o.value.get()) }).collect()
 }
 
 /// Name of a mode.

@@ -2,7 +2,6 @@
 
 use super::webhook::{Entry, Outcome};
 use crate::plan::Edit;
-use crate::report::json::patch;
 use crate::rules::{Finding, Severity};
 use crate::text::{count, printable};
 use base64::Engine;
@@ -65,9 +64,9 @@ pub fn render(outcome: &Outcome) -> Result<Vec<u8>, serde_json::Error> {
     let decision = &outcome.decision;
     let patch = match decision.patch.is_empty() {
         true => None,
-        false => Some(
-            base64::engine::general_purpose::STANDARD.encode(serde_json::to_vec(&patch(&decision.patch))?),
-        ),
+        false => {
+            Some(base64::engine::general_purpose::STANDARD.encode(crate::patch::render(&decision.patch)))
+        }
     };
     let review = AdmissionReview {
         api_version: "admission.k8s.io/v1",

@@ -77,32 +77,34 @@ impl Rule for Quantity {
 fn check_quantities(at: &str, container: &Container<'_>, findings: &mut Findings<'_>) {
     for (field, list) in [("limits", container.limits()), ("requests", container.requests())] {
         for (name, text) in list.iter().flat_map(|l| l.iter()) {
-            let path = format!("{at}/{field}/{}", token(name));
-            let (shown, resource) = (printable(&text.0, 40), printable(name, 80));
-            match Amount::parse(&text.0) {
-                Err(QuantityError::Placeholder) => findings.add(
-                    path,
-                    format!("{resource}: {shown:?} is a placeholder that nothing has replaced"),
+            let parsed = Amount::parse(&text.0);
+            let wrong = match parsed {
+                Err(QuantityError::Placeholder) => Some((
+                    "is a placeholder that nothing has replaced",
                     "render the template before applying it",
-                ),
-                Err(QuantityError::Grammar) => findings.add(
-                    path,
-                    format!("{resource}: {shown:?} is no Kubernetes quantity"),
+                )),
+                Err(QuantityError::Grammar) => Some((
+                    "is no Kubernetes quantity",
                     "write a number with an optional suffix, such as 8, 500m or 64Gi",
-                ),
-                Ok(q) if q.is_negative() => {
-                    findings.add(path, format!("{resource}: {shown} is below zero"), "write 0 or more");
+                )),
+                Ok(q) if q.is_negative() => Some(("is below zero", "write 0 or more")),
+                Ok(q) if is_extended(name) && !q.is_integer() => {
+                    Some(("is no whole number, which an extended resource must be", "write a whole number"))
                 }
-                Ok(q) if is_extended(name) && !q.is_integer() => findings.add(
-                    path,
-                    format!("{resource}: {shown} is no whole number, which an extended resource must be"),
-                    "write a whole number",
-                ),
-                Ok(q) => {
-                    if field == "requests" && is_extended(name) {
-                        check_pair(&path, name, q, container, findings);
-                    }
-                }
+                Ok(_) => None,
+            };
+            let path = || format!("{at}/{field}/{}", token(name));
+            if let Some((what, fix)) = wrong {
+                findings.add(
+                    path(),
+                    format!("{}: {:?} {what}", printable(name, 80), printable(&text.0, 40)),
+                    fix,
+                );
+            } else if let Ok(request) = parsed
+                && field == "requests"
+                && is_extended(name)
+            {
+                check_pair(&path, name, request, container, findings);
             }
         }
     }
@@ -110,24 +112,25 @@ fn check_quantities(at: &str, container: &Container<'_>, findings: &mut Findings
 
 /// The request of an extended resource must have a limit and equal it.
 fn check_pair(
-    path: &str,
+    path: &dyn Fn() -> String,
     name: &str,
     request: Amount,
     container: &Container<'_>,
     findings: &mut Findings<'_>,
 ) {
-    let resource = printable(name, 80);
+    let resource = || printable(name, 80);
     match container.limits().and_then(|l| l.get(name)).map(|t| Amount::parse(&t.0)) {
         None => findings.add(
-            path,
+            path(),
             format!(
-                "{resource}: a request without a limit, which the API server refuses for extended resources"
+                "{}: a request without a limit, which the API server refuses for extended resources",
+                resource()
             ),
             "write the limit; the request follows from it",
         ),
         Some(Ok(limit)) if limit != request => findings.add(
-            path,
-            format!("{resource}: request {} differs from limit {}", request.units(), limit.units()),
+            path(),
+            format!("{}: request {} differs from limit {}", resource(), request.units(), limit.units()),
             "make them equal, or write the limit alone",
         ),
         Some(_) => {}

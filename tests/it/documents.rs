@@ -87,7 +87,7 @@ impl Tree {
                 continue;
             };
             self.now = self.best.clone();
-            let done = if self.at % 2 == 0 {
+            let done = if self.at.is_multiple_of(2) {
                 remove(&mut self.now, pointer)
             } else {
                 reduce(&mut self.now, pointer)

@@ -157,7 +157,8 @@ fn compare(pod: &Value, offline: &Value, online: &Value, mode: &str) -> Result<(
         }
     }
     // Every warning and error that the review tells, the webhook tells in the same words, cut to a warning's length.
-    let told = response["warnings"].to_string();
+    // A denial tells everything in its message.
+    let told = format!("{}{}", response["warnings"], response["status"]["message"]);
     let missing = rules(&["error", "warning"]).into_iter().find(|text| {
         let head: String = text.chars().take(150).collect();
         !told.contains(serde_json::to_string(&head).unwrap_or_default().trim_matches('"'))
