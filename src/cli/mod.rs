@@ -56,7 +56,7 @@ pub fn run() -> Exit {
             return if usage { Exit::Usage } else { Exit::Clean };
         }
     };
-    let mut out = anstream::stdout();
+    let mut out = Closable { inner: anstream::stdout(), closed: false };
     let mut err = anstream::stderr();
     let outcome = match arguments.command {
         Command::Review(arguments) => review::run(&arguments, &mut out, &mut err),
@@ -68,11 +68,45 @@ pub fn run() -> Exit {
     let flushed = io::Write::flush(&mut out);
     match outcome.and_then(|exit| flushed.map(|()| exit)) {
         Ok(exit) => exit,
-        // The reader has seen enough (`| head`).
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Clean,
         Err(error) => {
             let _ = io::Write::write_fmt(&mut err, format_args!("error: cannot write: {error}\n"));
             Exit::Internal
         }
+    }
+}
+
+/// A writer whose reader may have seen enough (`| head`): the rest is dropped, and the exit code is still that of the
+/// whole review.
+struct Closable<W> {
+    inner: W,
+    closed: bool,
+}
+
+impl<W: io::Write> Closable<W> {
+    fn pass<T>(&mut self, outcome: io::Result<T>, instead: T) -> io::Result<T> {
+        match outcome {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(instead)
+            }
+            other => other,
+        }
+    }
+}
+
+impl<W: io::Write> io::Write for Closable<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.closed {
+            return Ok(bytes.len());
+        }
+        let written = self.inner.write(bytes);
+        self.pass(written, bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        if self.closed {
+            return Ok(());
+        }
+        let flushed = self.inner.flush();
+        self.pass(flushed, ())
     }
 }

@@ -109,8 +109,10 @@ pub fn resolve(question: Question<'_>, snapshot: &Snapshot) -> Resolution {
     if let Some(name) = question.pod.annotation(PROFILE_ANNOTATION) {
         return named(name, Evidence::PodAnnotation, question, facts, snapshot);
     }
-    if let Some((profile, evidence)) = own_evidence(question, facts, snapshot) {
-        return when(profile, evidence, question);
+    match own_evidence(question, facts, snapshot) {
+        Own::One(profile, evidence) => return when(profile, evidence, question),
+        Own::Several(candidates) => return Resolution::NotApplicable { candidates },
+        Own::Nothing => {}
     }
     if let Some(name) = facts.and_then(|f| f.profile.as_deref()) {
         return named(name, Evidence::NamespaceAnnotation, question, facts, snapshot);
@@ -123,13 +125,17 @@ pub fn resolve(question: Question<'_>, snapshot: &Snapshot) -> Resolution {
     Resolution::NotApplicable { candidates }
 }
 
-/// A namespace of which nothing is known has no labels but its name: a profile that asks for others does not
-/// admit it.
+/// Of a namespace of which nothing is known, only its name is: whatever else a selector asks, present or absent,
+/// cannot be shown, and the profile does not admit it.
 fn admits(profile: &Profile, namespace: &str, facts: Option<&NamespaceFacts>) -> bool {
     let Some(selector) = &profile.namespaces else { return true };
     match facts {
         Some(facts) => selector.matches(&facts.labels),
-        None => selector.matches(&BTreeMap::from([(NAME_LABEL.to_owned(), namespace.to_owned())])),
+        None => {
+            let keys = selector.match_labels.keys().chain(selector.match_expressions.iter().map(|e| &e.key));
+            keys.into_iter().all(|key| key == NAME_LABEL)
+                && selector.matches(&BTreeMap::from([(NAME_LABEL.to_owned(), namespace.to_owned())]))
+        }
     }
 }
 
@@ -152,13 +158,11 @@ fn named(
                 _ => when(profile, by, question),
             }
         }
-        found => {
+        _ => {
             let shown = printable(name, 80);
-            let reason = if found.is_some() && !question.namespace.is_empty() {
-                format!("profile {shown:?} does not admit namespace {:?}", question.namespace)
-            } else {
-                format!("there is no profile {shown:?}")
-            };
+            // One text for both cases: whether another team's profile exists is not told.
+            let reason =
+                format!("there is no profile {shown:?} that namespace {:?} may use", question.namespace);
             let list: Vec<&str> = usable().take(8).collect();
             let base = super::base::BASES.iter().any(|(base, _)| *base == name);
             let fix = match nearest(name, usable()) {
@@ -176,33 +180,48 @@ fn named(
     }
 }
 
-/// The one profile that serves a resource the pod asks for, else the one that has a network it attaches.
-fn own_evidence(
-    question: Question<'_>,
-    facts: Option<&NamespaceFacts>,
-    snapshot: &Snapshot,
-) -> Option<(Arc<Profile>, Evidence)> {
+/// What the pod's own resources and networks speak for.
+enum Own {
+    Nothing,
+    One(Arc<Profile>, Evidence),
+    /// Two profiles: whichever was taken, the pod would end with rails of both.
+    Several(Vec<String>),
+}
+
+/// Resources and networks that are looked at; a pod has far fewer.
+const MAX_EVIDENCE: usize = 64;
+
+/// The profiles that a resource the pod asks for, or a network it attaches, belongs to alone. All of the evidence
+/// counts, so that the answer does not depend on its order, or on which webhook added what.
+fn own_evidence(question: Question<'_>, facts: Option<&NamespaceFacts>, snapshot: &Snapshot) -> Own {
     let only = |fits: &dyn Fn(&Profile) -> bool| {
         let mut found = snapshot.profiles().filter(|p| fits(p) && admits(p, question.namespace, facts));
         let first = found.next()?;
         found.next().is_none().then(|| Arc::clone(first))
     };
-    for container in question.pod.containers() {
-        for resource in container.resource_names() {
-            if let Some(profile) = only(&|p| p.serves_resource(resource)) {
-                return Some((profile, Evidence::Resource(resource.to_owned())));
-            }
+    let mut evidence: BTreeMap<String, (Arc<Profile>, Evidence)> = BTreeMap::new();
+    let mut add = |found: Option<Arc<Profile>>, what: Evidence| {
+        if let Some(profile) = found {
+            evidence.entry(profile.name.clone()).or_insert((profile, what));
         }
+    };
+    let asked =
+        question.pod.containers().iter().flat_map(|c| {
+            c.resource_names().filter(move |name| c.units(name).is_some_and(|units| units > 0))
+        });
+    for resource in asked.take(MAX_EVIDENCE) {
+        add(only(&|p| p.serves_resource(resource)), Evidence::Resource(resource.to_owned()));
     }
-    for item in question.networks.iter().flat_map(|n| &n.items) {
+    for item in question.networks.iter().flat_map(|n| &n.items).take(MAX_EVIDENCE) {
         let namespace = item.namespace.as_deref().unwrap_or(question.namespace);
         let has =
             |p: &Profile| p.rails.iter().any(|r| r.network.is(namespace, &item.name, question.namespace));
-        if let Some(profile) = only(&has) {
-            return Some((profile, Evidence::Network(format!("{namespace}/{}", item.name))));
-        }
+        add(only(&has), Evidence::Network(format!("{namespace}/{}", item.name)));
     }
-    None
+    if evidence.len() > 1 {
+        return Own::Several(evidence.into_keys().collect());
+    }
+    evidence.into_values().next().map_or(Own::Nothing, |(profile, what)| Own::One(profile, what))
 }
 
 /// Applies the profile's `when` to a pod that did not name it.

@@ -1,17 +1,20 @@
 //! A profile with its base folded in and every value checked: what a decision works with.
 
 use super::profile::{
-    API_VERSION, Attachment, EnvPolicy, FabricProfile, Inject, KIND, LabelSelector, OnMissing, Per, Resource,
-    Spec, Transport, When,
+    API_VERSION, Attachment, EnvPolicy, FabricProfile, Inject, KIND, LabelSelector, MultiNode, OnMissing,
+    Per, Resource, Spec, Transport, When,
 };
 use crate::multus::{NetworkRef, annotation};
 use crate::pod::Quantity;
+use crate::rules::is_word_for_number;
 use crate::text::nearest;
 
 /// The variable that names NCCL's bootstrap interface.
 const BOOTSTRAP_VARIABLE: &str = "NCCL_SOCKET_IFNAME";
 /// Sizes of `/dev/shm` where a profile says nothing: 8 GiB an accelerator.
 const DEFAULT_SHM: i64 = 8 << 30;
+/// Least size for an accelerator (bytes): two of NCCL's proxy pools.
+const MIN_SHM: i64 = 64 << 20;
 /// Accelerators of a node where a profile says nothing: the HGX and DGX baseboards have eight.
 const DEFAULT_ACCELERATORS: u32 = 8;
 
@@ -130,22 +133,34 @@ impl Profile {
         let shm_per_accelerator = match &spec.shared_memory {
             None => DEFAULT_SHM,
             Some(shm) => match Quantity::parse(&shm.per_accelerator) {
-                Ok(q) if q.units() > 0 => q.units(),
+                Ok(q) if q.units() >= MIN_SHM => q.units(),
                 _ => {
                     let text = &shm.per_accelerator;
                     return Err(fail(
                         "/spec/sharedMemory/perAccelerator",
-                        format!("{text:?} is no size such as 8Gi"),
+                        format!("{text:?} is no size of at least 64Mi, such as 8Gi"),
                     ));
                 }
             },
         };
+        if spec.when.as_ref().and_then(|w| w.multi_node) == Some(MultiNode::Required) {
+            let message = "required is not supported yet: leave it out, or narrow podSelector".into();
+            return Err(fail("/spec/when/multiNode", message));
+        }
+        let rails = rails(&spec, &fail)?;
+        if let Some(bootstrap) = &spec.bootstrap
+            && bootstrap != "eth0"
+            && rails.iter().all(|r| r.interface != *bootstrap)
+        {
+            let message = format!("{bootstrap:?} is neither eth0 nor the interface of a rail");
+            return Err(fail("/spec/bootstrap", message));
+        }
         Ok(Self {
             name: profile.metadata.name.clone(),
             transport,
             attachment,
             inject: spec.inject.unwrap_or_default(),
-            rails: rails(&spec, &fail)?,
+            rails,
             resources: resources(&spec, &fail)?,
             ipc_lock: spec.ipc_lock.unwrap_or_else(|| transport.is_verbs()),
             env: env(&spec, &fail)?,
@@ -238,6 +253,13 @@ fn rails(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Rail>, ProfileError> {
         let network = NetworkRef::parse(&rail.network).ok_or_else(|| {
             fail(&at("network"), format!("{:?} is no network; write namespace/name", rail.network))
         })?;
+        if network.name.contains('.') {
+            let message = format!(
+                "{:?}: a name with a dot cannot stand in the short form of the annotation",
+                rail.network
+            );
+            return Err(fail(&at("network"), message));
+        }
         if let Some(resource) = &rail.resource {
             check_resource(resource, &at("resource"), fail)?;
         }
@@ -276,8 +298,14 @@ fn count_up(first: &str, nth: u32, count: u32) -> Option<String> {
 }
 
 fn check_interface(interface: &str, pointer: &str, fail: &Fail<'_>) -> Result<(), ProfileError> {
-    if !annotation::is_interface(interface) || interface.contains(['@', ',', '"', '\\']) {
-        return Err(fail(pointer, format!("{interface:?} is no interface name of at most 15 characters")));
+    // Fewer characters than Linux takes: a bracket or a quote would turn the annotation's short form into JSON.
+    let plain = interface
+        .bytes()
+        .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_' | b'.'));
+    if !annotation::is_interface(interface) || !plain {
+        let message =
+            format!("{interface:?} is no interface name of at most 15 of a-z, 0-9, '-', '_' and '.'");
+        return Err(fail(pointer, message));
     }
     let positional = |stem: &str| {
         interface.strip_prefix(stem).is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
@@ -312,6 +340,12 @@ fn check_resource(name: &str, pointer: &str, fail: &Fail<'_>) -> Result<(), Prof
 fn resources(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Resource>, ProfileError> {
     for (i, resource) in spec.resources.iter().flatten().enumerate() {
         check_resource(&resource.name, &format!("/spec/resources/{i}/name"), fail)?;
+        if spec.resources.iter().flatten().take(i).any(|r| r.name == resource.name) {
+            return Err(fail(
+                &format!("/spec/resources/{i}/name"),
+                format!("{:?} is given twice", resource.name),
+            ));
+        }
         if !(1..=1024).contains(&resource.quantity) {
             return Err(fail(&format!("/spec/resources/{i}/quantity"), "1 to 1024 is expected".into()));
         }
@@ -355,10 +389,24 @@ fn env(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, ProfileError> {
                 let message = "at most 4096 printable characters without $( are expected".into();
                 return Err(fail(&at("value"), message));
             }
+            (Some(value), _) if is_word_for_number(&entry.name, value) => {
+                let message = format!("{}={value:?}: NCCL reads a word as 0; write a number", entry.name);
+                return Err(fail(&at("value"), message));
+            }
             (Some(value), _) => value.clone(),
         };
         let reason = entry.reason.clone().unwrap_or_else(|| "set by the profile".to_owned());
         entries.push(EnvEntry { name: entry.name.clone(), value, policy: entry.policy, reason });
+    }
+    if let Some(bootstrap) = &spec.bootstrap
+        && entries.iter().all(|e| e.name != BOOTSTRAP_VARIABLE)
+    {
+        entries.push(EnvEntry {
+            name: BOOTSTRAP_VARIABLE.to_owned(),
+            value: bootstrap.clone(),
+            policy: EnvPolicy::Default,
+            reason: format!("the profile's bootstrap interface is {bootstrap}"),
+        });
     }
     Ok(entries)
 }

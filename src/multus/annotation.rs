@@ -105,7 +105,7 @@ fn parse_short(text: &str) -> Result<Vec<Selection<'_>>, AnnotationError> {
                 return Err(AnnotationError::NoName(index));
             }
             // The short form takes labels only: no dot, unlike the JSON form.
-            check(index, "network name", name, is_label)?;
+            check(index, "network name", name, |n| is_subdomain(n) && !n.contains('.'))?;
             if let Some(namespace) = namespace {
                 check(index, "namespace", namespace, is_label)?;
             }
@@ -186,21 +186,25 @@ fn shorten(value: &str) -> String {
     short
 }
 
-/// A DNS-1123 label.
+/// A DNS-1123 label, which names of namespaces are.
 #[must_use]
 pub fn is_label(name: &str) -> bool {
-    let inner = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-';
-    let bytes = name.as_bytes();
-    bytes.len() <= 63
-        && bytes.iter().all(inner)
-        && bytes.first().is_some_and(|b| *b != b'-')
-        && bytes.last().is_some_and(|b| *b != b'-')
+    name.len() <= 63 && is_part(name)
 }
 
-/// A DNS-1123 subdomain, which names of custom resources are.
+/// A DNS-1123 subdomain, which names of custom resources are. Its parts have no limit of their own
+/// (k8s.io/apimachinery pkg/util/validation).
 #[must_use]
 pub fn is_subdomain(name: &str) -> bool {
-    name.len() <= 253 && name.split('.').all(is_label)
+    name.len() <= 253 && name.split('.').all(is_part)
+}
+
+fn is_part(name: &str) -> bool {
+    let inner = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-';
+    let bytes = name.as_bytes();
+    bytes.iter().all(inner)
+        && bytes.first().is_some_and(|b| *b != b'-')
+        && bytes.last().is_some_and(|b| *b != b'-')
 }
 
 /// A Linux interface name: at most 15 bytes, no white space, no slash, neither `.` nor `..`.

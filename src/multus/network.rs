@@ -77,8 +77,33 @@ impl fmt::Display for ResourceName {
 pub struct NetworkFact {
     /// Resource whose devices Multus hands to the CNI plugin, one an attachment.
     pub resource: Option<ResourceName>,
+    /// Whether its CNI plugin takes one device an attachment; `None` where the plugin is not known. A shared HCA
+    /// behind macvlan or IPoIB is a slot of the pod, not a device of an attachment.
+    pub takes_device: Option<bool>,
     /// Kind of the object that says so.
     pub origin: &'static str,
+}
+
+/// Whether a CNI plugin takes a device, by its `type`.
+fn takes_device(cni_type: &str) -> Option<bool> {
+    match cni_type {
+        "sriov" | "ib-sriov" | "host-device" | "ovs" => Some(true),
+        "macvlan" | "ipvlan" | "ipoib" | "bridge" | "ptp" | "vlan" => Some(false),
+        _ => None,
+    }
+}
+
+/// The `type` of the first plugin of a CNI configuration, single or list.
+fn cni_type(config: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Config {
+        #[serde(default, rename = "type")]
+        cni_type: Option<String>,
+        #[serde(default)]
+        plugins: Option<Vec<Config>>,
+    }
+    let config: Config = serde_json::from_str(config).ok()?;
+    config.cni_type.or_else(|| config.plugins?.into_iter().next()?.cni_type)
 }
 
 /// The part of a network object that decides its NetworkAttachmentDefinition.
@@ -107,6 +132,8 @@ struct NetworkSpec {
     network_namespace: Option<String>,
     #[serde(default)]
     resource_name: Option<String>,
+    #[serde(default)]
+    config: Option<String>,
 }
 
 /// The NetworkAttachmentDefinition that an object is, or that its operator renders from it: namespace, name
@@ -147,7 +174,14 @@ pub fn render(
         }
         _ => return None,
     };
-    Some((namespace.to_owned(), name, NetworkFact { resource, origin }))
+    let takes_device = match origin {
+        "NetworkAttachmentDefinition" => {
+            object.spec.config.as_deref().and_then(cni_type).and_then(|cni_type| takes_device(&cni_type))
+        }
+        "MacvlanNetwork" | "IPoIBNetwork" => Some(false),
+        _ => Some(true),
+    };
+    Some((namespace.to_owned(), name, NetworkFact { resource, takes_device, origin }))
 }
 
 #[cfg(test)]

@@ -4,6 +4,13 @@ use super::{Change, Edit, EnvRefusal, Plan, Scene, Target};
 use crate::fabric::Profile;
 use crate::fabric::profile::EnvPolicy;
 use crate::pod::shell::sets_variable;
+use crate::pod::view::Container;
+
+fn names_plugin(container: &Container<'_>) -> bool {
+    let plugin = container.env_var("NCCL_NET_PLUGIN");
+    plugin.is_some_and(|(_, e)| e.value.as_deref().is_none_or(|v| !v.is_empty() && v != "none"))
+        || container.shell_text().any(|text| sets_variable(text, "NCCL_NET_PLUGIN"))
+}
 
 pub(super) fn plan(scene: Scene<'_>, profile: &Profile, target: Target, plan: &mut Plan) {
     let Some(container) = scene.pod.containers().get(target.index) else { return };
@@ -12,6 +19,8 @@ pub(super) fn plan(scene: Scene<'_>, profile: &Profile, target: Target, plan: &m
         .iter()
         .filter(|e| e.policy != EnvPolicy::Forbid)
         .filter(|e| container.env_var(&e.name).is_none())
+        // A plugin that the user names brings its own transport; pinning IB would bypass it.
+        .filter(|e| e.name != "NCCL_NET" || !names_plugin(container))
         .filter(|e| !container.shell_text().any(|text| sets_variable(text, &e.name)))
         .collect();
     if absent.is_empty() {

@@ -145,6 +145,20 @@ impl ResourceList {
 }
 
 impl Plan {
+    /// The target at an index of `spec.containers`. Targets are in the order of the list.
+    #[must_use]
+    pub fn target(&self, index: usize) -> Option<Target> {
+        let at = self.targets.binary_search_by_key(&index, |t| t.index).ok()?;
+        self.targets.get(at).copied()
+    }
+
+    /// Why a container does not get `IPC_LOCK`, if it does not.
+    #[must_use]
+    pub fn ipc_lock_refusal(&self, index: usize) -> Option<&IpcLockRefusal> {
+        let at = self.ipc_lock_refusals.binary_search_by_key(&index, |(i, _)| *i).ok()?;
+        self.ipc_lock_refusals.get(at).map(|(_, refusal)| refusal)
+    }
+
     /// What was left undone and why, without the changes.
     #[must_use]
     pub fn without_changes(mut self) -> Self {
@@ -292,10 +306,10 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     }
     shm::plan_volume(scene, profile, &mut plan);
     // Container by container, so that a patch and a reader find one container's edits together.
-    let attached = networks::attachments_by_resource(scene, profile, &plan);
+    let attached = networks::attached_resources(scene, profile, &plan);
     let wanted = resources::wanted(scene, profile, &plan, &attached);
     for index in 0..scene.pod.containers().len() {
-        if let Some(target) = plan.targets.iter().find(|t| t.index == index).copied() {
+        if let Some(target) = plan.target(index) {
             resources::plan(scene, target, &wanted, &mut plan);
             ipc_lock::plan(scene, profile, target, &mut plan);
             env::plan(scene, profile, target, &mut plan);

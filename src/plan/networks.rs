@@ -5,7 +5,7 @@ use crate::fabric::{Evidence, Profile, Rail};
 use crate::multus::{Networks, Selection, parse};
 use crate::text::count;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence, plan: &mut Plan) {
     let rails = profile.rails_for(plan.accelerators);
@@ -18,23 +18,21 @@ pub(super) fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence, pla
     if missing.is_empty() {
         return;
     }
-    let mut taken: Vec<&str> = items.iter().filter_map(|i| i.interface.as_deref()).collect();
+    // A rail keeps its own interface; where the user gave that name to another network, it gets one that no rail has.
+    let taken: BTreeSet<&str> = items.iter().filter_map(|i| i.interface.as_deref()).collect();
+    let mut spare = (profile.rails.len()..)
+        .map(|n| format!("rail{n}"))
+        .filter(|name| !taken.contains(name.as_str()) && profile.rails.iter().all(|r| r.interface != *name));
     let added: Vec<Selection<'_>> = missing
         .iter()
-        .map(|rail| {
-            // The rail's own name, or the next free one where the user gave that name to another network.
-            let interface = if taken.contains(&rail.interface.as_str()) {
-                let free = rails.iter().find(|r| !taken.contains(&r.interface.as_str()));
-                free.map(|r| r.interface.as_str())
+        .map(|rail| Selection {
+            namespace: rail.network.namespace.as_deref().map(Cow::Borrowed),
+            name: Cow::Borrowed(&rail.network.name),
+            interface: if taken.contains(rail.interface.as_str()) {
+                spare.next().map(Cow::Owned)
             } else {
-                Some(rail.interface.as_str())
-            };
-            taken.extend(interface);
-            Selection {
-                namespace: rail.network.namespace.as_deref().map(Cow::Borrowed),
-                name: Cow::Borrowed(&rail.network.name),
-                interface: interface.map(Cow::Borrowed),
-            }
+                Some(Cow::Borrowed(rail.interface.as_str()))
+            },
         })
         .collect();
     let value = existing.map_or_else(|| short(&added), |n| n.append(&added));
@@ -117,24 +115,18 @@ fn short(added: &[Selection<'_>]) -> String {
     added.iter().map(Selection::short).collect::<Vec<_>>().join(",")
 }
 
-/// How many attachments of the final annotation carry each resource of the profile.
-pub(super) fn attachments_by_resource(
-    scene: Scene<'_>,
-    profile: &Profile,
-    plan: &Plan,
-) -> BTreeMap<String, i64> {
+/// The resource of the profile behind each attachment of the final annotation, in its order; attachments that
+/// carry none are left out.
+pub(super) fn attached_resources<'p>(scene: Scene<'_>, profile: &'p Profile, plan: &Plan) -> Vec<&'p str> {
     let planned = plan.changes.iter().find_map(|c| match &c.edit {
         Edit::Networks { value, .. } => parse(value).ok(),
         _ => None,
     });
     let existing = scene.networks.and_then(|n| n.as_ref().ok());
     let items = planned.as_ref().or(existing).map(|n| n.items.as_slice()).unwrap_or_default();
-    let mut counts: BTreeMap<String, i64> = BTreeMap::new();
-    for item in items {
+    let resource = |item: &Selection<'_>| {
         let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
-        if let Some(resource) = profile.resource_of(namespace, &item.name, scene.namespace) {
-            *counts.entry(resource.to_owned()).or_default() += 1;
-        }
-    }
-    counts
+        profile.resource_of(namespace, &item.name, scene.namespace)
+    };
+    items.iter().filter_map(resource).collect()
 }

@@ -17,16 +17,17 @@ pub(super) struct Wanted {
     raise: bool,
 }
 
-/// What each target should have.
-pub(super) fn wanted(
-    scene: Scene<'_>,
-    profile: &Profile,
-    plan: &Plan,
-    attached: &BTreeMap<String, i64>,
-) -> Vec<Wanted> {
+/// What each target should have, in the order of the containers. `attached` names the resource behind each
+/// attachment of the final annotation, in its order.
+pub(super) fn wanted(scene: Scene<'_>, profile: &Profile, plan: &Plan, attached: &[&str]) -> Vec<Wanted> {
     let mut wanted = Vec::new();
-    for (name, attachments) in attached {
-        share(scene, plan, name, *attachments, &mut wanted);
+    let dealt = deal(plan, attached);
+    let mut needs: BTreeMap<&str, i64> = BTreeMap::new();
+    for name in attached {
+        *needs.entry(name).or_default() += 1;
+    }
+    for (name, need) in needs {
+        share(scene, plan, &dealt, name, need, &mut wanted);
     }
     for resource in &profile.resources {
         for target in &plan.targets {
@@ -39,92 +40,116 @@ pub(super) fn wanted(
             });
         }
     }
+    wanted.sort_by_key(|w| w.container);
     wanted
 }
 
-/// Splits the units that the attachments need over the targets by their accelerators. Units that other
-/// running containers hold count: Multus takes devices from all of them (multus-cni pkg/k8sclient).
-fn share(scene: Scene<'_>, plan: &Plan, name: &str, attachments: i64, wanted: &mut Vec<Wanted>) {
-    let pod = scene.pod;
-    let is_target = |i: usize| plan.targets.iter().any(|t| t.index == i);
-    let others: i64 = pod
-        .containers()
-        .iter()
-        .enumerate()
-        .filter(|(i, _)| !is_target(*i))
-        .map(|(_, c)| c)
-        .chain(pod.init_containers().iter().filter(|c| c.is_sidecar()))
-        .filter_map(|c| c.units(name))
-        .sum();
-    let held: i64 = plan.targets.iter().filter_map(|t| pod.containers().get(t.index)?.units(name)).sum();
-    let need = attachments.saturating_sub(others);
-    if held >= need {
-        return;
-    }
-    let total = i64::from(plan.accelerators.max(1));
-    let (mut seen, mut given) = (0_i64, 0_i64);
+/// Deals the attachments over the targets by their accelerators: with four accelerators each, the first target
+/// gets the first half of the rails, whether they share one resource or have one each.
+fn deal<'a>(plan: &Plan, attached: &[&'a str]) -> BTreeMap<(usize, &'a str), i64> {
+    let total = u64::from(plan.accelerators.max(1));
+    let mut dealt = BTreeMap::new();
+    let mut rails = attached.iter().enumerate().peekable();
+    let mut seen = 0_u64;
     for target in &plan.targets {
-        seen += i64::from(target.accelerators);
-        // Cumulative rounding: the shares add up to the whole.
-        let upto = need.saturating_mul(seen) / total;
-        let units = upto - given;
-        given = upto;
-        let reason = format!(
-            "one unit for each of {}",
-            count(usize::try_from(attachments).unwrap_or(usize::MAX), "attachment")
-        );
-        if units > 0 {
-            wanted.push(Wanted {
-                container: target.index,
-                name: name.to_owned(),
-                units,
-                reason,
-                raise: true,
-            });
+        seen += u64::from(target.accelerators);
+        let upto = usize::try_from(attached.len() as u64 * seen / total).unwrap_or(attached.len());
+        while let Some((_, name)) = rails.next_if(|(nth, _)| *nth < upto) {
+            *dealt.entry((target.index, *name)).or_default() += 1;
+        }
+    }
+    dealt
+}
+
+/// Shares out what is missing of a resource. Units that other running containers hold count: Multus takes devices
+/// from all of them (multus-cni pkg/k8sclient). What a target holds already counts for it, so that the sum never
+/// passes the number of attachments.
+fn share(
+    scene: Scene<'_>,
+    plan: &Plan,
+    dealt: &BTreeMap<(usize, &str), i64>,
+    name: &str,
+    attachments: i64,
+    wanted: &mut Vec<Wanted>,
+) {
+    let apps = scene.pod.containers();
+    let sidecars = scene.pod.init_containers().iter().filter(|c| c.is_sidecar());
+    let held = apps.iter().chain(sidecars).filter_map(|c| c.units(name)).fold(0_i64, i64::saturating_add);
+    let mut short = attachments.saturating_sub(held);
+    let units = count(usize::try_from(attachments).unwrap_or(usize::MAX), "attachment");
+    let reason = format!("one unit for each of {units}");
+    let mut gives: Vec<(usize, i64, i64)> = Vec::new();
+    for target in &plan.targets {
+        let own = apps.get(target.index).and_then(|c| c.units(name)).unwrap_or(0);
+        let share = dealt.get(&(target.index, name)).copied().unwrap_or(0);
+        let give = share.saturating_sub(own).clamp(0, short.max(0));
+        short -= give;
+        gives.push((target.index, own, give));
+    }
+    // What rounding and uneven holdings leave over goes to the first target.
+    if let Some(first) = gives.first_mut() {
+        first.2 += short.max(0);
+    }
+    for (container, own, give) in gives {
+        if give > 0 {
+            let (name, reason) = (name.to_owned(), reason.clone());
+            wanted.push(Wanted { container, name, units: own.saturating_add(give), reason, raise: true });
         }
     }
 }
 
 pub(super) fn plan(scene: Scene<'_>, target: Target, wanted: &[Wanted], plan: &mut Plan) {
     let Some(container) = scene.pod.containers().get(target.index) else { return };
-    for item in wanted.iter().filter(|w| w.container == target.index) {
-        let has_requests = container.requests().is_some();
-        for list in [ResourceList::Limits, ResourceList::Requests] {
-            let present = quantity(container, list, &item.name);
-            let current = match present {
-                // A text that is no number is the user's to mend; a rule says so.
-                Some(None) => continue,
-                Some(Some(units)) => Some(units),
-                None => None,
-            };
-            let edit = |present| Edit::Quantity {
-                container: target.index,
-                list,
-                name: item.name.clone(),
-                units: item.units,
-                present,
-            };
-            let change = match current {
-                Some(units) if units >= item.units || !item.raise => continue,
-                Some(units) => {
-                    Change { edit: edit(true), reason: format!("{}; {units} is too few", item.reason) }
+    let start = wanted.partition_point(|w| w.container < target.index);
+    let own = wanted.iter().skip(start).take_while(|w| w.container == target.index);
+    for item in own {
+        let edit = |list, present| Edit::Quantity {
+            container: target.index,
+            list,
+            name: item.name.clone(),
+            units: item.units,
+            present,
+        };
+        let limit = quantity(container, ResourceList::Limits, &item.name);
+        let request = quantity(container, ResourceList::Requests, &item.name);
+        let short = |units: i64| item.raise && units < item.units;
+        match (limit, request) {
+            // A text that is no number is the user's to mend; a rule says so.
+            (Some(None), _) | (_, Some(None)) => continue,
+            // The API wants both equal (ValidateResourceRequirements); where they differ, a rule says so.
+            (Some(Some(limit)), Some(Some(request))) if limit != request => continue,
+            (Some(Some(units)), request) => {
+                if !short(units) {
+                    continue;
                 }
+                let reason = format!("{}; {units} is too few", item.reason);
+                plan.changes.push(Change { edit: edit(ResourceList::Limits, true), reason: reason.clone() });
+                if request.flatten().is_some_and(|request| request != item.units) {
+                    plan.changes.push(Change { edit: edit(ResourceList::Requests, true), reason });
+                }
+            }
+            // A request without a limit is refused by the API server, and told by a rule.
+            (None, Some(Some(_))) => continue,
+            (None, None) => {
+                plan.changes
+                    .push(Change { edit: edit(ResourceList::Limits, false), reason: item.reason.clone() });
                 // The API server copies a limit into absent requests, so requests are written only where the
                 // container lists them (k8s.io/kubernetes pkg/apis/core/v1/defaults.go).
-                None if list == ResourceList::Requests && !has_requests => continue,
-                None => Change { edit: edit(false), reason: item.reason.clone() },
-            };
-            plan.changes.push(change);
+                if container.requests().is_some() {
+                    let reason = item.reason.clone();
+                    plan.changes.push(Change { edit: edit(ResourceList::Requests, false), reason });
+                }
+            }
         }
     }
 }
 
-/// The quantity under a key: absent, unreadable, or a number of units.
+/// The quantity under a key: absent, unreadable (a negative one as well), or a number of units.
 fn quantity(container: &Container<'_>, list: ResourceList, name: &str) -> Option<Option<i64>> {
     let map = match list {
         ResourceList::Limits => container.limits(),
         ResourceList::Requests => container.requests(),
     };
     let text = map?.get(name)?;
-    Some(Quantity::parse(&text.0).ok().map(Quantity::units))
+    Some(Quantity::parse(&text.0).ok().filter(|q| !q.is_negative()).map(Quantity::units))
 }

@@ -3,8 +3,10 @@
 
 use super::{Change, Edit, Plan, Scene};
 use crate::fabric::Profile;
+use crate::pod::view::Volume;
 use crate::pod::{Bytes, Container, Quantity};
 use crate::text::count;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where processes expect POSIX shared memory.
 pub const SHM_PATH: &str = "/dev/shm";
@@ -47,17 +49,22 @@ pub(super) fn plan_volume(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) 
     if accelerators == 0 {
         return;
     }
-    // Another container has one already: a later webhook added this container, or half of them were mounted.
-    if let Some(shared) = shared_volume(scene) {
-        plan.shm_volume = Some(shared.to_owned());
-        return;
-    }
     let limit = bare
         .map(|t| pod.containers().get(t.index).and_then(memory_limit))
         .try_fold(0_i64, |sum, limit| limit.map(|l| sum.saturating_add(l)));
     let size = recommended(accelerators, profile.shm_per_accelerator, limit);
-    let used = |name: &&&str| !pod.volumes().iter().any(|v| v.name.as_deref() == Some(**name));
-    let Some(name) = VOLUME_NAMES.iter().find(used) else { return };
+    // Another container has a large enough one already: a later webhook added this container, or half of them were
+    // mounted.
+    if let Some(shared) = shared_volume(scene, size) {
+        plan.shm_volume = Some(shared.to_owned());
+        return;
+    }
+    // A name that a mount refers to counts as taken although no volume has it: the API server refuses such a pod, and
+    // it is not for us to make it valid.
+    let mounts = pod.containers().iter().chain(pod.init_containers()).flat_map(Container::volume_mounts);
+    let named = pod.volumes().iter().map(|v| &v.name).chain(mounts.map(|m| &m.name));
+    let taken: BTreeSet<&str> = named.filter_map(Option::as_deref).collect();
+    let Some(name) = VOLUME_NAMES.iter().find(|name| !taken.contains(*name)) else { return };
     let each = Bytes(profile.shm_per_accelerator);
     let full = profile.shm_per_accelerator.saturating_mul(i64::from(accelerators));
     let reason = if size < full {
@@ -76,15 +83,28 @@ pub(super) fn plan_volume(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) 
     });
 }
 
-/// The memory volume that an app container mounts at `/dev/shm`, if one does.
-fn shared_volume<'a>(scene: Scene<'a>) -> Option<&'a str> {
+/// A memory volume of at least this size that an app container mounts at `/dev/shm`, if one does.
+fn shared_volume<'a>(scene: Scene<'a>, size: i64) -> Option<&'a str> {
     let pod = scene.pod;
-    let mounted = pod.containers().iter().filter_map(|c| c.mount_at(SHM_PATH)?.1.name.as_deref());
-    let in_memory = |name: &&str| {
-        let volume = pod.volumes().iter().find(|v| v.name.as_deref() == Some(*name));
-        volume.and_then(|v| v.empty_dir.as_ref()?.medium.as_deref()) == Some("Memory")
+    let large_enough = |v: &Volume<'_>| {
+        let Some(empty_dir) = v.empty_dir.as_ref().filter(|_| v.host_path.is_none()) else { return false };
+        let limit = empty_dir.size_limit.as_ref().map(|l| Quantity::parse(&l.0));
+        let fits = match limit {
+            None => true,
+            Some(Ok(limit)) => limit.units() == 0 || limit.units() >= size,
+            Some(Err(_)) => false,
+        };
+        empty_dir.medium.as_deref() == Some("Memory") && fits
     };
-    mounted.into_iter().find(in_memory)
+    // Of two volumes with one name, which the API server refuses, the first counts.
+    let mut volumes: BTreeMap<&str, bool> = BTreeMap::new();
+    for volume in pod.volumes() {
+        if let Some(name) = volume.name.as_deref() {
+            volumes.entry(name).or_insert_with(|| large_enough(volume));
+        }
+    }
+    let mut mounted = pod.containers().iter().filter_map(|c| c.mount_at(SHM_PATH)?.1.name.as_deref());
+    mounted.find(|name| volumes.get(name) == Some(&true))
 }
 
 /// Plans the mount of the planned volume in a container that has none: processes that share memory across

@@ -20,7 +20,8 @@ pub(super) fn find(pod: &PodView<'_>, accelerators: &Accelerators, profile: &Pro
         .enumerate()
         .filter_map(|(index, container)| {
             let demand = accelerators.demand(container);
-            let count = if demand.unknown { profile.accelerators_per_node } else { demand.whole.max(1) };
+            let least = if demand.unknown { profile.accelerators_per_node } else { 1 };
+            let count = demand.whole.max(least);
             demand.any.then_some(Target { index, accelerators: count })
         })
         .collect()

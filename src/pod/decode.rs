@@ -139,6 +139,9 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Objects<T> {
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Objects<T>, A::Error> {
                 let mut items = Vec::new();
                 while let Some(Element(item)) = seq.next_element()? {
+                    if items.len() == MAX_OBJECTS {
+                        return Err(de::Error::custom(format!("more than {MAX_OBJECTS} items")));
+                    }
                     items.push(item.unwrap_or_default());
                 }
                 Ok(Objects(items))
@@ -181,6 +184,27 @@ impl<'de: 'a, 'a, V: Deserialize<'de> + Default> Deserialize<'de> for Pairs<'a, 
             }
         }
         d.deserialize_map(PairsVisitor(PhantomData))
+    }
+}
+
+/// Most items of a list of structs, and most resources of one container. Real pods stay far below; without a bound
+/// a pod of a few megabytes could cost seconds or a hundred megabytes.
+const MAX_OBJECTS: usize = 10_000;
+const MAX_RESOURCES: usize = 64;
+
+/// For `deserialize_with`: the resources of a container.
+///
+/// # Errors
+/// Those of the deserializer, and too many resources.
+pub fn resources<'de: 'a, 'a, D: Deserializer<'de>>(
+    d: D,
+) -> Result<Option<Pairs<'a, QuantityText<'a>>>, D::Error> {
+    let pairs = Option::<Pairs<'a, QuantityText<'a>>>::deserialize(d)?;
+    match &pairs {
+        Some(p) if p.0.len() > MAX_RESOURCES => {
+            Err(de::Error::custom(format!("more than {MAX_RESOURCES} resources in one list")))
+        }
+        _ => Ok(pairs),
     }
 }
 

@@ -21,12 +21,24 @@ pub fn over_ssh(pod: &PodView<'_>) -> bool {
         .or_else(|| label("mpi-job-role"));
     let mpi_worker = role.is_some_and(|r| r.eq_ignore_ascii_case("worker"))
         && (operator.is_some_and(|o| o.starts_with("mpi")) || label("mpi-job-role").is_some());
-    mpi_worker || pod.containers().iter().any(|c| c.shell_text().any(runs_sshd))
+    mpi_worker
+        || pod
+            .containers()
+            .iter()
+            .any(|c| c.shell_text().any(runs_sshd) && !c.shell_text().any(launches_ranks))
 }
 
+/// A program by its path in sbin, or `sshd` as the first word of a command.
 fn runs_sshd(text: &str) -> bool {
-    text.split(|c: char| c.is_whitespace() || matches!(c, ';' | '&' | '|' | '(' | ')' | '"' | '\''))
-        .any(|word| word == "sshd" || word.ends_with("/sshd"))
+    text.trim_start().split(char::is_whitespace).next() == Some("sshd")
+        || text
+            .split(|c: char| c.is_whitespace() || matches!(c, ';' | '&' | '|' | '(' | ')' | '"' | '\''))
+            .any(|word| word.ends_with("/sbin/sshd"))
+}
+
+/// Launchers that start ranks as their own children, which see the container's variables.
+fn launches_ranks(text: &str) -> bool {
+    ["torchrun", "torch.distributed", "deepspeed", "accelerate launch"].iter().any(|word| text.contains(word))
 }
 
 #[cfg(test)]
@@ -53,6 +65,9 @@ mod tests {
     fn no_evidence() {
         assert!(!ssh(
             r#"{"spec":{"containers":[{"command":["torchrun","train.py"],"args":["sshd_config"]}]}}"#
+        ));
+        assert!(!ssh(
+            r#"{"spec":{"containers":[{"args":["-c","mkdir -p /var/run/sshd; torchrun train.py"]}]}}"#
         ));
         assert!(!ssh(
             r#"{"metadata":{"labels":{"training.kubeflow.org/operator-name":"pytorchjob-controller","training.kubeflow.org/replica-type":"worker"}}}"#

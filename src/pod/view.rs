@@ -1,7 +1,7 @@
 //! The read model of a pod: only the fields that decide something, borrowed from the body. It is never
 //! written back; patches are made from intents on the raw object, so fields newer than this model survive.
 
-use super::decode::{List, Objects, Pairs, QuantityText, Text, mapping};
+use super::decode::{List, Objects, Pairs, QuantityText, Text, mapping, resources};
 use super::quantity::Quantity;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -151,10 +151,10 @@ pub struct EnvVar<'a> {
 #[derive(Debug, Default, Deserialize)]
 pub struct Resources<'a> {
     /// Upper bounds; for extended resources the quantity that is handed out.
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "resources")]
     pub limits: Option<Pairs<'a, QuantityText<'a>>>,
     /// Lower bounds.
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "resources")]
     pub requests: Option<Pairs<'a, QuantityText<'a>>>,
     /// Claims of the pod that this container uses.
     #[serde(borrow, default)]
@@ -306,7 +306,7 @@ impl<'a> Container<'a> {
             .limits()
             .and_then(|l| l.get(resource))
             .or_else(|| self.requests().and_then(|r| r.get(resource)))?;
-        Quantity::parse(&text.0).ok().map(Quantity::units)
+        Quantity::parse(&text.0).ok().map(|q| q.units().max(0))
     }
     /// Every resource name the container mentions, limits first, each once.
     pub fn resource_names(&self) -> impl Iterator<Item = &str> {

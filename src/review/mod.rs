@@ -43,6 +43,8 @@ pub struct PodRequest<'a> {
     pub opted_in: bool,
     /// A profile given on the command line.
     pub profile: Option<&'a Arc<Profile>>,
+    /// Whether the answer goes to the pod's owner, who may not read other namespaces; false for operators.
+    pub tenant_view: bool,
     /// Whether the workload around the template starts its ranks over ssh. The pods themselves carry labels
     /// that say so; a template does not yet.
     pub ranks_over_ssh: bool,
@@ -110,6 +112,7 @@ pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decisi
     let not_injected = request.stage == Stage::Final && lacks_everything(scene, &plan, &resolution);
     let plan = if request.stage == Stage::Final { plan.without_changes() } else { plan };
     let context = PodContext {
+        tenant_view: request.tenant_view,
         not_injected,
         overlay: Overlay::new(&pod, &plan),
         plan: &plan,

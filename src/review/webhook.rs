@@ -67,6 +67,7 @@ fn pod(
         mode,
         opted_in: true,
         profile: None,
+        tenant_view: true,
         ranks_over_ssh: false,
     };
     let mut decision = decide_pod(pod, snapshot).map_err(EnvelopeError::Object)?;

@@ -2,9 +2,10 @@
 
 use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::plan::{IpcLockRefusal, SHM_PATH, recommended_shm};
-use crate::pod::view::{Container, runs_as_root};
+use crate::pod::view::{Container, Volume, runs_as_root};
 use crate::pod::{Bytes, Quantity};
 use crate::text::{count, printable};
+use std::collections::BTreeMap;
 
 /// Below this for each accelerator (bytes) a training job is likely to run out: PyTorch with a dozen process
 /// groups takes about 400 MiB a rank (12 communicators at 33 MiB, NCCL 2.30).
@@ -67,6 +68,11 @@ impl Rule for SharedMemory {
             return;
         }
         let accelerators = &context.snapshot.settings().accelerators;
+        let named = |(index, volume)| -> Option<(&str, (usize, &Volume<'_>))> {
+            let volume: &Volume<'_> = volume;
+            Some((volume.name.as_deref()?, (index, volume)))
+        };
+        let volumes: BTreeMap<&str, _> = pod.volumes().iter().enumerate().rev().filter_map(named).collect();
         for (index, container) in pod.containers().iter().enumerate() {
             let demand = accelerators.demand(container);
             if demand.whole < 2 && !demand.unknown || context.overlay.mounts_shm(index) {
@@ -87,7 +93,9 @@ impl Rule for SharedMemory {
                 }
                 Some((_, mount)) => {
                     let volume = mount.name.as_deref().unwrap_or_default();
-                    judge_volume(context, container, demand.whole.max(1), volume, findings);
+                    if let Some(volume) = volumes.get(volume) {
+                        judge_volume(context, container, demand.whole.max(1), *volume, findings);
+                    }
                 }
             }
         }
@@ -98,14 +106,9 @@ fn judge_volume(
     context: &PodContext<'_>,
     container: &Container<'_>,
     whole: u32,
-    name: &str,
+    (index, volume): (usize, &Volume<'_>),
     findings: &mut Findings<'_>,
 ) {
-    let volumes = context.pod().volumes();
-    let Some((index, volume)) = volumes.iter().enumerate().find(|(_, v)| v.name.as_deref() == Some(name))
-    else {
-        return;
-    };
     let path = format!("/spec/volumes/{index}");
     if volume.host_path.is_some() {
         findings.add_as(
@@ -210,11 +213,7 @@ impl Rule for IpcLockNonRoot {
     }
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
         for (index, container) in context.pod().containers().iter().enumerate() {
-            let refused = context
-                .plan
-                .ipc_lock_refusals
-                .iter()
-                .any(|(i, r)| *i == index && *r == IpcLockRefusal::NonRoot);
+            let refused = context.plan.ipc_lock_refusal(index) == Some(&IpcLockRefusal::NonRoot);
             let added = container.adds_capability("IPC_LOCK")
                 && !container.privileged()
                 && runs_as_root(context.pod(), container) == Some(false)

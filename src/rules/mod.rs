@@ -11,6 +11,7 @@ mod resources;
 mod sriov;
 
 pub use finding::{Finding, Findings, Severity};
+pub use nccl_numbers::is_word_for_number;
 
 use crate::fabric::Resolution;
 use crate::multus::{AnnotationError, Networks};
@@ -109,6 +110,8 @@ pub fn checks_kind(group: &str, kind: &str) -> bool {
 /// What a rule on pods sees.
 #[derive(Debug)]
 pub struct PodContext<'a> {
+    /// Whether the answer goes to the pod's owner, who may not read other namespaces.
+    pub tenant_view: bool,
     /// Whether this is the final pod and nothing of the profile's networks and resources is on it.
     pub not_injected: bool,
     /// The pod or template, with the plan laid over it.
@@ -139,8 +142,9 @@ impl<'a> PodContext<'a> {
     #[must_use]
     pub fn has_rdma(&self, index: usize) -> bool {
         let Some(container) = self.pod().containers().get(index) else { return false };
-        let profile = self.resolution.profile().map(|(p, _)| p).filter(|p| p.transport.is_verbs());
-        let served = |name: &str| profile.is_some_and(|p| p.serves_resource(name)) || names_rdma(name);
+        let profile = self.resolution.profile().map(|(p, _)| p);
+        let verbs = profile.filter(|p| p.transport.is_verbs());
+        let served = |name: &str| verbs.is_some_and(|p| p.serves_resource(name)) || names_rdma(name);
         let planned = profile.into_iter().flat_map(|p| {
             p.rails
                 .iter()
@@ -149,8 +153,8 @@ impl<'a> PodContext<'a> {
         });
         container
             .resource_names()
-            .filter(|n| served(n))
             .chain(planned)
+            .filter(|n| served(n))
             .any(|n| self.overlay.units(index, container, n) > 0)
     }
 }
@@ -159,7 +163,14 @@ impl<'a> PodContext<'a> {
 /// `nvidia.com`, `openshift.io`, `mellanox.com`, `intel.com` and `rdma` alike.
 fn names_rdma(resource: &str) -> bool {
     let Some((domain, name)) = resource.split_once('/') else { return false };
-    domain == "rdma" || ["rdma", "roce", "hca"].iter().any(|word| name.contains(word))
+    let words = |text: &str| {
+        let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
+        words.any(|w| {
+            matches!(w, "rdma" | "roce" | "hca")
+                || w.strip_prefix("rdma").is_some_and(|n| n.parse::<u32>().is_ok())
+        })
+    };
+    domain == "rdma" || words(name)
 }
 
 /// What a rule on other objects sees.

@@ -1,6 +1,6 @@
 //! FAB4xx: variables of NCCL and its companions.
 
-use super::nccl_numbers::{Number, number};
+use super::nccl_numbers::{Number, is_word, leading_number, number};
 use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::fabric::Profile;
 use crate::fabric::profile::EnvPolicy;
@@ -17,26 +17,6 @@ fn env_path(index: usize, container: &Container<'_>, name: &str) -> String {
     }
 }
 
-/// What C's `strtoll` with automatic base makes of a text, as NCCL uses it: the leading number, 0 for none.
-fn leading_number(text: &str) -> i64 {
-    let text = text.trim_start_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r']);
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let hex = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"));
-    let (radix, digits) = match hex.filter(|h| h.starts_with(|c: char| c.is_ascii_hexdigit())) {
-        Some(hex) => (16, hex),
-        None if digits.starts_with('0') => (8, digits),
-        None => (10, digits),
-    };
-    let value = digits
-        .chars()
-        .map_while(|c| c.to_digit(radix))
-        .fold(0_i64, |n, d| n.saturating_mul(i64::from(radix)).saturating_add(i64::from(d)));
-    if negative { value.saturating_neg() } else { value }
-}
-
 /// FAB401.
 pub(super) struct IbDisabled;
 
@@ -45,7 +25,9 @@ static IB_DISABLED: Meta = Meta {
     severity: Severity::Error,
     summary: "NCCL_IB_DISABLE switches verbs off on a container that asks for RDMA",
     what: "A container that gets an RDMA device and sets `NCCL_IB_DISABLE` to a number other than 0, as NCCL reads \
-           numbers. Containers that name another transport (`NCCL_NET`, `NCCL_NET_PLUGIN`) are left alone.",
+           numbers. A warning where something else may use the device (variables of UCX, NVSHMEM, libfabric, Open MPI) or \
+           `NCCL_NET=Socket` says it on purpose. Containers that name another transport (`NCCL_NET`, `NCCL_NET_PLUGIN`) \
+           are left alone.",
     why: "NCCL skips InfiniBand and RoCE and runs over TCP (`NET/Socket : Using`), ten to a hundred times slower, while \
           the NIC stays reserved.",
     fix: "Drop the variable; its default is 0.",
@@ -96,7 +78,15 @@ impl Rule for IbDisabled {
             if named("NCCL_NET", &["IB", "Socket"]) || named("NCCL_NET_PLUGIN", &["none"]) {
                 continue;
             }
-            findings.add(
+            // UCX, NVSHMEM and libfabric use verbs whatever NCCL does, and NCCL_NET=Socket is said on purpose.
+            let verbs_elsewhere = container.env().iter().filter_map(|e| e.name.as_deref()).any(|name| {
+                ["UCX_", "NVSHMEM_", "FI_", "NIXL_", "OMPI_"].iter().any(|prefix| name.starts_with(prefix))
+            });
+            let on_purpose =
+                matches!(value("NCCL_NET"), Some(Variable::Value(v)) if v.eq_ignore_ascii_case("Socket"));
+            let severity = if verbs_elsewhere || on_purpose { Severity::Warning } else { Severity::Error };
+            findings.add_as(
+                severity,
                 env_path(index, container, "NCCL_IB_DISABLE"),
                 format!("NCCL_IB_DISABLE={} with an RDMA device: NCCL runs over TCP, the NIC is reserved for nothing", printable(text, 20)),
                 "drop NCCL_IB_DISABLE; its default is 0",
@@ -170,14 +160,6 @@ impl Rule for WordForNumber {
             }
         }
     }
-}
-
-/// Whether a value starts with something else than a number. An empty value means the default, and a
-/// reference or placeholder is not known yet.
-fn is_word(value: &str) -> bool {
-    let text = value.trim_start();
-    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    !text.is_empty() && !value.contains(['$', '{']) && !digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// FAB403.
@@ -445,42 +427,5 @@ impl Rule for RanksOverSsh {
                 format!("on the launcher: mpirun {}", assignments(profile, "-x ")),
             );
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_as_strtoll_reads_them() {
-        for (text, value) in [
-            ("1", 1),
-            ("0", 0),
-            ("true", 0),
-            ("010", 8),
-            ("0x29", 41),
-            ("5,6", 5),
-            ("", 0),
-            (" 7", 7),
-            ("-1", -1),
-            ("0x", 0),
-            ("+3", 3),
-        ] {
-            assert_eq!(leading_number(text), value, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn words() {
-        assert!(is_word("true") && is_word("auto") && is_word("-x"));
-        assert!(
-            !is_word("")
-                && !is_word("1")
-                && !is_word("0x1")
-                && !is_word("-1")
-                && !is_word("$(N)")
-                && !is_word("${N}")
-        );
     }
 }

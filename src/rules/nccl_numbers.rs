@@ -28,6 +28,40 @@ pub fn names() -> impl Iterator<Item = String> {
         .map(|n| if n.starts_with("RCCL_") { (*n).to_owned() } else { format!("NCCL_{n}") })
 }
 
+/// What C's `strtoll` with automatic base makes of a text, as NCCL uses it: the leading number, 0 for none.
+pub(super) fn leading_number(text: &str) -> i64 {
+    let text = text.trim_start_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r']);
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let hex = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"));
+    let (radix, digits) = match hex.filter(|h| h.starts_with(|c: char| c.is_ascii_hexdigit())) {
+        Some(hex) => (16, hex),
+        None if digits.starts_with('0') => (8, digits),
+        None => (10, digits),
+    };
+    let value = digits
+        .chars()
+        .map_while(|c| c.to_digit(radix))
+        .fold(0_i64, |n, d| n.saturating_mul(i64::from(radix)).saturating_add(i64::from(d)));
+    if negative { value.saturating_neg() } else { value }
+}
+
+/// Whether NCCL reads a variable as a number and a value does not start with one.
+#[must_use]
+pub fn is_word_for_number(name: &str, value: &str) -> bool {
+    number(name).is_some() && is_word(value)
+}
+
+/// Whether a value starts with something else than a number. An empty value means the default, and a
+/// reference or placeholder is not known yet.
+pub(super) fn is_word(value: &str) -> bool {
+    let text = value.trim_start();
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    !text.is_empty() && !value.contains(['$', '{']) && !digits.starts_with(|c: char| c.is_ascii_digit())
+}
+
 /// Names without `NCCL_`; `RCCL_` names in full. Sorted.
 #[rustfmt::skip]
 const ANY: &[&str] = &[
@@ -110,5 +144,37 @@ mod tests {
         assert_eq!(number("NCCL_P2P_DISABLE"), Some(Number::OnlyOne));
         assert_eq!(number("NCCL_IB_HCA"), None);
         assert_eq!(number("IB_DISABLE"), None);
+    }
+
+    #[test]
+    fn numbers_as_strtoll_reads_them() {
+        for (text, value) in [
+            ("1", 1),
+            ("0", 0),
+            ("true", 0),
+            ("010", 8),
+            ("0x29", 41),
+            ("5,6", 5),
+            ("", 0),
+            (" 7", 7),
+            ("-1", -1),
+            ("0x", 0),
+            ("+3", 3),
+        ] {
+            assert_eq!(leading_number(text), value, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn words() {
+        assert!(is_word("true") && is_word("auto") && is_word("-x"));
+        assert!(
+            !is_word("")
+                && !is_word("1")
+                && !is_word("0x1")
+                && !is_word("-1")
+                && !is_word("$(N)")
+                && !is_word("${N}")
+        );
     }
 }

@@ -6,7 +6,7 @@ use crate::multus::{Networks, ResourceName, parse};
 use crate::pod::view::{Container, PodView};
 use crate::pod::{Quantity as Amount, QuantityError};
 use crate::text::{count, printable, token};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// FAB201.
 pub(super) struct Quantity;
@@ -152,16 +152,18 @@ static FEWER_UNITS: Meta = Meta {
     summary: "fewer device units than network attachments that need them",
     what: "Counts the attachments of the networks annotation whose NetworkAttachmentDefinition takes a device of a \
            resource, and the units of it that the pod's containers ask. A network named twice counts twice. A warning \
-           where no unit is asked at all, since network-resources-injector may add them.",
+           where no unit is asked at all, since network-resources-injector may add them, and where the CNI plugin of \
+           the network is not known. Networks of macvlan, ipvlan and IPoIB take no device.",
     why: "Multus hands each attachment the next allocated device; the one left without gets none, and the CNI plugin \
           fails the sandbox with `VF pci addr is required`. The pod never starts.",
     fix: "Ask as many units as there are attachments, on the container that uses them.",
-    bad: r"apiVersion: k8s.cni.cncf.io/v1
+    bad: r#"apiVersion: k8s.cni.cncf.io/v1
 kind: NetworkAttachmentDefinition
 metadata:
   name: rdma-net
   namespace: training
   annotations: {k8s.v1.cni.cncf.io/resourceName: openshift.io/rdma_vf}
+spec: {config: '{"type": "sriov"}'}
 ---
 apiVersion: v1
 kind: Pod
@@ -175,13 +177,14 @@ spec:
   - name: trainer
     image: example.com/trainer:1
     resources: {limits: {nvidia.com/gpu: 1, openshift.io/rdma_vf: 1}}
-",
-    good: r"apiVersion: k8s.cni.cncf.io/v1
+"#,
+    good: r#"apiVersion: k8s.cni.cncf.io/v1
 kind: NetworkAttachmentDefinition
 metadata:
   name: rdma-net
   namespace: training
   annotations: {k8s.v1.cni.cncf.io/resourceName: openshift.io/rdma_vf}
+spec: {config: '{"type": "sriov"}'}
 ---
 apiVersion: v1
 kind: Pod
@@ -195,7 +198,7 @@ spec:
   - name: trainer
     image: example.com/trainer:1
     resources: {limits: {nvidia.com/gpu: 1, openshift.io/rdma_vf: 2}}
-",
+"#,
     sources: &[
         "k8snetworkplumbingwg/multus-cni pkg/k8sclient/k8sclient.go",
         "k8snetworkplumbingwg/sriov-network-device-plugin#258, #310, #490",
@@ -219,12 +222,14 @@ impl Rule for FewerUnits {
         let planned = context.overlay.planned_networks().map(parse);
         let networks = planned.as_ref().or(context.networks);
         let Some(Ok(networks)) = networks else { return };
-        for (shown, (resource, attachments)) in needed(context, networks) {
+        for (shown, Needed { resource, attachments, certain }) in needed(context, networks) {
             let units = units_in_pod(context, pod, &resource);
             if units >= attachments {
                 continue;
             }
-            let severity = if units == 0 { Severity::Warning } else { Severity::Error };
+            // Not an error where another webhook may still add the units, or where it is not known that each
+            // attachment takes a device.
+            let severity = if units > 0 && certain { Severity::Error } else { Severity::Warning };
             findings.add_as(
                 severity,
                 annotation_path(),
@@ -238,20 +243,33 @@ impl Rule for FewerUnits {
     }
 }
 
+/// Attachments that take units of one resource.
+struct Needed {
+    resource: ResourceName,
+    attachments: i64,
+    /// Whether every one of them is known to take a device.
+    certain: bool,
+}
+
 /// Attachments by the resource they take, with what the resource is called.
-fn needed(context: &PodContext<'_>, networks: &Networks<'_>) -> BTreeMap<String, (ResourceName, i64)> {
+fn needed(context: &PodContext<'_>, networks: &Networks<'_>) -> BTreeMap<String, Needed> {
     let profile = context.resolution.profile().map(|(p, _)| p);
-    let mut needed: BTreeMap<String, (ResourceName, i64)> = BTreeMap::new();
+    let mut needed: BTreeMap<String, Needed> = BTreeMap::new();
     for item in &networks.items {
         let namespace = item.namespace.as_deref().unwrap_or(context.namespace);
-        let fact = context.snapshot.network(namespace, &item.name).map(|f| f.resource.clone());
-        let resource = fact.unwrap_or_else(|| {
-            let name = profile?.resource_of(namespace, &item.name, context.namespace)?;
-            Some(ResourceName::Full(name.to_owned()))
-        });
-        if let Some(resource) = resource {
-            needed.entry(printable(&resource.to_string(), 100)).or_insert((resource, 0)).1 += 1;
-        }
+        let of_profile = profile.and_then(|p| p.resource_of(namespace, &item.name, context.namespace));
+        // A tenant learns nothing here of networks in other namespaces that its profile does not name.
+        let told = !context.tenant_view || namespace == context.namespace || of_profile.is_some();
+        let fact = context.snapshot.network(namespace, &item.name).filter(|_| told);
+        let (resource, takes_device) = match fact {
+            Some(fact) => (fact.resource.clone(), fact.takes_device),
+            None => (of_profile.map(|r| ResourceName::Full(r.to_owned())), Some(true)),
+        };
+        let Some(resource) = resource.filter(|_| takes_device != Some(false)) else { continue };
+        let name = printable(&resource.to_string(), 100);
+        let entry = needed.entry(name).or_insert(Needed { resource, attachments: 0, certain: true });
+        entry.attachments += 1;
+        entry.certain &= takes_device == Some(true);
     }
     needed
 }
@@ -265,20 +283,23 @@ fn units_in_pod(context: &PodContext<'_>, pod: &PodView<'_>, resource: &Resource
         }
         _ => None,
     });
-    let planned: std::collections::BTreeSet<(usize, &str)> = planned.collect();
+    let planned: BTreeSet<(usize, &str)> = planned.collect();
+    // Quantities of the user's may be as large as an i64 is.
+    let sum = |numbers: &mut dyn Iterator<Item = i64>| numbers.fold(0_i64, i64::saturating_add);
     let mut units = 0_i64;
     for (index, container) in pod.containers().iter().enumerate() {
         let own = container.resource_names().filter(|n| resource.matches(n)).map(|n| (index, n));
-        let names: std::collections::BTreeSet<(usize, &str)> =
+        let names: BTreeSet<(usize, &str)> =
             own.chain(planned.range((index, "")..(index + 1, "")).copied()).collect();
-        units += names.into_iter().map(|(i, name)| context.overlay.units(i, container, name)).sum::<i64>();
+        let of = &mut names.into_iter().map(|(i, name)| context.overlay.units(i, container, name));
+        units = units.saturating_add(sum(of));
     }
     for container in pod.init_containers().iter().filter(|c| c.is_sidecar()) {
-        units += container
+        let of = &mut container
             .resource_names()
             .filter(|n| resource.matches(n))
-            .filter_map(|n| container.units(n))
-            .sum::<i64>();
+            .filter_map(|n| container.units(n));
+        units = units.saturating_add(sum(of));
     }
     units
 }

@@ -125,7 +125,7 @@ impl Connection {
                     tracing::debug!(%error, "connection ended with an error");
                 }
             }
-            () = watch.slow_header(state.limits.header) => tracing::debug!("connection closed: its header came too slowly"),
+            () = watch.too_slow(state.limits.header) => tracing::debug!("connection closed: its header came, or its answer was read, too slowly"),
         }
         state.metrics.disconnected();
     }

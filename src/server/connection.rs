@@ -1,6 +1,7 @@
 //! Deadlines of one connection. hyper's header timeout is also its keep-alive timeout: short enough for slow
 //! headers it would cut the API server's idle connections, long enough for those it would let a half-sent
-//! header sit. So the stream itself is watched: from the first byte of a request to the end of its headers.
+//! header sit. So the stream itself is watched: from the first byte of a request to the end of its headers, and
+//! while an answer is written that nobody reads.
 
 use std::io;
 use std::pin::Pin;
@@ -16,6 +17,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 pub(super) struct Watch {
     began: Instant,
     state: AtomicU64,
+    /// Since when a write makes no progress, in milliseconds; 0 while writes go through.
+    stuck_write: AtomicU64,
 }
 
 const IDLE: u64 = 0;
@@ -24,7 +27,7 @@ const BUSY: u64 = u64::MAX;
 impl Watch {
     /// A fresh connection owes its first header at once.
     pub(super) fn new() -> Arc<Self> {
-        Arc::new(Self { began: Instant::now(), state: AtomicU64::new(1) })
+        Arc::new(Self { began: Instant::now(), state: AtomicU64::new(1), stuck_write: AtomicU64::new(0) })
     }
 
     fn now(&self) -> u64 {
@@ -53,12 +56,29 @@ impl Watch {
         }
     }
 
-    /// Ends when a header takes longer than `most`.
-    pub(super) async fn slow_header(&self, most: Duration) {
+    fn wrote(&self, pending: bool) {
+        if pending {
+            let _ = self.stuck_write.compare_exchange(0, self.now(), Ordering::AcqRel, Ordering::Acquire);
+        } else {
+            self.stuck_write.store(0, Ordering::Release);
+        }
+    }
+
+    /// How long a write has made no progress, if one is waiting: the client does not read its answer.
+    fn stuck_age(&self) -> Option<Duration> {
+        match self.stuck_write.load(Ordering::Acquire) {
+            0 => None,
+            since => Some(Duration::from_millis(self.now().saturating_sub(since))),
+        }
+    }
+
+    /// Ends when a header takes longer than `most`, or a write makes no progress for as long.
+    pub(super) async fn too_slow(&self, most: Duration) {
         let step = (most / 10).max(Duration::from_millis(5));
         loop {
             tokio::time::sleep(step).await;
-            if self.header_age().is_some_and(|age| age > most) {
+            let late = |age: Option<Duration>| age.is_some_and(|age| age > most);
+            if late(self.header_age()) || late(self.stuck_age()) {
                 return;
             }
         }
@@ -94,10 +114,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+        let poll = Pin::new(&mut self.stream).poll_write(cx, buf);
+        self.watch.wrote(poll.is_pending());
+        poll
     }
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        let poll = Pin::new(&mut self.stream).poll_flush(cx);
+        self.watch.wrote(poll.is_pending());
+        poll
     }
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
@@ -107,7 +131,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+        let poll = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+        self.watch.wrote(poll.is_pending());
+        poll
     }
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()

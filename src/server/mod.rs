@@ -48,7 +48,7 @@ pub struct Settings {
 pub struct Limits {
     /// TCP connection to the end of the TLS handshake.
     pub handshake: Duration,
-    /// First byte of a request to the end of its headers.
+    /// First byte of a request to the end of its headers; also how long a write may make no progress.
     pub header: Duration,
     /// End of the headers to the end of the body.
     pub body: Duration,

@@ -7,6 +7,7 @@ use crate::review::envelope::EnvelopeError;
 use crate::review::response;
 use crate::review::webhook::{Entry, Outcome as Decided, handle};
 use crate::snapshot::Snapshot;
+use crate::text::printable;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State as Shared};
@@ -51,6 +52,10 @@ pub(super) fn router(state: Arc<State>) -> Router {
 async fn admit(state: Arc<State>, entry: fn(&State) -> Option<Entry>, request: Request) -> Response {
     let mut response = match read(&state, request).await {
         Err(response) => response,
+        // A large body takes milliseconds; other connections and the probes go on meanwhile.
+        Ok(body) if body.bytes.len() > 64 * 1024 => {
+            tokio::task::block_in_place(|| answer(&state, entry(&state), &body.bytes, handle))
+        }
         Ok(body) => answer(&state, entry(&state), &body.bytes, handle),
     };
     // The API server re-uses open connections to a pod that is going away (kubernetes/kubernetes#127335).
@@ -115,8 +120,10 @@ async fn collect(state: &State, mut body: Body, declared: Option<usize>) -> Resu
             }
             continue;
         }
-        let kibibytes = u32::try_from(data.len().div_ceil(1024)).unwrap_or(u32::MAX);
-        let permits = state.body_budget.try_acquire_many(kibibytes).map_err(|_| Unread::Busy)?;
+        // Counted over the whole body: rounding each frame up would let a few bytes take a kibibyte.
+        let more = total.div_ceil(1024).saturating_sub((total - data.len()).div_ceil(1024));
+        let permits = state.body_budget.try_acquire_many(u32::try_from(more).unwrap_or(u32::MAX));
+        let permits = permits.map_err(|_| Unread::Busy)?;
         match &mut held.permits {
             Some(held) => held.merge(permits),
             none => *none = Some(permits),
@@ -160,14 +167,16 @@ fn answer(
             state.metrics.request(looked_at, result, started.elapsed());
             if decision.denied {
                 let rules: Vec<&str> = decision.findings.iter().map(|f| f.rule).collect();
-                tracing::info!(uid = %outcome.uid, ?rules, "denied");
+                tracing::info!(uid = printable(&outcome.uid, 64), ?rules, "denied");
             }
             json(text)
         }
         Ok(Err(error)) => {
             state.metrics.request(looked_at, Outcome::BadRequest, started.elapsed());
-            tracing::warn!(%error, "request cannot be answered");
-            plain(StatusCode::BAD_REQUEST, &error.to_string())
+            // The error may quote what was sent.
+            let error = printable(&error.to_string(), 300);
+            tracing::warn!(error, "request cannot be answered");
+            plain(StatusCode::BAD_REQUEST, &error)
         }
         Ok(Ok((_, Err(error)))) => {
             state.metrics.request(looked_at, Outcome::Fault, started.elapsed());

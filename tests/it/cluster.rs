@@ -95,6 +95,7 @@ impl World {
             mode,
             opted_in: true,
             profile: self.profile.as_ref(),
+            tenant_view: true,
             ranks_over_ssh: false,
         };
         decide_pod(request, &self.snapshot).ok()
@@ -104,7 +105,7 @@ impl World {
     pub(crate) fn patched(&self) -> Result<Value, String> {
         let mut pod = self.pod.clone();
         if let Some(decision) = self.decide() {
-            let text = serde_json::to_string(&decision.patch).map_err(|e| e.to_string())?;
+            let text = fabric_admission::patch::render(&decision.patch);
             let patch: json_patch::Patch = serde_json::from_str(&text).map_err(|e| e.to_string())?;
             json_patch::patch(&mut pod, &patch).map_err(|e| format!("{e}: {text}"))?;
         }

@@ -4,13 +4,19 @@
 #![allow(clippy::print_stderr, clippy::string_slice)]
 
 mod bad_input;
+mod cluster;
 mod corpus;
+mod documents;
 mod e2e;
 mod examples;
+mod generator;
 mod golden;
 mod house;
 mod layers;
+mod no_value;
 mod odd_pods;
+mod parsers;
+mod properties;
 mod round_trip;
 mod rules;
 mod schema;
@@ -33,6 +39,9 @@ fn main() -> std::process::ExitCode {
     bad_input::add(&mut suite);
     usage::add(&mut suite);
     yaml_oracle::add(&mut suite);
+    properties::add(&mut suite);
+    parsers::add(&mut suite);
+    no_value::add(&mut suite);
     webhook::add(&mut suite);
     e2e::add(&mut suite);
     let code = suite.run(&arguments);

@@ -75,6 +75,7 @@ fn pod(
         mode,
         opted_in,
         profile: setting.profile.as_ref(),
+        tenant_view: false,
         // mpi-operator starts sshd in workers that name no command, and marks their pods by label.
         ranks_over_ssh: object.kind == "MPIJob" && template.pointer.contains("/Worker/"),
     };

@@ -133,16 +133,32 @@ fn unwrap<'a>(
 fn review_request<'a>(document: &'a Document, json: &'a str, found: &mut Vec<Found<'a>>) {
     match envelope::parse(json.as_bytes()) {
         Err(error) => found.push(Found::Unread(unread(document, "", &error.to_string()))),
-        Ok(request) => match request.object {
-            Some(object) => {
+        Ok(request) => {
+            let skip = |reason: String| Found::Skipped(Skipped { source: source(document, ""), reason });
+            let operation = crate::text::printable(&request.operation, 20);
+            let part = request.sub_resource.as_deref().filter(|s| !s.is_empty());
+            let is_pod = request.kind.group.is_empty() && &*request.kind.kind == "Pod";
+            let Some(object) = request.object else {
+                found.push(skip("AdmissionReview without an object (DELETE or CONNECT)".to_owned()));
+                return;
+            };
+            if let Some(part) = part {
+                let part = crate::text::printable(part, 40);
+                found.push(skip(format!("AdmissionReview of {part}: only whole objects are looked at")));
+            } else if is_pod && operation != "CREATE" {
+                found.push(skip(format!(
+                    "AdmissionReview of a pod's {operation}: pods are looked at when they are created"
+                )));
+            } else {
+                let before = found.len();
+                unwrap(document, "/request/object".to_owned(), object.get(), None, found);
+                // The request's namespace is the one that counts; the object's own may be missing.
                 let namespace = request.namespace.map(|n| n.to_string()).filter(|n| !n.is_empty());
-                unwrap(document, "/request/object".to_owned(), object.get(), namespace, found);
+                if let (Some(Found::Object(object)), Some(namespace)) = (found.get_mut(before), namespace) {
+                    object.namespace = Some(namespace);
+                }
             }
-            None => {
-                let reason = "AdmissionReview without an object (DELETE or CONNECT)".to_owned();
-                found.push(Found::Skipped(Skipped { source: source(document, ""), reason }));
-            }
-        },
+        }
     }
 }
 

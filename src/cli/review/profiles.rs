@@ -42,6 +42,15 @@ pub(super) fn load(
             match found {
                 objects::Found::Object(object) if object.kind == "FabricProfile" => {
                     match one(object.json, bases) {
+                        Ok(profile)
+                            if profiles
+                                .iter()
+                                .any(|p: &FabricProfile| p.metadata.name == profile.metadata.name) =>
+                        {
+                            let message = format!("a second FabricProfile {:?}", profile.metadata.name);
+                            let at = format!("{}/metadata/name", object.pointer);
+                            problems.push((objects::unread(document, &at, &message), None));
+                        }
                         Ok(profile) => profiles.push(profile),
                         Err((pointer, message)) => {
                             let at = format!("{}{pointer}", object.pointer);
@@ -54,7 +63,10 @@ pub(super) fn load(
                     problems.push((objects::unread(document, &object.pointer, &message), None));
                 }
                 objects::Found::Unread(unread) => problems.push((unread, None)),
-                objects::Found::Skipped(_) => {}
+                objects::Found::Skipped(skipped) => {
+                    let message = format!("expected a FabricProfile: {}", skipped.reason);
+                    problems.push((objects::unread(document, &skipped.source.pointer, &message), None));
+                }
             }
         }
     }
