@@ -144,12 +144,13 @@ pub(super) fn plan(scene: Scene<'_>, target: Target, wanted: &[Wanted], plan: &m
     }
 }
 
-/// The quantity under a key: absent, unreadable (a negative one as well), or a number of units.
+/// The quantity under a key: absent, one that the API server refuses here (no number, negative, a fraction), or a
+/// number of units.
 fn quantity(container: &Container<'_>, list: ResourceList, name: &str) -> Option<Option<i64>> {
     let map = match list {
         ResourceList::Limits => container.limits(),
         ResourceList::Requests => container.requests(),
     };
     let text = map?.get(name)?;
-    Some(Quantity::parse(&text.0).ok().filter(|q| !q.is_negative()).map(Quantity::units))
+    Some(Quantity::parse(&text.0).ok().filter(|q| !q.is_negative() && q.is_integer()).map(Quantity::units))
 }
