@@ -80,6 +80,9 @@ pub struct Spec {
     /// The NIC paths of a pod that uses a whole node, in rail order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rails: Option<Vec<Rail>>,
+    /// Named parts of the rails, for pods that ask for one with annotation `fabric-admission.dev/rails`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subsets: Option<Vec<Subset>>,
     /// Resources that do not follow the rails one to one, such as a shared HCA, which is asked once. A profile
     /// with rails of its own does not inherit the base's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,6 +100,9 @@ pub struct Spec {
     /// What becomes of a pod that reaches storage without anything of the profile. Default `deny`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_missing: Option<OnMissing>,
+    /// Where the pods go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
     /// Interface of NCCL's bootstrap and out-of-band traffic: `eth0` or the interface of a rail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<String>,
@@ -122,6 +128,36 @@ pub struct Rail {
     pub interface: Option<String>,
 }
 
+/// A named part of the rails, such as the four of one CPU socket.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Subset {
+    /// Name, as pods give it.
+    pub name: String,
+    /// Interfaces of the rails it has, such as `rail0`.
+    pub interfaces: Vec<String>,
+}
+
+/// Where the pods of a profile go.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Placement {
+    /// Whether pods are kept to the nodes of `nodeSelector`. Default `none`.
+    #[serde(default)]
+    pub node_affinity: NodeAffinity,
+}
+
+/// Whether pods are kept to the nodes of their profile.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum NodeAffinity {
+    /// Nothing is added.
+    #[default]
+    None,
+    /// `nodeSelector` is added as required node affinity, beside what the pod asks itself.
+    Required,
+}
+
 /// A resource whose quantity does not follow the rails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -143,6 +179,8 @@ pub enum Per {
     /// Each container that asks for accelerators: a shared HCA is a slot, whatever the number of rails.
     #[default]
     Container,
+    /// Each rail that the container uses.
+    Rail,
     /// Each accelerator of the container: EFA on some instances has several a GPU.
     Accelerator,
 }

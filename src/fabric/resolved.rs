@@ -23,6 +23,12 @@ const DEFAULT_ACCELERATORS: u32 = 8;
 pub struct Profile {
     /// Name.
     pub name: String,
+    /// Nodes that carry the fabric; `None` where the profile does not say.
+    pub node_selector: Option<LabelSelector>,
+    /// Instance types that carry it.
+    pub instance_types: Vec<String>,
+    /// Decides among profiles of the same nodes; the larger wins.
+    pub priority: i32,
     /// What NCCL runs on.
     pub transport: Transport,
     /// How the NIC reaches the pod.
@@ -157,6 +163,9 @@ impl Profile {
         }
         Ok(Self {
             name: profile.metadata.name.clone(),
+            node_selector: spec.node_selector.clone(),
+            instance_types: spec.instance_types.clone().unwrap_or_default(),
+            priority: spec.priority.unwrap_or_default(),
             transport,
             attachment,
             inject: spec.inject.unwrap_or_default(),
@@ -237,11 +246,16 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
         attachment: own.attachment.or(base.attachment),
         accelerators_per_node: own.accelerators_per_node.or(base.accelerators_per_node),
         rails: own.rails.clone().or_else(|| base.rails.clone()),
+        subsets: own
+            .subsets
+            .clone()
+            .or_else(|| if own.rails.is_some() { None } else { base.subsets.clone() }),
         resources: own.resources.clone().or(base_resources),
         ipc_lock: own.ipc_lock.or(base.ipc_lock),
         env: Some(env),
         shared_memory: own.shared_memory.clone().or_else(|| base.shared_memory.clone()),
         on_missing: own.on_missing.or(base.on_missing),
+        placement: own.placement.clone().or_else(|| base.placement.clone()),
         bootstrap: own.bootstrap.clone().or_else(|| base.bootstrap.clone()),
     }
 }
@@ -415,7 +429,8 @@ fn env(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, ProfileError> {
 #[must_use]
 pub fn fixed_units(resource: &Resource, accelerators: u32) -> i64 {
     match resource.per {
-        Per::Container => i64::from(resource.quantity),
+        // The rails of a container are what `plan::resources` counts; a profile with one rail is the whole of it.
+        Per::Container | Per::Rail => i64::from(resource.quantity),
         Per::Accelerator => i64::from(resource.quantity) * i64::from(accelerators),
     }
 }
