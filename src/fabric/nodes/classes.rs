@@ -1,0 +1,149 @@
+//! Node classes: nodes that are alike in labels, lasting taints and extended resources. A pod is matched against
+//! classes, never against nodes, so that a decision costs the same at ten nodes and at a hundred thousand.
+
+use super::requirement::{Relation, Requirement};
+use super::taint::Taint;
+use fixedbitset::FixedBitSet;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// A set of classes.
+pub type ClassSet = FixedBitSet;
+
+/// Nodes that are alike. Labels that every node has a value of its own for are not part of it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Class {
+    /// Labels by key.
+    pub labels: Vec<(Arc<str>, Arc<str>)>,
+    /// Lasting taints.
+    pub taints: Vec<Taint>,
+    /// Allocatable extended resources (units) by name.
+    pub resources: Vec<(Arc<str>, i64)>,
+}
+
+impl Class {
+    /// Value of a label.
+    #[must_use]
+    pub fn label(&self, key: &str) -> Option<&str> {
+        let at = self.labels.binary_search_by(|(k, _)| (**k).cmp(key)).ok()?;
+        self.labels.get(at).map(|(_, value)| &**value)
+    }
+
+    /// Units of an extended resource that a node of the class offers (0 where its plugin is away); `None` where
+    /// it does not know the resource.
+    #[must_use]
+    pub fn units(&self, resource: &str) -> Option<i64> {
+        let at = self.resources.binary_search_by(|(k, _)| (**k).cmp(resource)).ok()?;
+        self.resources.get(at).map(|(_, units)| *units)
+    }
+}
+
+/// Every class, and which of them have a label.
+#[derive(Debug, Default)]
+pub struct Classes {
+    /// By number; a number whose last node has gone is empty.
+    slots: Vec<Option<Arc<Class>>>,
+    all: ClassSet,
+    keys: HashMap<Arc<str>, Key>,
+    taints: Vec<(Vec<Taint>, ClassSet)>,
+}
+
+#[derive(Debug, Default)]
+struct Key {
+    present: ClassSet,
+    values: BTreeMap<Arc<str>, ClassSet>,
+}
+
+impl Classes {
+    pub(super) fn new(slots: Vec<Option<Arc<Class>>>) -> Self {
+        let empty = || ClassSet::with_capacity(slots.len());
+        let mut classes = Self { all: empty(), ..Self::default() };
+        let mut taints: BTreeMap<&[Taint], ClassSet> = BTreeMap::new();
+        for (number, class) in slots.iter().enumerate() {
+            let Some(class) = class else { continue };
+            classes.all.insert(number);
+            taints.entry(&class.taints).or_insert_with(empty).insert(number);
+            for (key, value) in &class.labels {
+                let key = classes
+                    .keys
+                    .entry(Arc::clone(key))
+                    .or_insert_with(|| Key { present: empty(), values: BTreeMap::new() });
+                key.present.insert(number);
+                key.values.entry(Arc::clone(value)).or_insert_with(empty).insert(number);
+            }
+        }
+        classes.taints = taints.into_iter().map(|(taints, set)| (taints.to_vec(), set)).collect();
+        classes.slots = slots;
+        classes
+    }
+
+    /// A class by its number.
+    #[must_use]
+    pub fn get(&self, number: usize) -> Option<&Class> {
+        self.slots.get(number)?.as_deref()
+    }
+
+    /// Every class.
+    #[must_use]
+    pub fn all(&self) -> &ClassSet {
+        &self.all
+    }
+
+    /// No class.
+    #[must_use]
+    pub fn none(&self) -> ClassSet {
+        ClassSet::with_capacity(self.slots.len())
+    }
+
+    /// Keeps the classes that satisfy a requirement.
+    pub fn retain(&self, set: &mut ClassSet, requirement: Requirement<'_>) {
+        let key = self.keys.get(requirement.key);
+        match (requirement.relation, key) {
+            (Relation::In, Some(key)) => {
+                let mut values = requirement.values.iter();
+                match (values.next(), values.next()) {
+                    (Some(one), None) => match key.values.get(one) {
+                        Some(have) => set.intersect_with(have),
+                        None => set.clear(),
+                    },
+                    _ => set.intersect_with(&self.any_of(key, requirement)),
+                }
+            }
+            (Relation::NotIn, Some(key)) => {
+                for have in requirement.values.iter().filter_map(|v| key.values.get(v)) {
+                    set.difference_with(have);
+                }
+            }
+            (Relation::Exists, Some(key)) => set.intersect_with(&key.present),
+            (Relation::DoesNotExist, Some(key)) => set.difference_with(&key.present),
+            (Relation::Gt | Relation::Lt, Some(key)) => {
+                let mut holding = self.none();
+                for (_, have) in key.values.iter().filter(|(v, _)| requirement.holds(Some(v))) {
+                    holding.union_with(have);
+                }
+                set.intersect_with(&holding);
+            }
+            (Relation::NotIn | Relation::DoesNotExist, None) => {}
+            (Relation::In | Relation::Exists | Relation::Gt | Relation::Lt, None) => set.clear(),
+        }
+    }
+
+    fn any_of(&self, key: &Key, requirement: Requirement<'_>) -> ClassSet {
+        let mut any = self.none();
+        for have in requirement.values.iter().filter_map(|v| key.values.get(v)) {
+            any.union_with(have);
+        }
+        any
+    }
+
+    /// The classes whose taints are all tolerated.
+    pub fn tolerated(&self, tolerates: impl Fn(&Taint) -> bool) -> ClassSet {
+        let mut set = self.none();
+        for (taints, have) in &self.taints {
+            if taints.iter().all(&tolerates) {
+                set.union_with(have);
+            }
+        }
+        set
+    }
+}

@@ -1,0 +1,93 @@
+//! The immutable view of all nodes that a decision is made under.
+
+use super::classes::{Class, Classes};
+use super::shards::Shards;
+use super::{HOSTNAME_LABEL, classes::ClassSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A node: its class, and the labels that are its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// Number of its class.
+    pub(super) class: usize,
+    /// Whether its label `kubernetes.io/hostname` is its name, as it is nearly everywhere.
+    pub(super) named: bool,
+    /// Labels that every node has a value of its own for, by key.
+    pub(super) own: Box<[(Arc<str>, Box<str>)]>,
+}
+
+impl Entry {
+    /// Value of a label that is not part of the class.
+    pub(super) fn own<'a>(&'a self, name: &'a str, key: &str) -> Option<&'a str> {
+        if self.named && key == HOSTNAME_LABEL {
+            return Some(name);
+        }
+        self.own.iter().find(|(k, _)| **k == *key).map(|(_, value)| &**value)
+    }
+}
+
+/// All nodes, as classes and by name. Cheap to copy.
+#[derive(Debug, Clone, Default)]
+pub struct NodeView {
+    pub(super) classes: Arc<Classes>,
+    /// Nodes of each class (count).
+    pub(super) counts: Vec<usize>,
+    pub(super) nodes: Shards<Entry>,
+    /// Names of the nodes behind `key\0value` of a label that is not part of the classes.
+    pub(super) values: Shards<Vec<Arc<str>>>,
+    /// The labels that are not part of the classes, and how many nodes of each class have them.
+    pub(super) own_keys: BTreeMap<Arc<str>, Vec<usize>>,
+}
+
+impl NodeView {
+    /// Whether any node is known. Where none is, nothing can be said about where a pod lands.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.len() == 0
+    }
+
+    /// Nodes (count).
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The classes.
+    #[must_use]
+    pub fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    /// Number of a node's class.
+    #[must_use]
+    pub fn class_of(&self, node: &str) -> Option<usize> {
+        self.nodes.get(node).map(|entry| entry.class)
+    }
+
+    /// The classes of a set, with their number of nodes.
+    pub fn members<'a>(&'a self, set: &'a ClassSet) -> impl Iterator<Item = (usize, &'a Class, usize)> {
+        set.ones().filter_map(|n| Some((n, self.classes.get(n)?, self.counts.get(n).copied().unwrap_or(0))))
+    }
+
+    /// Nodes in a set of classes (count).
+    #[must_use]
+    pub fn count(&self, set: &ClassSet) -> usize {
+        set.ones().filter_map(|n| self.counts.get(n)).sum()
+    }
+
+    /// Names of nodes of a set of classes, in order, at most `most`.
+    #[must_use]
+    pub fn names(&self, set: &ClassSet, most: usize) -> Vec<&str> {
+        let mut names: Vec<&str> =
+            self.nodes.iter().filter(|(_, e)| set.contains(e.class)).map(|(name, _)| name).collect();
+        names.sort_unstable();
+        names.truncate(most);
+        names
+    }
+}
+
+/// Key of the index of labels that are not part of the classes. No label key holds a NUL.
+pub(super) fn value_key(key: &str, value: &str) -> String {
+    format!("{key}\0{value}")
+}
