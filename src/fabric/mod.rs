@@ -1,10 +1,15 @@
 //! Fabrics: what a profile says, the compiled-in bases, and which profile a pod gets.
 
 pub mod base;
+pub mod catalog;
+mod missing;
+pub mod nodes;
 pub mod profile;
 pub mod resolve;
 mod resolved;
 
+pub use catalog::Catalog;
+pub use missing::{Missing, missing};
 pub use profile::FabricProfile;
-pub use resolve::{Evidence, Question, Resolution, resolve};
+pub use resolve::{Because, Evidence, Question, Resolution, SHOWN, resolve};
 pub use resolved::{EnvEntry, Profile, ProfileError, Rail, fixed_units};

@@ -13,7 +13,7 @@ pub use shm::{SHM_PATH, recommended as recommended_shm};
 pub use targets::Target;
 
 use crate::fabric::profile::Inject;
-use crate::fabric::{Evidence, Profile};
+use crate::fabric::{Evidence, Missing, Profile, missing};
 use crate::multus::Networks;
 use crate::pod::PodView;
 use crate::snapshot::{NamespaceFacts, Snapshot};
@@ -250,6 +250,8 @@ pub enum Withheld {
     Windows,
     /// A mirror pod of a static pod: the node runs it whatever the API server says.
     Mirror,
+    /// Networks or resources of the profile do not exist.
+    Missing(Vec<Missing>),
     /// The networks annotation cannot be read, so nothing is built upon it.
     Unreadable,
 }
@@ -296,7 +298,7 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     let targets = targets::find(scene.pod, accelerators, profile);
     let mut plan =
         Plan { accelerators: targets.iter().map(|t| t.accelerators).sum(), targets, ..Plan::default() };
-    plan.withheld = withheld(scene, profile);
+    plan.withheld = withheld(scene, profile, evidence);
     if plan.withheld.is_some() || plan.targets.is_empty() {
         return plan;
     }
@@ -319,7 +321,7 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     plan
 }
 
-fn withheld(scene: Scene<'_>, profile: &Profile) -> Option<Withheld> {
+fn withheld(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Option<Withheld> {
     let pod = scene.pod;
     if pod.annotation(INJECT_ANNOTATION) == Some("false") {
         return Some(Withheld::OptedOut);
@@ -343,6 +345,13 @@ fn withheld(scene: Scene<'_>, profile: &Profile) -> Option<Withheld> {
     }
     if matches!(scene.networks, Some(Err(_))) {
         return Some(Withheld::Unreadable);
+    }
+    // Who reviews with a profile of their choice wants to see what it does, wherever that is.
+    if *evidence != Evidence::Flag {
+        let missing = missing(profile, scene.namespace, scene.snapshot);
+        if !missing.is_empty() {
+            return Some(Withheld::Missing(missing));
+        }
     }
     None
 }

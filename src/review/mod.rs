@@ -6,7 +6,7 @@ pub mod envelope;
 pub mod response;
 pub mod webhook;
 
-use crate::fabric::{Profile, Question, Resolution, resolve};
+use crate::fabric::{Because, Profile, Question, Resolution, resolve};
 use crate::multus::{self, AnnotationError, Networks};
 use crate::patch::{Operation, operations};
 use crate::plan::overlay::Overlay;
@@ -169,9 +169,16 @@ fn words(resolution: &Resolution) -> String {
     match resolution {
         Resolution::Profile { evidence, .. } => evidence.words(),
         Resolution::Refused { reason, .. } => reason.clone(),
-        Resolution::Outside { profile, reason } => {
+        Resolution::Outside { profile, reason, .. } => {
             format!("profile {} does not apply: {reason}", profile.name)
         }
+        Resolution::Ambiguous { because, .. } => match because {
+            Because::Nodes => "the nodes it can land on carry several profiles".to_owned(),
+            Because::Selectors => {
+                "no node it can land on exists, and its selectors fit several profiles".to_owned()
+            }
+            Because::Own => "its own resources and networks belong to several profiles".to_owned(),
+        },
         Resolution::NotApplicable { .. } => "nothing names a profile".to_owned(),
     }
 }

@@ -7,6 +7,7 @@ mod nccl;
 pub mod nccl_numbers;
 mod networks;
 mod profiles;
+mod resolution;
 mod resources;
 mod sriov;
 
@@ -89,10 +90,14 @@ pub static RULES: &[&dyn Rule] = &[
     &memory::SharedMemory,
     &memory::IpcLockNonRoot,
     &memory::IpcLockPodSecurity,
+    &resolution::MissingRails,
     &profiles::NotInjected,
     &profiles::NoProfile,
     &profiles::Refused,
     &profiles::LeftAlone,
+    &resolution::AmbiguousProfile,
+    &resolution::OtherNodes,
+    &resolution::PoolAtZero,
 ];
 
 /// A rule by id, in any case.

@@ -98,14 +98,12 @@ impl Rule for NoProfile {
         &NO_PROFILE
     }
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
-        let Resolution::NotApplicable { candidates } = context.resolution else { return };
-        let list = match candidates.len() {
-            0 if context.snapshot.profiles().next().is_none() => "no FabricProfile is known".to_owned(),
-            0 => "no profile admits this namespace".to_owned(),
-            n if n > 5 => {
-                format!("candidates: {}, {} more", candidates.get(..5).unwrap_or_default().join(", "), n - 5)
-            }
-            _ => format!("candidates: {}", candidates.join(", ")),
+        let Resolution::NotApplicable { candidates, known } = context.resolution else { return };
+        let list = match known - candidates.len() {
+            _ if context.snapshot.profiles().next().is_none() => "no FabricProfile is known".to_owned(),
+            _ if candidates.is_empty() => "no profile admits this namespace".to_owned(),
+            0 => format!("candidates: {}", candidates.join(", ")),
+            more => format!("candidates: {}, {more} more", candidates.join(", ")),
         };
         findings.add(
             "",
@@ -274,7 +272,7 @@ impl Rule for LeftAlone {
                 "none: RDMA fabrics are Linux only here".to_owned(),
             ),
             // The first is told by FAB101; a mirror pod is the node's, not the API server's.
-            Withheld::Unreadable | Withheld::Mirror => return,
+            Withheld::Unreadable | Withheld::Mirror | Withheld::Missing(_) => return,
         };
         findings.add(path, format!("profile {name} is not applied: {why}"), fix);
     }

@@ -1,7 +1,9 @@
 //! Folds objects into a [`Snapshot`]: one object at a time, in any order, with the same result.
 
 use super::{NAME_LABEL, NamespaceFacts, PROFILE_ANNOTATION, Snapshot};
-use crate::fabric::{FabricProfile, Profile, ProfileError};
+use crate::fabric::catalog::asked_labels;
+use crate::fabric::nodes::{NodeIndex, NodeObject};
+use crate::fabric::{Catalog, FabricProfile, Profile, ProfileError};
 use crate::multus::network::{self, NetworkFact, NetworkObject};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
@@ -43,6 +45,11 @@ pub struct Builder {
     profiles: BTreeMap<String, (Layer, Arc<Profile>)>,
     namespaces: HashMap<String, (Layer, NamespaceFacts)>,
     networks: HashMap<(String, String), (Layer, bool, NetworkFact)>,
+    nodes: NodeIndex,
+    /// Layers of nodes that do not come from a live cluster.
+    node_layers: HashMap<String, Layer>,
+    settings: super::Settings,
+    lists_networks: bool,
 }
 
 #[derive(Deserialize)]
@@ -73,7 +80,7 @@ impl Builder {
     pub fn takes(group: &str, kind: &str) -> bool {
         matches!(
             (group, kind),
-            ("", "Namespace")
+            ("", "Namespace" | "Node")
                 | ("fabric-admission.dev", "FabricProfile")
                 | ("k8s.cni.cncf.io", "NetworkAttachmentDefinition")
                 | ("sriovnetwork.openshift.io", "SriovNetwork" | "SriovIBNetwork" | "OVSNetwork")
@@ -117,6 +124,16 @@ impl Builder {
                     }
                 }
             }
+            ("", "Node") => {
+                let node: NodeObject<'_> = decode(kind, json)?;
+                let known = node.name().and_then(|n| self.node_layers.get(n)).copied().unwrap_or(Layer::Live);
+                if layer >= known {
+                    if let Some(name) = node.name().filter(|_| layer > Layer::Live) {
+                        self.node_layers.insert(name.to_owned(), layer);
+                    }
+                    self.nodes.add(&node);
+                }
+            }
             ("fabric-admission.dev", "FabricProfile") => {
                 let profile: FabricProfile = decode(kind, json)?;
                 self.add_profile(layer, &profile)?;
@@ -127,6 +144,8 @@ impl Builder {
                     network::render(group, kind, &object, default_namespace)
                 {
                     // The definition itself says more than the CR it is rendered from: it has the prefix.
+                    // Who gives networks as facts of a cluster gives all of them: `kubectl get net-attach-def -A`.
+                    self.lists_networks |= layer == Layer::Cluster;
                     let direct = kind == "NetworkAttachmentDefinition";
                     let slot =
                         self.networks.entry((namespace, name)).or_insert((layer, direct, fact.clone()));
@@ -153,14 +172,24 @@ impl Builder {
         Ok(())
     }
 
+    /// Sets how the cluster wants it.
+    pub fn settings(&mut self, settings: super::Settings) {
+        self.settings = settings;
+    }
+
     /// The view of everything taken in.
     #[must_use]
-    pub fn build(self) -> Snapshot {
+    pub fn build(mut self) -> Snapshot {
+        let profiles: BTreeMap<_, _> = self.profiles.into_iter().map(|(k, (_, v))| (k, v)).collect();
+        self.nodes.ask(profiles.values().flat_map(|p| asked_labels(p)));
+        let nodes = self.nodes.view();
         Snapshot {
-            profiles: self.profiles.into_iter().map(|(k, (_, v))| (k, v)).collect(),
+            catalog: Catalog::new(profiles, &nodes),
+            nodes,
             namespaces: self.namespaces.into_iter().map(|(k, (_, v))| (k, v)).collect(),
             networks: self.networks.into_iter().map(|(k, (_, _, v))| (k, v)).collect(),
-            settings: super::Settings::default(),
+            lists_networks: self.lists_networks,
+            settings: self.settings,
         }
     }
 }

@@ -5,7 +5,8 @@ mod builder;
 
 pub use builder::{Builder, FactError, Layer};
 
-use crate::fabric::Profile;
+use crate::fabric::nodes::NodeView;
+use crate::fabric::{Catalog, Profile};
 use crate::multus::NetworkFact;
 use crate::pod::Accelerators;
 use std::collections::{BTreeMap, HashMap};
@@ -44,9 +45,11 @@ impl Mode {
 /// Everything that is known when a decision is made. Cheap to share; never changed.
 #[derive(Debug, Default)]
 pub struct Snapshot {
-    profiles: BTreeMap<String, Arc<Profile>>,
+    catalog: Catalog,
+    nodes: NodeView,
     namespaces: HashMap<String, NamespaceFacts>,
     networks: HashMap<(String, String), NetworkFact>,
+    lists_networks: bool,
     settings: Settings,
 }
 
@@ -55,6 +58,22 @@ pub struct Snapshot {
 pub struct Settings {
     /// Resources that put a pod in scope.
     pub accelerators: Accelerators,
+    /// What becomes of a pod that several profiles fit.
+    pub ambiguity: Ambiguity,
+    /// Profile of pods that nothing else speaks for, where their namespace names none.
+    pub default_profile: Option<String>,
+}
+
+/// What becomes of a pod that several profiles fit equally well.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Ambiguity {
+    /// It is refused, and told what to write.
+    #[default]
+    Deny,
+    /// It gets the highest priority, and is kept to the nodes of that profile.
+    Pin,
+    /// It is left as it is, with a warning.
+    Warn,
 }
 
 /// What is known of one namespace.
@@ -83,16 +102,31 @@ impl Snapshot {
     /// A profile by name.
     #[must_use]
     pub fn profile(&self, name: &str) -> Option<&Arc<Profile>> {
-        self.profiles.get(name)
+        self.catalog.get(name)
     }
     /// Profiles by name, in order.
     pub fn profiles(&self) -> impl Iterator<Item = &Arc<Profile>> {
-        self.profiles.values()
+        self.catalog.iter()
+    }
+    /// Profiles, and what they are found by.
+    #[must_use]
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+    /// Nodes.
+    #[must_use]
+    pub fn nodes(&self) -> &NodeView {
+        &self.nodes
     }
     /// What is known of a namespace; `None` where no object of it was given.
     #[must_use]
     pub fn namespace(&self, name: &str) -> Option<&NamespaceFacts> {
         self.namespaces.get(name)
+    }
+    /// Whether the networks of the cluster were listed, so that one that is not known does not exist.
+    #[must_use]
+    pub fn lists_networks(&self) -> bool {
+        self.lists_networks
     }
     /// What is known of a network.
     #[must_use]

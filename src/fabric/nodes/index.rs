@@ -26,6 +26,8 @@ pub struct NodeIndex {
     /// Whether a class came or went since the view's classes were made.
     stale: bool,
     many: usize,
+    /// Labels that profiles ask about.
+    asked: BTreeSet<Arc<str>>,
 }
 
 impl Default for NodeIndex {
@@ -40,6 +42,7 @@ impl Default for NodeIndex {
             strings: HashSet::new(),
             stale: false,
             many: MANY_CLASSES,
+            asked: BTreeSet::new(),
         }
     }
 }
@@ -69,17 +72,27 @@ impl NodeIndex {
         }
     }
 
-    /// Forgets every node, for a list that replaces all.
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
-
     /// Forgets the nodes that a complete list does not have.
     pub fn retain(&mut self, keep: &BTreeSet<String>) {
         let gone: Vec<String> =
             self.view.nodes.iter().filter(|(n, _)| !keep.contains(*n)).map(|(n, _)| n.to_owned()).collect();
         for name in gone {
             self.delete(&name);
+        }
+    }
+
+    /// Says which labels profiles tell their nodes by. Those are always part of the classes.
+    pub fn ask<'a>(&mut self, labels: impl Iterator<Item = &'a str>) {
+        let asked: BTreeSet<Arc<str>> = labels.map(Arc::from).collect();
+        if asked == self.asked {
+            return;
+        }
+        let mut own: BTreeSet<Arc<str>> = self.view.own_keys.keys().cloned().collect();
+        own.insert(Arc::from(HOSTNAME_LABEL));
+        own.retain(|key| !asked.contains(key));
+        self.asked = asked;
+        if !own.iter().eq(self.view.own_keys.keys()) {
+            self.rebuild(own);
         }
     }
 
@@ -94,16 +107,15 @@ impl NodeIndex {
     }
 
     fn put(&mut self, name: &str, incoming: Incoming<'_>) {
-        let named = incoming.labels.contains(&(HOSTNAME_LABEL, name));
         let is_own = |key: &str| self.view.own_keys.contains_key(key);
+        let named = is_own(HOSTNAME_LABEL) && incoming.labels.contains(&(HOSTNAME_LABEL, name));
         let own: Vec<(Arc<str>, Box<str>)> = incoming
             .labels
             .iter()
             .filter(|(k, _)| is_own(k) && !(named && *k == HOSTNAME_LABEL))
             .filter_map(|(k, v)| Some((Arc::clone(self.view.own_keys.get_key_value(*k)?.0), Box::from(*v))))
             .collect();
-        let labels: Vec<(&str, &str)> =
-            incoming.labels.iter().copied().filter(|(k, _)| !is_own(k)).collect();
+        let labels: Vec<(&str, &str)> = incoming.labels.iter().copied().filter(|(k, _)| !is_own(k)).collect();
         let class = self.intern(&labels, &incoming.taints, &incoming.resources);
         let entry = Entry { class, named, own: own.into_boxed_slice() };
         if self.view.nodes.get(name) == Some(&entry) {
@@ -219,7 +231,7 @@ impl NodeIndex {
         while self.slots.len() - self.free.len() > self.many {
             let mut values: BTreeMap<&str, HashSet<&str>> = BTreeMap::new();
             for class in self.slots.iter().flatten() {
-                for (key, value) in &class.labels {
+                for (key, value) in class.labels.iter().filter(|(key, _)| !self.asked.contains(key)) {
                     values.entry(key).or_default().insert(value);
                 }
             }
@@ -229,17 +241,19 @@ impl NodeIndex {
                 self.many *= 2;
                 return;
             };
-            let key: Arc<str> = Arc::from(*key);
-            self.rebuild(key);
+            let mut own: BTreeSet<Arc<str>> = self.view.own_keys.keys().cloned().collect();
+            own.insert(Arc::from(*key));
+            self.rebuild(own);
         }
     }
 
-    fn rebuild(&mut self, own_key: Arc<str>) {
+    /// Sorts every node again, with other labels left out of the classes.
+    fn rebuild(&mut self, own_keys: BTreeSet<Arc<str>>) {
         let mut old = std::mem::take(self);
         self.many = old.many;
-        self.view.own_keys = old.view.own_keys.keys().map(|key| (Arc::clone(key), Vec::new())).collect();
-        self.view.own_keys.insert(own_key, Vec::new());
+        self.view.own_keys = own_keys.into_iter().map(|key| (key, Vec::new())).collect();
         std::mem::swap(&mut self.strings, &mut old.strings);
+        std::mem::swap(&mut self.asked, &mut old.asked);
         for (name, entry) in old.view.nodes.iter() {
             let Some(class) = old.slots.get(entry.class).and_then(Option::as_deref) else { continue };
             let mut labels: Vec<(&str, &str)> = class.labels.iter().map(|(k, v)| (&**k, &**v)).collect();

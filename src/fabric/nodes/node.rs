@@ -2,7 +2,7 @@
 
 use super::taint::Taint;
 use crate::pod::Quantity;
-use crate::pod::decode::{List, Objects, Pairs, QuantityText, Text, mapping};
+use crate::pod::decode::{Objects, Pairs, QuantityText, Text, mapping};
 use serde::Deserialize;
 
 /// The part of a Node that resolution and rules ask about.
@@ -44,9 +44,6 @@ struct TaintObject<'a> {
 struct Status<'a> {
     #[serde(borrow, default)]
     allocatable: Option<Pairs<'a, QuantityText<'a>>>,
-    #[serde(borrow, default)]
-    #[allow(dead_code, reason = "decoded so that a list of another type is told")]
-    conditions: Option<List<serde::de::IgnoredAny>>,
 }
 
 impl NodeObject<'_> {

@@ -126,7 +126,9 @@ mod tests {
 
     #[test]
     fn passing_taints_do_not_count() {
-        for key in ["node.kubernetes.io/unschedulable", "karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler"] {
+        for key in
+            ["node.kubernetes.io/unschedulable", "karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler"]
+        {
             assert!(Taint::lasting(key, "", "NoSchedule").is_none(), "{key}");
         }
         assert!(Taint::lasting("dedicated", "x", "PreferNoSchedule").is_none());

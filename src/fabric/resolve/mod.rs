@@ -1,11 +1,23 @@
-//! Which profile a pod gets, and from what evidence. A pure function of the pod's template fields, its
-//! namespace and the profiles: nothing that changes between two pods of one job takes part.
+//! Which profile a pod gets, and from what evidence. A pure function of the pod's template fields, its namespace, the
+//! profiles and the label sets of nodes. How many nodes there are, whether they are ready, cordoned or full takes no
+//! part, so that the ranks of one job get one profile (docs/adr/0009).
+//!
+//! The steps, first answer wins: `--profile`; the pod's annotation; its own resources and networks; the nodes it can
+//! land on; where none exists, what its selectors say; the namespace's default; the cluster's.
+
+mod nodes;
+mod own;
+mod symbolic;
+mod when;
+
+pub(crate) use symbolic::Conditions;
+pub(crate) use when::unmet;
 
 use super::resolved::Profile;
 use crate::multus::Networks;
 use crate::pod::PodView;
 use crate::snapshot::{NAME_LABEL, NamespaceFacts, PROFILE_ANNOTATION, Snapshot};
-use crate::text::{count, nearest, printable};
+use crate::text::{nearest, printable};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -18,6 +30,13 @@ pub enum Resolution {
         profile: Arc<Profile>,
         /// What named it.
         evidence: Evidence,
+    },
+    /// Several profiles fit equally well, and taking one would be a guess.
+    Ambiguous {
+        /// Which, by name.
+        candidates: Vec<Arc<Profile>>,
+        /// What leaves them open.
+        because: Because,
     },
     /// The pod or namespace named a profile that it cannot have.
     Refused {
@@ -34,14 +53,32 @@ pub enum Resolution {
     Outside {
         /// Which.
         profile: Arc<Profile>,
+        /// What speaks for it.
+        evidence: Evidence,
         /// What of `when` is not met.
         reason: String,
     },
     /// Nothing names a profile.
     NotApplicable {
-        /// Profiles that the pod's namespace may use, by name.
+        /// Some profiles that the pod's namespace may use, by name; at most [`SHOWN`].
         candidates: Vec<String>,
+        /// Those and the others (count).
+        known: usize,
     },
+}
+
+/// Candidates that a message shows.
+pub const SHOWN: usize = 5;
+
+/// What leaves several profiles open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Because {
+    /// The nodes that the pod can land on carry different fabrics.
+    Nodes,
+    /// No node that it can land on exists now, and its selectors fit the nodes of several.
+    Selectors,
+    /// Its own resources and networks belong to several.
+    Own,
 }
 
 /// What named the profile.
@@ -55,8 +92,16 @@ pub enum Evidence {
     Resource(String),
     /// A network the pod already attaches, which only this profile has.
     Network(String),
+    /// The nodes that the pod can land on carry this profile and no other.
+    Nodes,
+    /// No node that the pod can land on exists now, and of all profiles only this one's nodes fit its selectors.
+    Selectors,
+    /// The highest priority of several, by the cluster's setting; the pod is kept to its nodes.
+    Priority,
     /// The namespace's annotation.
     NamespaceAnnotation,
+    /// The cluster's default.
+    ClusterDefault,
 }
 
 impl Evidence {
@@ -68,8 +113,20 @@ impl Evidence {
             Self::PodAnnotation => "named by the pod's annotation".into(),
             Self::Resource(name) => format!("the only one that serves {}", printable(name, 80)),
             Self::Network(name) => format!("the only one with network {}", printable(name, 80)),
+            Self::Nodes => "the only one on the nodes it can land on".into(),
+            Self::Selectors => "the only one whose nodes fit its selectors; none exists now".into(),
+            Self::Priority => "the highest priority of those on the nodes it can land on".into(),
             Self::NamespaceAnnotation => "the namespace's default".into(),
+            Self::ClusterDefault => "the cluster's default".into(),
         }
+    }
+}
+
+impl Evidence {
+    /// Whether a person named the profile for this pod or its namespace.
+    #[must_use]
+    pub fn is_named(&self) -> bool {
+        matches!(self, Self::Flag | Self::PodAnnotation | Self::NamespaceAnnotation)
     }
 }
 
@@ -109,25 +166,39 @@ pub fn resolve(question: Question<'_>, snapshot: &Snapshot) -> Resolution {
     if let Some(name) = question.pod.annotation(PROFILE_ANNOTATION) {
         return named(name, Evidence::PodAnnotation, question, facts, snapshot);
     }
-    match own_evidence(question, facts, snapshot) {
-        Own::One(profile, evidence) => return when(profile, evidence, question),
-        Own::Several(candidates) => return Resolution::NotApplicable { candidates },
-        Own::Nothing => {}
+    match own::evidence(question, facts, snapshot) {
+        own::Own::One(profile, evidence) => return when::apply(profile, evidence, question),
+        own::Own::Several(candidates) => {
+            return Resolution::Ambiguous { candidates, because: Because::Own };
+        }
+        own::Own::Nothing => {}
     }
-    if let Some(name) = facts.and_then(|f| f.profile.as_deref()) {
-        return named(name, Evidence::NamespaceAnnotation, question, facts, snapshot);
+    let default = default(facts, snapshot);
+    if let Some(found) = nodes::resolve(question, facts, default.as_ref().map(|(name, _)| *name), snapshot) {
+        return found;
     }
-    let candidates = snapshot
-        .profiles()
-        .filter(|p| admits(p, question.namespace, facts))
-        .map(|p| p.name.clone())
-        .collect();
-    Resolution::NotApplicable { candidates }
+    match default {
+        Some((name, by)) => named(name, by, question, facts, snapshot),
+        None => not_applicable(question, facts, snapshot),
+    }
+}
+
+/// The profile that pods get of which nothing else is known: the namespace's, else the cluster's.
+fn default<'a>(facts: Option<&'a NamespaceFacts>, snapshot: &'a Snapshot) -> Option<(&'a str, Evidence)> {
+    let own = facts.and_then(|f| f.profile.as_deref()).map(|name| (name, Evidence::NamespaceAnnotation));
+    own.or_else(|| Some((snapshot.settings().default_profile.as_deref()?, Evidence::ClusterDefault)))
+}
+
+fn not_applicable(question: Question<'_>, facts: Option<&NamespaceFacts>, snapshot: &Snapshot) -> Resolution {
+    let mut admitting = snapshot.profiles().filter(|p| admits(p, question.namespace, facts));
+    let candidates: Vec<String> = admitting.by_ref().take(SHOWN).map(|p| p.name.clone()).collect();
+    let known = candidates.len() + admitting.count();
+    Resolution::NotApplicable { candidates, known }
 }
 
 /// Of a namespace of which nothing is known, only its name is: whatever else a selector asks, present or absent,
 /// cannot be shown, and the profile does not admit it.
-fn admits(profile: &Profile, namespace: &str, facts: Option<&NamespaceFacts>) -> bool {
+pub(crate) fn admits(profile: &Profile, namespace: &str, facts: Option<&NamespaceFacts>) -> bool {
     let Some(selector) = &profile.namespaces else { return true };
     match facts {
         Some(facts) => selector.matches(&facts.labels),
@@ -155,7 +226,7 @@ fn named(
             match by {
                 // Who names a profile on the pod wants it, whatever the pod's size.
                 Evidence::PodAnnotation => Resolution::Profile { profile, evidence: by },
-                _ => when(profile, by, question),
+                _ => when::apply(profile, by, question),
             }
         }
         _ => {
@@ -178,72 +249,4 @@ fn named(
             Resolution::Refused { name: name.to_owned(), by, reason, fix }
         }
     }
-}
-
-/// What the pod's own resources and networks speak for.
-enum Own {
-    Nothing,
-    One(Arc<Profile>, Evidence),
-    /// Two profiles: whichever was taken, the pod would end with rails of both.
-    Several(Vec<String>),
-}
-
-/// Resources and networks that are looked at; a pod has far fewer.
-const MAX_EVIDENCE: usize = 64;
-
-/// The profiles that a resource the pod asks for, or a network it attaches, belongs to alone. All of the evidence
-/// counts, so that the answer does not depend on its order, or on which webhook added what.
-fn own_evidence(question: Question<'_>, facts: Option<&NamespaceFacts>, snapshot: &Snapshot) -> Own {
-    let only = |fits: &dyn Fn(&Profile) -> bool| {
-        let mut found = snapshot.profiles().filter(|p| fits(p) && admits(p, question.namespace, facts));
-        let first = found.next()?;
-        found.next().is_none().then(|| Arc::clone(first))
-    };
-    let mut evidence: BTreeMap<String, (Arc<Profile>, Evidence)> = BTreeMap::new();
-    let mut add = |found: Option<Arc<Profile>>, what: Evidence| {
-        if let Some(profile) = found {
-            evidence.entry(profile.name.clone()).or_insert((profile, what));
-        }
-    };
-    let asked =
-        question.pod.containers().iter().flat_map(|c| {
-            c.resource_names().filter(move |name| c.units(name).is_some_and(|units| units > 0))
-        });
-    for resource in asked.take(MAX_EVIDENCE) {
-        add(only(&|p| p.serves_resource(resource)), Evidence::Resource(resource.to_owned()));
-    }
-    for item in question.networks.iter().flat_map(|n| &n.items).take(MAX_EVIDENCE) {
-        let namespace = item.namespace.as_deref().unwrap_or(question.namespace);
-        let has =
-            |p: &Profile| p.rails.iter().any(|r| r.network.is(namespace, &item.name, question.namespace));
-        add(only(&has), Evidence::Network(format!("{namespace}/{}", item.name)));
-    }
-    if evidence.len() > 1 {
-        return Own::Several(evidence.into_keys().collect());
-    }
-    evidence.into_values().next().map_or(Own::Nothing, |(profile, what)| Own::One(profile, what))
-}
-
-/// Applies the profile's `when` to a pod that did not name it.
-fn when(profile: Arc<Profile>, evidence: Evidence, question: Question<'_>) -> Resolution {
-    let least = profile.when.min_accelerators.unwrap_or(profile.accelerators_per_node);
-    if let Some(asked) = question.accelerators
-        && asked < least
-    {
-        let reason = format!(
-            "the pod asks {}, the profile applies from {least}",
-            count(asked as usize, "whole accelerator")
-        );
-        return Resolution::Outside { profile, reason };
-    }
-    if let Some(selector) = &profile.when.pod_selector {
-        let labels = question.pod.metadata.as_ref().and_then(|m| m.labels.as_ref());
-        let labels =
-            labels.into_iter().flat_map(|l| l.iter()).map(|(k, v)| (k.to_owned(), v.to_string())).collect();
-        if !selector.matches(&labels) {
-            let reason = "the pod's labels do not match the profile's podSelector".to_owned();
-            return Resolution::Outside { profile, reason };
-        }
-    }
-    Resolution::Profile { profile, evidence }
 }

@@ -1,0 +1,111 @@
+//! Conditions that only single nodes can answer: names, and labels that every node has a value of its own for.
+
+use super::HOSTNAME_LABEL;
+use super::classes::ClassSet;
+use super::requirement::{Relation, Requirement};
+use super::view::{Entry, NodeView, value_key};
+use std::collections::BTreeSet;
+
+/// Keeps the classes with at least one node that satisfies every condition.
+pub(super) fn refine(
+    view: &NodeView,
+    set: ClassSet,
+    labels: &[Requirement<'_>],
+    names: &[Requirement<'_>],
+) -> ClassSet {
+    if (labels.is_empty() && names.is_empty()) || set.is_clear() {
+        return set;
+    }
+    let conditions = Conditions { view, labels, names };
+    if let Some(listed) = conditions.listed() {
+        let mut fits = view.classes.none();
+        for (name, entry) in listed.into_iter().filter_map(|n| view.nodes.get(n).map(|e| (n, e))) {
+            if set.contains(entry.class) && conditions.hold(name, entry) {
+                fits.insert(entry.class);
+            }
+        }
+        return fits;
+    }
+    if let Some(excluded) = conditions.excluded() {
+        let mut left = view.counts.clone();
+        for entry in excluded.into_iter().filter_map(|name| view.nodes.get(name)) {
+            if let Some(count) = left.get_mut(entry.class) {
+                *count = count.saturating_sub(1);
+            }
+        }
+        return keep(set, |class| left.get(class).copied().unwrap_or(0) > 0);
+    }
+    if let ([one], []) = (labels, names)
+        && let Some(have) = view.own_keys.get(one.key)
+    {
+        let having = |class: usize| have.get(class).copied().unwrap_or(0);
+        match one.relation {
+            Relation::Exists => return keep(set, |class| having(class) > 0),
+            Relation::DoesNotExist => {
+                return keep(set, |class| view.counts.get(class).is_some_and(|all| *all > having(class)));
+            }
+            _ => {}
+        }
+    }
+    // Several conditions of which none names nodes: every node is asked. Nobody writes this, and it stays right.
+    let mut fits = view.classes.none();
+    for (name, entry) in view.nodes.iter() {
+        if set.contains(entry.class) && !fits.contains(entry.class) && conditions.hold(name, entry) {
+            fits.insert(entry.class);
+        }
+    }
+    fits
+}
+
+fn keep(mut set: ClassSet, keep: impl Fn(usize) -> bool) -> ClassSet {
+    for class in set.clone().ones() {
+        if !keep(class) {
+            set.remove(class);
+        }
+    }
+    set
+}
+
+struct Conditions<'a> {
+    view: &'a NodeView,
+    labels: &'a [Requirement<'a>],
+    names: &'a [Requirement<'a>],
+}
+
+impl<'a> Conditions<'a> {
+    fn hold(&self, name: &str, entry: &Entry) -> bool {
+        self.names.iter().all(|r| r.holds(Some(name)))
+            && self.labels.iter().all(|r| r.holds(entry.own(name, r.key)))
+    }
+
+    /// The nodes that a condition lists, where one does.
+    fn listed(&self) -> Option<Vec<&'a str>> {
+        if let Some(names) = self.names.iter().find(|r| r.relation == Relation::In) {
+            return Some(names.values.iter().collect());
+        }
+        let label = self.labels.iter().find(|r| r.relation == Relation::In)?;
+        Some(label.values.iter().flat_map(|value| self.with(label.key, value)).collect())
+    }
+
+    /// The nodes that the conditions exclude, where all of them do nothing else.
+    fn excluded(&self) -> Option<BTreeSet<&'a str>> {
+        if self.labels.iter().chain(self.names).any(|r| r.relation != Relation::NotIn) {
+            return None;
+        }
+        let mut excluded: BTreeSet<&str> = self.names.iter().flat_map(|r| r.values.iter()).collect();
+        for label in self.labels {
+            excluded.extend(label.values.iter().flat_map(|value| self.with(label.key, value)));
+        }
+        Some(excluded)
+    }
+
+    /// The nodes with a value of a label that is not part of the classes.
+    fn with(&self, key: &str, value: &'a str) -> Vec<&'a str> {
+        let mut names: Vec<&str> =
+            self.view.values.get(&value_key(key, value)).into_iter().flatten().map(|name| &**name).collect();
+        if key == HOSTNAME_LABEL && self.view.nodes.get(value).is_some_and(|entry| entry.named) {
+            names.push(value);
+        }
+        names
+    }
+}

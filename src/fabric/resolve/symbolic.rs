@@ -1,0 +1,168 @@
+//! What selectors say about each other where no node tells: could a node satisfy both the pod and a profile, and must
+//! every node that satisfies the pod satisfy the profile?
+
+use crate::fabric::Profile;
+use crate::fabric::nodes::{Constraints, INSTANCE_TYPE_LABEL, Relation, Requirement, Values, of_selector};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Terms of an affinity that are looked at; a pod with more is taken as fitting.
+const MAX_TERMS: usize = 64;
+
+/// What is asked of one label.
+#[derive(Debug, Default, Clone)]
+struct Condition<'a> {
+    allowed: Option<BTreeSet<&'a str>>,
+    forbidden: BTreeSet<&'a str>,
+    present: bool,
+    absent: bool,
+    above: Option<i64>,
+    below: Option<i64>,
+}
+
+impl<'a> Condition<'a> {
+    fn add(&mut self, requirement: Requirement<'a>) {
+        match requirement.relation {
+            Relation::In => {
+                self.present = true;
+                let values: BTreeSet<&str> = requirement.values.iter().collect();
+                self.allowed = Some(match self.allowed.take() {
+                    None => values,
+                    Some(known) => known.intersection(&values).copied().collect(),
+                });
+            }
+            Relation::NotIn => self.forbidden.extend(requirement.values.iter()),
+            Relation::Exists => self.present = true,
+            Relation::DoesNotExist => self.absent = true,
+            Relation::Gt | Relation::Lt => {
+                self.present = true;
+                let Some(bound) = requirement.values.iter().next().and_then(|v| v.parse::<i64>().ok()) else {
+                    self.allowed = Some(BTreeSet::new());
+                    return;
+                };
+                if requirement.relation == Relation::Gt {
+                    self.above = Some(self.above.map_or(bound, |b| b.max(bound)));
+                } else {
+                    self.below = Some(self.below.map_or(bound, |b| b.min(bound)));
+                }
+            }
+        }
+    }
+
+    fn takes(&self, value: &str) -> bool {
+        let number = || value.parse::<i64>().ok();
+        !self.forbidden.contains(value)
+            && self.above.is_none_or(|b| number().is_some_and(|n| n > b))
+            && self.below.is_none_or(|b| number().is_some_and(|n| n < b))
+    }
+
+    /// Whether some value, or absence, satisfies everything.
+    fn possible(&self) -> bool {
+        if self.present && self.absent {
+            return false;
+        }
+        if let Some(allowed) = &self.allowed {
+            return allowed.iter().any(|value| self.takes(value));
+        }
+        match (self.above, self.below) {
+            (Some(above), Some(below)) => below.checked_sub(above).is_none_or(|gap| gap > 1),
+            _ => true,
+        }
+    }
+
+    /// Whether whatever satisfies this satisfies the requirement.
+    fn implies(&self, requirement: Requirement<'_>) -> bool {
+        match requirement.relation {
+            Relation::Exists => self.present,
+            Relation::DoesNotExist => self.absent,
+            Relation::NotIn if self.absent => true,
+            relation => match &self.allowed {
+                Some(allowed) => {
+                    let mut left = allowed.iter().filter(|v| self.takes(v)).peekable();
+                    left.peek().is_some() && left.all(|value| requirement.holds(Some(value)))
+                }
+                None => {
+                    relation == Relation::NotIn
+                        && requirement.values.iter().all(|v| self.forbidden.contains(v))
+                }
+            },
+        }
+    }
+}
+
+/// A pod's conditions, label by label: one set for each term that its affinity leaves open.
+#[derive(Debug)]
+pub(crate) struct Conditions<'a> {
+    terms: Vec<BTreeMap<&'a str, Condition<'a>>>,
+    /// Whether there are more terms than are looked at.
+    more: bool,
+}
+
+impl<'a> Conditions<'a> {
+    pub(crate) fn of(constraints: &Constraints<'a>) -> Self {
+        let mut shared: BTreeMap<&str, Condition<'_>> = BTreeMap::new();
+        for requirement in &constraints.selector {
+            shared.entry(requirement.key).or_default().add(*requirement);
+        }
+        let Some(terms) = &constraints.terms else { return Self { terms: vec![shared], more: false } };
+        let open = terms.iter().filter(|t| !t.void);
+        let conditions = open.clone().take(MAX_TERMS).map(|term| {
+            let mut conditions = shared.clone();
+            for requirement in &term.labels {
+                conditions.entry(requirement.key).or_default().add(*requirement);
+            }
+            conditions
+        });
+        Self { terms: conditions.collect(), more: open.count() > MAX_TERMS }
+    }
+
+    /// Whether a node could satisfy both the pod and the profile. A profile that names no nodes fits nothing here.
+    pub(crate) fn may_meet(&self, profile: &Profile) -> bool {
+        let asked = asked(profile);
+        if asked.is_empty() && profile.node_selector.is_none() {
+            return false;
+        }
+        self.more
+            || self.terms.iter().any(|term| {
+                let mut together: BTreeMap<&str, Condition<'_>> = BTreeMap::new();
+                for requirement in &asked {
+                    together
+                        .entry(requirement.key)
+                        .or_insert_with(|| term.get(requirement.key).cloned().unwrap_or_default())
+                        .add(*requirement);
+                }
+                together.values().all(Condition::possible) && term.values().all(Condition::possible)
+            })
+    }
+
+    /// Whether the pod asks for the profile's nodes: every node it can land on must satisfy the profile's node
+    /// selector, or be of one of its instance types.
+    pub(crate) fn select(&self, profile: &Profile) -> bool {
+        let implied = |requirements: &[Requirement<'_>]| {
+            !requirements.is_empty()
+                && !self.more
+                && !self.terms.is_empty()
+                && self.terms.iter().all(|term| {
+                    requirements
+                        .iter()
+                        .all(|r| term.get(r.key).is_some_and(|condition| condition.implies(*r)))
+                })
+        };
+        let selector: Vec<_> = profile.node_selector.iter().flat_map(of_selector).collect();
+        implied(&selector) || implied(instance_types(profile).as_slice())
+    }
+}
+
+fn instance_types(profile: &Profile) -> Vec<Requirement<'_>> {
+    if profile.instance_types.is_empty() {
+        return Vec::new();
+    }
+    let values = Values::Strings(&profile.instance_types);
+    vec![Requirement { key: INSTANCE_TYPE_LABEL, relation: Relation::In, values }]
+}
+
+/// Everything a profile says about its nodes.
+fn asked(profile: &Profile) -> Vec<Requirement<'_>> {
+    let mut asked: Vec<_> = profile.node_selector.iter().flat_map(of_selector).collect();
+    asked.extend(instance_types(profile));
+    asked
+}
