@@ -2,6 +2,7 @@
 //! sets.
 
 pub mod accelerator;
+pub mod affinity;
 pub mod decode;
 pub mod quantity;
 pub mod ranks;

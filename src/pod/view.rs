@@ -1,6 +1,7 @@
 //! The read model of a pod: only the fields that decide something, borrowed from the body. It is never
 //! written back; patches are made from intents on the raw object, so fields newer than this model survive.
 
+use super::affinity::{Affinity, Toleration};
 use super::decode::{List, Objects, Pairs, QuantityText, Text, mapping, resources};
 use super::quantity::Quantity;
 use serde::Deserialize;
@@ -66,6 +67,18 @@ pub struct Spec<'a> {
     /// Claims on devices (DRA).
     #[serde(borrow, default)]
     pub resource_claims: Option<Objects<PodClaim<'a>>>,
+    /// Node that the pod is bound to already, past the scheduler.
+    #[serde(borrow, default)]
+    pub node_name: Option<Text<'a>>,
+    /// Labels that the node must have.
+    #[serde(borrow, default)]
+    pub node_selector: Option<Pairs<'a, Text<'a>>>,
+    /// Affinity.
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    pub affinity: Option<Affinity<'a>>,
+    /// Taints that the pod tolerates.
+    #[serde(borrow, default)]
+    pub tolerations: Option<Objects<Toleration<'a>>>,
 }
 
 /// `spec.os`.
@@ -264,6 +277,26 @@ impl<'a> PodView<'a> {
     #[must_use]
     pub fn host_ipc(&self) -> bool {
         self.spec.as_ref().and_then(|s| s.host_ipc).unwrap_or(false)
+    }
+    /// Node that the pod is bound to; the empty name is none.
+    #[must_use]
+    pub fn node_name(&self) -> Option<&str> {
+        self.spec.as_ref()?.node_name.as_deref().filter(|name| !name.is_empty())
+    }
+    /// Value that the pod's node selector asks of a label.
+    #[must_use]
+    pub fn node_selector_value(&self, label: &str) -> Option<&str> {
+        Some(&**self.spec.as_ref()?.node_selector.as_ref()?.get(label)?)
+    }
+    /// Affinity.
+    #[must_use]
+    pub fn affinity(&self) -> Option<&Affinity<'a>> {
+        self.spec.as_ref()?.affinity.as_ref()
+    }
+    /// Tolerations, in order.
+    #[must_use]
+    pub fn tolerations(&self) -> &[Toleration<'a>] {
+        self.spec.as_ref().and_then(|s| s.tolerations.as_deref()).unwrap_or_default()
     }
     /// Pod-level security context.
     #[must_use]

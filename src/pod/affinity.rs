@@ -1,0 +1,147 @@
+//! Where a pod may land, as far as it says so itself: required node affinity and tolerations. Preferences are not
+//! read: they decide nothing.
+
+use super::decode::{List, Objects, Text, mapping};
+use serde::Deserialize;
+
+/// `spec.affinity`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Affinity<'a> {
+    /// Node affinity.
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    pub node_affinity: Option<NodeAffinity<'a>>,
+}
+
+/// `spec.affinity.nodeAffinity`.
+#[derive(Debug, Default, Deserialize)]
+pub struct NodeAffinity<'a> {
+    /// What a node must have when the pod is scheduled.
+    #[serde(
+        borrow,
+        default,
+        rename = "requiredDuringSchedulingIgnoredDuringExecution",
+        deserialize_with = "mapping"
+    )]
+    pub required: Option<NodeSelector<'a>>,
+}
+
+/// `requiredDuringSchedulingIgnoredDuringExecution`: terms of which one must hold.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeSelector<'a> {
+    /// The terms.
+    #[serde(borrow, default)]
+    pub node_selector_terms: Option<Objects<NodeSelectorTerm<'a>>>,
+}
+
+/// One term: every requirement must hold; a term without any matches no node.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeSelectorTerm<'a> {
+    /// Requirements on labels.
+    #[serde(borrow, default)]
+    pub match_expressions: Option<Objects<NodeSelectorRequirement<'a>>>,
+    /// Requirements on fields; `metadata.name` is the only one there is.
+    #[serde(borrow, default)]
+    pub match_fields: Option<Objects<NodeSelectorRequirement<'a>>>,
+}
+
+/// One requirement on a label or field.
+#[derive(Debug, Default, Deserialize)]
+pub struct NodeSelectorRequirement<'a> {
+    /// Label or field.
+    #[serde(borrow, default)]
+    pub key: Option<Text<'a>>,
+    /// `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt` or `Lt`.
+    #[serde(borrow, default)]
+    pub operator: Option<Text<'a>>,
+    /// Values.
+    #[serde(borrow, default)]
+    pub values: Option<List<Text<'a>>>,
+}
+
+/// One of `spec.tolerations`.
+#[derive(Debug, Default, Deserialize)]
+pub struct Toleration<'a> {
+    /// Taint it tolerates; none stands for every one, with operator `Exists`.
+    #[serde(borrow, default)]
+    pub key: Option<Text<'a>>,
+    /// `Equal`, the default, or `Exists`.
+    #[serde(borrow, default)]
+    pub operator: Option<Text<'a>>,
+    /// Value of the taint, for `Equal`.
+    #[serde(borrow, default)]
+    pub value: Option<Text<'a>>,
+    /// Effect; none stands for every one.
+    #[serde(borrow, default)]
+    pub effect: Option<Text<'a>>,
+}
+
+impl<'a> Affinity<'a> {
+    /// The terms of the required node affinity; `None` where there is no such list.
+    #[must_use]
+    pub fn required_terms(&self) -> Option<&[NodeSelectorTerm<'a>]> {
+        self.node_affinity.as_ref()?.required.as_ref()?.node_selector_terms.as_deref()
+    }
+}
+
+impl<'a> NodeSelectorTerm<'a> {
+    /// Requirements on labels, in order.
+    #[must_use]
+    pub fn expressions(&self) -> &[NodeSelectorRequirement<'a>] {
+        self.match_expressions.as_deref().unwrap_or_default()
+    }
+    /// Requirements on fields, in order.
+    #[must_use]
+    pub fn fields(&self) -> &[NodeSelectorRequirement<'a>] {
+        self.match_fields.as_deref().unwrap_or_default()
+    }
+    /// Whether it has no requirement at all, and so matches no node
+    /// (k8s.io/component-helpers scheduling/corev1/nodeaffinity/nodeaffinity.go, `isEmptyNodeSelectorTerm`).
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.expressions().is_empty() && self.fields().is_empty()
+    }
+}
+
+impl NodeSelectorRequirement<'_> {
+    /// Values, in order.
+    pub fn values(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.values.as_deref().unwrap_or_default().iter().map(|v| &**v)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Affinity;
+    use crate::pod::PodView;
+
+    #[test]
+    fn nulls_read_as_absent() {
+        for json in [
+            r#"{"spec":{"affinity":null,"nodeSelector":null,"tolerations":null,"nodeName":null}}"#,
+            r#"{"spec":{"affinity":{"nodeAffinity":null,"podAffinity":{"x":[]}}}}"#,
+            r#"{"spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":null}}}}"#,
+            r#"{"spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":null}}}}}"#,
+        ] {
+            let pod: PodView<'_> = serde_json::from_str(json).unwrap();
+            assert!(pod.affinity().and_then(Affinity::required_terms).is_none(), "{json}");
+            assert!(pod.node_name().is_none() && pod.tolerations().is_empty(), "{json}");
+        }
+    }
+
+    #[test]
+    fn null_terms_and_values_are_zero_values() {
+        let json = r#"{"spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":
+            {"nodeSelectorTerms":[null,{"matchExpressions":[{"key":"a","operator":"In","values":["x",null]},null],"matchFields":null}]}}},
+            "tolerations":[null,{"key":"gpu","operator":"Exists","tolerationSeconds":3}],"nodeSelector":{"a":null},"nodeName":""}}"#;
+        let pod: PodView<'_> = serde_json::from_str(json).unwrap();
+        let terms = pod.affinity().unwrap().required_terms().unwrap();
+        assert!(terms[0].is_empty() && !terms[1].is_empty());
+        assert_eq!(terms[1].expressions()[0].values().collect::<Vec<_>>(), ["x", ""]);
+        assert_eq!(pod.tolerations().len(), 2);
+        assert_eq!(pod.node_selector_value("a"), Some(""));
+        assert!(pod.node_name().is_none());
+    }
+}
