@@ -4,6 +4,7 @@
 pub mod accelerator;
 pub mod affinity;
 pub mod decode;
+pub mod gang;
 pub mod quantity;
 pub mod ranks;
 pub mod shell;
