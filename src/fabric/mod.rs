@@ -4,7 +4,9 @@ pub mod base;
 pub mod profile;
 pub mod resolve;
 mod resolved;
+mod selector;
+mod subsets;
 
 pub use profile::FabricProfile;
 pub use resolve::{Evidence, Question, Resolution, resolve};
-pub use resolved::{EnvEntry, Profile, ProfileError, Rail, fixed_units};
+pub use resolved::{EnvEntry, Profile, ProfileError, Rail, Subset, fixed_units};

@@ -104,6 +104,7 @@ pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decisi
         namespace_facts,
         snapshot,
         ranks_over_ssh,
+        pin: false,
     };
     let plan = match resolution.profile() {
         Some((profile, evidence)) if request.opted_in => plan(scene, profile, evidence),
@@ -186,7 +187,7 @@ fn judge(decision: &mut Decision, stage: Stage, mode: Mode, opted_in: bool) {
     }
     decision.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
     // Before the last mutating webhook has run, an error may still be mended; these cannot.
-    let counts = |f: &&Finding| stage != Stage::Mutate || matches!(f.rule, "FAB101" | "FAB804");
+    let counts = |f: &&Finding| stage != Stage::Mutate || matches!(f.rule, "FAB101" | "FAB804" | "FAB810");
     let errors = decision.findings.iter().filter(counts).any(|f| f.severity == Severity::Error);
     decision.denied = errors && mode == Mode::Enforce;
     decision.would_deny = errors && mode == Mode::Audit;

@@ -7,6 +7,7 @@ mod nccl;
 pub mod nccl_numbers;
 mod networks;
 mod profiles;
+mod rails;
 mod resources;
 mod sriov;
 
@@ -93,6 +94,7 @@ pub static RULES: &[&dyn Rule] = &[
     &profiles::NoProfile,
     &profiles::Refused,
     &profiles::LeftAlone,
+    &rails::Rails,
 ];
 
 /// A rule by id, in any case.
