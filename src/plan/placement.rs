@@ -63,3 +63,58 @@ fn is_same(own: &NodeSelectorRequirement<'_>, wanted: &Requirement) -> bool {
         && own.operator.as_deref() == Some(wanted.operator.word())
         && own.values().collect::<BTreeSet<_>>() == wanted.values.iter().map(String::as_str).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::FabricProfile;
+    use crate::snapshot::Snapshot;
+
+    fn planned(spec: &str, placement: &str, pin: bool) -> Vec<String> {
+        let profile = format!(
+            r#"{{"apiVersion":"fabric-admission.dev/v1alpha1","kind":"FabricProfile","metadata":{{"name":"p"}},
+            "spec":{{"transport":"roce","attachment":"sriov"{placement}}}}}"#
+        );
+        let profile: FabricProfile = serde_json::from_str(&profile).unwrap();
+        let profile = Profile::resolve(&profile, &[]).unwrap();
+        let json = format!(r#"{{"spec":{spec}}}"#);
+        let pod = serde_json::from_str(&json).unwrap();
+        let snapshot = Snapshot::default();
+        let scene = Scene {
+            pod: &pod,
+            networks: None,
+            namespace: "default",
+            namespace_facts: None,
+            snapshot: &snapshot,
+            ranks_over_ssh: false,
+            pin,
+        };
+        let mut plan = Plan::default();
+        super::plan(scene, &profile, &mut plan);
+        plan.changes.iter().map(|c| c.edit.summary()).collect()
+    }
+
+    const NODES: &str = r#","nodeSelector":{"matchLabels":{"fabric":"roce"}}"#;
+
+    #[test]
+    fn resolution_may_pin_where_the_profile_does_not() {
+        assert_eq!(planned("{}", NODES, true), ["node affinity: fabric In (roce)"]);
+        assert!(planned("{}", NODES, false).is_empty());
+        // Without a selector there is nothing to pin to.
+        assert!(planned("{}", "", true).is_empty());
+        assert!(planned(r#"{"nodeName":"n"}"#, NODES, true).is_empty());
+    }
+
+    #[test]
+    fn a_pod_of_too_many_terms_is_left_alone() {
+        let term = r#"{"matchExpressions":[{"key":"a","operator":"Exists"}]}"#;
+        let spec = |n: usize| {
+            let terms = vec![term; n].join(",");
+            format!(
+                r#"{{"affinity":{{"nodeAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":{{"nodeSelectorTerms":[{terms}]}}}}}}}}"#
+            )
+        };
+        assert_eq!(planned(&spec(MAX_TERMS), NODES, true).len(), MAX_TERMS);
+        assert!(planned(&spec(MAX_TERMS + 1), NODES, true).is_empty());
+    }
+}

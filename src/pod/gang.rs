@@ -6,8 +6,7 @@
 //! rail too many costs less than a gang that trains over TCP.
 
 use super::view::PodView;
-use crate::text::{count, printable};
-use serde_json::Value;
+use crate::text::printable;
 
 /// Annotation that says it outright: `true` or `false`.
 pub const MULTI_NODE_ANNOTATION: &str = "fabric-admission.dev/multi-node";
@@ -19,12 +18,6 @@ pub struct Gang {
     pub several: bool,
     /// The evidence, in a few words.
     pub words: String,
-}
-
-impl Gang {
-    fn of(pods: u64, words: String) -> Self {
-        Self { several: pods > 1, words }
-    }
 }
 
 /// How a label or annotation speaks.
@@ -99,117 +92,16 @@ fn world(pod: &PodView<'_>) -> Option<Gang> {
     };
     for name in ["PET_NNODES", "NNODES"] {
         if let Some(nodes) = literal(name).filter(|n| *n > 0) {
-            return Some(Gang::of(nodes, format!("{name}={nodes}")));
+            return Some(Gang { several: nodes > 1, words: format!("{name}={nodes}") });
         }
     }
-    literal("WORLD_SIZE").filter(|ranks| *ranks == 1).map(|_| Gang::of(1, "WORLD_SIZE=1".to_owned()))
+    literal("WORLD_SIZE")
+        .filter(|ranks| *ranks == 1)
+        .map(|_| Gang { several: false, words: "WORLD_SIZE=1".to_owned() })
 }
 
 fn number(text: &str) -> Option<u64> {
     text.trim().parse().ok()
-}
-
-/// What the object around a pod template says, by its kind: its pods do not carry their controllers' labels yet. Ask
-/// [`multi_node`] of the template first. `None`: another kind, or a number that cannot be read.
-#[must_use]
-pub fn multi_node_workload(group: &str, kind: &str, json: &str) -> Option<Gang> {
-    let count_pods = match (group, kind) {
-        ("batch", "Job") => |o: &Value| indexed_job(o.pointer("/spec")?),
-        ("batch", "CronJob") => |o: &Value| indexed_job(o.pointer("/spec/jobTemplate/spec")?),
-        ("jobset.x-k8s.io", "JobSet") => job_set,
-        ("leaderworkerset.x-k8s.io", "LeaderWorkerSet") => {
-            |o: &Value| replicas(o.pointer("/spec/leaderWorkerTemplate/size"))
-        }
-        ("kubeflow.org", "MPIJob") => mpi_job,
-        ("kubeflow.org", "PyTorchJob" | "TFJob" | "XGBoostJob" | "PaddleJob" | "JAXJob" | "MXJob") => {
-            replica_specs
-        }
-        ("trainer.kubeflow.org", "TrainJob") => |o: &Value| stated(o.pointer("/spec/trainer/numNodes")),
-        // A runtime's number is what its jobs have unless they say otherwise.
-        ("trainer.kubeflow.org", "TrainingRuntime" | "ClusterTrainingRuntime") => {
-            |o: &Value| stated(o.pointer("/spec/mlPolicy/numNodes")).filter(|n| *n > 1)
-        }
-        ("batch.volcano.sh", "Job") => {
-            |o: &Value| sum(o.pointer("/spec/tasks")?, |task| replicas(task.get("replicas")))
-        }
-        ("ray.io", "RayCluster") => |o: &Value| ray_cluster(o.pointer("/spec")?),
-        ("ray.io", "RayJob") => |o: &Value| ray_cluster(o.pointer("/spec/rayClusterSpec")?),
-        ("ray.io", "RayService") => |o: &Value| ray_cluster(o.pointer("/spec/rayClusterConfig")?),
-        // A StatefulSet, Deployment or DaemonSet with replicas is as often several servers as one gang.
-        _ => return None,
-    };
-    let pods = count_pods(&serde_json::from_str(json).ok()?)?;
-    let pods_words = count(usize::try_from(pods).unwrap_or(usize::MAX), "pod");
-    let words = match kind {
-        "Job" | "CronJob" if group == "batch" => format!("indexed {kind} with {pods_words}"),
-        "Job" => format!("Volcano Job with {pods_words}"),
-        "LeaderWorkerSet" => format!("{kind} with groups of {pods_words}"),
-        _ => format!("{kind} with {pods_words}"),
-    };
-    Some(Gang::of(pods, words))
-}
-
-/// A number of replicas, 1 where it is absent. `None` for what is no number, such as a placeholder.
-fn replicas(value: Option<&Value>) -> Option<u64> {
-    stated(value).or_else(|| value.is_none_or(Value::is_null).then_some(1))
-}
-
-/// A number that is there.
-fn stated(value: Option<&Value>) -> Option<u64> {
-    value?.as_u64()
-}
-
-/// Adds up over the elements of a list or the members of an object.
-fn sum(value: &Value, count: impl Fn(&Value) -> Option<u64>) -> Option<u64> {
-    let mut total = 0_u64;
-    let list = value.as_array().into_iter().flatten();
-    let members = value.as_object().into_iter().flat_map(serde_json::Map::values);
-    for item in list.chain(members) {
-        total = total.saturating_add(count(item)?);
-    }
-    Some(total)
-}
-
-/// Pods of a Job that run at once.
-fn at_once(spec: &Value) -> Option<u64> {
-    let parallelism = replicas(spec.get("parallelism"))?;
-    Some(stated(spec.get("completions")).map_or(parallelism, |c| c.min(parallelism)))
-}
-
-fn indexed_job(spec: &Value) -> Option<u64> {
-    let indexed = spec.get("completionMode").and_then(Value::as_str) == Some("Indexed");
-    at_once(spec).filter(|_| indexed)
-}
-
-fn job_set(object: &Value) -> Option<u64> {
-    sum(object.pointer("/spec/replicatedJobs")?, |job| {
-        // No spec is a Job with nothing set.
-        let each = at_once(job.pointer("/template/spec").unwrap_or(&Value::Null))?;
-        Some(replicas(job.get("replicas"))?.saturating_mul(each))
-    })
-}
-
-/// The launcher starts the ranks and has none itself, unless it says so.
-fn mpi_job(object: &Value) -> Option<u64> {
-    let specs = object.pointer("/spec/mpiReplicaSpecs")?;
-    let workers = specs.get("Worker").map_or(Some(0), |w| replicas(w.get("replicas")))?;
-    let launcher = object.pointer("/spec/runLauncherAsWorker").and_then(Value::as_bool) == Some(true);
-    Some(workers.saturating_add(u64::from(launcher)))
-}
-
-/// `spec.pytorchReplicaSpecs` and the like: the only member that ends so.
-fn replica_specs(object: &Value) -> Option<u64> {
-    let spec = object.get("spec")?.as_object()?;
-    let (_, specs) = spec.iter().find(|(key, _)| key.ends_with("ReplicaSpecs"))?;
-    sum(specs, |role| replicas(role.get("replicas")))
-}
-
-/// The head and the workers; a worker group of several hosts has that many pods a replica.
-fn ray_cluster(spec: &Value) -> Option<u64> {
-    let workers = spec.get("workerGroupSpecs").map_or(Some(0), |groups| {
-        sum(groups, |g| Some(replicas(g.get("replicas"))?.saturating_mul(replicas(g.get("numOfHosts"))?)))
-    })?;
-    Some(workers.saturating_add(1))
 }
 
 #[cfg(test)]

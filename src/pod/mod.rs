@@ -10,6 +10,7 @@ pub mod ranks;
 pub mod shell;
 pub mod template;
 pub mod view;
+pub mod workload;
 
 pub use accelerator::Accelerators;
 pub use quantity::{Bytes, Quantity, QuantityError};
