@@ -3,11 +3,13 @@
 //! failurePolicy (k8s.io/apiserver pkg/admission/plugin/webhook/mutating/dispatcher.go), so every path here
 //! follows from what the read model saw.
 
+use crate::fabric::profile::Requirement;
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::plan::{Change, Edit, Plan, ResourceList, SHM_PATH};
+use crate::plan::{Change, Edit, Plan, ResourceList, SHM_PATH, TERMS_PATH};
 use crate::pod::Bytes;
 use crate::pod::view::{Container, PodView};
 use crate::text::token;
+use std::collections::BTreeMap;
 
 /// One operation.
 #[derive(Debug, Clone)]
@@ -75,6 +77,7 @@ pub fn operations(pod: &PodView<'_>, plan: &Plan) -> Vec<Operation> {
             _ => {}
         }
     }
+    node_affinity(pod, plan, &mut out);
     for (index, container) in pod.containers().iter().enumerate() {
         let changes = plan.of_container(index);
         if !changes.is_empty() {
@@ -95,6 +98,49 @@ fn annotation(pod: &PodView<'_>, key: &str, value: &str, present: bool, out: &mu
     } else {
         push(out, "add", "/metadata".to_owned(), object(&[("annotations", object(&[(key, value)]))]));
     }
+}
+
+/// Requirements of the node affinity: below the deepest object that is there, the rest is made whole.
+fn node_affinity(pod: &PodView<'_>, plan: &Plan, out: &mut Vec<Operation>) {
+    let mut terms: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for change in &plan.changes {
+        if let Edit::NodeRequirement { term, requirement, .. } = &change.edit {
+            terms.entry(*term).or_default().push(node_requirement(requirement));
+        }
+    }
+    let affinity = pod.affinity();
+    let node = affinity.and_then(|a| a.node_affinity.as_ref());
+    let required = node.and_then(|n| n.required.as_ref());
+    let list = required.and_then(|r| r.node_selector_terms.as_deref());
+    for (index, requirements) in terms {
+        if let Some(own) = list.and_then(|l| l.get(index)) {
+            let path = format!("{TERMS_PATH}/{index}/matchExpressions");
+            append(own.match_expressions.is_some(), &path, requirements, out);
+            continue;
+        }
+        let mut value = object(&[("matchExpressions", array(&requirements))]);
+        let mut path = format!("{TERMS_PATH}/-");
+        for there in [list.is_some(), required.is_some(), node.is_some(), affinity.is_some()] {
+            if there {
+                break;
+            }
+            // One step up: of a list that is not there, or of an object.
+            let Some((above, name)) = path.rsplit_once('/') else { break };
+            value = if name == "-" { array(&[value]) } else { object(&[(name, value)]) };
+            path = above.to_owned();
+        }
+        push(out, "add", path, value);
+    }
+}
+
+fn node_requirement(requirement: &Requirement) -> String {
+    let mut members =
+        vec![("key", string(&requirement.key)), ("operator", string(requirement.operator.word()))];
+    if !requirement.values.is_empty() {
+        let values: Vec<String> = requirement.values.iter().map(|v| string(v)).collect();
+        members.push(("values", array(&values)));
+    }
+    object(&members)
 }
 
 fn container_operations(
@@ -183,7 +229,7 @@ fn append(exists: bool, path: &str, values: Vec<String>, out: &mut Vec<Operation
             push(out, "add", format!("{path}/-"), value);
         }
     } else {
-        push(out, "add", path.to_owned(), format!("[{}]", values.join(",")));
+        push(out, "add", path.to_owned(), array(&values));
     }
 }
 
@@ -193,6 +239,10 @@ fn push(out: &mut Vec<Operation>, op: &'static str, path: String, value: String)
 
 fn string(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
+}
+
+fn array(items: &[String]) -> String {
+    format!("[{}]", items.join(","))
 }
 
 fn object(pairs: &[(&str, String)]) -> String {

@@ -7,9 +7,11 @@ pub mod nodes;
 pub mod profile;
 pub mod resolve;
 mod resolved;
+mod selector;
+mod subsets;
 
 pub use catalog::Catalog;
 pub use missing::{Missing, missing};
 pub use profile::FabricProfile;
 pub use resolve::{Because, Evidence, Question, Resolution, SHOWN, resolve};
-pub use resolved::{EnvEntry, Profile, ProfileError, Rail, fixed_units};
+pub use resolved::{EnvEntry, Profile, ProfileError, Rail, Subset, fixed_units};

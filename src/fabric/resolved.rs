@@ -1,9 +1,10 @@
 //! A profile with its base folded in and every value checked: what a decision works with.
 
 use super::profile::{
-    API_VERSION, Attachment, EnvPolicy, FabricProfile, Inject, KIND, LabelSelector, MultiNode, OnMissing,
+    API_VERSION, Attachment, EnvPolicy, FabricProfile, Inject, KIND, LabelSelector, NodeAffinity, OnMissing,
     Per, Resource, Spec, Transport, When,
 };
+use super::{selector, subsets};
 use crate::multus::{NetworkRef, annotation};
 use crate::pod::Quantity;
 use crate::rules::is_word_for_number;
@@ -37,6 +38,8 @@ pub struct Profile {
     pub inject: Inject,
     /// Every attachment of a pod that uses a whole node, in order; counted rails are spelt out.
     pub rails: Vec<Rail>,
+    /// Named parts of the rails.
+    pub subsets: Vec<Subset>,
     /// Resources that do not follow the rails.
     pub resources: Vec<Resource>,
     /// Whether containers get `IPC_LOCK`.
@@ -53,6 +56,17 @@ pub struct Profile {
     pub when: When,
     /// Namespaces that may use it; `None` admits every one.
     pub namespaces: Option<LabelSelector>,
+    /// Whether pods are kept to the nodes of `node_selector`, which is then there.
+    pub node_affinity: NodeAffinity,
+}
+
+/// A named part of the rails.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subset {
+    /// Name, as pods give it.
+    pub name: String,
+    /// Its rails, in the order of the profile.
+    pub rails: Vec<Rail>,
 }
 
 /// One attachment.
@@ -149,10 +163,6 @@ impl Profile {
                 }
             },
         };
-        if spec.when.as_ref().and_then(|w| w.multi_node) == Some(MultiNode::Required) {
-            let message = "required is not supported yet: leave it out, or narrow podSelector".into();
-            return Err(fail("/spec/when/multiNode", message));
-        }
         let rails = rails(&spec, &fail)?;
         if let Some(bootstrap) = &spec.bootstrap
             && bootstrap != "eth0"
@@ -161,6 +171,9 @@ impl Profile {
             let message = format!("{bootstrap:?} is neither eth0 nor the interface of a rail");
             return Err(fail("/spec/bootstrap", message));
         }
+        let subsets = subsets::check(&spec, &rails, &fail)?;
+        let node_affinity = spec.placement.as_ref().map(|p| p.node_affinity).unwrap_or_default();
+        selector::check_nodes(spec.node_selector.as_ref(), node_affinity, &fail)?;
         Ok(Self {
             name: profile.metadata.name.clone(),
             node_selector: spec.node_selector.clone(),
@@ -170,6 +183,7 @@ impl Profile {
             attachment,
             inject: spec.inject.unwrap_or_default(),
             rails,
+            subsets,
             resources: resources(&spec, &fail)?,
             ipc_lock: spec.ipc_lock.unwrap_or_else(|| transport.is_verbs()),
             env: env(&spec, &fail)?,
@@ -178,6 +192,7 @@ impl Profile {
             accelerators_per_node,
             when: spec.when.clone().unwrap_or_default(),
             namespaces: spec.namespaces.clone(),
+            node_affinity,
         })
     }
 
@@ -198,11 +213,22 @@ impl Profile {
         self.rails.get(..count).unwrap_or(&self.rails)
     }
 
+    /// A named part of the rails.
+    #[must_use]
+    pub fn subset(&self, name: &str) -> Option<&Subset> {
+        self.subsets.iter().find(|s| s.name == name)
+    }
+
+    /// The first rail of the profile on a network, for a pod in `pod_namespace`.
+    #[must_use]
+    pub fn rail_on(&self, namespace: &str, name: &str, pod_namespace: &str) -> Option<&Rail> {
+        self.rails.iter().find(|r| r.network.is(namespace, name, pod_namespace))
+    }
+
     /// The resource behind a network of the profile, for a pod in `pod_namespace`.
     #[must_use]
     pub fn resource_of(&self, namespace: &str, name: &str, pod_namespace: &str) -> Option<&str> {
-        let rail = self.rails.iter().find(|r| r.network.is(namespace, name, pod_namespace))?;
-        rail.resource.as_deref()
+        self.rail_on(namespace, name, pod_namespace)?.resource.as_deref()
     }
 
     /// Whether a resource belongs to the profile.
@@ -213,7 +239,7 @@ impl Profile {
     }
 }
 
-type Fail<'a> = dyn Fn(&str, String) -> ProfileError + 'a;
+pub(super) type Fail<'a> = dyn Fn(&str, String) -> ProfileError + 'a;
 
 /// Fields that are absent come from the base; variables merge by name, so that setting one does not lose the
 /// others.
@@ -363,6 +389,10 @@ fn resources(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Resource>, ProfileError
         if !(1..=1024).contains(&resource.quantity) {
             return Err(fail(&format!("/spec/resources/{i}/quantity"), "1 to 1024 is expected".into()));
         }
+        if resource.per == Per::Rail && spec.rails.iter().flatten().next().is_none() {
+            let message = "rail counts nothing: the profile has no rails".into();
+            return Err(fail(&format!("/spec/resources/{i}/per"), message));
+        }
         if spec.rails.iter().flatten().any(|r| r.resource.as_ref() == Some(&resource.name)) {
             let message = format!("{:?} is counted by a rail already", resource.name);
             return Err(fail(&format!("/spec/resources/{i}/name"), message));
@@ -425,12 +455,13 @@ fn env(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, ProfileError> {
     Ok(entries)
 }
 
-/// Units of a resource that does not follow the rails, for a container with so many accelerators.
+/// Units of a resource that is not a rail's own, for a container with so many accelerators and rails.
 #[must_use]
-pub fn fixed_units(resource: &Resource, accelerators: u32) -> i64 {
-    match resource.per {
-        // The rails of a container are what `plan::resources` counts; a profile with one rail is the whole of it.
-        Per::Container | Per::Rail => i64::from(resource.quantity),
-        Per::Accelerator => i64::from(resource.quantity) * i64::from(accelerators),
-    }
+pub fn fixed_units(resource: &Resource, accelerators: u32, rails: u32) -> i64 {
+    let times = match resource.per {
+        Per::Container => 1,
+        Per::Rail => rails,
+        Per::Accelerator => accelerators,
+    };
+    i64::from(resource.quantity) * i64::from(times)
 }

@@ -1,8 +1,8 @@
 //! Variables: each one that is absent from the container's `env` and from the shell text of its command.
 
-use super::{Change, Edit, EnvRefusal, Plan, Scene, Target};
-use crate::fabric::Profile;
+use super::{Change, Edit, EnvRefusal, Plan, Scene, Target, WithoutInterface};
 use crate::fabric::profile::EnvPolicy;
+use crate::fabric::{EnvEntry, Profile};
 use crate::pod::shell::sets_variable;
 use crate::pod::view::Container;
 
@@ -10,6 +10,13 @@ fn names_plugin(container: &Container<'_>) -> bool {
     let plugin = container.env_var("NCCL_NET_PLUGIN");
     plugin.is_some_and(|(_, e)| e.value.as_deref().is_none_or(|v| !v.is_empty() && v != "none"))
         || container.shell_text().any(|text| sets_variable(text, "NCCL_NET_PLUGIN"))
+}
+
+/// The unused interface that a variable of the profile names, alone or as an exact match (`=rail0`).
+pub(crate) fn unused_interface<'a>(entry: &EnvEntry, unused: &'a [String]) -> Option<&'a str> {
+    let named = entry.name.ends_with("SOCKET_IFNAME");
+    let value = entry.value.strip_prefix('=').unwrap_or(&entry.value);
+    unused.iter().find(|interface| named && *interface == value).map(String::as_str)
 }
 
 pub(super) fn plan(scene: Scene<'_>, profile: &Profile, target: Target, plan: &mut Plan) {
@@ -36,6 +43,15 @@ pub(super) fn plan(scene: Scene<'_>, profile: &Profile, target: Target, plan: &m
         plan.env_refusals.push((target.index, EnvRefusal::EnvFrom));
         return;
     }
+    // The name of an interface that the pod does not have would stop NCCL: `no socket interface found`.
+    let (absent, without): (Vec<_>, Vec<_>) =
+        absent.into_iter().partition(|e| unused_interface(e, &plan.unused_interfaces).is_none());
+    let without = without.into_iter().filter_map(|e| {
+        let interface = unused_interface(e, &plan.unused_interfaces)?.to_owned();
+        Some(WithoutInterface { container: target.index, name: e.name.clone(), interface })
+    });
+    let without: Vec<_> = without.collect();
+    plan.without_interface.extend(without);
     let first = container.env().len();
     for (nth, entry) in absent.into_iter().enumerate() {
         plan.changes.push(Change {

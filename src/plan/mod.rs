@@ -5,14 +5,19 @@ mod env;
 mod ipc_lock;
 mod networks;
 pub mod overlay;
+mod placement;
+mod rails;
 mod resources;
 mod shm;
 mod targets;
 
+pub(crate) use env::unused_interface;
+pub use placement::TERMS_PATH;
+pub use rails::RAILS_ANNOTATION;
 pub use shm::{SHM_PATH, recommended as recommended_shm};
 pub use targets::Target;
 
-use crate::fabric::profile::Inject;
+use crate::fabric::profile::{Inject, Requirement};
 use crate::fabric::{Evidence, Missing, Profile, missing};
 use crate::multus::Networks;
 use crate::pod::PodView;
@@ -40,6 +45,21 @@ pub struct Plan {
     pub ipc_lock_refusals: Vec<(usize, IpcLockRefusal)>,
     /// Containers that do not get the profile's variables, and why.
     pub env_refusals: Vec<(usize, EnvRefusal)>,
+    /// Interfaces of the profile's rails that the pod does not get.
+    pub unused_interfaces: Vec<String>,
+    /// Variables of containers that are not set because they name such an interface.
+    pub without_interface: Vec<WithoutInterface>,
+}
+
+/// A variable that is not set because it names the interface of a rail that the pod does not get.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WithoutInterface {
+    /// Container.
+    pub container: usize,
+    /// Variable.
+    pub name: String,
+    /// Interface.
+    pub interface: String,
 }
 
 /// One edit and its reason.
@@ -80,6 +100,15 @@ pub enum Edit {
         /// Bytes.
         size: i64,
         /// Its index once it is there.
+        index: usize,
+    },
+    /// A requirement of the required node affinity.
+    NodeRequirement {
+        /// Index of its term; of the first where there is none yet.
+        term: usize,
+        /// The requirement.
+        requirement: Requirement,
+        /// Its index in `matchExpressions` once it is there.
         index: usize,
     },
     /// Units of an extended resource.
@@ -185,6 +214,9 @@ impl Edit {
                 format!("/metadata/annotations/{}", token(crate::multus::NETWORKS_ANNOTATION))
             }
             Self::ShmVolume { index, .. } => format!("/spec/volumes/{index}"),
+            Self::NodeRequirement { term, index, .. } => {
+                format!("{TERMS_PATH}/{term}/matchExpressions/{index}")
+            }
             Self::Quantity { container, list, name, .. } => {
                 format!("/spec/containers/{container}/resources/{}/{}", list.field(), token(name))
             }
@@ -215,6 +247,12 @@ impl Edit {
             Self::ShmVolume { name, size, .. } => {
                 format!("volume {name}: emptyDir in memory, sizeLimit {}", crate::pod::Bytes(*size))
             }
+            Self::NodeRequirement { requirement, .. } => {
+                let values = requirement.values.join(", ");
+                let values = if values.is_empty() { values } else { format!(" ({values})") };
+                let (key, operator) = (&requirement.key, requirement.operator.word());
+                format!("node affinity: {key} {operator}{values}")
+            }
             Self::Quantity { list, name, units, .. } => format!("{}: {name} = {units}", list.field()),
             Self::Capability { .. } => "capability IPC_LOCK".to_owned(),
             Self::Env { name, value, .. } => format!("{name}={value}"),
@@ -226,7 +264,7 @@ impl Edit {
     #[must_use]
     pub fn container(&self) -> Option<usize> {
         match self {
-            Self::Networks { .. } | Self::ShmVolume { .. } => None,
+            Self::Networks { .. } | Self::ShmVolume { .. } | Self::NodeRequirement { .. } => None,
             Self::Quantity { container, .. }
             | Self::Capability { container, .. }
             | Self::Env { container, .. }
@@ -254,6 +292,8 @@ pub enum Withheld {
     Missing(Vec<Missing>),
     /// The networks annotation cannot be read, so nothing is built upon it.
     Unreadable,
+    /// The pod asks for a part of the rails that the profile does not have.
+    UnknownRails(String),
 }
 
 /// Why a container does not get `IPC_LOCK`.
@@ -289,6 +329,8 @@ pub struct Scene<'a> {
     pub snapshot: &'a Snapshot,
     /// Whether the pod's ranks are known to be started over ssh.
     pub ranks_over_ssh: bool,
+    /// Whether the pod is kept to the profile's nodes even where the profile does not say so.
+    pub pin: bool,
 }
 
 /// Plans a profile for a pod.
@@ -302,13 +344,20 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     if plan.withheld.is_some() || plan.targets.is_empty() {
         return plan;
     }
-    networks::plan(scene, profile, evidence, &mut plan);
+    let Some(rails) = rails::chosen(scene, profile, &plan) else {
+        let name = scene.pod.annotation(RAILS_ANNOTATION).unwrap_or_default();
+        plan.withheld = Some(Withheld::UnknownRails(name.to_owned()));
+        return plan;
+    };
+    plan.unused_interfaces = rails::unused(profile, rails);
+    networks::plan(scene, profile, rails, evidence, &mut plan);
     if profile.inject == Inject::Annotations {
         return plan;
     }
     shm::plan_volume(scene, profile, &mut plan);
+    placement::plan(scene, profile, &mut plan);
     // Container by container, so that a patch and a reader find one container's edits together.
-    let attached = networks::attached_resources(scene, profile, &plan);
+    let attached = networks::attached_rails(scene, profile, &plan);
     let wanted = resources::wanted(scene, profile, &plan, &attached);
     for index in 0..scene.pod.containers().len() {
         if let Some(target) = plan.target(index) {

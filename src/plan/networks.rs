@@ -1,14 +1,19 @@
 //! The networks annotation: the profile's rails merged with what is there.
 
-use super::{Change, Edit, Plan, Scene};
+use super::{Change, Edit, Plan, RAILS_ANNOTATION, Scene};
 use crate::fabric::{Evidence, Profile, Rail};
 use crate::multus::{Networks, Selection, parse};
 use crate::text::count;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence, plan: &mut Plan) {
-    let rails = profile.rails_for(plan.accelerators);
+pub(super) fn plan(
+    scene: Scene<'_>,
+    profile: &Profile,
+    rails: &[Rail],
+    evidence: &Evidence,
+    plan: &mut Plan,
+) {
     if rails.is_empty() {
         return;
     }
@@ -37,15 +42,15 @@ pub(super) fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence, pla
         .collect();
     let value = existing.map_or_else(|| short(&added), |n| n.append(&added));
     let have = rails.len() - missing.len();
+    let whole = count(rails.len(), "rail");
+    let whole = match scene.pod.annotation(RAILS_ANNOTATION) {
+        Some(subset) => format!("{whole} of subset {subset} of profile {}", profile.name),
+        None => format!("{whole} of profile {}", profile.name),
+    };
     let reason = if have == 0 {
-        format!("{} of profile {} ({})", count(rails.len(), "rail"), profile.name, evidence.words())
+        format!("{whole} ({})", evidence.words())
     } else {
-        format!(
-            "{have} of {} of profile {} attached, {} missing",
-            count(rails.len(), "rail"),
-            profile.name,
-            missing.len()
-        )
+        format!("{have} of {whole} attached, {} missing", missing.len())
     };
     plan.changes.push(Change { edit: Edit::Networks { value, present: existing.is_some() }, reason });
 }
@@ -115,18 +120,18 @@ fn short(added: &[Selection<'_>]) -> String {
     added.iter().map(Selection::short).collect::<Vec<_>>().join(",")
 }
 
-/// The resource of the profile behind each attachment of the final annotation, in its order; attachments that
-/// carry none are left out.
-pub(super) fn attached_resources<'p>(scene: Scene<'_>, profile: &'p Profile, plan: &Plan) -> Vec<&'p str> {
+/// The rail of the profile behind each attachment of the final annotation, in its order; attachments of other
+/// networks are left out.
+pub(super) fn attached_rails<'p>(scene: Scene<'_>, profile: &'p Profile, plan: &Plan) -> Vec<&'p Rail> {
     let planned = plan.changes.iter().find_map(|c| match &c.edit {
         Edit::Networks { value, .. } => parse(value).ok(),
         _ => None,
     });
     let existing = scene.networks.and_then(|n| n.as_ref().ok());
     let items = planned.as_ref().or(existing).map(|n| n.items.as_slice()).unwrap_or_default();
-    let resource = |item: &Selection<'_>| {
+    let rail = |item: &Selection<'_>| {
         let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
-        profile.resource_of(namespace, &item.name, scene.namespace)
+        profile.rail_on(namespace, &item.name, scene.namespace)
     };
-    items.iter().filter_map(resource).collect()
+    items.iter().filter_map(rail).collect()
 }

@@ -1,7 +1,8 @@
 //! RDMA resources: as many units as attachments carry them, on the containers that ask for accelerators.
 
 use super::{Change, Edit, Plan, ResourceList, Scene, Target};
-use crate::fabric::{Profile, fixed_units};
+use crate::fabric::profile::Per;
+use crate::fabric::{Profile, Rail, fixed_units};
 use crate::pod::Quantity;
 use crate::pod::view::Container;
 use crate::text::count;
@@ -17,13 +18,13 @@ pub(super) struct Wanted {
     raise: bool,
 }
 
-/// What each target should have, in the order of the containers. `attached` names the resource behind each
-/// attachment of the final annotation, in its order.
-pub(super) fn wanted(scene: Scene<'_>, profile: &Profile, plan: &Plan, attached: &[&str]) -> Vec<Wanted> {
+/// What each target should have, in the order of the containers. `attached` is the rail behind each attachment of the
+/// final annotation, in its order.
+pub(super) fn wanted(scene: Scene<'_>, profile: &Profile, plan: &Plan, attached: &[&Rail]) -> Vec<Wanted> {
     let mut wanted = Vec::new();
     let dealt = deal(plan, attached);
     let mut needs: BTreeMap<&str, i64> = BTreeMap::new();
-    for name in attached {
+    for name in attached.iter().filter_map(|rail| rail.resource.as_deref()) {
         *needs.entry(name).or_default() += 1;
     }
     for (name, need) in needs {
@@ -31,31 +32,53 @@ pub(super) fn wanted(scene: Scene<'_>, profile: &Profile, plan: &Plan, attached:
     }
     for resource in &profile.resources {
         for target in &plan.targets {
+            let rails = dealt.rails.get(&target.index).copied().unwrap_or(0);
+            let reason = match resource.per {
+                Per::Rail => {
+                    let rails = count(rails as usize, "rail");
+                    format!("profile {} asks {} for each of {rails}", profile.name, resource.quantity)
+                }
+                _ => format!("profile {} asks it of every container with accelerators", profile.name),
+            };
             wanted.push(Wanted {
                 container: target.index,
                 name: resource.name.clone(),
-                units: fixed_units(resource, target.accelerators),
-                reason: format!("profile {} asks it of every container with accelerators", profile.name),
+                units: fixed_units(resource, target.accelerators, rails),
+                reason,
                 raise: false,
             });
         }
     }
+    // A container that carries no rail needs nothing by the rail.
+    wanted.retain(|w| w.units > 0);
     wanted.sort_by_key(|w| w.container);
     wanted
 }
 
+/// What of the attachments falls to which target.
+#[derive(Default)]
+struct Dealt<'a> {
+    /// Attachments of a container that carry a resource.
+    units: BTreeMap<(usize, &'a str), i64>,
+    /// Attachments of a container.
+    rails: BTreeMap<usize, u32>,
+}
+
 /// Deals the attachments over the targets by their accelerators: with four accelerators each, the first target
 /// gets the first half of the rails, whether they share one resource or have one each.
-fn deal<'a>(plan: &Plan, attached: &[&'a str]) -> BTreeMap<(usize, &'a str), i64> {
+fn deal<'a>(plan: &Plan, attached: &[&'a Rail]) -> Dealt<'a> {
     let total = u64::from(plan.accelerators.max(1));
-    let mut dealt = BTreeMap::new();
+    let mut dealt = Dealt::default();
     let mut rails = attached.iter().enumerate().peekable();
     let mut seen = 0_u64;
     for target in &plan.targets {
         seen += u64::from(target.accelerators);
         let upto = usize::try_from(attached.len() as u64 * seen / total).unwrap_or(attached.len());
-        while let Some((_, name)) = rails.next_if(|(nth, _)| *nth < upto) {
-            *dealt.entry((target.index, *name)).or_default() += 1;
+        while let Some((_, rail)) = rails.next_if(|(nth, _)| *nth < upto) {
+            *dealt.rails.entry(target.index).or_default() += 1;
+            if let Some(name) = &rail.resource {
+                *dealt.units.entry((target.index, name)).or_default() += 1;
+            }
         }
     }
     dealt
@@ -67,7 +90,7 @@ fn deal<'a>(plan: &Plan, attached: &[&'a str]) -> BTreeMap<(usize, &'a str), i64
 fn share(
     scene: Scene<'_>,
     plan: &Plan,
-    dealt: &BTreeMap<(usize, &str), i64>,
+    dealt: &Dealt<'_>,
     name: &str,
     attachments: i64,
     wanted: &mut Vec<Wanted>,
@@ -81,7 +104,7 @@ fn share(
     let mut gives: Vec<(usize, i64, i64)> = Vec::new();
     for target in &plan.targets {
         let own = apps.get(target.index).and_then(|c| c.units(name)).unwrap_or(0);
-        let share = dealt.get(&(target.index, name)).copied().unwrap_or(0);
+        let share = dealt.units.get(&(target.index, name)).copied().unwrap_or(0);
         let give = share.saturating_sub(own).clamp(0, short.max(0));
         short -= give;
         gives.push((target.index, own, give));

@@ -4,11 +4,13 @@
 pub mod accelerator;
 pub mod affinity;
 pub mod decode;
+pub mod gang;
 pub mod quantity;
 pub mod ranks;
 pub mod shell;
 pub mod template;
 pub mod view;
+pub mod workload;
 
 pub use accelerator::Accelerators;
 pub use quantity::{Bytes, Quantity, QuantityError};

@@ -6,12 +6,13 @@ pub mod envelope;
 pub mod response;
 pub mod webhook;
 
-use crate::fabric::{Because, Profile, Question, Resolution, resolve};
+use crate::fabric::{Because, Evidence, Profile, Question, Resolution, resolve};
 use crate::multus::{self, AnnotationError, Networks};
 use crate::patch::{Operation, operations};
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, Plan, Scene, plan};
 use crate::pod::PodView;
+use crate::pod::gang::Gang;
 use crate::rules::{Finding, ObjectContext, PodContext, Severity, check_object, check_pod};
 use crate::snapshot::{Mode, PROFILE_ANNOTATION, Snapshot};
 use decode::DecodeError;
@@ -48,6 +49,8 @@ pub struct PodRequest<'a> {
     /// Whether the workload around the template starts its ranks over ssh. The pods themselves carry labels
     /// that say so; a template does not yet.
     pub ranks_over_ssh: bool,
+    /// Whether the workload around the template is for several pods that work together, where it says so.
+    pub gang: Option<&'a Gang>,
 }
 
 /// What is decided on one object.
@@ -92,6 +95,7 @@ pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decisi
             namespace: request.namespace,
             flag: request.profile,
             accelerators: accelerators.whole_of(&pod),
+            gang: request.gang,
         },
         snapshot,
     );
@@ -104,6 +108,7 @@ pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decisi
         namespace_facts,
         snapshot,
         ranks_over_ssh,
+        pin: matches!(resolution.profile(), Some((_, Evidence::Priority))),
     };
     let plan = match resolution.profile() {
         Some((profile, evidence)) if request.opted_in => plan(scene, profile, evidence),
@@ -193,7 +198,7 @@ fn judge(decision: &mut Decision, stage: Stage, mode: Mode, opted_in: bool) {
     }
     decision.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
     // Before the last mutating webhook has run, an error may still be mended; these cannot.
-    let counts = |f: &&Finding| stage != Stage::Mutate || matches!(f.rule, "FAB101" | "FAB804");
+    let counts = |f: &&Finding| stage != Stage::Mutate || matches!(f.rule, "FAB101" | "FAB804" | "FAB810");
     let errors = decision.findings.iter().filter(counts).any(|f| f.severity == Severity::Error);
     decision.denied = errors && mode == Mode::Enforce;
     decision.would_deny = errors && mode == Mode::Audit;

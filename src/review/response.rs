@@ -155,20 +155,26 @@ fn line(text: &str) -> String {
 
 /// Kinds of things that changes set, in a few words.
 fn injected<'a>(edits: impl Iterator<Item = &'a Edit>) -> String {
-    let (mut networks, mut units, mut lock, mut shm, mut env) = (false, false, false, false, 0);
+    let (mut networks, mut units, mut lock, mut shm, mut nodes, mut env) =
+        (false, false, false, false, false, 0);
     for edit in edits {
         match edit {
             Edit::Networks { .. } => networks = true,
             Edit::Quantity { .. } => units = true,
             Edit::Capability { .. } => lock = true,
             Edit::ShmVolume { .. } | Edit::ShmMount { .. } => shm = true,
+            Edit::NodeRequirement { .. } => nodes = true,
             Edit::Env { .. } => env += 1,
         }
     }
     let mut words = Vec::new();
-    for (there, word) in
-        [(networks, "networks"), (units, "RDMA resources"), (lock, "IPC_LOCK"), (shm, "/dev/shm")]
-    {
+    for (there, word) in [
+        (networks, "networks"),
+        (units, "RDMA resources"),
+        (lock, "IPC_LOCK"),
+        (shm, "/dev/shm"),
+        (nodes, "node affinity"),
+    ] {
         if there {
             words.push(word.to_owned());
         }

@@ -69,6 +69,7 @@ fn pod(
         profile: None,
         tenant_view: true,
         ranks_over_ssh: false,
+        gang: None,
     };
     let mut decision = decide_pod(pod, snapshot).map_err(EnvelopeError::Object)?;
     if stage != Stage::Mutate {

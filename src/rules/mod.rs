@@ -7,6 +7,7 @@ mod nccl;
 pub mod nccl_numbers;
 mod networks;
 mod profiles;
+mod rails;
 mod resolution;
 mod resources;
 mod sriov;
@@ -98,6 +99,7 @@ pub static RULES: &[&dyn Rule] = &[
     &resolution::AmbiguousProfile,
     &resolution::OtherNodes,
     &resolution::PoolAtZero,
+    &rails::Rails,
 ];
 
 /// A rule by id, in any case.

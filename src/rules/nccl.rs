@@ -4,8 +4,8 @@ use super::nccl_numbers::{Number, is_word, leading_number, number};
 use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::fabric::Profile;
 use crate::fabric::profile::EnvPolicy;
-use crate::plan::EnvRefusal;
 use crate::plan::overlay::Variable;
+use crate::plan::{EnvRefusal, unused_interface};
 use crate::pod::view::Container;
 use crate::text::printable;
 
@@ -234,6 +234,10 @@ impl Rule for DiffersFromProfile {
             let Some(container) = context.pod().containers().get(target.index) else { continue };
             for entry in &profile.env {
                 let Some((nth, own)) = container.env_var(&entry.name) else { continue };
+                // A value that this pod cannot use is no measure for the user's.
+                if unused_interface(entry, &context.plan.unused_interfaces).is_some() {
+                    continue;
+                }
                 let path = format!("/spec/containers/{}/env/{nth}", target.index);
                 let name = &entry.name;
                 if entry.policy == EnvPolicy::Forbid {

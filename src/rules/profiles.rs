@@ -271,8 +271,10 @@ impl Rule for LeftAlone {
                 "a Windows pod".to_owned(),
                 "none: RDMA fabrics are Linux only here".to_owned(),
             ),
-            // The first is told by FAB101; a mirror pod is the node's, not the API server's.
-            Withheld::Unreadable | Withheld::Mirror | Withheld::Missing(_) => return,
+            // Told by FAB101, FAB801 and FAB810; a mirror pod is the node's, not the API server's.
+            Withheld::Unreadable | Withheld::Missing(_) | Withheld::UnknownRails(_) | Withheld::Mirror => {
+                return;
+            }
         };
         findings.add(path, format!("profile {name} is not applied: {why}"), fix);
     }

@@ -89,6 +89,7 @@ impl World {
     pub(crate) fn decide_as(&self, pod: &Value, stage: Stage, mode: Mode) -> Option<Decision> {
         let json = pod.to_string();
         let request = PodRequest {
+            gang: None,
             json: &json,
             namespace: &self.namespace,
             stage,

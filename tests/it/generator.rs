@@ -2,6 +2,7 @@
 //! profiles, networks and namespace around it.
 
 use crate::documents::{self, Dice, put};
+use crate::placement;
 use serde_json::{Map, Value, json};
 
 /// A pod and the cluster around it.
@@ -61,13 +62,7 @@ fn pod(dice: &mut Dice<'_>) -> Value {
             dice,
             |_| json!([{"name": "nic", "resourceClaimTemplateName": "n"}]),
         );
-        put(
-            &mut spec,
-            "tolerations",
-            20,
-            dice,
-            |_| json!([{"operator": "Exists", "unheardOf": [1.0, {"a/b~c": null}]}]),
-        );
+        placement::spec(&mut spec, dice);
         spec
     });
     put(&mut pod, "status", 10, dice, |_| json!({"phase": "Pending", "conditions": []}));
@@ -96,6 +91,9 @@ fn metadata(dice: &mut Dice<'_>) -> Value {
             dice.pick(&["false", "true"]).into()
         });
         put(&mut annotations, "fabric-admission.dev/ranks", 6, dice, |dice| dice.pick(&["ssh", "x"]).into());
+        put(&mut annotations, "fabric-admission.dev/rails", 9, dice, |dice| {
+            if dice.odd() { dice.pick(&["s9", ""]) } else { dice.pick(&["s0", "s0", "s1"]) }.into()
+        });
         put(&mut annotations, "networking.gke.io/interfaces", 3, dice, |_| "[]".into());
         put(&mut annotations, "kubernetes.io/config.mirror", 2, dice, |_| "x".into());
         put(&mut annotations, "example.com/note", 40, dice, |_| "a\"b\\c\n\u{e9}".into());
@@ -352,7 +350,7 @@ fn profile(number: usize, dice: &mut Dice<'_>) -> Value {
         rails.collect()
     });
     put(&mut spec, "resources", 20, dice, |dice| {
-        let per = ["container", "accelerator"];
+        let per = ["container", "accelerator", "rail"];
         (0..dice.below(3))
             .map(|i| {
                 let name = if dice.odd() { EXTENDED[0] } else { EXTENDED[4 + i] };
@@ -360,11 +358,12 @@ fn profile(number: usize, dice: &mut Dice<'_>) -> Value {
             })
             .collect()
     });
+    placement::profile(&mut spec, dice);
     put(&mut spec, "env", 35, dice, |dice| {
-        let names = ["NCCL_IB_DISABLE", "NCCL_DEBUG", "NCCL_IB_GID_INDEX", "NCCL_NET"];
+        let names = ["NCCL_IB_DISABLE", "NCCL_DEBUG", "NCCL_IB_GID_INDEX", "NCCL_NET", "NCCL_SOCKET_IFNAME"];
         let entries = (0..dice.below(3)).map(|_| {
             let name = dice.pick(&names);
-            let value = if dice.odd() { "a\"b\\" } else { dice.pick(&["1", "0"]) };
+            let value = if dice.odd() { "a\"b\\" } else { dice.pick(&["1", "0", "=rail1"]) };
             match dice.pick(&["default", "require", "forbid"]) {
                 "forbid" => json!({"name": name, "policy": "forbid"}),
                 policy => json!({"name": name, "policy": policy, "value": value}),

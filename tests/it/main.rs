@@ -16,6 +16,7 @@ mod layers;
 mod no_value;
 mod odd_pods;
 mod parsers;
+mod placement;
 mod properties;
 mod round_trip;
 mod rules;

@@ -63,6 +63,7 @@ const PROPERTIES: &[(&str, Property)] = &[
         decision.patch.iter().try_for_each(|o| allowed(o, &world.pod).map_err(|e| format!("{o:?}: {e}")))
     }),
     ("everything_of_the_user_survives", survives),
+    ("placement_narrows_to_the_profiles_nodes", crate::placement::narrows),
     ("changes_point_at_what_they_say", changes_point),
     ("changes_are_unique_and_in_order", changes_are_unique),
     ("the_webhook_says_the_same", webhook_agrees),
@@ -178,6 +179,9 @@ fn allowed(operation: &Operation, pod: &Value) -> Result<(), String> {
         ("add", ["spec", "volumes"]) => {
             is_absent("/spec/volumes") && value.as_array().is_some_and(|v| v.iter().all(is_shm_volume))
         }
+        ("add", ["spec", "affinity", rest @ ..]) => {
+            crate::placement::may_add(rest, &value, is_absent(&operation.path))
+        }
         (op, ["spec", "containers", index, rest @ ..]) if index.parse::<usize>().is_ok() => {
             let new = is_absent(&operation.path);
             let list = |value: &Value, item: fn(&Value) -> bool| {
@@ -284,6 +288,7 @@ fn changes_point(world: &World) -> Result<(), String> {
             Edit::ShmVolume { name, size, .. } => {
                 json!({"name": name, "emptyDir": {"medium": "Memory", "sizeLimit": Bytes(*size).to_string()}})
             }
+            Edit::NodeRequirement { requirement, .. } => json!(requirement),
             Edit::Quantity { units, .. } => json!(units.to_string()),
             Edit::Capability { .. } => json!("IPC_LOCK"),
             Edit::Env { name, value, .. } => json!({"name": name, "value": value}),
@@ -383,7 +388,7 @@ fn modes(world: &World) -> Result<(), String> {
     };
     let verdicts = [enforce.denied, enforce.would_deny, audit.denied, audit.would_deny, mutate.denied];
     // Before the last mutating webhook has run, only these cannot be mended any more.
-    if verdicts != [errors(&[]), false, false, errors(&[]), errors(&["FAB101", "FAB804"])] {
+    if verdicts != [errors(&[]), false, false, errors(&[]), errors(&["FAB101", "FAB804", "FAB810"])] {
         return Err(format!("verdicts {verdicts:?} for {:#?}", enforce.findings));
     }
     for (decision, denied) in [(&enforce, enforce.denied), (&mutate, mutate.denied)] {
@@ -404,6 +409,7 @@ fn cases_reach_everything() -> Outcome {
     let mut missing: BTreeSet<String> = [
         "Networks",
         "ShmVolume",
+        "NodeRequirement",
         "Quantity",
         "Capability",
         "Env",
@@ -418,6 +424,8 @@ fn cases_reach_everything() -> Outcome {
         "Windows",
         "Mirror",
         "Unreadable",
+        "UnknownRails",
+        "WithoutInterface",
         "NonRoot",
         "PodSecurity",
     ]
@@ -461,6 +469,9 @@ fn reached(decision: &Decision, missing: &mut BTreeSet<String>) {
     }
     if let Some(withheld) = &plan.withheld {
         missing.remove(&word(format!("{withheld:?}")));
+    }
+    if !plan.without_interface.is_empty() {
+        missing.remove("WithoutInterface");
     }
     for (_, refusal) in &plan.ipc_lock_refusals {
         missing.remove(&word(format!("{refusal:?}")));

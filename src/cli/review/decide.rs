@@ -3,7 +3,7 @@
 use super::objects::{Found, Object, of, unread};
 use super::{Setting, place, source};
 use crate::manifest::Document;
-use crate::pod::template;
+use crate::pod::{template, workload};
 use crate::report::{Reviewed, Skipped, Unread};
 use crate::review::{Decision, PodRequest, Stage, decide_object, decide_pod};
 use crate::rules::{ObjectContext, checks_kind};
@@ -68,6 +68,7 @@ fn pod(
     let facts = snapshot.namespace(namespace);
     let opted_in = facts.is_none_or(|f| f.mode().is_some());
     let mode = setting.mode.or_else(|| facts.and_then(|f| f.mode())).unwrap_or(Mode::Enforce);
+    let gang = workload::multi_node_workload(object.group(), &object.kind, object.json);
     let request = PodRequest {
         json: template.json,
         namespace,
@@ -78,6 +79,7 @@ fn pod(
         tenant_view: false,
         // mpi-operator starts sshd in workers that name no command, and marks their pods by label.
         ranks_over_ssh: object.kind == "MPIJob" && template.pointer.contains("/Worker/"),
+        gang: gang.as_ref(),
     };
     match decide_pod(request, snapshot) {
         Ok(decision) => {

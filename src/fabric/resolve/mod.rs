@@ -16,6 +16,7 @@ pub(crate) use when::unmet;
 use super::resolved::Profile;
 use crate::multus::Networks;
 use crate::pod::PodView;
+use crate::pod::gang::Gang;
 use crate::snapshot::{NAME_LABEL, NamespaceFacts, PROFILE_ANNOTATION, Snapshot};
 use crate::text::{nearest, printable};
 use std::collections::BTreeMap;
@@ -154,6 +155,8 @@ pub struct Question<'a> {
     pub flag: Option<&'a Arc<Profile>>,
     /// Whole accelerators of the pod; `None` when a quantity is unknown.
     pub accelerators: Option<u32>,
+    /// What the workload around a template says of its pods; pods tell by themselves.
+    pub gang: Option<&'a Gang>,
 }
 
 /// Resolves the profile of a pod.

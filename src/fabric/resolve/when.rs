@@ -2,6 +2,8 @@
 
 use super::{Evidence, Question, Resolution};
 use crate::fabric::Profile;
+use crate::fabric::profile::MultiNode;
+use crate::pod::gang;
 use crate::text::count;
 use std::sync::Arc;
 
@@ -21,6 +23,23 @@ pub(crate) fn unmet(profile: &Profile, question: Question<'_>) -> Option<String>
     {
         let asked = count(asked as usize, "whole accelerator");
         return Some(format!("the pod asks {asked}, the profile applies from {least}"));
+    }
+    if profile.when.multi_node == Some(MultiNode::Required) {
+        let own = gang::multi_node(question.pod);
+        match own.as_ref().or(question.gang) {
+            Some(gang) if gang.several => {}
+            Some(gang) => {
+                return Some(format!(
+                    "the profile is for pods of several nodes, this is one ({})",
+                    gang.words
+                ));
+            }
+            None => {
+                return Some(
+                    "the profile is for pods of several nodes, nothing says this is one of them".to_owned(),
+                );
+            }
+        }
     }
     if let Some(selector) = &profile.when.pod_selector {
         let labels = question.pod.metadata.as_ref().and_then(|m| m.labels.as_ref());

@@ -1,0 +1,120 @@
+//! Placement: the profile's nodes as required node affinity, beside what the pod asks itself.
+//!
+//! The terms of a node selector are ORed and the requirements of a term ANDed (k8s.io/component-helpers
+//! scheduling/corev1/nodeaffinity/nodeaffinity.go), so every term of the user's gets the profile's requirements: a
+//! term of its own would widen what the pod asks.
+
+use super::{Change, Edit, Plan, Scene};
+use crate::fabric::Profile;
+use crate::fabric::profile::{NodeAffinity, Requirement};
+use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
+use std::collections::BTreeSet;
+
+/// Where the terms stand in a pod.
+pub const TERMS_PATH: &str =
+    "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
+/// Terms that are looked at. Real pods have a few; the patch of a pod with more would be larger than what etcd keeps.
+const MAX_TERMS: usize = 256;
+
+pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) {
+    let pod = scene.pod;
+    let wanted = scene.pin || profile.node_affinity == NodeAffinity::Required;
+    // The scheduler never sees a pod that names its node, and the kubelet refuses it over an affinity that fails.
+    if !wanted || pod.node_name().is_some() {
+        return;
+    }
+    let Some(selector) = &profile.node_selector else { return };
+    // The pod's own node selector is ANDed with its affinity: what it says need not be said again.
+    let said = |r: &Requirement| pod.node_selector_value(&r.key).is_some_and(|v| r.holds_for(v));
+    let missing: Vec<Requirement> = selector.requirements().into_iter().filter(|r| !said(r)).collect();
+    let terms = pod.affinity().and_then(|a| a.required_terms()).unwrap_or_default();
+    if terms.len() > MAX_TERMS {
+        return;
+    }
+    let empty = NodeSelectorTerm::default();
+    let fresh = terms.is_empty().then_some(&empty);
+    for (term, own) in terms.iter().chain(fresh).enumerate() {
+        // A term without requirements matches no node; with ours it would match some.
+        if !terms.is_empty() && own.is_empty() {
+            continue;
+        }
+        let reason = if terms.len() < 2 {
+            format!("nodes of profile {}", profile.name)
+        } else {
+            format!("nodes of profile {}, in term {} of {}", profile.name, term + 1, terms.len())
+        };
+        let absent = missing.iter().filter(|r| !own.expressions().iter().any(|e| is_same(e, r)));
+        for (nth, requirement) in absent.enumerate() {
+            plan.changes.push(Change {
+                edit: Edit::NodeRequirement {
+                    term,
+                    requirement: requirement.clone(),
+                    index: own.expressions().len() + nth,
+                },
+                reason: reason.clone(),
+            });
+        }
+    }
+}
+
+/// The order of values does not matter.
+fn is_same(own: &NodeSelectorRequirement<'_>, wanted: &Requirement) -> bool {
+    own.key.as_deref() == Some(wanted.key.as_str())
+        && own.operator.as_deref() == Some(wanted.operator.word())
+        && own.values().collect::<BTreeSet<_>>() == wanted.values.iter().map(String::as_str).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::FabricProfile;
+    use crate::snapshot::Snapshot;
+
+    fn planned(spec: &str, placement: &str, pin: bool) -> Vec<String> {
+        let profile = format!(
+            r#"{{"apiVersion":"fabric-admission.dev/v1alpha1","kind":"FabricProfile","metadata":{{"name":"p"}},
+            "spec":{{"transport":"roce","attachment":"sriov"{placement}}}}}"#
+        );
+        let profile: FabricProfile = serde_json::from_str(&profile).unwrap();
+        let profile = Profile::resolve(&profile, &[]).unwrap();
+        let json = format!(r#"{{"spec":{spec}}}"#);
+        let pod = serde_json::from_str(&json).unwrap();
+        let snapshot = Snapshot::default();
+        let scene = Scene {
+            pod: &pod,
+            networks: None,
+            namespace: "default",
+            namespace_facts: None,
+            snapshot: &snapshot,
+            ranks_over_ssh: false,
+            pin,
+        };
+        let mut plan = Plan::default();
+        super::plan(scene, &profile, &mut plan);
+        plan.changes.iter().map(|c| c.edit.summary()).collect()
+    }
+
+    const NODES: &str = r#","nodeSelector":{"matchLabels":{"fabric":"roce"}}"#;
+
+    #[test]
+    fn resolution_may_pin_where_the_profile_does_not() {
+        assert_eq!(planned("{}", NODES, true), ["node affinity: fabric In (roce)"]);
+        assert!(planned("{}", NODES, false).is_empty());
+        // Without a selector there is nothing to pin to.
+        assert!(planned("{}", "", true).is_empty());
+        assert!(planned(r#"{"nodeName":"n"}"#, NODES, true).is_empty());
+    }
+
+    #[test]
+    fn a_pod_of_too_many_terms_is_left_alone() {
+        let term = r#"{"matchExpressions":[{"key":"a","operator":"Exists"}]}"#;
+        let spec = |n: usize| {
+            let terms = vec![term; n].join(",");
+            format!(
+                r#"{{"affinity":{{"nodeAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":{{"nodeSelectorTerms":[{terms}]}}}}}}}}"#
+            )
+        };
+        assert_eq!(planned(&spec(MAX_TERMS), NODES, true).len(), MAX_TERMS);
+        assert!(planned(&spec(MAX_TERMS + 1), NODES, true).is_empty());
+    }
+}

@@ -1,0 +1,22 @@
+//! Which of the profile's rails a pod gets: a named part where the pod asks for one, else as many as its
+//! accelerators take.
+
+use super::{Plan, Scene};
+use crate::fabric::{Profile, Rail};
+
+/// Annotation by which a pod asks for a named part of its profile's rails.
+pub const RAILS_ANNOTATION: &str = "fabric-admission.dev/rails";
+
+/// The rails of the pod. `None`: it asks for a part that the profile does not have.
+pub(super) fn chosen<'p>(scene: Scene<'_>, profile: &'p Profile, plan: &Plan) -> Option<&'p [Rail]> {
+    match scene.pod.annotation(RAILS_ANNOTATION) {
+        Some(name) => profile.subset(name).map(|s| s.rails.as_slice()),
+        None => Some(profile.rails_for(plan.accelerators)),
+    }
+}
+
+/// Interfaces of the profile's rails that the pod does not get.
+pub(super) fn unused(profile: &Profile, rails: &[Rail]) -> Vec<String> {
+    let without = profile.rails.iter().filter(|r| rails.iter().all(|own| own.interface != r.interface));
+    without.map(|r| r.interface.clone()).collect()
+}
