@@ -2,11 +2,13 @@
 //! builder.
 
 mod builder;
+mod lookup;
+mod store;
 
 pub use builder::{Builder, FactError, Layer};
 
 use crate::fabric::Profile;
-use crate::multus::NetworkFact;
+use crate::facts::Index;
 use crate::pod::Accelerators;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -42,16 +44,16 @@ impl Mode {
 }
 
 /// Everything that is known when a decision is made. Cheap to share; never changed.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     profiles: BTreeMap<String, Arc<Profile>>,
-    namespaces: HashMap<String, NamespaceFacts>,
-    networks: HashMap<(String, String), NetworkFact>,
+    namespaces: HashMap<String, Arc<NamespaceFacts>>,
+    facts: Index,
     settings: Settings,
 }
 
 /// Settings of the cluster.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Resources that put a pod in scope.
     pub accelerators: Accelerators,
@@ -92,15 +94,7 @@ impl Snapshot {
     /// What is known of a namespace; `None` where no object of it was given.
     #[must_use]
     pub fn namespace(&self, name: &str) -> Option<&NamespaceFacts> {
-        self.namespaces.get(name)
-    }
-    /// What is known of a network.
-    #[must_use]
-    pub fn network(&self, namespace: &str, name: &str) -> Option<&NetworkFact> {
-        if self.networks.is_empty() {
-            return None;
-        }
-        self.networks.get(&(namespace.to_owned(), name.to_owned()))
+        self.namespaces.get(name).map(Arc::as_ref)
     }
     /// Settings.
     #[must_use]
