@@ -2,6 +2,7 @@
 //! sets.
 
 pub mod accelerator;
+pub mod claimed;
 pub mod decode;
 pub mod quantity;
 pub mod ranks;
@@ -10,5 +11,6 @@ pub mod template;
 pub mod view;
 
 pub use accelerator::Accelerators;
+pub use claimed::claimed_accelerators;
 pub use quantity::{Bytes, Quantity, QuantityError};
 pub use view::{Container, PodView};
