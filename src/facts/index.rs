@@ -1,14 +1,14 @@
 //! All facts of network and device objects laid together, for lookups that allocate nothing.
 
 use super::network::Rendered;
-use super::resource::{ResourceFact, Server, agreed};
-use super::{DeviceClaim, DeviceClass, DevicePool, NodePolicy, NodeState, Slice, device_class};
+use super::resource::{ResourceFact, Server};
+use super::{DeviceClaim, DeviceClass, DevicePool, NodePolicy, NodeState};
 use crate::multus::{LinkLayer, NetworkFact, ResourceName, Sharing};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Values by namespace, then by name.
-type ByNamespace<T> = HashMap<String, HashMap<String, Arc<T>>>;
+pub(super) type ByNamespace<T> = HashMap<String, HashMap<String, Arc<T>>>;
 
 /// A network's class with everything that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,156 +17,40 @@ pub struct NetworkClass<'a> {
     pub plugin: Option<&'a str>,
     /// Whether the RDMA device is to move into the pod's namespace.
     pub isolation: bool,
-    /// Link layer.
+    /// Link layer of the interface.
     pub link: Option<LinkLayer>,
     /// How many pods have its device at a time.
     pub sharing: Option<Sharing>,
-    /// Whether the attachment brings an RDMA device.
+    /// Whether an RDMA device comes with it. An interface over a shared NIC brings none itself: the pod asks for one,
+    /// and without a pod that is unknown.
     pub rdma: Option<bool>,
-    /// Resource behind it, where it is known who serves it: the network's own, for a shared interface the pool of
-    /// shared RDMA devices that is over the same interface.
+    /// Resource behind it, where it is known who serves it: the network's own; for an interface over a shared NIC the
+    /// pool of shared RDMA devices that the pod asks for, else the one that is over the same interface. Its link
+    /// layer is that of the RDMA device.
     pub resource: Option<&'a ResourceFact>,
 }
 
 /// Facts by what they are asked by.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Index {
-    networks: ByNamespace<Rendered>,
+    pub(super) networks: ByNamespace<Rendered>,
     /// By full name.
-    resources: HashMap<String, ResourceFact>,
+    pub(super) resources: HashMap<String, ResourceFact>,
     /// Those of the SR-IOV operator by the name behind the prefix, which is not known.
-    suffixes: HashMap<String, ResourceFact>,
+    pub(super) suffixes: HashMap<String, ResourceFact>,
     /// Link layer of interfaces by name; `None` where nodes differ.
-    interfaces: HashMap<String, Option<LinkLayer>>,
-    node_policies: BTreeMap<(String, String), Arc<NodePolicy>>,
-    node_states: BTreeMap<String, Arc<NodeState>>,
-    device_classes: HashMap<String, Arc<DeviceClass>>,
-    claims: ByNamespace<DeviceClaim>,
-    claim_templates: ByNamespace<DeviceClaim>,
+    pub(super) interfaces: HashMap<String, Option<LinkLayer>>,
+    pub(super) node_policies: BTreeMap<(String, String), Arc<NodePolicy>>,
+    pub(super) node_states: BTreeMap<String, Arc<NodeState>>,
+    pub(super) device_classes: HashMap<String, Arc<DeviceClass>>,
+    pub(super) claims: ByNamespace<DeviceClaim>,
+    pub(super) claim_templates: ByNamespace<DeviceClaim>,
     /// By driver, then by pool, with the generation.
-    pools: BTreeMap<String, BTreeMap<String, (i64, DevicePool)>>,
-}
-
-fn put<T>(map: &mut ByNamespace<T>, namespace: &str, name: &str, value: Arc<T>) {
-    map.entry(namespace.to_owned()).or_default().insert(name.to_owned(), value);
+    pub(super) pools: BTreeMap<String, BTreeMap<String, (i64, DevicePool)>>,
 }
 
 fn get<'a, T>(map: &'a ByNamespace<T>, namespace: &str, name: &str) -> Option<&'a T> {
     map.get(namespace)?.get(name).map(Arc::as_ref)
-}
-
-/// Takes a resource in under a key, together with what is known of it already.
-fn merge(map: &mut HashMap<String, ResourceFact>, key: &str, fact: ResourceFact) {
-    match map.get_mut(key) {
-        Some(known) => known.merge(&fact),
-        None => {
-            map.insert(key.to_owned(), fact);
-        }
-    }
-}
-
-/// Filling. What is put under one name twice is the last one's: the caller knows the order.
-impl Index {
-    pub(crate) fn add_network(&mut self, network: &Arc<Rendered>) {
-        put(&mut self.networks, &network.namespace, &network.name, Arc::clone(network));
-    }
-
-    pub(crate) fn add_node_policy(&mut self, namespace: &str, name: &str, policy: &Arc<NodePolicy>) {
-        self.node_policies.insert((namespace.to_owned(), name.to_owned()), Arc::clone(policy));
-    }
-
-    pub(crate) fn add_node_state(&mut self, node: &str, state: &Arc<NodeState>) {
-        self.node_states.insert(node.to_owned(), Arc::clone(state));
-    }
-
-    pub(crate) fn add_pools(&mut self, pools: &[ResourceFact]) {
-        for pool in pools {
-            if let ResourceName::Full(name) = &pool.name {
-                merge(&mut self.resources, name, pool.clone());
-            }
-        }
-    }
-
-    pub(crate) fn add_device_class(&mut self, name: &str, class: &Arc<DeviceClass>) {
-        let implicit = format!("{}/{name}", device_class::IMPLICIT_DOMAIN);
-        for resource in class.extended_resource.iter().chain([&implicit]) {
-            let fact = ResourceFact {
-                name: ResourceName::Full(resource.clone()),
-                server: Server::DeviceClass,
-                link: None,
-                rdma: None,
-                shared: None,
-                per_nic: None,
-                interfaces: Vec::new(),
-            };
-            merge(&mut self.resources, resource, fact);
-        }
-        self.device_classes.insert(name.to_owned(), Arc::clone(class));
-    }
-
-    pub(crate) fn add_claim(&mut self, namespace: &str, name: &str, claim: &Arc<DeviceClaim>) {
-        put(&mut self.claims, namespace, name, Arc::clone(claim));
-    }
-
-    pub(crate) fn add_claim_template(&mut self, namespace: &str, name: &str, claim: &Arc<DeviceClaim>) {
-        put(&mut self.claim_templates, namespace, name, Arc::clone(claim));
-    }
-
-    pub(crate) fn add_slice(&mut self, slice: &Slice) {
-        let pools = self.pools.entry(slice.driver.clone()).or_default();
-        match pools.get_mut(&slice.pool) {
-            Some((generation, _)) if *generation > slice.generation => {}
-            Some((generation, pool)) if *generation == slice.generation => pool.add(&slice.devices),
-            _ => {
-                pools.insert(slice.pool.clone(), (slice.generation, slice.devices.clone()));
-            }
-        }
-    }
-
-    /// Draws the conclusions, when everything is in.
-    pub(crate) fn finish(&mut self) {
-        for policy in self.node_policies.values() {
-            let fact = ResourceFact {
-                name: ResourceName::Suffix(policy.resource.clone()),
-                server: Server::SriovOperator,
-                link: policy.link,
-                rdma: Some(policy.rdma()),
-                shared: Some(false),
-                per_nic: policy.num_vfs,
-                interfaces: Vec::new(),
-            };
-            merge(&mut self.suffixes, &policy.resource, fact);
-        }
-        // What the nodes have made of the policies: it tells the link layer where policies take either, and stands
-        // for policies that are not at hand.
-        let mut made: HashMap<String, ResourceFact> = HashMap::new();
-        for state in self.node_states.values() {
-            for interface in &state.interfaces {
-                let link = self.interfaces.entry(interface.name.clone()).or_insert(interface.link);
-                *link = agreed(*link, interface.link);
-            }
-            for group in &state.groups {
-                let fact = ResourceFact {
-                    name: ResourceName::Suffix(group.resource.clone()),
-                    server: Server::SriovOperator,
-                    link: group.link,
-                    rdma: Some(group.rdma),
-                    shared: Some(false),
-                    per_nic: None,
-                    interfaces: Vec::new(),
-                };
-                merge(&mut made, &group.resource, fact);
-            }
-        }
-        for (resource, fact) in made {
-            match self.suffixes.get_mut(&resource) {
-                Some(known) => known.link = known.link.or(fact.link),
-                None => {
-                    self.suffixes.insert(resource, fact);
-                }
-            }
-        }
-    }
 }
 
 /// Lookups.
@@ -205,8 +89,8 @@ impl Index {
         self.interfaces.get(name).copied().flatten()
     }
 
-    /// A network's class. `asked`: the resources that the pod asks for, which settle a shared interface's link layer
-    /// where nothing else does; empty where there is no pod.
+    /// A network's class. `asked`: the resources that the pod asks for, which say what RDMA device goes with an
+    /// interface over a shared NIC; empty where there is no pod.
     #[must_use]
     pub fn classify<'a>(
         &'a self,
@@ -216,21 +100,20 @@ impl Index {
         let class = &network.class;
         let interface = class.interface.as_deref();
         let mut resource = network.resource.as_ref().and_then(|r| self.resource_of(r));
-        if class.sharing == Some(Sharing::Shared) && resource.is_none() {
-            let pool = |r: &&ResourceFact| r.server == Server::SharedDevicePlugin;
-            resource = interface
-                .and_then(|i| self.shared_pool(i))
-                .or_else(|| asked.filter_map(|name| self.resource(name)).find(pool));
+        let mut rdma = resource.and_then(|r| r.rdma);
+        if matches!(class.plugin.as_deref(), Some("macvlan" | "ipvlan" | "ipoib")) && resource.is_none() {
+            let shared = |r: &&ResourceFact| r.server == Server::SharedDevicePlugin;
+            let of_pod = asked.filter_map(|name| self.resource(name)).find(shared);
+            rdma = of_pod.and_then(|r| r.rdma);
+            resource = of_pod.or_else(|| interface.and_then(|i| self.shared_pool(i)));
         }
         let of_interface = interface.and_then(|i| self.interface(i));
-        // A pool that the pod asks for says what its HCA is, not what an interface of another NIC is.
-        let of_resource = resource.and_then(|r| r.link);
         NetworkClass {
             plugin: class.plugin.as_deref(),
             isolation: class.isolation,
-            link: class.link_with(of_resource, of_interface),
+            link: class.link_with(resource.and_then(|r| r.link), of_interface),
             sharing: class.sharing,
-            rdma: class.rdma_with(resource.and_then(|r| r.rdma)),
+            rdma: class.rdma_with(rdma),
             resource,
         }
     }
@@ -269,5 +152,97 @@ impl Index {
     /// Devices that a DRA driver publishes, by pool.
     pub fn device_pools(&self, driver: &str) -> impl Iterator<Item = (&str, &DevicePool)> {
         self.pools.get(driver).into_iter().flatten().map(|(name, (_, pool))| (name.as_str(), pool))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::{Builder, Layer, Snapshot};
+
+    const SRIOV: &str = "sriovnetwork.openshift.io";
+
+    fn snapshot(objects: &[(&str, &str, &str)]) -> Snapshot {
+        let mut builder = Builder::default();
+        for (group, kind, json) in objects {
+            builder.add(Layer::Input, group, kind, json, "default").unwrap();
+        }
+        builder.build()
+    }
+
+    const STATE: &str = r#"{"metadata":{"name":"n","namespace":"op"},
+        "spec":{"interfaces":[{"name":"p1","pciAddress":"1","vfGroups":[{"resourceName":"r","isRdma":true}]}]},
+        "status":{"interfaces":[{"name":"p1","pciAddress":"1","linkType":"IB"}]}}"#;
+
+    #[test]
+    fn nodes_tell_the_link_layer_where_policies_take_either() {
+        let policy = r#"{"metadata":{"name":"p"},"spec":{"resourceName":"r","numVfs":4}}"#;
+        let state = (SRIOV, "SriovNetworkNodeState", STATE);
+        let both = snapshot(&[(SRIOV, "SriovNetworkNodePolicy", policy), state]);
+        let fact = both.resource("openshift.io/r").unwrap();
+        assert_eq!((fact.link, fact.rdma), (Some(LinkLayer::InfiniBand), Some(false)));
+        let alone = snapshot(&[state]);
+        assert_eq!(alone.resource("nvidia.com/r").unwrap().rdma, Some(true));
+        assert!(alone.resource("r").is_none());
+    }
+
+    #[test]
+    fn what_two_policies_say_differently_is_unknown() {
+        let policy = |name: &str, link: &str, rdma: bool| {
+            format!(
+                r#"{{"metadata":{{"name":"{name}"}},"spec":{{"resourceName":"r","linkType":"{link}","isRdma":{rdma}}}}}"#
+            )
+        };
+        let (a, b) = (policy("a", "eth", true), policy("b", "eth", false));
+        let found = snapshot(&[(SRIOV, "SriovNetworkNodePolicy", &a), (SRIOV, "SriovNetworkNodePolicy", &b)]);
+        let fact = found.resource("openshift.io/r").unwrap();
+        assert_eq!((fact.link, fact.rdma), (Some(LinkLayer::Ethernet), None));
+    }
+
+    #[test]
+    fn macvlan_over_infiniband_is_seen_by_the_nodes() {
+        let network = r#"{"metadata":{"name":"m"},"spec":{"master":"p1"}}"#;
+        let found =
+            snapshot(&[("mellanox.com", "MacvlanNetwork", network), (SRIOV, "SriovNetworkNodeState", STATE)]);
+        let class = found.class_of(found.network("default", "m").unwrap());
+        assert_eq!(class.link, Some(LinkLayer::InfiniBand));
+    }
+
+    #[test]
+    fn a_shared_interface_has_the_device_that_the_pod_asks_for() {
+        let network = r#"{"metadata":{"name":"m"},"spec":{"master":"p1"}}"#;
+        let config = r#"{"metadata":{"name":"c"},"data":{"config.json":"{\"configList\":[{\"resourceName\":\"a\",\"selectors\":{\"ifNames\":[\"p1\"],\"linkTypes\":[\"ether\"]}},{\"resourceName\":\"b\",\"selectors\":{\"ifNames\":[\"p2\"]}}]}"}}"#;
+        let found = snapshot(&[("mellanox.com", "MacvlanNetwork", network), ("", "ConfigMap", config)]);
+        let network = found.network("default", "m").unwrap();
+        let name = |r: &ResourceFact| r.name.to_string();
+        let class = found.class_of(network);
+        assert_eq!((class.rdma, class.resource.map(name).as_deref()), (None, Some("rdma/a")));
+        let class = found.facts().classify(network, &mut ["nvidia.com/gpu", "rdma/b"].into_iter());
+        assert_eq!((class.rdma, class.resource.map(name).as_deref()), (Some(true), Some("rdma/b")));
+    }
+
+    #[test]
+    fn classes_stand_for_resources() {
+        let class = r#"{"metadata":{"name":"gpu.x"},"spec":{"extendedResourceName":"x.com/gpu"}}"#;
+        let found = snapshot(&[("resource.k8s.io", "DeviceClass", class)]);
+        for name in ["x.com/gpu", "deviceclass.resource.kubernetes.io/gpu.x"] {
+            assert_eq!(found.resource(name).unwrap().server, Server::DeviceClass);
+        }
+        assert!(found.device_class("gpu.x").is_some());
+    }
+
+    #[test]
+    fn slices_of_an_older_generation_do_not_count() {
+        let slice = |name: &str, generation: u8| {
+            format!(
+                r#"{{"metadata":{{"name":"{name}"}},"spec":{{"driver":"d","nodeName":"n","pool":{{"name":"p","generation":{generation}}},"devices":[{{}},{{}}]}}}}"#
+            )
+        };
+        let (a, b, c) = (slice("a", 2), slice("b", 1), slice("c", 2));
+        let found =
+            snapshot(&[a, b, c].each_ref().map(|json| ("resource.k8s.io", "ResourceSlice", json.as_str())));
+        let pools: Vec<_> = found.facts().device_pools("d").collect();
+        assert_eq!(pools.len(), 1);
+        assert_eq!((pools[0].0, pools[0].1.devices, pools[0].1.node.as_deref()), ("p", 4, Some("n")));
     }
 }

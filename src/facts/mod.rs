@@ -6,6 +6,7 @@ mod config_map;
 pub mod device_claim;
 pub mod device_class;
 pub mod device_plugin;
+mod gather;
 pub mod index;
 pub mod kind;
 mod namespace;

@@ -114,8 +114,8 @@ impl Class {
         }
     }
 
-    /// Whether the attachment brings an RDMA device, with what is known of the resource's devices: ib-sriov attaches
-    /// nothing else, and a shared interface brings none of its own.
+    /// Whether an RDMA device comes with an attachment, with what is known of the resource's devices: ib-sriov
+    /// attaches nothing else.
     #[must_use]
     pub fn rdma_with(&self, resource: Option<bool>) -> Option<bool> {
         resource.or_else(|| (self.plugin.as_deref() == Some("ib-sriov")).then_some(true))
