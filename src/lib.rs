@@ -10,12 +10,13 @@
 //!       -> verdict, response or report
 //! ```
 //!
-//! The core (`fabric`, `multus`, `patch`, `plan`, `pod`, `report`, `review`, `rules`, `snapshot`, `text`)
+//! The core (`fabric`, `facts`, `multus`, `patch`, `plan`, `pod`, `report`, `review`, `rules`, `snapshot`, `text`)
 //! takes bytes and a [`snapshot::Snapshot`] and gives an outcome; it knows no files, sockets, clocks or
 //! environment. The shell (`manifest`, `server`, `cli`, `telemetry`) does the input and output. A test holds the line between them.
 
 // ---- core ----
 pub mod fabric;
+pub mod facts;
 pub mod multus;
 pub mod patch;
 pub mod plan;

@@ -150,3 +150,12 @@ fn classes(profile: &Profile, nodes: &NodeView) -> Option<ClassSet> {
     }
     Some(set)
 }
+
+/// The indices follow from the profiles and the nodes.
+impl PartialEq for Catalog {
+    fn eq(&self, other: &Self) -> bool {
+        self.profiles == other.profiles
+    }
+}
+
+impl Eq for Catalog {}

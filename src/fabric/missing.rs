@@ -1,6 +1,7 @@
 //! Whether what a profile gives a pod exists in the cluster, as far as that is known.
 
 use super::Profile;
+use crate::facts::Server;
 use crate::snapshot::Snapshot;
 
 /// Something of a profile that the cluster does not have.
@@ -32,7 +33,10 @@ pub fn missing(profile: &Profile, namespace: &str, snapshot: &Snapshot) -> Vec<M
             }
         }
     }
-    for resource in snapshot.catalog().lacking(&profile.name) {
+    // The scheduler allocates a claim for a resource that a DeviceClass backs; nodes do not list it
+    // (kubernetes/enhancements KEP-5004).
+    let claimed = |name: &str| snapshot.resource(name).is_some_and(|fact| fact.server == Server::DeviceClass);
+    for resource in snapshot.catalog().lacking(&profile.name).iter().filter(|name| !claimed(name)) {
         add(Missing::Resource(resource.clone()));
     }
     missing

@@ -1,9 +1,12 @@
-//! Multus: the networks annotation of a pod, and which resource stands behind a network.
+//! Multus: the networks annotation of a pod, what a network's CNI configuration says, and which resource stands
+//! behind a network.
 
 pub mod annotation;
+pub mod class;
 pub mod network;
 
 pub use annotation::{AnnotationError, Networks, Selection, parse};
+pub use class::{Class, LinkLayer, Sharing, classify};
 pub use network::{NetworkFact, NetworkRef, ResourceName};
 
 /// Pod annotation that asks for secondary networks (Network Plumbing WG specification, section 4.1.1).

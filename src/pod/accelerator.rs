@@ -4,12 +4,12 @@ use super::quantity::Quantity;
 use super::view::{Container, PodView};
 
 /// Names of extended resources that put a pod in scope.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accelerators {
     names: Vec<Pattern>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Pattern {
     text: String,
     prefix: bool,

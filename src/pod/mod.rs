@@ -3,6 +3,7 @@
 
 pub mod accelerator;
 pub mod affinity;
+pub mod claimed;
 pub mod decode;
 pub mod gang;
 pub mod quantity;
@@ -13,5 +14,6 @@ pub mod view;
 pub mod workload;
 
 pub use accelerator::Accelerators;
+pub use claimed::claimed_accelerators;
 pub use quantity::{Bytes, Quantity, QuantityError};
 pub use view::{Container, PodView};

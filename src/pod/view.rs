@@ -99,6 +99,9 @@ pub struct PodClaim<'a> {
     /// Template the claim is made from.
     #[serde(borrow, default)]
     pub resource_claim_template_name: Option<Text<'a>>,
+    /// Claim that is there already, shared by all pods that name it.
+    #[serde(borrow, default)]
+    pub resource_claim_name: Option<Text<'a>>,
 }
 
 /// A container of any kind.
@@ -180,6 +183,9 @@ pub struct ContainerClaim<'a> {
     /// Name in `spec.resourceClaims`.
     #[serde(borrow, default)]
     pub name: Option<Text<'a>>,
+    /// The one request of the claim that it uses; all of them where there is none.
+    #[serde(borrow, default)]
+    pub request: Option<Text<'a>>,
 }
 
 /// `securityContext` of a pod or a container.

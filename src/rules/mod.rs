@@ -1,6 +1,9 @@
 //! Rules: one trait, one static list in the order of the ids, one file per group. Documentation, `explain`,
 //! `rules list` and the meta-tests come from the list, so that none of them can disagree with it.
 
+mod attachments;
+mod device_plugins;
+mod facts;
 mod finding;
 mod memory;
 mod nccl;
@@ -80,9 +83,11 @@ impl Meta {
 pub static RULES: &[&dyn Rule] = &[
     &networks::Unreadable,
     &networks::HostNetwork,
+    &attachments::CniConfiguration,
     &resources::Quantity,
     &resources::FewerUnits,
     &sriov::VfioWithRdma,
+    &device_plugins::DevicePluginConfig,
     &nccl::IbDisabled,
     &nccl::WordForNumber,
     &nccl::DiffersFromProfile,
@@ -99,6 +104,7 @@ pub static RULES: &[&dyn Rule] = &[
     &resolution::AmbiguousProfile,
     &resolution::OtherNodes,
     &resolution::PoolAtZero,
+    &facts::UnreadableFact,
     &rails::Rails,
 ];
 
@@ -112,6 +118,13 @@ pub fn find(id: &str) -> Option<&'static dyn Rule> {
 #[must_use]
 pub fn checks_kind(group: &str, kind: &str) -> bool {
     RULES.iter().any(|r| r.meta().kinds.contains(&(group, kind)))
+}
+
+/// Whether any rule judges what objects of a kind say, and not only whether they can be read.
+#[must_use]
+pub fn judges_kind(group: &str, kind: &str) -> bool {
+    let judges = |r: &&dyn Rule| r.meta().kinds.contains(&(group, kind));
+    RULES.iter().filter(|r| !std::ptr::eq(r.meta(), facts::UnreadableFact.meta())).any(judges)
 }
 
 /// What a rule on pods sees.

@@ -1,12 +1,13 @@
 //! Folds objects into a [`Snapshot`]: one object at a time, in any order, with the same result.
 
-use super::{NAME_LABEL, NamespaceFacts, PROFILE_ANNOTATION, Snapshot};
+use super::store::{Id, Store};
+use super::{Settings, Snapshot};
 use crate::fabric::catalog::asked_labels;
 use crate::fabric::nodes::{NodeIndex, NodeObject};
 use crate::fabric::{Catalog, FabricProfile, Profile, ProfileError};
-use crate::multus::network::{self, NetworkFact, NetworkObject};
-use serde::Deserialize;
-use std::collections::{BTreeMap, HashMap};
+use crate::facts::{self, Fact, Kind};
+use crate::review::decode::{DecodeError, object as decode};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Where a fact comes from; the larger one wins over the same object of a smaller one.
@@ -42,30 +43,11 @@ pub enum FactError {
 #[derive(Debug, Default)]
 pub struct Builder {
     bases: Vec<FabricProfile>,
-    profiles: BTreeMap<String, (Layer, Arc<Profile>)>,
-    namespaces: HashMap<String, (Layer, NamespaceFacts)>,
-    networks: HashMap<(String, String), (Layer, bool, NetworkFact)>,
+    store: Store,
     nodes: NodeIndex,
-    /// Layers of nodes that do not come from a live cluster.
+    /// Layers of nodes that do not come from a live cluster. Of a node only its nearest layer is kept.
     node_layers: HashMap<String, Layer>,
-    settings: super::Settings,
-    lists_networks: bool,
-}
-
-#[derive(Deserialize)]
-struct NamespaceObject {
-    #[serde(default)]
-    metadata: NamespaceMeta,
-}
-
-#[derive(Default, Deserialize)]
-struct NamespaceMeta {
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(default)]
-    labels: Option<BTreeMap<String, Option<String>>>,
-    #[serde(default)]
-    annotations: Option<BTreeMap<String, Option<String>>>,
+    settings: Settings,
 }
 
 impl Builder {
@@ -78,17 +60,11 @@ impl Builder {
     /// Whether objects of a kind give facts.
     #[must_use]
     pub fn takes(group: &str, kind: &str) -> bool {
-        matches!(
-            (group, kind),
-            ("", "Namespace" | "Node")
-                | ("fabric-admission.dev", "FabricProfile")
-                | ("k8s.cni.cncf.io", "NetworkAttachmentDefinition")
-                | ("sriovnetwork.openshift.io", "SriovNetwork" | "SriovIBNetwork" | "OVSNetwork")
-                | ("mellanox.com", "MacvlanNetwork" | "IPoIBNetwork" | "HostDeviceNetwork")
-        )
+        Kind::of(group, kind).is_some()
     }
 
-    /// Takes an object in. Objects of other kinds are passed over.
+    /// Takes an object in, in place of what it was in this layer. Objects of other kinds, and those without a name,
+    /// are passed over.
     ///
     /// # Errors
     /// [`FactError`] when the object cannot be read; what was known stays.
@@ -100,63 +76,42 @@ impl Builder {
         json: &str,
         default_namespace: &str,
     ) -> Result<(), FactError> {
-        match (group, kind) {
-            ("", "Namespace") => {
-                let object: NamespaceObject = decode(kind, json)?;
-                let strings = |map: Option<BTreeMap<String, Option<String>>>| {
-                    map.unwrap_or_default()
-                        .into_iter()
-                        .map(|(k, v)| (k, v.unwrap_or_default()))
-                        .collect::<BTreeMap<_, _>>()
-                };
-                let mut annotations = strings(object.metadata.annotations);
-                let facts = NamespaceFacts {
-                    labels: strings(object.metadata.labels),
-                    profile: annotations.remove(PROFILE_ANNOTATION),
-                };
-                if let Some(name) = object.metadata.name {
-                    // The API server sets this label on every namespace; files often leave it out.
-                    let mut facts = facts;
-                    facts.labels.insert(NAME_LABEL.to_owned(), name.clone());
-                    let slot = self.namespaces.entry(name).or_insert((layer, NamespaceFacts::default()));
-                    if layer >= slot.0 {
-                        *slot = (layer, facts);
-                    }
-                }
-            }
-            ("", "Node") => {
-                let node: NodeObject<'_> = decode(kind, json)?;
-                let known = node.name().and_then(|n| self.node_layers.get(n)).copied().unwrap_or(Layer::Live);
-                if layer >= known {
-                    if let Some(name) = node.name().filter(|_| layer > Layer::Live) {
-                        self.node_layers.insert(name.to_owned(), layer);
-                    }
-                    self.nodes.add(&node);
-                }
-            }
-            ("fabric-admission.dev", "FabricProfile") => {
-                let profile: FabricProfile = decode(kind, json)?;
-                self.add_profile(layer, &profile)?;
-            }
-            _ if Self::takes(group, kind) => {
-                let object: NetworkObject = decode(kind, json)?;
-                if let Some((namespace, name, fact)) =
-                    network::render(group, kind, &object, default_namespace)
-                {
-                    // The definition itself says more than the CR it is rendered from: it has the prefix.
-                    // Who gives networks as facts of a cluster gives all of them: `kubectl get net-attach-def -A`.
-                    self.lists_networks |= layer == Layer::Cluster;
-                    let direct = kind == "NetworkAttachmentDefinition";
-                    let slot =
-                        self.networks.entry((namespace, name)).or_insert((layer, direct, fact.clone()));
-                    if (layer, direct) >= (slot.0, slot.1) {
-                        *slot = (layer, direct, fact);
-                    }
-                }
-            }
-            _ => {}
+        let Some(known) = Kind::of(group, kind) else { return Ok(()) };
+        let unreadable = |error: DecodeError| FactError::Decode {
+            kind: kind.to_owned(),
+            message: error.message,
+            pointer: error.pointer,
+        };
+        if known == Kind::FabricProfile {
+            let profile: FabricProfile = decode(json).map_err(unreadable)?;
+            return Ok(self.add_profile(layer, &profile)?);
+        }
+        if known == Kind::Node {
+            let node: NodeObject<'_> = decode(json).map_err(unreadable)?;
+            self.add_node(layer, &node);
+            return Ok(());
+        }
+        if let Some(entry) = facts::read(known, json, default_namespace).map_err(unreadable)? {
+            let id = Id { kind: known, namespace: entry.namespace, name: entry.name };
+            self.store.put(layer, id, entry.fact);
         }
         Ok(())
+    }
+
+    fn add_node(&mut self, layer: Layer, node: &NodeObject<'_>) {
+        let Some(name) = node.name() else { return };
+        let nearest = self.node_layers.get(name).copied().unwrap_or(Layer::Live);
+        if layer >= nearest {
+            if layer > Layer::Live {
+                self.node_layers.insert(name.to_owned(), layer);
+            }
+            self.nodes.add(node);
+        }
+    }
+
+    /// Says how the cluster wants it.
+    pub fn set(&mut self, settings: Settings) {
+        self.settings = settings;
     }
 
     /// Takes a profile in.
@@ -165,65 +120,81 @@ impl Builder {
     /// [`ProfileError`] when a value of it cannot work.
     pub fn add_profile(&mut self, layer: Layer, profile: &FabricProfile) -> Result<(), ProfileError> {
         let resolved = Arc::new(Profile::resolve(profile, &self.bases)?);
-        let slot = self.profiles.entry(resolved.name.clone()).or_insert((layer, Arc::clone(&resolved)));
-        if layer >= slot.0 {
-            *slot = (layer, resolved);
-        }
+        let name = resolved.name.clone();
+        let id = Id { kind: Kind::FabricProfile, namespace: String::new(), name };
+        self.store.put(layer, id, Some(Fact::Profile(resolved)));
         Ok(())
     }
 
-    /// Sets how the cluster wants it.
-    pub fn settings(&mut self, settings: super::Settings) {
-        self.settings = settings;
-    }
-
-    /// The view of everything taken in.
-    #[must_use]
-    pub fn build(mut self) -> Snapshot {
-        let profiles: BTreeMap<_, _> = self.profiles.into_iter().map(|(k, (_, v))| (k, v)).collect();
-        self.nodes.ask(profiles.values().flat_map(|p| asked_labels(p)));
-        let nodes = self.nodes.view();
-        Snapshot {
-            catalog: Catalog::new(profiles, &nodes),
-            nodes,
-            namespaces: self.namespaces.into_iter().map(|(k, (_, v))| (k, v)).collect(),
-            networks: self.networks.into_iter().map(|(k, (_, _, v))| (k, v)).collect(),
-            lists_networks: self.lists_networks,
-            settings: self.settings,
+    /// Takes an object away that was deleted; an object of a farther layer counts again. `namespace` is of no
+    /// matter for cluster-scoped kinds.
+    pub fn remove(&mut self, layer: Layer, group: &str, kind: &str, namespace: &str, name: &str) {
+        let Some(kind) = Kind::of(group, kind) else { return };
+        if kind == Kind::Node {
+            if self.node_layers.get(name).copied().unwrap_or(Layer::Live) == layer {
+                self.node_layers.remove(name);
+                self.nodes.delete(name);
+            }
+            return;
         }
+        let namespace = if kind.namespaced() { namespace.to_owned() } else { String::new() };
+        self.store.put(layer, Id { kind, namespace, name: name.to_owned() }, None);
     }
-}
 
-fn decode<'de, T: Deserialize<'de>>(kind: &str, json: &'de str) -> Result<T, FactError> {
-    crate::review::decode::object(json).map_err(|error| FactError::Decode {
-        kind: kind.to_owned(),
-        message: error.message,
-        pointer: error.pointer,
-    })
+    /// The view of everything taken in and not taken away.
+    #[must_use]
+    pub fn build(&mut self) -> Snapshot {
+        let (mut snapshot, profiles) = self.store.snapshot();
+        self.nodes.ask(profiles.values().flat_map(|p| asked_labels(p)));
+        snapshot.nodes = self.nodes.view();
+        snapshot.catalog = Catalog::new(profiles, &snapshot.nodes);
+        snapshot.settings = self.settings.clone();
+        snapshot
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::multus::{LinkLayer, ResourceName};
+    use crate::snapshot::Mode;
+    use proptest::prelude::*;
 
     const NAD: &str = r#"{"metadata":{"name":"n","namespace":"x","annotations":{"k8s.v1.cni.cncf.io/resourceName":"a.com/r"}}}"#;
     const SRIOV: &str = r#"{"metadata":{"name":"n","namespace":"x"},"spec":{"resourceName":"r"}}"#;
+    const SRIOV_GROUP: &str = "sriovnetwork.openshift.io";
+
+    /// The snapshot of objects of the layer of inputs, in their order.
+    fn snapshot(objects: &[(&str, &str, &str)]) -> Snapshot {
+        let mut builder = Builder::default();
+        for (group, kind, json) in objects {
+            builder.add(Layer::Input, group, kind, json, "default").unwrap();
+        }
+        builder.build()
+    }
+
+    /// The same in either order.
+    fn alike(a: (&str, &str, &str), b: (&str, &str, &str)) -> Snapshot {
+        let first = snapshot(&[a, b]);
+        assert_eq!(first, snapshot(&[b, a]));
+        first
+    }
 
     #[test]
     fn a_definition_beats_its_network_in_either_order() {
-        let kinds = [
-            ("k8s.cni.cncf.io", "NetworkAttachmentDefinition", NAD),
-            ("sriovnetwork.openshift.io", "SriovNetwork", SRIOV),
-        ];
-        for order in [[0, 1], [1, 0]] {
-            let mut builder = Builder::default();
-            for i in order {
-                let (group, kind, json) = kinds[i];
-                builder.add(Layer::Input, group, kind, json, "default").unwrap();
-            }
-            let snapshot = builder.build();
-            assert_eq!(snapshot.network("x", "n").unwrap().origin, "NetworkAttachmentDefinition");
-        }
+        let nad = ("k8s.cni.cncf.io", "NetworkAttachmentDefinition", NAD);
+        let snapshot = alike(nad, (SRIOV_GROUP, "SriovNetwork", SRIOV));
+        assert_eq!(snapshot.network("x", "n").unwrap().origin, "NetworkAttachmentDefinition");
+    }
+
+    #[test]
+    fn two_networks_of_one_name_give_one_answer() {
+        let other = r#"{"metadata":{"name":"n","namespace":"op"},"spec":{"networkNamespace":"x","resourceName":"s"}}"#;
+        let found = alike((SRIOV_GROUP, "SriovNetwork", SRIOV), (SRIOV_GROUP, "SriovNetwork", other));
+        assert_eq!(found.network("x", "n").unwrap().resource, Some(ResourceName::Suffix("r".to_owned())));
+        let macvlan = r#"{"metadata":{"name":"n"},"spec":{"networkNamespace":"x"}}"#;
+        let found = alike((SRIOV_GROUP, "SriovNetwork", SRIOV), ("mellanox.com", "MacvlanNetwork", macvlan));
+        assert_eq!(found.network("x", "n").unwrap().origin, "SriovNetwork");
     }
 
     #[test]
@@ -234,7 +205,23 @@ mod tests {
         let mut builder = Builder::default();
         builder.add(Layer::Input, "", "Namespace", &namespace("audit"), "default").unwrap();
         builder.add(Layer::Live, "", "Namespace", &namespace("enforce"), "default").unwrap();
-        assert_eq!(builder.build().namespace("t").unwrap().mode(), Some(super::super::Mode::Audit));
+        assert_eq!(builder.build().namespace("t").unwrap().mode(), Some(Mode::Audit));
+        builder.remove(Layer::Input, "", "Namespace", "", "t");
+        assert_eq!(builder.build().namespace("t").unwrap().mode(), Some(Mode::Enforce));
+    }
+
+    #[test]
+    fn a_network_that_moves_leaves_nothing_behind() {
+        let to = |namespace: &str| {
+            format!(
+                r#"{{"metadata":{{"name":"n","namespace":"op"}},"spec":{{"networkNamespace":"{namespace}"}}}}"#
+            )
+        };
+        let mut builder = Builder::default();
+        builder.add(Layer::Cluster, SRIOV_GROUP, "SriovNetwork", &to("old"), "default").unwrap();
+        builder.add(Layer::Input, SRIOV_GROUP, "SriovNetwork", &to("new"), "default").unwrap();
+        let snapshot = builder.build();
+        assert!(snapshot.network("old", "n").is_none() && snapshot.network("new", "n").is_some());
     }
 
     #[test]
@@ -243,5 +230,98 @@ mod tests {
             .add(Layer::Input, "", "Namespace", r#"{"metadata":{"name":1}}"#, "default")
             .unwrap_err();
         assert!(matches!(error, FactError::Decode { pointer, .. } if pointer == "/metadata/name"));
+    }
+
+    #[test]
+    fn facts_of_several_objects_settle_a_network() {
+        let network = r#"{"metadata":{"name":"n"},"spec":{"networkNamespace":"x","resourceName":"h"}}"#;
+        let pools = r#"{"metadata":{"name":"nic-cluster-policy"},"spec":{"sriovDevicePlugin":{"config":
+            "{\"resourceList\":[{\"resourceName\":\"h\",\"selectors\":{\"linkTypes\":[\"infiniband\"],\"isRdma\":true}}]}"}}}"#;
+        let found = alike(
+            ("mellanox.com", "HostDeviceNetwork", network),
+            ("mellanox.com", "NicClusterPolicy", pools),
+        );
+        let class = found.class_of(found.network("x", "n").unwrap());
+        assert_eq!((class.link, class.rdma), (Some(LinkLayer::InfiniBand), Some(true)));
+    }
+
+    /// Kinds of which several can make one network, and one of each other sort.
+    const KINDS: [(&str, &str); 10] = [
+        ("k8s.cni.cncf.io", "NetworkAttachmentDefinition"),
+        (SRIOV_GROUP, "SriovNetwork"),
+        (SRIOV_GROUP, "SriovIBNetwork"),
+        ("mellanox.com", "MacvlanNetwork"),
+        (SRIOV_GROUP, "SriovNetworkNodePolicy"),
+        (SRIOV_GROUP, "SriovNetworkNodeState"),
+        ("", "Namespace"),
+        ("resource.k8s.io", "DeviceClass"),
+        ("resource.k8s.io", "ResourceClaimTemplate"),
+        ("resource.k8s.io", "ResourceSlice"),
+    ];
+
+    /// An event: what happens to which object in which layer. Few names, so that they meet.
+    type Event = (bool, u8, usize, u8, u8, u8);
+
+    fn text(kind: &str, namespace: &str, name: &str, value: u8) -> String {
+        let link = ["eth", "ib", ""][usize::from(value) % 3];
+        let spec = match kind {
+            "SriovNetworkNodeState" => format!(
+                r#"{{"interfaces":[{{"name":"e{}","linkType":"{link}","vfGroups":[{{"resourceName":"r1","isRdma":{}}}]}}]}}"#,
+                value % 2,
+                value > 3
+            ),
+            "ResourceSlice" => format!(
+                r#"{{"driver":"d","pool":{{"name":"p","generation":{}}},"nodeName":"n{value}","devices":[{{}}]}}"#,
+                value % 2
+            ),
+            "DeviceClass" => format!(r#"{{"extendedResourceName":"x.com/r{value}"}}"#),
+            "ResourceClaimTemplate" => format!(
+                r#"{{"spec":{{"devices":{{"requests":[{{"exactly":{{"deviceClassName":"c","count":{value}}}}}]}}}}}}"#
+            ),
+            _ => format!(
+                r#"{{"networkNamespace":"{}","resourceName":"r{value}","linkType":"{link}","numVfs":{value}}}"#,
+                ["a", "b", ""][usize::from(value) % 3]
+            ),
+        };
+        format!(r#"{{"metadata":{{"name":"{name}","namespace":"{namespace}"}},"spec":{spec}}}"#)
+    }
+
+    fn apply(builder: &mut Builder, (add, layer, kind, namespace, name, value): Event) {
+        let layer = [Layer::Live, Layer::Cluster, Layer::Input][usize::from(layer)];
+        let (group, kind) = KINDS[kind];
+        let (namespace, name) = (["a", "b"][usize::from(namespace)], ["n", "m"][usize::from(name)]);
+        if add {
+            builder.add(layer, group, kind, &text(kind, namespace, name, value), "default").unwrap();
+        } else {
+            builder.remove(layer, group, kind, namespace, name);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+        #[test]
+        fn what_is_there_in_the_end_is_all_that_counts(
+            events in prop::collection::vec((any::<bool>(), 0..3_u8, 0..KINDS.len(), 0..2_u8, 0..2_u8, 0..6_u8), 0..40),
+            turned in any::<bool>(),
+        ) {
+            let mut lived = Builder::default();
+            let mut last = std::collections::BTreeMap::new();
+            for event in events {
+                apply(&mut lived, event);
+                let (_, layer, kind, namespace, name, _) = event;
+                let namespaced = Kind::of(KINDS[kind].0, KINDS[kind].1).unwrap().namespaced();
+                last.insert((layer, kind, if namespaced { namespace } else { 0 }, name), event);
+            }
+            let mut left: Vec<Event> = last.into_values().filter(|e| e.0).collect();
+            if turned {
+                left.reverse();
+            }
+            let mut fresh = Builder::default();
+            for event in left {
+                apply(&mut fresh, event);
+            }
+            prop_assert_eq!(lived.build(), fresh.build());
+        }
     }
 }

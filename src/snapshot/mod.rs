@@ -2,12 +2,14 @@
 //! builder.
 
 mod builder;
+mod lookup;
+mod store;
 
 pub use builder::{Builder, FactError, Layer};
 
 use crate::fabric::nodes::NodeView;
 use crate::fabric::{Catalog, Profile};
-use crate::multus::NetworkFact;
+use crate::facts::Index;
 use crate::pod::Accelerators;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -43,18 +45,18 @@ impl Mode {
 }
 
 /// Everything that is known when a decision is made. Cheap to share; never changed.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     catalog: Catalog,
     nodes: NodeView,
-    namespaces: HashMap<String, NamespaceFacts>,
-    networks: HashMap<(String, String), NetworkFact>,
+    namespaces: HashMap<String, Arc<NamespaceFacts>>,
+    facts: Index,
     lists_networks: bool,
     settings: Settings,
 }
 
 /// Settings of the cluster.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Resources that put a pod in scope.
     pub accelerators: Accelerators,
@@ -118,23 +120,15 @@ impl Snapshot {
     pub fn nodes(&self) -> &NodeView {
         &self.nodes
     }
-    /// What is known of a namespace; `None` where no object of it was given.
-    #[must_use]
-    pub fn namespace(&self, name: &str) -> Option<&NamespaceFacts> {
-        self.namespaces.get(name)
-    }
     /// Whether the networks of the cluster were listed, so that one that is not known does not exist.
     #[must_use]
     pub fn lists_networks(&self) -> bool {
         self.lists_networks
     }
-    /// What is known of a network.
+    /// What is known of a namespace; `None` where no object of it was given.
     #[must_use]
-    pub fn network(&self, namespace: &str, name: &str) -> Option<&NetworkFact> {
-        if self.networks.is_empty() {
-            return None;
-        }
-        self.networks.get(&(namespace.to_owned(), name.to_owned()))
+    pub fn namespace(&self, name: &str) -> Option<&NamespaceFacts> {
+        self.namespaces.get(name).map(Arc::as_ref)
     }
     /// Settings.
     #[must_use]

@@ -3,12 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(clippy::print_stderr, clippy::string_slice)]
 
+mod bad_facts;
 mod bad_input;
 mod cluster;
 mod corpus;
 mod documents;
 mod e2e;
 mod examples;
+mod facts;
 mod generator;
 mod golden;
 mod house;
@@ -38,6 +40,8 @@ fn main() -> std::process::ExitCode {
     corpus::add(&mut suite);
     odd_pods::add(&mut suite);
     bad_input::add(&mut suite);
+    bad_facts::add(&mut suite);
+    facts::add(&mut suite);
     usage::add(&mut suite);
     yaml_oracle::add(&mut suite);
     properties::add(&mut suite);

@@ -2,12 +2,13 @@
 
 use super::objects::{Found, Object, of, unread};
 use super::{Setting, place, source};
+use crate::facts::{Kind, is_fact};
 use crate::manifest::Document;
 use crate::pod::{template, workload};
 use crate::report::{Reviewed, Skipped, Unread};
 use crate::review::{Decision, PodRequest, Stage, decide_object, decide_pod};
-use crate::rules::{ObjectContext, checks_kind};
-use crate::snapshot::{Builder, Mode, Snapshot};
+use crate::rules::{ObjectContext, checks_kind, judges_kind};
+use crate::snapshot::{Mode, Snapshot};
 
 /// What one document comes to.
 #[derive(Default)]
@@ -33,21 +34,25 @@ pub(super) fn document(document: &Document, setting: &Setting, snapshot: &Snapsh
 
 fn object(object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
     let is_pod = object.group().is_empty() && object.kind == "Pod";
-    let has_rules = checks_kind(object.group(), &object.kind);
-    if has_rules {
+    let mut has_result = false;
+    if checks_kind(object.group(), &object.kind) {
         let context = ObjectContext { group: object.group(), kind: &object.kind, json: object.json };
         // Network objects are judged cluster-wide: the namespace's label has no part in it.
         let mode = setting.mode.unwrap_or(Mode::Enforce);
         let decision = decide_object(&context, mode);
-        outcome.results.push(reviewed(object, None, object.namespace.clone(), true, mode, decision));
-        outcome.containers.push(Vec::new());
+        // A fact that can be read, and that no rule judges, is nothing to report.
+        has_result = !decision.findings.is_empty() || judges_kind(object.group(), &object.kind);
+        if has_result {
+            outcome.results.push(reviewed(object, None, object.namespace.clone(), true, mode, decision));
+            outcome.containers.push(Vec::new());
+        }
     }
     let templates = if is_pod {
         vec![template::Template { pointer: String::new(), json: object.json }]
     } else {
         template::find(object.json)
     };
-    if templates.is_empty() && !has_rules {
+    if templates.is_empty() && !has_result {
         let reason = reason(object);
         outcome.skipped.push(Skipped { source: source(object.document, &object.pointer), reason });
         return;
@@ -131,7 +136,7 @@ fn reason(object: &Object<'_>) -> String {
     let kind = crate::text::printable(&object.kind, 60);
     if object.kind == "FabricProfile" {
         format!("{kind}: used as a profile")
-    } else if Builder::takes(object.group(), &object.kind) {
+    } else if Kind::of(object.group(), &object.kind).is_some_and(|kind| is_fact(kind, object.json)) {
         format!("{kind}: used as a fact, no rule for it")
     } else if template::has_bare_pod_spec(object.json) {
         format!("{kind}: its pod specs have no metadata to annotate; review the pods it makes")

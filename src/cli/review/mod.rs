@@ -119,18 +119,18 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         }
     };
     let mut builder = Builder::new(bases.clone());
-    let mut problems: Vec<(Unread, Option<String>)> = Vec::new();
+    let mut problems = objects::Problems::default();
     if let Some(path) = &arguments.profiles {
-        profiles::load(path, &bases, &mut builder, &mut problems);
+        profiles::load(path, &bases, &mut builder, &mut problems.errors);
     }
     for path in &arguments.cluster {
         let cluster = inputs::read(std::slice::from_ref(path));
         objects::facts(&cluster, Layer::Cluster, &arguments.namespace, &mut builder, &mut problems);
-        problems.extend(cluster.unread);
+        problems.errors.extend(cluster.unread);
     }
     let mut loaded = inputs::read(&arguments.paths);
     objects::facts(&loaded, Layer::Input, &arguments.namespace, &mut builder, &mut problems);
-    problems.append(&mut loaded.unread);
+    problems.errors.append(&mut loaded.unread);
     let snapshot = builder.build();
     let profile = match &arguments.profile {
         None => None,
@@ -152,13 +152,14 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     };
     warn_of_duplicates(&loaded, err)?;
     tell(&problems, err)?;
-    let unread = problems.into_iter().map(|(u, _)| u).collect();
+    let unread = problems.errors.into_iter().map(|(u, _)| u).collect();
     let sum = output::write(arguments.output, &loaded, unread, &snapshot, &setting, out, err)?;
     Ok(exit(arguments.fail_on, &sum))
 }
 
-/// The snapshot of profiles and cluster facts in files, for `serve`. `None`, with the reasons on `err`, when any
-/// of them cannot be read: half a set is worse than none.
+/// The snapshot of profiles and cluster facts in files, for `serve`. `None`, with the reasons on `err`, when a
+/// profile or a file cannot be read: half a set is worse than none. Other objects that cannot be read are left out
+/// with a warning, as they would be if a cluster had them.
 pub(super) fn facts_from_files(
     profiles: Option<&std::path::Path>,
     cluster: &[PathBuf],
@@ -172,21 +173,28 @@ pub(super) fn facts_from_files(
         }
     };
     let mut builder = Builder::new(bases.clone());
-    let mut problems = Vec::new();
+    let mut problems = objects::Problems::default();
     if let Some(path) = profiles {
-        profiles::load(path, &bases, &mut builder, &mut problems);
+        profiles::load(path, &bases, &mut builder, &mut problems.errors);
     }
     for path in cluster {
         let cluster = inputs::read(std::slice::from_ref(path));
         objects::facts(&cluster, Layer::Cluster, "default", &mut builder, &mut problems);
-        problems.extend(cluster.unread);
+        problems.errors.extend(cluster.unread);
     }
     tell(&problems, err)?;
-    Ok(problems.is_empty().then(|| builder.build()))
+    Ok(problems.errors.is_empty().then(|| builder.build()))
 }
 
-fn tell(problems: &[(Unread, Option<String>)], err: &mut dyn Write) -> io::Result<()> {
-    for (problem, snippet) in problems {
+fn tell(problems: &objects::Problems, err: &mut dyn Write) -> io::Result<()> {
+    for fact in &problems.warnings {
+        writeln!(
+            err,
+            "warning: {}:{}:{}: {}; it is left out",
+            fact.file, fact.line, fact.column, fact.message
+        )?;
+    }
+    for (problem, snippet) in &problems.errors {
         writeln!(err, "error: {}:{}:{}: {}", problem.file, problem.line, problem.column, problem.message)?;
         if let Some(snippet) = snippet {
             writeln!(err, "{snippet}")?;

@@ -173,13 +173,23 @@ pub(super) fn unread(document: &Document, pointer: &str, message: &str) -> Unrea
     }
 }
 
-/// Takes every object that is a fact into the builder.
+/// What is wrong with objects that are facts.
+#[derive(Default)]
+pub(super) struct Problems {
+    /// Each ends the run with code 2: profiles, and inputs that cannot be read at all. With a snippet of the file.
+    pub(super) errors: Vec<(Unread, Option<String>)>,
+    /// Facts that are left out.
+    pub(super) warnings: Vec<Unread>,
+}
+
+/// Takes every object that is a fact into the builder. A fact among the inputs that cannot be read is a finding on
+/// that object (FAB809), of the cluster's files a warning; a profile that cannot be read is an error.
 pub(super) fn facts(
     loaded: &Loaded,
     layer: Layer,
     namespace: &str,
     builder: &mut Builder,
-    problems: &mut Vec<(Unread, Option<String>)>,
+    problems: &mut Problems,
 ) {
     for document in loaded.files.iter().flat_map(|f| &f.documents) {
         for found in of(document) {
@@ -196,7 +206,11 @@ pub(super) fn facts(
                 let at = format!("{}{pointer}", object.pointer);
                 let mut unread = unread(document, &at, "");
                 unread.message = message;
-                problems.push((unread, None));
+                match (object.kind.as_str(), layer) {
+                    ("FabricProfile", _) => problems.errors.push((unread, None)),
+                    (_, Layer::Input) => {}
+                    _ => problems.warnings.push(unread),
+                }
             }
         }
     }

@@ -91,3 +91,26 @@ impl NodeView {
 pub(super) fn value_key(key: &str, value: &str) -> String {
     format!("{key}\0{value}")
 }
+
+/// Views are equal when the same nodes have the same properties; the numbers of classes do not count.
+impl PartialEq for NodeView {
+    fn eq(&self, other: &Self) -> bool {
+        let labels = |view: &Self, name: &str, entry: &Entry| {
+            let class = view.classes.get(entry.class)?;
+            let mut labels: Vec<(String, String)> =
+                class.labels.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+            labels.extend(entry.own.iter().map(|(k, v)| (k.to_string(), v.to_string())));
+            if entry.named {
+                labels.push((HOSTNAME_LABEL.to_owned(), name.to_owned()));
+            }
+            labels.sort();
+            Some((labels, class.taints.clone(), class.resources.clone()))
+        };
+        self.len() == other.len()
+            && self.nodes.iter().all(|(name, entry)| {
+                other.nodes.get(name).is_some_and(|o| labels(self, name, entry) == labels(other, name, o))
+            })
+    }
+}
+
+impl Eq for NodeView {}

@@ -9,6 +9,7 @@ use std::path::Path;
 
 pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "a_vfio_policy_with_rdma_is_refused", refused);
+    trial(suite, assets, "a_network_that_no_plugin_can_serve_is_refused", unusable);
     trial(suite, assets, "an_existing_bad_policy_can_change_lose_its_finalizer_and_go", ratchet);
 }
 
@@ -29,6 +30,22 @@ fn refused(plane: &Plane) -> Outcome {
     let site = Site::start(plane, &[], &[])?;
     let warned = site.create(&namespace, &policy("bad", "vfio-pci"), &["--dry-run=server"])?;
     assert!(warned.ok && warned.stderr.contains("Warning: FAB301"), "{}", warned.stderr);
+    Ok(())
+}
+
+fn unusable(plane: &Plane) -> Outcome {
+    let namespace = plane.namespace(&[])?;
+    let site = Site::start(plane, &[], &["--network-objects", "enforce"])?;
+    let network = |config: &str| {
+        json!({"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition",
+            "metadata": {"name": "n"}, "spec": {"config": config}})
+    };
+    let bad = site.create(&namespace, &network("{\"plugins\":[]}"), &["--dry-run=server"])?;
+    assert!(!bad.ok && bad.stderr.contains("FAB103"), "{}", bad.stderr);
+    let good = site.create(&namespace, &network("{\"type\":\"macvlan\"}"), &["--dry-run=server"])?;
+    assert!(good.ok && !good.stderr.contains("FAB"), "{}", good.stderr);
+    let unknown = site.create(&namespace, &network(""), &["--dry-run=server"])?;
+    assert!(unknown.ok && unknown.stderr.contains("Warning: FAB103"), "{}", unknown.stderr);
     Ok(())
 }
 

@@ -1,0 +1,148 @@
+//! ResourceClaim and ResourceClaimTemplate: how many devices of which classes.
+
+use super::object::{Meta, Object, number, text};
+use crate::pod::decode::{Objects, mapping};
+use crate::review::decode::{DecodeError, object as decode};
+use serde::Deserialize;
+
+/// What a claim asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DeviceClaim {
+    /// Requests in order.
+    pub requests: Vec<DeviceRequest>,
+}
+
+/// One request of a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceRequest {
+    /// Name by which containers may refer to it.
+    pub name: String,
+    /// What may serve it: one thing, or several of which the first that is there is taken (`firstAvailable`).
+    pub options: Vec<Ask>,
+}
+
+/// Devices of one class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ask {
+    /// DeviceClass.
+    pub class: String,
+    /// Devices (count); `None` for all that there are (`allocationMode: All`).
+    pub count: Option<u32>,
+}
+
+#[derive(Default, Deserialize)]
+struct ClaimSpec {
+    #[serde(default, deserialize_with = "mapping")]
+    devices: Option<Devices>,
+}
+
+#[derive(Default, Deserialize)]
+struct TemplateSpec {
+    #[serde(default, deserialize_with = "mapping")]
+    spec: Option<ClaimSpec>,
+}
+
+#[derive(Default, Deserialize)]
+struct Devices {
+    #[serde(default)]
+    requests: Option<Objects<Request>>,
+}
+
+/// `exactly` came with v1beta2; v1beta1 has its fields in the request itself.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Request {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default, deserialize_with = "mapping")]
+    exactly: Option<Exact>,
+    #[serde(default)]
+    first_available: Option<Objects<Exact>>,
+    #[serde(default)]
+    device_class_name: Option<String>,
+    #[serde(default)]
+    allocation_mode: Option<String>,
+    #[serde(default)]
+    count: Option<i64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Exact {
+    #[serde(default)]
+    device_class_name: Option<String>,
+    #[serde(default)]
+    allocation_mode: Option<String>,
+    #[serde(default)]
+    count: Option<i64>,
+}
+
+impl Exact {
+    /// The API server defaults the mode to `ExactCount` and the count to 1
+    /// (kubernetes/kubernetes pkg/apis/resource/v1/defaults.go).
+    fn ask(self) -> Option<Ask> {
+        let all = self.allocation_mode.as_deref() == Some("All");
+        let count = if all { None } else { number(self.count.filter(|c| *c != 0).or(Some(1))) };
+        Some(Ask { class: text(self.device_class_name)?, count })
+    }
+}
+
+impl ClaimSpec {
+    fn claim(self) -> DeviceClaim {
+        let requests = self.devices.and_then(|d| d.requests).map(|r| r.0).unwrap_or_default();
+        let request = |r: Request| {
+            let old = Exact {
+                device_class_name: r.device_class_name,
+                allocation_mode: r.allocation_mode,
+                count: r.count,
+            };
+            let first = r.first_available.map(|f| f.0).unwrap_or_default();
+            let all = r.exactly.into_iter().chain([old]).chain(first);
+            DeviceRequest { name: r.name.unwrap_or_default(), options: all.filter_map(Exact::ask).collect() }
+        };
+        DeviceClaim { requests: requests.into_iter().map(request).collect() }
+    }
+}
+
+pub(super) fn read_claim(json: &str) -> Result<(Meta, DeviceClaim), DecodeError> {
+    let (meta, spec) = decode::<Object<ClaimSpec>>(json)?.split();
+    Ok((meta, spec.unwrap_or_default().claim()))
+}
+
+pub(super) fn read_template(json: &str) -> Result<(Meta, DeviceClaim), DecodeError> {
+    let (meta, spec) = decode::<Object<TemplateSpec>>(json)?.split();
+    Ok((meta, spec.and_then(|s| s.spec).unwrap_or_default().claim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(request: &str) -> Vec<(String, Option<u32>)> {
+        let json = format!(r#"{{"spec":{{"devices":{{"requests":[{request}]}}}}}}"#);
+        let claim = read_claim(&json).unwrap().1;
+        claim.requests[0].options.iter().map(|a| (a.class.clone(), a.count)).collect()
+    }
+
+    #[test]
+    fn each_version_of_the_api() {
+        let one = |count| vec![("c".to_owned(), count)];
+        assert_eq!(options(r#"{"name":"a","exactly":{"deviceClassName":"c","count":8}}"#), one(Some(8)));
+        assert_eq!(options(r#"{"name":"a","exactly":{"deviceClassName":"c"}}"#), one(Some(1)));
+        assert_eq!(options(r#"{"exactly":{"deviceClassName":"c","allocationMode":"All"}}"#), one(None));
+        assert_eq!(options(r#"{"deviceClassName":"c","count":2}"#), one(Some(2)));
+        let first = options(
+            r#"{"firstAvailable":[{"deviceClassName":"c","count":1},{"deviceClassName":"d","count":2}]}"#,
+        );
+        assert_eq!(first, [("c".to_owned(), Some(1)), ("d".to_owned(), Some(2))]);
+    }
+
+    #[test]
+    fn a_template_holds_a_claim() {
+        let json = r#"{"metadata":{"name":"t"},"spec":{"metadata":{},"spec":{"devices":{"requests":[{"name":"g","exactly":{"deviceClassName":"c"}}]}}}}"#;
+        assert_eq!(read_template(json).unwrap().1.requests[0].name, "g");
+        assert!(read_template(r#"{"spec":null}"#).unwrap().1.requests.is_empty());
+        let wrong = r#"{"spec":{"spec":{"devices":{"requests":[{"exactly":{"count":"8"}}]}}}}"#;
+        assert_eq!(read_template(wrong).unwrap_err().pointer, "/spec/spec/devices/requests/0/exactly/count");
+    }
+}

@@ -1,0 +1,105 @@
+//! DeviceClass: what a claim's request names, and the extended resource that it may stand for.
+
+use super::object::{Meta, Object, text};
+use crate::pod::decode::{Objects, mapping};
+use crate::review::decode::{DecodeError, object as decode};
+use serde::Deserialize;
+
+/// Domain of the resource that every class stands for by its own name
+/// (kubernetes/kubernetes staging/src/k8s.io/api/resource/v1, `ResourceDeviceClassPrefix`).
+pub const IMPLICIT_DOMAIN: &str = "deviceclass.resource.kubernetes.io";
+
+/// Drivers of whole accelerators, which name their class after themselves: NVIDIA/k8s-dra-driver-gpu,
+/// ROCm/k8s-gpu-dra-driver, and AWS' for Neuron.
+const ACCELERATORS: [&str; 3] = ["gpu.nvidia.com", "gpu.amd.com", "neuron.aws.com"];
+
+/// What is known of a class.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DeviceClass {
+    /// `extendedResourceName`: the resource that pods may ask for instead of making a claim (KEP-5004).
+    pub extended_resource: Option<String>,
+    /// Driver whose devices the class takes, where a selector says so outright.
+    pub driver: Option<String>,
+    /// Whether a selector asks for slices of devices (NVIDIA's type `mig`) or for devices of virtual machines
+    /// (`vfio`).
+    pub no_whole_device: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Spec {
+    #[serde(default)]
+    extended_resource_name: Option<String>,
+    #[serde(default)]
+    selectors: Option<Objects<Selector>>,
+}
+
+#[derive(Default, Deserialize)]
+struct Selector {
+    #[serde(default, deserialize_with = "mapping")]
+    cel: Option<Cel>,
+}
+
+#[derive(Default, Deserialize)]
+struct Cel {
+    #[serde(default)]
+    expression: Option<String>,
+}
+
+pub(super) fn read(json: &str) -> Result<(Meta, DeviceClass), DecodeError> {
+    let (meta, spec) = decode::<Object<Spec>>(json)?.split();
+    let spec = spec.unwrap_or_default();
+    let selectors = spec.selectors.map(|s| s.0).unwrap_or_default();
+    let expressions: Vec<String> =
+        selectors.into_iter().filter_map(|s| s.cel.and_then(|c| c.expression)).collect();
+    let has = |text: &str| expressions.iter().any(|e| e.contains(text));
+    let class = DeviceClass {
+        extended_resource: text(spec.extended_resource_name),
+        driver: expressions.iter().find_map(|e| driver(e)).map(str::to_owned),
+        no_whole_device: ["'mig'", "\"mig\"", "'vfio'", "\"vfio\""].into_iter().any(has),
+    };
+    Ok((meta, class))
+}
+
+/// The driver that an expression compares with: `device.driver == "NAME"`, in either kind of quotes.
+fn driver(expression: &str) -> Option<&str> {
+    let (_, after) = expression.split_once("device.driver")?;
+    let after = after.trim_start().strip_prefix("==")?.trim_start();
+    let quote = after.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    after.get(1..)?.split_once(quote).map(|(name, _)| name)
+}
+
+/// Whether a request of a class asks for whole accelerators: by what the class is known to take, else by its name.
+#[must_use]
+pub fn is_accelerator(name: &str, class: Option<&DeviceClass>) -> bool {
+    match class {
+        Some(DeviceClass { driver: Some(driver), no_whole_device, .. }) => {
+            ACCELERATORS.contains(&driver.as_str()) && !no_whole_device
+        }
+        _ => ACCELERATORS.contains(&name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_driver_and_resource() {
+        let json = r#"{"metadata":{"name":"a"},"spec":{"extendedResourceName":"example.com/gpu","selectors":[null,
+            {"cel":{"expression":"device.driver == 'gpu.nvidia.com' && device.attributes['gpu.nvidia.com'].type == 'gpu'"}}]}}"#;
+        let class = read(json).unwrap().1;
+        assert_eq!(class.extended_resource.as_deref(), Some("example.com/gpu"));
+        assert_eq!(class.driver.as_deref(), Some("gpu.nvidia.com"));
+        assert!(is_accelerator("a", Some(&class)) && !is_accelerator("a", None));
+    }
+
+    #[test]
+    fn slices_are_no_accelerators() {
+        let json = r#"{"spec":{"selectors":[{"cel":{"expression":"device.driver==\"gpu.nvidia.com\" && device.attributes['gpu.nvidia.com'].type == 'mig'"}}]}}"#;
+        assert!(!is_accelerator("mig.nvidia.com", Some(&read(json).unwrap().1)));
+        assert!(is_accelerator("gpu.nvidia.com", None));
+        assert!(!is_accelerator("mig.nvidia.com", None));
+        assert!(is_accelerator("gpu.nvidia.com", Some(&DeviceClass::default())));
+    }
+}

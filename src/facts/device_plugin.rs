@@ -1,0 +1,236 @@
+//! Configurations of the device plugins: JSON text inside of other objects.
+
+use super::object::{number, text};
+use super::resource::{ResourceFact, Server};
+use crate::multus::{LinkLayer, ResourceName};
+use crate::pod::decode::{Objects, mapping};
+use crate::review::decode::object as decode;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Prefix of the SR-IOV network device plugin started by itself (k8snetworkplumbingwg/sriov-network-device-plugin
+/// cmd/sriovdp/main.go, `-resource-prefix`).
+pub const SRIOV_PREFIX: &str = "intel.com";
+/// The same under the NVIDIA Network Operator (Mellanox/network-operator
+/// manifests/state-sriov-device-plugin/0030-sriov-dp-daemonset.yaml).
+pub const NVIDIA_PREFIX: &str = "nvidia.com";
+/// Prefix of the RDMA shared device plugin (Mellanox/k8s-rdma-shared-dev-plugin pkg/resources/resources_manager.go).
+pub const SHARED_PREFIX: &str = "rdma";
+
+/// Why a plugin does not start with a configuration.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigFault(pub String);
+
+/// A fault with its place inside of the text.
+fn fault(error: &crate::review::decode::DecodeError) -> ConfigFault {
+    ConfigFault(match error.pointer.as_str() {
+        "" => error.message.clone(),
+        pointer => format!("{pointer}: {}", error.message),
+    })
+}
+
+fn checked(config: &str) -> Result<&str, ConfigFault> {
+    match serde_json::from_str::<Value>(config) {
+        Ok(Value::Object(_)) => Ok(config),
+        Ok(_) => Err(ConfigFault("it is no JSON object".to_owned())),
+        Err(error) => Err(ConfigFault(format!("it is no JSON: {error}"))),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SriovConfig {
+    #[serde(default)]
+    resource_list: Option<Objects<SriovEntry>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SriovEntry {
+    #[serde(default)]
+    resource_name: Option<String>,
+    #[serde(default)]
+    resource_prefix: Option<String>,
+    #[serde(default)]
+    selectors: Option<Value>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Selector {
+    #[serde(default)]
+    link_types: Option<Vec<String>>,
+    #[serde(default)]
+    pf_names: Option<Vec<String>>,
+    #[serde(default)]
+    if_names: Option<Vec<String>>,
+    #[serde(default)]
+    is_rdma: Option<bool>,
+}
+
+/// What a SR-IOV network device plugin serves (k8snetworkplumbingwg/sriov-network-device-plugin
+/// pkg/types/types.go: `selectors` is one object or a list of them, of which any may hold).
+///
+/// # Errors
+/// [`ConfigFault`] when the plugin would not start.
+pub fn sriov(config: &str, default_prefix: &str) -> Result<Vec<ResourceFact>, ConfigFault> {
+    let config: SriovConfig = decode(checked(config)?).map_err(|e| fault(&e))?;
+    let Some(list) = config.resource_list else {
+        return Err(ConfigFault("it has no `resourceList`".to_owned()));
+    };
+    let entry = |(index, entry): (usize, SriovEntry)| {
+        let name = named("resourceList", index, entry.resource_name)?;
+        let prefix = text(entry.resource_prefix).unwrap_or_else(|| default_prefix.to_owned());
+        let selectors = match entry.selectors {
+            None | Some(Value::Null) => vec![Value::Object(serde_json::Map::new())],
+            Some(Value::Array(list)) => list,
+            Some(one) => vec![one],
+        };
+        let mut pool = None::<ResourceFact>;
+        for selector in selectors {
+            let selector: Option<Selector> = serde_json::from_value(selector)
+                .map_err(|e| ConfigFault(format!("/resourceList/{index}/selectors: {e}")))?;
+            let selector = selector.unwrap_or_default();
+            let rdma = selector.is_rdma.unwrap_or(false);
+            // `pfNames` may name a range of functions after the interface.
+            let names = selector.pf_names.into_iter().flatten();
+            let names = names.map(|n| n.split('#').next().unwrap_or_default().to_owned());
+            let part = ResourceFact {
+                name: ResourceName::Full(format!("{prefix}/{name}")),
+                server: Server::SriovDevicePlugin,
+                link: link(selector.link_types.as_deref()),
+                rdma: Some(rdma),
+                shared: Some(false),
+                per_nic: None,
+                interfaces: names.collect(),
+            };
+            match &mut pool {
+                None => pool = Some(part),
+                Some(pool) => pool.merge(&part),
+            }
+        }
+        Ok(pool)
+    };
+    let pools: Result<Vec<_>, ConfigFault> = list.0.into_iter().enumerate().map(entry).collect();
+    Ok(pools?.into_iter().flatten().collect())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SharedConfig {
+    #[serde(default)]
+    config_list: Option<Objects<SharedEntry>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SharedEntry {
+    #[serde(default)]
+    resource_name: Option<String>,
+    #[serde(default)]
+    resource_prefix: Option<String>,
+    #[serde(default)]
+    rdma_hca_max: Option<i64>,
+    #[serde(default, deserialize_with = "mapping")]
+    selectors: Option<Selector>,
+    #[serde(default)]
+    devices: Option<Vec<String>>,
+}
+
+/// What an RDMA shared device plugin serves (Mellanox/k8s-rdma-shared-dev-plugin pkg/types/types.go). It advertises
+/// RDMA devices only, each to `rdmaHcaMax` pods.
+///
+/// # Errors
+/// [`ConfigFault`] when the plugin would not start.
+pub fn shared(config: &str) -> Result<Vec<ResourceFact>, ConfigFault> {
+    let config: SharedConfig = decode(checked(config)?).map_err(|e| fault(&e))?;
+    let list = config.config_list.map(|l| l.0).unwrap_or_default();
+    if list.is_empty() {
+        return Err(ConfigFault("it has no `configList`, or an empty one".to_owned()));
+    }
+    let entry = |(index, entry): (usize, SharedEntry)| {
+        let name = named("configList", index, entry.resource_name)?;
+        let prefix = text(entry.resource_prefix).unwrap_or_else(|| SHARED_PREFIX.to_owned());
+        let selector = entry.selectors.unwrap_or_default();
+        let mut interfaces = selector.if_names.unwrap_or_default();
+        // The older way to name interfaces.
+        interfaces.extend(entry.devices.unwrap_or_default());
+        Ok(ResourceFact {
+            name: ResourceName::Full(format!("{prefix}/{name}")),
+            server: Server::SharedDevicePlugin,
+            link: link(selector.link_types.as_deref()),
+            rdma: Some(true),
+            shared: Some(true),
+            per_nic: number(entry.rdma_hca_max),
+            interfaces,
+        })
+    };
+    list.into_iter().enumerate().map(entry).collect()
+}
+
+fn named(list: &str, index: usize, name: Option<String>) -> Result<String, ConfigFault> {
+    text(name).ok_or_else(|| ConfigFault(format!("/{list}/{index} has no `resourceName`")))
+}
+
+/// The link layer of a list of link types, where there is but one.
+fn link(types: Option<&[String]>) -> Option<LinkLayer> {
+    let mut links = types.unwrap_or_default().iter().map(|t| LinkLayer::parse(t));
+    let first = links.next()??;
+    links.all(|l| l == Some(first)).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selectors_are_one_or_many() {
+        let pools = sriov(
+            r#"{"resourceList":[
+                {"resourceName":"a","selectors":{"linkTypes":["infiniband"],"isRdma":true,"pfNames":["ib0#0-3"]}},
+                {"resourceName":"b","resourcePrefix":"x.com","selectors":[{"isRdma":true},{"linkTypes":["ether"]}]},
+                {"resourceName":"c"}]}"#,
+            SRIOV_PREFIX,
+        )
+        .unwrap();
+        let names: Vec<String> = pools.iter().map(|p| p.name.to_string()).collect();
+        assert_eq!(names, ["intel.com/a", "x.com/b", "intel.com/c"]);
+        assert_eq!((pools[0].link, pools[0].rdma), (Some(LinkLayer::InfiniBand), Some(true)));
+        assert_eq!(pools[0].interfaces, ["ib0"]);
+        assert_eq!((pools[1].link, pools[1].rdma), (None, None));
+        assert_eq!((pools[2].rdma, pools[2].shared), (Some(false), Some(false)));
+    }
+
+    #[test]
+    fn shared_pools_are_shared() {
+        let text = r#"{"configList":[{"resourceName":"a","rdmaHcaMax":63,"selectors":{"ifNames":["ens1"],"linkTypes":["ether"]}}]}"#;
+        let pool = shared(text).unwrap().remove(0);
+        assert_eq!(pool.name, ResourceName::Full("rdma/a".into()));
+        assert_eq!((pool.shared, pool.rdma, pool.per_nic), (Some(true), Some(true), Some(63)));
+        assert_eq!((pool.link, pool.interfaces), (Some(LinkLayer::Ethernet), vec!["ens1".to_owned()]));
+    }
+
+    #[test]
+    fn faults_have_their_place() {
+        let says = |text: &str| sriov(text, "x").unwrap_err().0;
+        assert!(says("{").starts_with("it is no JSON: "));
+        assert_eq!(says("[]"), "it is no JSON object");
+        assert_eq!(says("{}"), "it has no `resourceList`");
+        assert_eq!(says(r#"{"resourceList":[{}]}"#), "/resourceList/0 has no `resourceName`");
+        assert!(
+            says(r#"{"resourceList":[{"resourceName":1}]}"#).starts_with("/resourceList/0/resourceName: ")
+        );
+        assert!(
+            says(r#"{"resourceList":[{"resourceName":"a","selectors":{"isRdma":"yes"}}]}"#)
+                .contains("selectors")
+        );
+        assert!(shared(r#"{"configList":[]}"#).is_err());
+        assert!(
+            shared(r#"{"configList":[{"resourceName":"a","rdmaHcaMax":"63"}]}"#)
+                .unwrap_err()
+                .0
+                .contains("rdmaHcaMax")
+        );
+    }
+}

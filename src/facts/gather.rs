@@ -1,0 +1,130 @@
+//! Lays facts together: one object at a time, then the conclusions.
+
+use super::index::{ByNamespace, Index};
+use super::network::Rendered;
+use super::resource::{ResourceFact, Server, agreed};
+use super::{DeviceClaim, DeviceClass, NodePolicy, NodeState, Slice, device_class};
+use crate::multus::ResourceName;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+fn put<T>(map: &mut ByNamespace<T>, namespace: &str, name: &str, value: Arc<T>) {
+    map.entry(namespace.to_owned()).or_default().insert(name.to_owned(), value);
+}
+
+/// Takes a resource in under a key, together with what is known of it already.
+fn merge(map: &mut HashMap<String, ResourceFact>, key: &str, fact: ResourceFact) {
+    match map.get_mut(key) {
+        Some(known) => known.merge(&fact),
+        None => {
+            map.insert(key.to_owned(), fact);
+        }
+    }
+}
+
+/// What is put under one name twice is the last one's: the caller knows the order.
+impl Index {
+    pub(crate) fn add_network(&mut self, network: &Arc<Rendered>) {
+        put(&mut self.networks, &network.namespace, &network.name, Arc::clone(network));
+    }
+
+    pub(crate) fn add_node_policy(&mut self, namespace: &str, name: &str, policy: &Arc<NodePolicy>) {
+        self.node_policies.insert((namespace.to_owned(), name.to_owned()), Arc::clone(policy));
+    }
+
+    pub(crate) fn add_node_state(&mut self, node: &str, state: &Arc<NodeState>) {
+        self.node_states.insert(node.to_owned(), Arc::clone(state));
+    }
+
+    pub(crate) fn add_pools(&mut self, pools: &[ResourceFact]) {
+        for pool in pools {
+            if let ResourceName::Full(name) = &pool.name {
+                merge(&mut self.resources, name, pool.clone());
+            }
+        }
+    }
+
+    pub(crate) fn add_device_class(&mut self, name: &str, class: &Arc<DeviceClass>) {
+        let implicit = format!("{}/{name}", device_class::IMPLICIT_DOMAIN);
+        for resource in class.extended_resource.iter().chain([&implicit]) {
+            let fact = ResourceFact {
+                name: ResourceName::Full(resource.clone()),
+                server: Server::DeviceClass,
+                link: None,
+                rdma: None,
+                shared: None,
+                per_nic: None,
+                interfaces: Vec::new(),
+            };
+            merge(&mut self.resources, resource, fact);
+        }
+        self.device_classes.insert(name.to_owned(), Arc::clone(class));
+    }
+
+    pub(crate) fn add_claim(&mut self, namespace: &str, name: &str, claim: &Arc<DeviceClaim>) {
+        put(&mut self.claims, namespace, name, Arc::clone(claim));
+    }
+
+    pub(crate) fn add_claim_template(&mut self, namespace: &str, name: &str, claim: &Arc<DeviceClaim>) {
+        put(&mut self.claim_templates, namespace, name, Arc::clone(claim));
+    }
+
+    pub(crate) fn add_slice(&mut self, slice: &Slice) {
+        let pools = self.pools.entry(slice.driver.clone()).or_default();
+        match pools.get_mut(&slice.pool) {
+            Some((generation, _)) if *generation > slice.generation => {}
+            Some((generation, pool)) if *generation == slice.generation => pool.add(&slice.devices),
+            _ => {
+                pools.insert(slice.pool.clone(), (slice.generation, slice.devices.clone()));
+            }
+        }
+    }
+
+    /// Draws the conclusions, when everything is in.
+    pub(crate) fn finish(&mut self) {
+        for policy in self.node_policies.values() {
+            let fact = ResourceFact {
+                name: ResourceName::Suffix(policy.resource.clone()),
+                server: Server::SriovOperator,
+                link: policy.link,
+                rdma: Some(policy.rdma()),
+                shared: Some(false),
+                per_nic: policy.num_vfs,
+                interfaces: Vec::new(),
+            };
+            merge(&mut self.suffixes, &policy.resource, fact);
+        }
+        // What the nodes have made of the policies: it tells the link layer where policies take either, and stands
+        // for policies that are not at hand.
+        let mut made: BTreeMap<&str, ResourceFact> = BTreeMap::new();
+        for state in self.node_states.values() {
+            for interface in &state.interfaces {
+                let link = self.interfaces.entry(interface.name.clone()).or_insert(interface.link);
+                *link = agreed(*link, interface.link);
+            }
+            for group in &state.groups {
+                let fact = ResourceFact {
+                    name: ResourceName::Suffix(group.resource.clone()),
+                    server: Server::SriovOperator,
+                    link: group.link,
+                    rdma: Some(group.rdma),
+                    shared: Some(false),
+                    per_nic: None,
+                    interfaces: Vec::new(),
+                };
+                match made.get_mut(group.resource.as_str()) {
+                    Some(known) => known.merge(&fact),
+                    None => drop(made.insert(&group.resource, fact)),
+                }
+            }
+        }
+        for (resource, fact) in made {
+            match self.suffixes.get_mut(resource) {
+                Some(known) => known.link = known.link.or(fact.link),
+                None => {
+                    self.suffixes.insert(resource.to_owned(), fact);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! All facts of network and device objects laid together, for lookups that allocate nothing.
+
+use super::network::Rendered;
+use super::resource::{ResourceFact, Server};
+use super::{DeviceClaim, DeviceClass, DevicePool, NodePolicy, NodeState};
+use crate::multus::{LinkLayer, NetworkFact, ResourceName, Sharing};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Values by namespace, then by name.
+pub(super) type ByNamespace<T> = HashMap<String, HashMap<String, Arc<T>>>;
+
+/// A network's class with everything that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NetworkClass<'a> {
+    /// `type` of the CNI plugin that makes the interface.
+    pub plugin: Option<&'a str>,
+    /// Whether the RDMA device is to move into the pod's namespace.
+    pub isolation: bool,
+    /// Link layer of the interface.
+    pub link: Option<LinkLayer>,
+    /// How many pods have its device at a time.
+    pub sharing: Option<Sharing>,
+    /// Whether an RDMA device comes with it. An interface over a shared NIC brings none itself: the pod asks for one,
+    /// and without a pod that is unknown.
+    pub rdma: Option<bool>,
+    /// Resource behind it, where it is known who serves it: the network's own; for an interface over a shared NIC the
+    /// pool of shared RDMA devices that the pod asks for, else the one that is over the same interface. Its link
+    /// layer is that of the RDMA device.
+    pub resource: Option<&'a ResourceFact>,
+}
+
+/// Facts by what they are asked by.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Index {
+    pub(super) networks: ByNamespace<Rendered>,
+    /// By full name.
+    pub(super) resources: HashMap<String, ResourceFact>,
+    /// Those of the SR-IOV operator by the name behind the prefix, which is not known.
+    pub(super) suffixes: HashMap<String, ResourceFact>,
+    /// Link layer of interfaces by name; `None` where nodes differ.
+    pub(super) interfaces: HashMap<String, Option<LinkLayer>>,
+    pub(super) node_policies: BTreeMap<(String, String), Arc<NodePolicy>>,
+    pub(super) node_states: BTreeMap<String, Arc<NodeState>>,
+    pub(super) device_classes: HashMap<String, Arc<DeviceClass>>,
+    pub(super) claims: ByNamespace<DeviceClaim>,
+    pub(super) claim_templates: ByNamespace<DeviceClaim>,
+    /// By driver, then by pool, with the generation.
+    pub(super) pools: BTreeMap<String, BTreeMap<String, (i64, DevicePool)>>,
+}
+
+fn get<'a, T>(map: &'a ByNamespace<T>, namespace: &str, name: &str) -> Option<&'a T> {
+    map.get(namespace)?.get(name).map(Arc::as_ref)
+}
+
+/// Lookups.
+impl Index {
+    /// What is known of a network.
+    #[must_use]
+    pub fn network(&self, namespace: &str, name: &str) -> Option<&NetworkFact> {
+        get(&self.networks, namespace, name).map(|n| &n.fact)
+    }
+
+    /// Who serves an extended resource, and what its devices are. A configuration that names the resource in full
+    /// counts before a policy that names the part behind a prefix.
+    #[must_use]
+    pub fn resource(&self, name: &str) -> Option<&ResourceFact> {
+        self.resources.get(name).or_else(|| self.suffixes.get(name.split_once('/')?.1))
+    }
+
+    fn resource_of(&self, name: &ResourceName) -> Option<&ResourceFact> {
+        match name {
+            ResourceName::Full(name) => self.resource(name),
+            ResourceName::Suffix(name) => self.suffixes.get(name),
+        }
+    }
+
+    /// The pool of shared RDMA devices over an interface, where exactly one names it.
+    #[must_use]
+    pub fn shared_pool(&self, interface: &str) -> Option<&ResourceFact> {
+        let over = |r: &&ResourceFact| r.shared == Some(true) && r.interfaces.iter().any(|i| i == interface);
+        let mut pools = self.resources.values().filter(over);
+        pools.next().filter(|_| pools.next().is_none())
+    }
+
+    /// Link layer of an interface of the nodes, where all that have it agree.
+    #[must_use]
+    pub fn interface(&self, name: &str) -> Option<LinkLayer> {
+        self.interfaces.get(name).copied().flatten()
+    }
+
+    /// A network's class. `asked`: the resources that the pod asks for, which say what RDMA device goes with an
+    /// interface over a shared NIC; empty where there is no pod.
+    #[must_use]
+    pub fn classify<'a>(
+        &'a self,
+        network: &'a NetworkFact,
+        asked: &mut dyn Iterator<Item = &str>,
+    ) -> NetworkClass<'a> {
+        let class = &network.class;
+        let interface = class.interface.as_deref();
+        let mut resource = network.resource.as_ref().and_then(|r| self.resource_of(r));
+        let mut rdma = resource.and_then(|r| r.rdma);
+        if matches!(class.plugin.as_deref(), Some("macvlan" | "ipvlan" | "ipoib")) && resource.is_none() {
+            let shared = |r: &&ResourceFact| r.server == Server::SharedDevicePlugin;
+            let of_pod = asked.filter_map(|name| self.resource(name)).find(shared);
+            rdma = of_pod.and_then(|r| r.rdma);
+            resource = of_pod.or_else(|| interface.and_then(|i| self.shared_pool(i)));
+        }
+        let of_interface = interface.and_then(|i| self.interface(i));
+        NetworkClass {
+            plugin: class.plugin.as_deref(),
+            isolation: class.isolation,
+            link: class.link_with(resource.and_then(|r| r.link), of_interface),
+            sharing: class.sharing,
+            rdma: class.rdma_with(rdma),
+            resource,
+        }
+    }
+
+    /// Policies of the SR-IOV operator: namespace, name and what they say.
+    pub fn node_policies(&self) -> impl Iterator<Item = (&str, &str, &NodePolicy)> {
+        self.node_policies
+            .iter()
+            .map(|((namespace, name), p)| (namespace.as_str(), name.as_str(), p.as_ref()))
+    }
+
+    /// What the SR-IOV operator says of a node.
+    #[must_use]
+    pub fn node_state(&self, node: &str) -> Option<&NodeState> {
+        self.node_states.get(node).map(Arc::as_ref)
+    }
+
+    /// A DeviceClass.
+    #[must_use]
+    pub fn device_class(&self, name: &str) -> Option<&DeviceClass> {
+        self.device_classes.get(name).map(Arc::as_ref)
+    }
+
+    /// A ResourceClaim.
+    #[must_use]
+    pub fn claim(&self, namespace: &str, name: &str) -> Option<&DeviceClaim> {
+        get(&self.claims, namespace, name)
+    }
+
+    /// A ResourceClaimTemplate.
+    #[must_use]
+    pub fn claim_template(&self, namespace: &str, name: &str) -> Option<&DeviceClaim> {
+        get(&self.claim_templates, namespace, name)
+    }
+
+    /// Devices that a DRA driver publishes, by pool.
+    pub fn device_pools(&self, driver: &str) -> impl Iterator<Item = (&str, &DevicePool)> {
+        self.pools.get(driver).into_iter().flatten().map(|(name, (_, pool))| (name.as_str(), pool))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::{Builder, Layer, Snapshot};
+
+    const SRIOV: &str = "sriovnetwork.openshift.io";
+
+    fn snapshot(objects: &[(&str, &str, &str)]) -> Snapshot {
+        let mut builder = Builder::default();
+        for (group, kind, json) in objects {
+            builder.add(Layer::Input, group, kind, json, "default").unwrap();
+        }
+        builder.build()
+    }
+
+    const STATE: &str = r#"{"metadata":{"name":"n","namespace":"op"},
+        "spec":{"interfaces":[{"name":"p1","pciAddress":"1","vfGroups":[{"resourceName":"r","isRdma":true}]}]},
+        "status":{"interfaces":[{"name":"p1","pciAddress":"1","linkType":"IB"}]}}"#;
+
+    #[test]
+    fn nodes_tell_the_link_layer_where_policies_take_either() {
+        let policy = r#"{"metadata":{"name":"p"},"spec":{"resourceName":"r","numVfs":4}}"#;
+        let state = (SRIOV, "SriovNetworkNodeState", STATE);
+        let both = snapshot(&[(SRIOV, "SriovNetworkNodePolicy", policy), state]);
+        let fact = both.resource("openshift.io/r").unwrap();
+        assert_eq!((fact.link, fact.rdma), (Some(LinkLayer::InfiniBand), Some(false)));
+        let alone = snapshot(&[state]);
+        assert_eq!(alone.resource("nvidia.com/r").unwrap().rdma, Some(true));
+        assert!(alone.resource("r").is_none());
+    }
+
+    #[test]
+    fn what_two_policies_say_differently_is_unknown() {
+        let policy = |name: &str, link: &str, rdma: bool| {
+            format!(
+                r#"{{"metadata":{{"name":"{name}"}},"spec":{{"resourceName":"r","linkType":"{link}","isRdma":{rdma}}}}}"#
+            )
+        };
+        let (a, b) = (policy("a", "eth", true), policy("b", "eth", false));
+        let found = snapshot(&[(SRIOV, "SriovNetworkNodePolicy", &a), (SRIOV, "SriovNetworkNodePolicy", &b)]);
+        let fact = found.resource("openshift.io/r").unwrap();
+        assert_eq!((fact.link, fact.rdma), (Some(LinkLayer::Ethernet), None));
+    }
+
+    #[test]
+    fn macvlan_over_infiniband_is_seen_by_the_nodes() {
+        let network = r#"{"metadata":{"name":"m"},"spec":{"master":"p1"}}"#;
+        let found =
+            snapshot(&[("mellanox.com", "MacvlanNetwork", network), (SRIOV, "SriovNetworkNodeState", STATE)]);
+        let class = found.class_of(found.network("default", "m").unwrap());
+        assert_eq!(class.link, Some(LinkLayer::InfiniBand));
+    }
+
+    #[test]
+    fn a_shared_interface_has_the_device_that_the_pod_asks_for() {
+        let network = r#"{"metadata":{"name":"m"},"spec":{"master":"p1"}}"#;
+        let config = r#"{"metadata":{"name":"c"},"data":{"config.json":"{\"configList\":[{\"resourceName\":\"a\",\"selectors\":{\"ifNames\":[\"p1\"],\"linkTypes\":[\"ether\"]}},{\"resourceName\":\"b\",\"selectors\":{\"ifNames\":[\"p2\"]}}]}"}}"#;
+        let found = snapshot(&[("mellanox.com", "MacvlanNetwork", network), ("", "ConfigMap", config)]);
+        let network = found.network("default", "m").unwrap();
+        let name = |r: &ResourceFact| r.name.to_string();
+        let class = found.class_of(network);
+        assert_eq!((class.rdma, class.resource.map(name).as_deref()), (None, Some("rdma/a")));
+        let class = found.facts().classify(network, &mut ["nvidia.com/gpu", "rdma/b"].into_iter());
+        assert_eq!((class.rdma, class.resource.map(name).as_deref()), (Some(true), Some("rdma/b")));
+    }
+
+    #[test]
+    fn classes_stand_for_resources() {
+        let class = r#"{"metadata":{"name":"gpu.x"},"spec":{"extendedResourceName":"x.com/gpu"}}"#;
+        let found = snapshot(&[("resource.k8s.io", "DeviceClass", class)]);
+        for name in ["x.com/gpu", "deviceclass.resource.kubernetes.io/gpu.x"] {
+            assert_eq!(found.resource(name).unwrap().server, Server::DeviceClass);
+        }
+        assert!(found.device_class("gpu.x").is_some());
+    }
+
+    #[test]
+    fn slices_of_an_older_generation_do_not_count() {
+        let slice = |name: &str, generation: u8| {
+            format!(
+                r#"{{"metadata":{{"name":"{name}"}},"spec":{{"driver":"d","nodeName":"n","pool":{{"name":"p","generation":{generation}}},"devices":[{{}},{{}}]}}}}"#
+            )
+        };
+        let (a, b, c) = (slice("a", 2), slice("b", 1), slice("c", 2));
+        let found =
+            snapshot(&[a, b, c].each_ref().map(|json| ("resource.k8s.io", "ResourceSlice", json.as_str())));
+        let pools: Vec<_> = found.facts().device_pools("d").collect();
+        assert_eq!(pools.len(), 1);
+        assert_eq!((pools[0].0, pools[0].1.devices, pools[0].1.node.as_deref()), ("p", 4, Some("n")));
+    }
+}

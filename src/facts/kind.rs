@@ -1,0 +1,161 @@
+//! The kinds of objects that give facts.
+
+/// A kind. The order is that in which networks of one name are taken: a definition itself says more than the CR it
+/// is rendered from, since it has the resource's prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Namespace.
+    Namespace,
+    /// Node. Nodes are folded into classes, not kept one by one.
+    Node,
+    /// FabricProfile.
+    FabricProfile,
+    /// IPoIBNetwork of the NVIDIA Network Operator.
+    IpoibNetwork,
+    /// MacvlanNetwork of the NVIDIA Network Operator.
+    MacvlanNetwork,
+    /// HostDeviceNetwork of the NVIDIA Network Operator.
+    HostDeviceNetwork,
+    /// OVSNetwork of the SR-IOV operator.
+    OvsNetwork,
+    /// SriovIBNetwork of the SR-IOV operator.
+    SriovIbNetwork,
+    /// SriovNetwork of the SR-IOV operator.
+    SriovNetwork,
+    /// NetworkAttachmentDefinition.
+    NetworkAttachmentDefinition,
+    /// SriovNetworkNodePolicy.
+    NodePolicy,
+    /// SriovNetworkNodeState.
+    NodeState,
+    /// NicClusterPolicy of the NVIDIA Network Operator.
+    NicClusterPolicy,
+    /// NicNodePolicy of the NVIDIA Network Operator.
+    NicNodePolicy,
+    /// ConfigMap, where it configures a device plugin.
+    ConfigMap,
+    /// DeviceClass of DRA.
+    DeviceClass,
+    /// ResourceClaim of DRA.
+    ResourceClaim,
+    /// ResourceClaimTemplate of DRA.
+    ResourceClaimTemplate,
+    /// ResourceSlice of DRA.
+    ResourceSlice,
+}
+
+const SRIOV: &str = "sriovnetwork.openshift.io";
+const NVIDIA: &str = "mellanox.com";
+const DRA: &str = "resource.k8s.io";
+
+/// Group and kind of every kind of fact that is read by its type alone: all but FabricProfile, whose faults are
+/// found with the other profiles.
+pub static READABLE: &[(&str, &str)] = &[
+    ("", "Namespace"),
+    ("", "Node"),
+    (NVIDIA, "IPoIBNetwork"),
+    (NVIDIA, "MacvlanNetwork"),
+    (NVIDIA, "HostDeviceNetwork"),
+    (SRIOV, "OVSNetwork"),
+    (SRIOV, "SriovIBNetwork"),
+    (SRIOV, "SriovNetwork"),
+    ("k8s.cni.cncf.io", "NetworkAttachmentDefinition"),
+    (SRIOV, "SriovNetworkNodePolicy"),
+    (SRIOV, "SriovNetworkNodeState"),
+    (NVIDIA, "NicClusterPolicy"),
+    (NVIDIA, "NicNodePolicy"),
+    ("", "ConfigMap"),
+    (DRA, "DeviceClass"),
+    (DRA, "ResourceClaim"),
+    (DRA, "ResourceClaimTemplate"),
+    (DRA, "ResourceSlice"),
+];
+
+impl Kind {
+    /// The kind by API group and name; `None` where its objects give no facts. Versions are not told apart: the
+    /// fields that are read are the same in all of them.
+    #[must_use]
+    pub fn of(group: &str, kind: &str) -> Option<Self> {
+        Some(match (group, kind) {
+            ("", "Namespace") => Self::Namespace,
+            ("", "Node") => Self::Node,
+            ("", "ConfigMap") => Self::ConfigMap,
+            ("fabric-admission.dev", "FabricProfile") => Self::FabricProfile,
+            ("k8s.cni.cncf.io", "NetworkAttachmentDefinition") => Self::NetworkAttachmentDefinition,
+            (SRIOV, "SriovNetwork") => Self::SriovNetwork,
+            (SRIOV, "SriovIBNetwork") => Self::SriovIbNetwork,
+            (SRIOV, "OVSNetwork") => Self::OvsNetwork,
+            (SRIOV, "SriovNetworkNodePolicy") => Self::NodePolicy,
+            (SRIOV, "SriovNetworkNodeState") => Self::NodeState,
+            (NVIDIA, "MacvlanNetwork") => Self::MacvlanNetwork,
+            (NVIDIA, "IPoIBNetwork") => Self::IpoibNetwork,
+            (NVIDIA, "HostDeviceNetwork") => Self::HostDeviceNetwork,
+            (NVIDIA, "NicClusterPolicy") => Self::NicClusterPolicy,
+            (NVIDIA, "NicNodePolicy") => Self::NicNodePolicy,
+            (DRA, "DeviceClass") => Self::DeviceClass,
+            (DRA, "ResourceClaim") => Self::ResourceClaim,
+            (DRA, "ResourceClaimTemplate") => Self::ResourceClaimTemplate,
+            (DRA, "ResourceSlice") => Self::ResourceSlice,
+            _ => return None,
+        })
+    }
+
+    /// Name of the kind as manifests write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FabricProfile => "FabricProfile",
+            other => {
+                let mut all = READABLE.iter().filter(|(group, kind)| Self::of(group, kind) == Some(other));
+                all.next().map_or("", |(_, kind)| kind)
+            }
+        }
+    }
+
+    /// Whether its objects live in namespaces.
+    #[must_use]
+    pub fn namespaced(self) -> bool {
+        match self {
+            Self::Namespace
+            | Self::Node
+            | Self::FabricProfile
+            | Self::IpoibNetwork
+            | Self::MacvlanNetwork
+            | Self::HostDeviceNetwork
+            | Self::NicClusterPolicy
+            | Self::NicNodePolicy
+            | Self::DeviceClass
+            | Self::ResourceSlice => false,
+            Self::OvsNetwork
+            | Self::SriovIbNetwork
+            | Self::SriovNetwork
+            | Self::NetworkAttachmentDefinition
+            | Self::NodePolicy
+            | Self::NodeState
+            | Self::ConfigMap
+            | Self::ResourceClaim
+            | Self::ResourceClaimTemplate => true,
+        }
+    }
+
+    /// The kind itself where its objects are networks, or are rendered to them.
+    pub(crate) fn makes_network(self) -> Option<Self> {
+        (Self::IpoibNetwork..=Self::NetworkAttachmentDefinition).contains(&self).then_some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_readable_kind_has_its_name() {
+        for (group, name) in READABLE {
+            let kind = Kind::of(group, name).unwrap();
+            assert_eq!(kind.name(), *name);
+            assert_ne!(kind, Kind::FabricProfile);
+        }
+        assert_eq!(Kind::of("", "Pod"), None);
+        assert_eq!(Kind::of("fabric-admission.dev", "FabricProfile").unwrap().name(), "FabricProfile");
+    }
+}

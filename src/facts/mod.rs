@@ -1,0 +1,138 @@
+//! Facts: the small parts of cluster objects that decisions ask for. One file per kind, and one that lays them
+//! together. Objects come from files or from watches; nothing here knows which.
+
+pub mod cni;
+mod config_map;
+pub mod device_claim;
+pub mod device_class;
+pub mod device_plugin;
+mod gather;
+pub mod index;
+pub mod kind;
+mod namespace;
+pub mod network;
+mod nic_cluster_policy;
+pub mod node_policy;
+pub mod node_state;
+mod object;
+pub mod resource;
+pub mod slice;
+
+pub use device_claim::{Ask, DeviceClaim, DeviceRequest};
+pub use device_class::DeviceClass;
+pub use index::{Index, NetworkClass};
+pub use kind::Kind;
+pub use nic_cluster_policy::{ConfigText, config_texts};
+pub use node_policy::NodePolicy;
+pub use node_state::NodeState;
+pub use resource::{ResourceFact, Server};
+pub use slice::{DevicePool, Slice};
+
+use crate::fabric::Profile;
+use crate::fabric::nodes::NodeObject;
+use crate::review::decode::{DecodeError, object as decode};
+use crate::snapshot::NamespaceFacts;
+use network::{NetworkObject, Rendered, render};
+use std::sync::Arc;
+
+/// What one object says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fact {
+    Namespace(Arc<NamespaceFacts>),
+    Profile(Arc<Profile>),
+    Network(Arc<Rendered>),
+    NodePolicy(Arc<NodePolicy>),
+    NodeState(Arc<NodeState>),
+    /// What device plugins serve, by the text they are configured with.
+    Pools(Arc<Vec<ResourceFact>>),
+    DeviceClass(Arc<DeviceClass>),
+    DeviceClaim(Arc<DeviceClaim>),
+    Slice(Arc<Slice>),
+}
+
+/// An object by name, and its fact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Empty for cluster-scoped kinds.
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    /// `None` where the object says nothing that is asked for.
+    pub(crate) fact: Option<Fact>,
+}
+
+/// Reads an object of a kind other than FabricProfile, which needs the compiled-in profiles. `None` where it has no
+/// name: nothing can refer to it.
+///
+/// # Errors
+/// [`DecodeError`] when a field that is read has another type.
+pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Option<Entry>, DecodeError> {
+    if let Some(origin) = kind.makes_network() {
+        let object: NetworkObject = decode(json)?;
+        let Some(name) = object.name().map(str::to_owned) else { return Ok(None) };
+        let own = if kind.namespaced() { object.namespace().unwrap_or(default_namespace) } else { "" };
+        let namespace = own.to_owned();
+        let fact = render(origin, &object, default_namespace).map(|r| Fact::Network(Arc::new(r)));
+        return Ok(Some(Entry { namespace, name, fact }));
+    }
+    let (meta, fact) = match kind {
+        Kind::Namespace => {
+            let (meta, fact) = namespace::read(json)?;
+            (meta, Some(Fact::Namespace(Arc::new(fact))))
+        }
+        Kind::NodePolicy => {
+            let (meta, fact) = node_policy::read(json)?;
+            (meta, fact.map(|f| Fact::NodePolicy(Arc::new(f))))
+        }
+        Kind::NodeState => {
+            let (meta, fact) = node_state::read(json)?;
+            (meta, Some(Fact::NodeState(Arc::new(fact))))
+        }
+        Kind::NicClusterPolicy | Kind::NicNodePolicy => {
+            let (meta, pools) = nic_cluster_policy::read(kind, json)?;
+            (meta, Some(Fact::Pools(Arc::new(pools))))
+        }
+        Kind::ConfigMap => {
+            let (meta, pools) = config_map::read(json)?;
+            (meta, pools.map(|p| Fact::Pools(Arc::new(p))))
+        }
+        Kind::DeviceClass => {
+            let (meta, fact) = device_class::read(json)?;
+            (meta, Some(Fact::DeviceClass(Arc::new(fact))))
+        }
+        Kind::ResourceClaim => {
+            let (meta, fact) = device_claim::read_claim(json)?;
+            (meta, Some(Fact::DeviceClaim(Arc::new(fact))))
+        }
+        Kind::ResourceClaimTemplate => {
+            let (meta, fact) = device_claim::read_template(json)?;
+            (meta, Some(Fact::DeviceClaim(Arc::new(fact))))
+        }
+        Kind::ResourceSlice => {
+            let (meta, fact) = slice::read(json)?;
+            (meta, fact.map(|f| Fact::Slice(Arc::new(f))))
+        }
+        Kind::Node => {
+            decode::<NodeObject<'_>>(json)?;
+            return Ok(None);
+        }
+        _ => return Ok(None),
+    };
+    let Some(name) = meta.name.filter(|n| !n.is_empty()) else { return Ok(None) };
+    let own = || meta.namespace.filter(|n| !n.is_empty()).unwrap_or_else(|| default_namespace.to_owned());
+    let namespace = if kind.namespaced() { own() } else { String::new() };
+    Ok(Some(Entry { namespace, name, fact }))
+}
+
+/// Checks that an object can be read as a fact of its kind.
+///
+/// # Errors
+/// [`DecodeError`] when a field that is read has another type.
+pub fn check(kind: Kind, json: &str) -> Result<(), DecodeError> {
+    read(kind, json, "").map(|_| ())
+}
+
+/// Whether an object says anything as a fact. A ConfigMap is one only where it configures a device plugin.
+#[must_use]
+pub fn is_fact(kind: Kind, json: &str) -> bool {
+    kind != Kind::ConfigMap || read(kind, json, "").is_ok_and(|entry| entry.is_some_and(|e| e.fact.is_some()))
+}

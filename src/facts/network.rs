@@ -1,0 +1,198 @@
+//! The NetworkAttachmentDefinition that an object is, or that its operator renders from it.
+//!
+//! Rendering follows sriov-network-operator (api/v1/helper.go, `RenderNetAttDef`) and Mellanox/network-operator
+//! (pkg/state/state_*network.go, manifests/state-*-network): the name is the CR's; SR-IOV kinds default to the CR's
+//! namespace, Macvlan and IPoIB to `default`, HostDevice to nothing.
+
+use super::Kind;
+use super::cni::{CniConfig, Plugin};
+use crate::multus::{Class, NetworkFact, RESOURCE_ANNOTATION, ResourceName, classify};
+use crate::pod::decode::mapping;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The part of a network object that decides its NetworkAttachmentDefinition.
+#[derive(Debug, Default, Deserialize)]
+pub struct NetworkObject {
+    #[serde(default, deserialize_with = "mapping")]
+    metadata: Option<ObjectMeta>,
+    #[serde(default, deserialize_with = "mapping")]
+    spec: Option<NetworkSpec>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct ObjectMeta {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    namespace: Option<String>,
+    #[serde(default)]
+    annotations: Option<BTreeMap<String, Option<String>>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NetworkSpec {
+    #[serde(default)]
+    network_namespace: Option<String>,
+    #[serde(default)]
+    resource_name: Option<String>,
+    #[serde(default)]
+    config: Option<String>,
+    #[serde(default)]
+    master: Option<String>,
+    #[serde(default)]
+    meta_plugins: Option<String>,
+}
+
+/// A network under the name that pods ask for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    /// Namespace of the NetworkAttachmentDefinition.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// What is known of it.
+    pub fact: NetworkFact,
+}
+
+impl NetworkObject {
+    /// Name of the object itself.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.metadata.as_ref()?.name.as_deref().filter(|n| !n.is_empty())
+    }
+
+    /// Namespace of the object itself, where it names one.
+    #[must_use]
+    pub fn namespace(&self) -> Option<&str> {
+        self.metadata.as_ref()?.namespace.as_deref().filter(|n| !n.is_empty())
+    }
+
+    /// `spec.config` of a NetworkAttachmentDefinition; `None` where it is missing or empty.
+    #[must_use]
+    pub fn config(&self) -> Option<&str> {
+        self.spec.as_ref()?.config.as_deref().filter(|c| !c.is_empty())
+    }
+}
+
+/// The network of an object; `None` where the object makes none, or where its name is missing.
+#[must_use]
+pub fn render(kind: Kind, object: &NetworkObject, default_namespace: &str) -> Option<Rendered> {
+    let name = object.name()?.to_owned();
+    let own = object.namespace().unwrap_or(default_namespace);
+    let empty = NetworkSpec::default();
+    let spec = object.spec.as_ref().unwrap_or(&empty);
+    let target = spec.network_namespace.as_deref().filter(|n| !n.is_empty());
+    let bare = spec.resource_name.as_deref().filter(|n| !n.is_empty());
+    // The operator puts its own prefix before the name (`RESOURCE_PREFIX` of its deployment), which no CR tells.
+    let suffix = || bare.map(|r| ResourceName::Suffix(r.to_owned()));
+    let (namespace, resource, class) = match kind {
+        Kind::NetworkAttachmentDefinition => {
+            let annotations = object.metadata.as_ref().and_then(|m| m.annotations.as_ref());
+            let resource =
+                annotations.and_then(|a| a.get(RESOURCE_ANNOTATION)?.clone()).filter(|r| !r.is_empty());
+            let config = object.config().and_then(|c| CniConfig::parse(c).ok());
+            (own, resource.map(ResourceName::Full), config.map(|c| classify(&c)).unwrap_or_default())
+        }
+        Kind::SriovNetwork => (target.unwrap_or(own), suffix(), made("sriov", spec)),
+        Kind::SriovIbNetwork => (target.unwrap_or(own), suffix(), made("ib-sriov", spec)),
+        Kind::OvsNetwork => (target.unwrap_or(own), suffix(), made("ovs", spec)),
+        Kind::MacvlanNetwork => (target.unwrap_or("default"), None, made("macvlan", spec)),
+        Kind::IpoibNetwork => (target.unwrap_or("default"), None, made("ipoib", spec)),
+        Kind::HostDeviceNetwork => {
+            let full = bare.map(|r| format!("nvidia.com/{}", r.strip_prefix("nvidia.com/").unwrap_or(r)));
+            (target?, full.map(ResourceName::Full), made("host-device", spec))
+        }
+        _ => return None,
+    };
+    let fact = NetworkFact { resource, takes_device: class.takes_device(), origin: kind.name(), class };
+    Some(Rendered { namespace: namespace.to_owned(), name, fact })
+}
+
+/// The class of what an operator writes: its own plugin first, then `metaPlugins`, which is the text of one JSON
+/// object or of several with commas between them.
+fn made(cni_type: &str, spec: &NetworkSpec) -> Class {
+    let interface = spec.master.clone().filter(|m| !m.is_empty());
+    let mut plugins = vec![Plugin { cni_type: cni_type.to_owned(), interface, rdma_isolation: false }];
+    let meta = spec.meta_plugins.as_deref().unwrap_or_default();
+    // IPoIBNetwork has no such field.
+    if let Ok(config) = CniConfig::parse(&format!("{{\"plugins\":[{meta}]}}"))
+        && cni_type != "ipoib"
+    {
+        plugins.extend(config.plugins);
+    }
+    classify(&CniConfig { plugins })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::multus::{LinkLayer, Sharing};
+
+    fn rendered(kind: Kind, json: &str) -> Option<Rendered> {
+        render(kind, &serde_json::from_str(json).unwrap(), "default")
+    }
+
+    #[test]
+    fn a_nad_names_its_resource_in_an_annotation() {
+        let json = r#"{"metadata":{"name":"a","namespace":"n","annotations":{"k8s.v1.cni.cncf.io/resourceName":"x.com/y"}},
+            "spec":{"config":"{\"plugins\":[{\"type\":\"ib-sriov\"},{\"type\":\"rdma\"}]}"}}"#;
+        let network = rendered(Kind::NetworkAttachmentDefinition, json).unwrap();
+        assert_eq!((network.namespace.as_str(), network.name.as_str()), ("n", "a"));
+        assert_eq!(network.fact.resource, Some(ResourceName::Full("x.com/y".into())));
+        let class = network.fact.class;
+        assert_eq!(class.link, Some(LinkLayer::InfiniBand));
+        assert!(class.isolation);
+    }
+
+    #[test]
+    fn without_a_readable_config_the_class_is_unknown() {
+        for config in ["null", r#""""#, r#""{""#, r#""{}""#] {
+            let json = format!(r#"{{"metadata":{{"name":"a"}},"spec":{{"config":{config}}}}}"#);
+            let fact = rendered(Kind::NetworkAttachmentDefinition, &json).unwrap().fact;
+            assert_eq!((fact.class, fact.takes_device), (Class::default(), None), "{config}");
+        }
+        assert!(
+            rendered(Kind::NetworkAttachmentDefinition, r#"{"metadata":{"name":"a"},"spec":null}"#).is_some()
+        );
+    }
+
+    #[test]
+    fn an_sriov_network_renders_into_its_target_namespace() {
+        let network = rendered(
+            Kind::SriovNetwork,
+            r#"{"metadata":{"name":"a","namespace":"op"},
+                "spec":{"networkNamespace":"team","resourceName":"r","metaPlugins":"{\"type\":\"rdma\"},{\"type\":\"tuning\"}"}}"#,
+        )
+        .unwrap();
+        assert_eq!((network.namespace.as_str(), network.name.as_str()), ("team", "a"));
+        let resource = network.fact.resource.unwrap();
+        assert!(
+            resource.matches("openshift.io/r") && resource.matches("nvidia.com/r") && !resource.matches("r")
+        );
+        assert!(network.fact.class.isolation);
+        assert_eq!(network.fact.class.sharing, Some(Sharing::ExclusiveVf));
+    }
+
+    #[test]
+    fn host_device_has_a_fixed_prefix_and_no_default_namespace() {
+        let with =
+            r#"{"metadata":{"name":"a"},"spec":{"networkNamespace":"default","resourceName":"hostdev"}}"#;
+        let fact = rendered(Kind::HostDeviceNetwork, with).unwrap().fact;
+        assert_eq!(fact.resource, Some(ResourceName::Full("nvidia.com/hostdev".into())));
+        assert!(rendered(Kind::HostDeviceNetwork, r#"{"metadata":{"name":"a"},"spec":{}}"#).is_none());
+    }
+
+    #[test]
+    fn shared_networks_take_no_device() {
+        let json =
+            r#"{"metadata":{"name":"a"},"spec":{"master":"ibs1","metaPlugins":"{\"type\":\"rdma\"}"}}"#;
+        let macvlan = rendered(Kind::MacvlanNetwork, json).unwrap();
+        assert_eq!((macvlan.namespace.as_str(), macvlan.fact.takes_device), ("default", Some(false)));
+        assert_eq!(macvlan.fact.class.interface.as_deref(), Some("ibs1"));
+        assert!(macvlan.fact.class.isolation);
+        let ipoib = rendered(Kind::IpoibNetwork, json).unwrap().fact;
+        assert_eq!((ipoib.class.link, ipoib.class.isolation), (Some(LinkLayer::InfiniBand), false));
+    }
+}

@@ -1,0 +1,102 @@
+//! NicClusterPolicy and NicNodePolicy: the device plugins that the NVIDIA Network Operator starts.
+
+use super::Kind;
+use super::device_plugin::{ConfigFault, NVIDIA_PREFIX, shared, sriov};
+use super::object::{Meta, Object, text};
+use super::resource::ResourceFact;
+use crate::pod::decode::mapping;
+use crate::review::decode::{DecodeError, object as decode};
+use serde::Deserialize;
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Spec {
+    #[serde(default, deserialize_with = "mapping")]
+    rdma_shared_device_plugin: Option<Plugin>,
+    #[serde(default, deserialize_with = "mapping")]
+    sriov_device_plugin: Option<Plugin>,
+}
+
+#[derive(Default, Deserialize)]
+struct Plugin {
+    #[serde(default)]
+    config: Option<String>,
+}
+
+/// A device plugin's configuration inside of a policy.
+#[derive(Debug)]
+pub struct ConfigText {
+    /// JSON pointer of the text.
+    pub pointer: &'static str,
+    /// What the plugin serves by it.
+    pub pools: Result<Vec<ResourceFact>, ConfigFault>,
+}
+
+impl Spec {
+    /// A missing or empty text leaves the plugin to a ConfigMap of its own.
+    fn texts(self) -> Vec<ConfigText> {
+        let config = |plugin: Option<Plugin>| text(plugin.and_then(|p| p.config));
+        let shared_text = config(self.rdma_shared_device_plugin)
+            .map(|c| ConfigText { pointer: "/spec/rdmaSharedDevicePlugin/config", pools: shared(&c) });
+        let sriov_text = config(self.sriov_device_plugin).map(|c| ConfigText {
+            pointer: "/spec/sriovDevicePlugin/config",
+            pools: sriov(&c, NVIDIA_PREFIX),
+        });
+        shared_text.into_iter().chain(sriov_text).collect()
+    }
+}
+
+/// The configurations inside of a policy.
+///
+/// # Errors
+/// [`DecodeError`] when a field that is read has another type.
+pub fn config_texts(json: &str) -> Result<Vec<ConfigText>, DecodeError> {
+    let (_, spec) = decode::<Object<Spec>>(json)?.split();
+    Ok(spec.unwrap_or_default().texts())
+}
+
+/// What the plugins serve. A configuration that a plugin cannot start with serves nothing.
+pub(super) fn read(kind: Kind, json: &str) -> Result<(Meta, Vec<ResourceFact>), DecodeError> {
+    let (meta, spec) = decode::<Object<Spec>>(json)?.split();
+    // The operator passes over a NicClusterPolicy of any other name (Mellanox/network-operator
+    // controllers/nicclusterpolicy_controller.go).
+    let counts = kind != Kind::NicClusterPolicy || meta.name.as_deref() == Some("nic-cluster-policy");
+    let spec = spec.filter(|_| counts).unwrap_or_default();
+    let pools = spec.texts().into_iter().filter_map(|c| c.pools.ok()).flatten().collect();
+    Ok((meta, pools))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::multus::ResourceName;
+
+    fn policy(name: &str) -> String {
+        format!(
+            r#"{{"metadata":{{"name":"{name}"}},"spec":{{
+                "rdmaSharedDevicePlugin":{{"config":"{{\"configList\":[{{\"resourceName\":\"a\",\"rdmaHcaMax\":63}}]}}"}},
+                "sriovDevicePlugin":{{"config":"{{\"resourceList\":[{{\"resourceName\":\"b\"}}]}}"}},"nvIpam":7}}}}"#
+        )
+    }
+
+    #[test]
+    fn reads_both_plugins() {
+        let pools = read(Kind::NicClusterPolicy, &policy("nic-cluster-policy")).unwrap().1;
+        let names: Vec<_> = pools.into_iter().map(|p| p.name).collect();
+        assert_eq!(names, [ResourceName::Full("rdma/a".into()), ResourceName::Full("nvidia.com/b".into())]);
+        assert!(read(Kind::NicClusterPolicy, &policy("other")).unwrap().1.is_empty());
+        assert_eq!(read(Kind::NicNodePolicy, &policy("other")).unwrap().1.len(), 2);
+    }
+
+    #[test]
+    fn faults_are_told_by_place() {
+        let texts = config_texts(r#"{"spec":{"sriovDevicePlugin":{"config":"{"}}}"#).unwrap();
+        assert_eq!(texts[0].pointer, "/spec/sriovDevicePlugin/config");
+        assert!(texts[0].pools.is_err());
+        assert!(config_texts(r#"{"spec":{"sriovDevicePlugin":{"config":""}}}"#).unwrap().is_empty());
+        assert_eq!(
+            config_texts(r#"{"spec":{"sriovDevicePlugin":{"config":{}}}}"#).unwrap_err().pointer,
+            "/spec/sriovDevicePlugin/config"
+        );
+    }
+}

@@ -1,0 +1,152 @@
+//! SriovNetworkNodePolicy: which virtual functions are made, and which resource they become.
+
+use super::object::{Meta, Object, number, text};
+use crate::multus::LinkLayer;
+use crate::pod::decode::mapping;
+use crate::review::decode::{DecodeError, object as decode};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// What a policy of the SR-IOV operator says (k8snetworkplumbingwg/sriov-network-operator
+/// api/v1/sriovnetworknodepolicy_types.go).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodePolicy {
+    /// `resourceName`: the resource behind the operator's prefix.
+    pub resource: String,
+    /// Whether the functions are bound to `vfio-pci` and so have neither an interface nor an RDMA device.
+    pub vfio: bool,
+    /// `isRdma`, false by default.
+    pub is_rdma: bool,
+    /// `linkType`; `None` takes NICs of either kind.
+    pub link: Option<LinkLayer>,
+    /// MTU of the functions (bytes).
+    pub mtu: Option<u32>,
+    /// Functions made on each NIC (count).
+    pub num_vfs: Option<u32>,
+    /// Whether the NICs' switch is in mode `switchdev`.
+    pub switchdev: bool,
+    /// Which NICs.
+    pub nics: NicSelector,
+    /// Labels of the nodes.
+    pub nodes: BTreeMap<String, String>,
+}
+
+/// Which NICs of a node a policy takes; all that is given must hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NicSelector {
+    /// PCI vendor (four hexadecimal digits).
+    pub vendor: Option<String>,
+    /// PCI device (four hexadecimal digits).
+    pub device_id: Option<String>,
+    /// Names of physical functions, each with an optional range of functions (`ens1f0#0-3`).
+    pub interfaces: Vec<String>,
+    /// PCI addresses.
+    pub addresses: Vec<String>,
+}
+
+impl NodePolicy {
+    /// Whether its functions have RDMA devices. The device plugin drops functions on vfio-pci
+    /// (k8snetworkplumbingwg/sriov-network-device-plugin pkg/netdevice).
+    #[must_use]
+    pub fn rdma(&self) -> bool {
+        self.is_rdma && !self.vfio
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Spec {
+    #[serde(default)]
+    resource_name: Option<String>,
+    #[serde(default)]
+    device_type: Option<String>,
+    #[serde(default)]
+    is_rdma: Option<bool>,
+    #[serde(default)]
+    link_type: Option<String>,
+    #[serde(default)]
+    mtu: Option<i64>,
+    #[serde(default)]
+    num_vfs: Option<i64>,
+    #[serde(default)]
+    e_switch_mode: Option<String>,
+    #[serde(default, deserialize_with = "mapping")]
+    nic_selector: Option<Nics>,
+    #[serde(default)]
+    node_selector: Option<BTreeMap<String, Option<String>>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Nics {
+    #[serde(default)]
+    vendor: Option<String>,
+    #[serde(default, rename = "deviceID")]
+    device_id: Option<String>,
+    #[serde(default)]
+    pf_names: Option<Vec<Option<String>>>,
+    #[serde(default)]
+    root_devices: Option<Vec<Option<String>>>,
+}
+
+/// `None` for a policy that names no resource.
+pub(super) fn read(json: &str) -> Result<(Meta, Option<NodePolicy>), DecodeError> {
+    let (meta, spec) = decode::<Object<Spec>>(json)?.split();
+    let spec = spec.unwrap_or_default();
+    let Some(resource) = text(spec.resource_name) else { return Ok((meta, None)) };
+    let nics = spec.nic_selector.unwrap_or_default();
+    let texts =
+        |list: Option<Vec<Option<String>>>| list.unwrap_or_default().into_iter().filter_map(text).collect();
+    let policy = NodePolicy {
+        resource,
+        vfio: spec.device_type.as_deref() == Some("vfio-pci"),
+        is_rdma: spec.is_rdma.unwrap_or(false),
+        link: spec.link_type.as_deref().and_then(LinkLayer::parse),
+        mtu: number(spec.mtu),
+        num_vfs: number(spec.num_vfs),
+        switchdev: spec.e_switch_mode.as_deref() == Some("switchdev"),
+        nics: NicSelector {
+            vendor: text(nics.vendor),
+            device_id: text(nics.device_id),
+            interfaces: texts(nics.pf_names),
+            addresses: texts(nics.root_devices),
+        },
+        nodes: spec
+            .node_selector
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(k, v)| (k, v.unwrap_or_default()))
+            .collect(),
+    };
+    Ok((meta, Some(policy)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_is_asked_for() {
+        let json = r#"{"metadata":{"name":"p"},"spec":{"resourceName":"r","linkType":"IB","isRdma":true,"mtu":2044,
+            "numVfs":8,"nicSelector":{"vendor":"15b3","pfNames":["ib0#0-3"]},"nodeSelector":{"a":"b","c":null},
+            "eSwitchMode":"switchdev","priority":"not read"}}"#;
+        let policy = read(json).unwrap().1.unwrap();
+        assert_eq!(
+            (policy.link, policy.mtu, policy.num_vfs),
+            (Some(LinkLayer::InfiniBand), Some(2044), Some(8))
+        );
+        assert!(policy.rdma() && policy.switchdev);
+        assert_eq!(policy.nics.interfaces, ["ib0#0-3"]);
+        assert_eq!(policy.nodes.get("c").map(String::as_str), Some(""));
+    }
+
+    #[test]
+    fn vfio_has_no_rdma_and_null_is_absent() {
+        let policy =
+            read(r#"{"spec":{"resourceName":"r","isRdma":true,"deviceType":"vfio-pci","mtu":null}}"#);
+        assert!(!policy.unwrap().1.unwrap().rdma());
+        assert!(read(r#"{"metadata":null,"spec":null}"#).unwrap().1.is_none());
+        assert_eq!(read(r#"{"spec":{"numVfs":"8"}}"#).unwrap_err().pointer, "/spec/numVfs");
+        assert_eq!(read(r#"{"spec":{"nicSelector":[]}}"#).unwrap_err().pointer, "/spec/nicSelector");
+    }
+}

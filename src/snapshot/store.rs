@@ -1,0 +1,84 @@
+//! What every object says, kept one by one, so that an object that changes or goes leaves no trace of what it was.
+
+use super::{Layer, Snapshot};
+use crate::fabric::Profile;
+use crate::facts::{Fact, Index, Kind};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// An object by kind and name; the namespace is empty for cluster-scoped kinds.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Id {
+    pub(super) kind: Kind,
+    pub(super) namespace: String,
+    pub(super) name: String,
+}
+
+/// Profiles by name.
+pub(super) type Profiles = BTreeMap<String, Arc<Profile>>;
+
+/// The facts of one object, one a layer.
+type Layers = [Option<Fact>; 3];
+
+#[derive(Debug, Default)]
+pub(super) struct Store(BTreeMap<Id, Layers>);
+
+impl Store {
+    /// Puts the fact of an object in place of the one before; `None` takes it away.
+    pub(super) fn put(&mut self, layer: Layer, id: Id, fact: Option<Fact>) {
+        if fact.is_none() && !self.0.contains_key(&id) {
+            return;
+        }
+        let layers = self.0.entry(id.clone()).or_default();
+        if let Some(slot) = layers.get_mut(layer as usize) {
+            *slot = fact;
+        }
+        if layers.iter().all(Option::is_none) {
+            self.0.remove(&id);
+        }
+    }
+
+    /// The view of everything that is there. It depends on what is there alone, not on how it came: objects are
+    /// taken in the order of their names, of each the one of the nearest layer.
+    pub(super) fn snapshot(&self) -> (Snapshot, Profiles) {
+        let mut snapshot = Snapshot::default();
+        let mut profiles = Profiles::new();
+        let mut networks = HashMap::new();
+        for (id, layers) in &self.0 {
+            let found = [Layer::Input, Layer::Cluster, Layer::Live]
+                .into_iter()
+                .find_map(|layer| Some((layer, layers.get(layer as usize)?.as_ref()?)));
+            let Some((layer, fact)) = found else { continue };
+            let facts: &mut Index = &mut snapshot.facts;
+            match fact {
+                Fact::Namespace(f) => drop(snapshot.namespaces.insert(id.name.clone(), Arc::clone(f))),
+                Fact::Profile(f) => drop(profiles.insert(id.name.clone(), Arc::clone(f))),
+                Fact::Network(f) => {
+                    // Who gives networks as facts of a cluster gives all of them: `kubectl get net-attach-def -A`.
+                    snapshot.lists_networks |=
+                        layers.get(Layer::Cluster as usize).is_some_and(Option::is_some);
+                    // Several objects may make one network. The nearest layer's counts, in it a definition before a
+                    // CR, and of the rest the last by kind and name, whatever came first.
+                    let rank = (layer, id.kind == Kind::NetworkAttachmentDefinition);
+                    let best = networks.entry((&f.namespace, &f.name)).or_insert(rank);
+                    if rank.cmp(best) != Ordering::Less {
+                        *best = rank;
+                        facts.add_network(f);
+                    }
+                }
+                Fact::NodePolicy(f) => facts.add_node_policy(&id.namespace, &id.name, f),
+                Fact::NodeState(f) => facts.add_node_state(&id.name, f),
+                Fact::Pools(f) => facts.add_pools(f),
+                Fact::DeviceClass(f) => facts.add_device_class(&id.name, f),
+                Fact::DeviceClaim(f) if id.kind == Kind::ResourceClaim => {
+                    facts.add_claim(&id.namespace, &id.name, f);
+                }
+                Fact::DeviceClaim(f) => facts.add_claim_template(&id.namespace, &id.name, f),
+                Fact::Slice(f) => facts.add_slice(f),
+            }
+        }
+        snapshot.facts.finish();
+        (snapshot, profiles)
+    }
+}
