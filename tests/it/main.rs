@@ -16,6 +16,7 @@ mod layers;
 mod no_value;
 mod odd_pods;
 mod parsers;
+mod profile_table;
 mod properties;
 mod round_trip;
 mod rules;
@@ -34,6 +35,7 @@ fn main() -> std::process::ExitCode {
     house::add(&mut suite);
     rules::add(&mut suite);
     schema::add(&mut suite);
+    profile_table::add(&mut suite);
     corpus::add(&mut suite);
     odd_pods::add(&mut suite);
     bad_input::add(&mut suite);
