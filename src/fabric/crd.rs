@@ -115,7 +115,7 @@ const MERGES: &[(&str, &str, Option<&str>)] = &[
 /// # Errors
 /// Never for the types of this crate; a schema that lacks a field named here, or does not serialise, is an error.
 pub fn definition() -> Result<Value, String> {
-    let mut crd = profile::derived().map_err(|e| e.to_string())?;
+    let mut crd = serde_json::to_value(profile::derived()).map_err(|e| e.to_string())?;
     let schema =
         crd.pointer_mut("/spec/versions/0/schema/openAPIV3Schema").ok_or("the definition has no schema")?;
     tidy(schema);

@@ -44,7 +44,8 @@ pub struct FabricProfile {
     pub status: Option<serde_json::Value>,
 }
 
-/// The part of `metadata` that takes part in a decision. What else a Kubernetes object has there is accepted and ignored.
+/// The part of `metadata` that takes part in a decision. What else a Kubernetes object has there is accepted and
+/// ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Metadata {
     /// Name of the profile, as pods and namespaces give it.
@@ -63,17 +64,17 @@ pub struct Metadata {
     doc = "What one fabric asks of a pod: rails, resources and settings, and who may use it.",
     shortname = "fprof",
     status = "FabricProfileStatus",
-    printcolumn(name = "Base", type_ = "string", json_path = ".spec.base"),
-    printcolumn(name = "Transport", type_ = "string", json_path = ".spec.transport"),
-    printcolumn(name = "Attachment", type_ = "string", json_path = ".spec.attachment", priority = 1),
-    printcolumn(name = "Priority", type_ = "integer", json_path = ".spec.priority"),
-    printcolumn(name = "Nodes", type_ = "integer", json_path = ".status.matchingNodes"),
-    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
+    printcolumn = r#"{"name":"Base","type":"string","jsonPath":".spec.base"}"#,
+    printcolumn = r#"{"name":"Transport","type":"string","jsonPath":".spec.transport"}"#,
+    printcolumn = r#"{"name":"Attachment","type":"string","jsonPath":".spec.attachment","priority":1}"#,
+    printcolumn = r#"{"name":"Priority","type":"integer","jsonPath":".spec.priority"}"#,
+    printcolumn = r#"{"name":"Nodes","type":"integer","jsonPath":".status.matchingNodes"}"#,
+    printcolumn = r#"{"name":"Age","type":"date","jsonPath":".metadata.creationTimestamp"}"#
 )]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Spec {
-    /// Name of a compiled-in profile, such as `roce-sriov`, whose values fill the fields that are absent here. Without a
-    /// base, `transport` and `attachment` are needed.
+    /// Name of a compiled-in profile, such as `roce-sriov`, whose values fill the fields that are absent here. Without
+    /// a base, `transport` and `attachment` are needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 253))]
     pub base: Option<String>,
@@ -215,8 +216,8 @@ pub struct Resource {
     /// Units per `per` (count, 1 to 1024).
     #[schemars(range(min = 1, max = 1024))]
     pub quantity: u32,
-    /// What the quantity is counted by: `container` (each that asks for accelerators, the default), `rail` (each rail of
-    /// the container) or `accelerator` (each accelerator of the container).
+    /// What the quantity is counted by: `container` (each that asks for accelerators, the default), `rail` (each rail
+    /// of the container) or `accelerator` (each accelerator of the container).
     #[serde(default)]
     pub per: Per,
 }
@@ -235,8 +236,8 @@ pub enum Per {
 }
 
 // The comments of the enums list the values: the CRD has one text for all values of an enum, and this is it.
-/// What NCCL runs on: `roce` (RDMA over Ethernet, v2), `infiniband`, `ethernet` (TCP sockets), `efa` (AWS Elastic Fabric
-/// Adapter), `tcpx` or `tcpxo` (GKE GPUDirect).
+/// What NCCL runs on: `roce` (RDMA over Ethernet, v2), `infiniband`, `ethernet` (TCP sockets), `efa` (AWS Elastic
+/// Fabric Adapter), `tcpx` or `tcpxo` (GKE GPUDirect).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Transport {
@@ -262,9 +263,9 @@ impl Transport {
     }
 }
 
-/// How the NIC reaches the pod: `sriov` (a virtual function on Ethernet), `ib-sriov` (one on InfiniBand), `host-device` (a
-/// whole function), `macvlan` or `ipoib` (a child beside a shared HCA), `host-network` (the host's network namespace) or
-/// `none` (no attachment of ours).
+/// How the NIC reaches the pod: `sriov` (a virtual function on Ethernet), `ib-sriov` (one on InfiniBand), `host-device`
+/// (a whole function), `macvlan` or `ipoib` (a child beside a shared HCA), `host-network` (the host's network
+/// namespace) or `none` (no attachment of ours).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Attachment {
@@ -446,6 +447,6 @@ impl LabelSelector {
 }
 
 /// The definition of the custom resource as the derive makes it; [`super::definition`] completes it.
-pub(super) fn derived() -> serde_json::Result<serde_json::Value> {
-    serde_json::to_value(<Served as kube::CustomResourceExt>::crd())
+pub(super) fn derived() -> impl Serialize {
+    <Served as kube::CustomResourceExt>::crd()
 }
