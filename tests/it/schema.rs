@@ -71,6 +71,11 @@ pub(crate) fn add(suite: &mut Suite) {
         let text = format!("{GENERATED}{}", fabric_admission::manifest::to_yaml(&crd));
         Ok(golden(&root().join("deploy/crds/fabricprofiles.yaml"), Some(&text))?)
     });
+    suite.add("schema::profiles_page_is_current", || {
+        let schema = schemars::schema_for!(fabric_admission::fabric::FabricProfile);
+        let page = fabric_admission::report::profiles_page::page(crate::cluster::bases(), schema.as_value());
+        Ok(golden(&root().join("docs/profiles.md"), Some(&page))?)
+    });
     suite.add("schema::review_keeps_the_contract", || Ok(contract()?));
     for name in names(&cases()) {
         suite.add(format!("schema::fits::{name}"), move || {
