@@ -157,7 +157,8 @@ fn object<'a>(spec: &'a mut Value, at: &str) -> Result<&'a mut Map<String, Value
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
-            // An explicit null would count as present in CEL and as absent here: it is refused instead.
+            // A null that is kept counts as present in CEL. The API server drops it where the field is not nullable, and
+            // it is absent, as it is in a file.
             object.remove("nullable");
             // The name of the Rust type.
             if object.get("title").is_some_and(Value::is_string) {

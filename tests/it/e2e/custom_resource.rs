@@ -66,12 +66,12 @@ fn agrees(plane: &Plane) -> Outcome {
         let done = plane.kubectl(&args, &object)?;
         let name = row.name;
         match row.by {
-            By::Both if done.ok => wrong.push(format!("{name}: accepted")),
-            By::Both if !done.stderr.contains(row.field) => {
+            By::Both | By::Crd(_) if done.ok => wrong.push(format!("{name}: accepted")),
+            By::Both | By::Crd(_) if !done.stderr.contains(row.field) => {
                 wrong.push(format!("{name}: does not name {}: {}", row.field, done.stderr));
             }
             By::Resolve(_) | By::Nobody if !done.ok => wrong.push(format!("{name}: {}", done.stderr)),
-            By::Both | By::Resolve(_) | By::Nobody => {}
+            _ => {}
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
