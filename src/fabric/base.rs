@@ -8,4 +8,6 @@ pub const BASES: &[(&str, &str)] = &[
     ("infiniband-sriov", include_str!("../../policies/infiniband-sriov.yaml")),
     ("infiniband-ipoib", include_str!("../../policies/infiniband-ipoib.yaml")),
     ("ethernet-tcp", include_str!("../../policies/ethernet-tcp.yaml")),
+    ("aws-efa", include_str!("../../policies/aws-efa.yaml")),
+    ("azure-nd", include_str!("../../policies/azure-nd.yaml")),
 ];

@@ -2,15 +2,19 @@
 
 pub mod base;
 pub mod catalog;
+mod crd;
+mod metadata;
 mod missing;
 pub mod nodes;
 pub mod profile;
 pub mod resolve;
 mod resolved;
 mod selector;
+pub mod status;
 mod subsets;
 
 pub use catalog::Catalog;
+pub use crd::definition;
 pub use missing::{Missing, missing};
 pub use profile::FabricProfile;
 pub use resolve::{Because, Evidence, Question, Resolution, SHOWN, resolve};

@@ -1,8 +1,10 @@
 //! The schema of a `FabricProfile`: what one fabric asks of a pod.
 //!
-//! One type serves the files, the JSON schema and, later, the CRD. Unknown fields are refused: a misspelt
-//! key that is dropped silently costs a training run.
+//! One type, [`Spec`], serves the files, the JSON schema and the CRD (docs/adr/0008-one-profile-type.md). Unknown
+//! fields are refused: a misspelt key that is dropped silently costs a training run. The comments of the fields are
+//! what `kubectl explain` prints, so they speak to an operator.
 
+use super::status::FabricProfileStatus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -11,6 +13,16 @@ use std::collections::BTreeMap;
 pub const API_VERSION: &str = "fabric-admission.dev/v1alpha1";
 /// `kind` of a FabricProfile.
 pub const KIND: &str = "FabricProfile";
+
+/// Interface names; fewer characters than Linux takes, see `resolved::check_interface`.
+const INTERFACE: &str = "^[a-z0-9._-]{1,15}$";
+/// `namespace/name` or `name`, without a dot in the name.
+const NETWORK: &str = "^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/)?[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
+/// `domain/name` of an extended resource.
+const RESOURCE: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/\
+                        [A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
+/// Names of variables.
+const VARIABLE: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
 
 /// A cluster-scoped object (or YAML file) that says which rails, resources and settings a pod needs on one
 /// fabric, and who may use it.
@@ -22,6 +34,7 @@ pub struct FabricProfile {
     /// Always `FabricProfile`.
     pub kind: String,
     /// Name and bookkeeping.
+    #[serde(deserialize_with = "super::metadata::strict")]
     pub metadata: Metadata,
     /// What the fabric asks.
     pub spec: Spec,
@@ -31,29 +44,50 @@ pub struct FabricProfile {
     pub status: Option<serde_json::Value>,
 }
 
-/// The part of `metadata` that a profile file carries. Everything but the name belongs to the API server
-/// and is kept out of the decision.
+/// The part of `metadata` that takes part in a decision. What else a Kubernetes object has there is accepted and
+/// ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Metadata {
     /// Name of the profile, as pods and namespaces give it.
     pub name: String,
 }
 
+// The derive makes `Served`, the object as the API server serves it, from which the CRD is generated. It takes any key
+// beside `spec`, as Kubernetes' own types do; files are read as the stricter `FabricProfile`.
 /// Settings of one fabric. Fields that are absent are inherited from `base`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, kube::CustomResource)]
+#[kube(
+    group = "fabric-admission.dev",
+    version = "v1alpha1",
+    kind = "FabricProfile",
+    root = "Served",
+    doc = "What one fabric asks of a pod: rails, resources and settings, and who may use it.",
+    shortname = "fprof",
+    status = "FabricProfileStatus",
+    printcolumn = r#"{"name":"Base","type":"string","jsonPath":".spec.base"}"#,
+    printcolumn = r#"{"name":"Transport","type":"string","jsonPath":".spec.transport"}"#,
+    printcolumn = r#"{"name":"Attachment","type":"string","jsonPath":".spec.attachment","priority":1}"#,
+    printcolumn = r#"{"name":"Priority","type":"integer","jsonPath":".spec.priority"}"#,
+    printcolumn = r#"{"name":"Nodes","type":"integer","jsonPath":".status.matchingNodes"}"#,
+    printcolumn = r#"{"name":"Age","type":"date","jsonPath":".metadata.creationTimestamp"}"#
+)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Spec {
-    /// A compiled-in profile whose values fill the fields that are absent here.
+    /// Name of a compiled-in profile, such as `roce-sriov`, whose values fill the fields that are absent here. Without
+    /// a base, `transport` and `attachment` are needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 253))]
     pub base: Option<String>,
     /// One line for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 1024))]
     pub description: Option<String>,
-    /// Nodes that carry this fabric.
+    /// Nodes that carry this fabric, by their labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_selector: Option<LabelSelector>,
     /// Values of `node.kubernetes.io/instance-type` that carry this fabric; used while a pool is at zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 64), inner(length(min = 1, max = 63)))]
     pub instance_types: Option<Vec<String>>,
     /// Decides among profiles of the same nodes; the larger wins. Default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,10 +95,10 @@ pub struct Spec {
     /// Namespaces that may use the profile, by their labels. Absent: every namespace that opted in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<LabelSelector>,
-    /// When the profile is applied to a pod that did not name it.
+    /// When the profile applies to a pod that did not name it. A pod that names it gets it in any case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<When>,
-    /// How much may be injected.
+    /// How much may be written into pods. Default `full`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inject: Option<Inject>,
     /// What NCCL runs on.
@@ -73,38 +107,46 @@ pub struct Spec {
     /// How the NIC reaches the pod.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attachment: Option<Attachment>,
-    /// Whole accelerators of one node (count, 1 to 64); base for scaling rails and for `when`.
+    /// Whole accelerators of one node (count, 1 to 64, default 8). A pod with fewer gets its share of interchangeable
+    /// rails; `when` counts by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
     pub accelerators_per_node: Option<u32>,
-    /// The NIC paths of a pod that uses a whole node, in rail order.
+    /// The NIC paths of a pod that uses a whole node, in rail order (at most 64 with their counts). They replace the
+    /// base's, and with them its `resources` and `subsets`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 64))]
     pub rails: Option<Vec<Rail>>,
     /// Named parts of the rails, for pods that ask for one with annotation `fabric-admission.dev/rails`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 64))]
     pub subsets: Option<Vec<Subset>>,
     /// Resources that do not follow the rails one to one, such as a shared HCA, which is asked once. A profile
     /// with rails of its own does not inherit the base's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 32))]
     pub resources: Option<Vec<Resource>>,
-    /// Whether containers get `IPC_LOCK`, which lets root pin memory beyond the memlock limit.
+    /// Whether containers get `IPC_LOCK`, which lets root pin memory beyond the memlock limit. Default: true for
+    /// transport `roce` and `infiniband`, else false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ipc_lock: Option<bool>,
     /// Variables of NCCL and its companions. They merge with the base's by name, so that setting one does not
     /// lose the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128))]
     pub env: Option<Vec<EnvVar>>,
-    /// Size of `/dev/shm`.
+    /// Size of `/dev/shm`, which NCCL and data loaders share memory through. Default: 8Gi for each accelerator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_memory: Option<SharedMemory>,
-    /// What becomes of a pod that reaches storage without anything of the profile. Default `deny`.
+    /// What becomes of a pod that the mutating webhook missed. Default `deny`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_missing: Option<OnMissing>,
-    /// Where the pods go.
+    /// Where the pods of the profile go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
     /// Interface of NCCL's bootstrap and out-of-band traffic: `eth0` or the interface of a rail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 15), regex(pattern = INTERFACE))]
     pub bootstrap: Option<String>,
 }
 
@@ -112,11 +154,13 @@ pub struct Spec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Rail {
-    /// NetworkAttachmentDefinition, `namespace/name`; without a namespace it is the pod's own.
+    /// NetworkAttachmentDefinition, `namespace/name`; without a namespace it is looked for in the pod's own.
+    #[schemars(length(max = 317), regex(pattern = NETWORK))]
     pub network: String,
     /// Extended resource that hands out the device, one unit an attachment. Absent where the network needs
     /// none of its own (macvlan or IPoIB over a shared HCA).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 317), regex(pattern = RESOURCE))]
     pub resource: Option<String>,
     /// How many times the network is attached (1 to 64). Default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -125,6 +169,7 @@ pub struct Rail {
     /// Interface name in the pod; default `railN` by position. `ethN` and `netN` are refused: Multus gives
     /// those by position. With `count` above 1 the name must end in a digit and counts up from there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 15), regex(pattern = INTERFACE))]
     pub interface: Option<String>,
 }
 
@@ -133,8 +178,10 @@ pub struct Rail {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Subset {
     /// Name, as pods give it.
+    #[schemars(length(min = 1, max = 63))]
     pub name: String,
     /// Interfaces of the rails it has, such as `rail0`.
+    #[schemars(length(min = 1, max = 64), inner(length(max = 15), regex(pattern = INTERFACE)))]
     pub interfaces: Vec<String>,
 }
 
@@ -142,7 +189,8 @@ pub struct Subset {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Placement {
-    /// Whether pods are kept to the nodes of `nodeSelector`. Default `none`.
+    /// Whether pods are kept to the nodes of `nodeSelector`: `none` (default), or `required` (it is added as required
+    /// node affinity, beside what the pod asks itself).
     #[serde(default)]
     pub node_affinity: NodeAffinity,
 }
@@ -163,11 +211,13 @@ pub enum NodeAffinity {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Resource {
     /// Extended resource, `domain/name`.
+    #[schemars(length(max = 317), regex(pattern = RESOURCE))]
     pub name: String,
     /// Units per `per` (count, 1 to 1024).
     #[schemars(range(min = 1, max = 1024))]
     pub quantity: u32,
-    /// What the quantity is counted by.
+    /// What the quantity is counted by: `container` (each that asks for accelerators, the default), `rail` (each rail
+    /// of the container) or `accelerator` (each accelerator of the container).
     #[serde(default)]
     pub per: Per,
 }
@@ -185,7 +235,9 @@ pub enum Per {
     Accelerator,
 }
 
-/// What NCCL runs on.
+// The comments of the enums list the values: the CRD has one text for all values of an enum, and this is it.
+/// What NCCL runs on: `roce` (RDMA over Ethernet, v2), `infiniband`, `ethernet` (TCP sockets), `efa` (AWS Elastic
+/// Fabric Adapter), `tcpx` or `tcpxo` (GKE GPUDirect).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Transport {
@@ -211,7 +263,9 @@ impl Transport {
     }
 }
 
-/// How the NIC reaches the pod.
+/// How the NIC reaches the pod: `sriov` (a virtual function on Ethernet), `ib-sriov` (one on InfiniBand), `host-device`
+/// (a whole function), `macvlan` or `ipoib` (a child beside a shared HCA), `host-network` (the host's network
+/// namespace) or `none` (no attachment of ours).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Attachment {
@@ -231,7 +285,8 @@ pub enum Attachment {
     None,
 }
 
-/// How much of a profile may be written into a pod.
+/// How much of a profile may be written into a pod: `full` (everything, the default), `annotations` (the provider's own
+/// webhook does the rest) or `review` (nothing, rules only).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Inject {
@@ -244,7 +299,8 @@ pub enum Inject {
     Review,
 }
 
-/// What becomes of a pod that the mutating webhook missed.
+/// What becomes of a pod that the mutating webhook missed, because no server answered: `deny` (default: better no pod
+/// than training over TCP without a word) or `warn`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnMissing {
@@ -262,7 +318,7 @@ pub struct When {
     /// Least whole accelerators of the pod (count). Default: `acceleratorsPerNode`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_accelerators: Option<u32>,
-    /// Whether the pod must be known to be one of several nodes' worth.
+    /// Whether the pod must belong to a job of several nodes. Default `any`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multi_node: Option<MultiNode>,
     /// Labels the pod must carry.
@@ -270,7 +326,7 @@ pub struct When {
     pub pod_selector: Option<LabelSelector>,
 }
 
-/// Whether a pod must belong to a job of several nodes.
+/// Whether a pod must belong to a job of several nodes: `any` (default: it does not matter) or `required`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MultiNode {
@@ -286,18 +342,25 @@ pub enum MultiNode {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct EnvVar {
     /// Name, such as `NCCL_IB_HCA`.
+    #[schemars(length(max = 256), regex(pattern = VARIABLE))]
     pub name: String,
-    /// Value. Absent only where the policy is `forbid`.
+    /// Value: at most 4096 printable bytes without `$(`, which the kubelet would expand. Absent where the policy is
+    /// `forbid`, and only there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 4096))]
     pub value: Option<String>,
-    /// What a value of the user's own means.
+    /// What a value of the user's own means: `default` (it stands; ours is set where there is none), `require` (another
+    /// value than ours is an error) or `forbid` (the variable is never set, its presence is a finding). No value of the
+    /// user's is ever overwritten.
     #[serde(default)]
     pub policy: EnvPolicy,
     /// Why the variable has this value, in one sentence; shown beside the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 1024))]
     pub reason: Option<String>,
     /// Where the value comes from: a document, source file or measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 1024))]
     pub source: Option<String>,
 }
 
@@ -318,7 +381,8 @@ pub enum EnvPolicy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SharedMemory {
-    /// Quantity for each whole accelerator, such as `8Gi`.
+    /// Bytes for each whole accelerator, as a Kubernetes quantity of at least 64Mi, such as `8Gi`.
+    #[schemars(length(max = 32))]
     pub per_accelerator: String,
 }
 
@@ -328,9 +392,11 @@ pub struct SharedMemory {
 pub struct LabelSelector {
     /// Labels that must have exactly these values.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("maxProperties" = 64))]
     pub match_labels: BTreeMap<String, String>,
     /// Expressions that must hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64))]
     pub match_expressions: Vec<Requirement>,
 }
 
@@ -339,11 +405,13 @@ pub struct LabelSelector {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Requirement {
     /// Label key.
+    #[schemars(length(min = 1, max = 317))]
     pub key: String,
-    /// Relation of the label to `values`.
+    /// Relation of the label to `values`: `In`, `NotIn`, `Exists` or `DoesNotExist`. A missing label satisfies `NotIn`.
     pub operator: Operator,
     /// Values; empty for `Exists` and `DoesNotExist`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 256), inner(length(max = 63)))]
     pub values: Vec<String>,
 }
 
@@ -376,4 +444,9 @@ impl LabelSelector {
                 }
             })
     }
+}
+
+/// The definition of the custom resource as the derive makes it; [`super::definition`] completes it.
+pub(super) fn derived() -> impl Serialize {
+    <Served as kube::CustomResourceExt>::crd()
 }

@@ -126,6 +126,9 @@ impl Profile {
                 "a name of lower-case letters, digits, '-' and '.' is needed".into(),
             ));
         }
+        // The profile's own variables first: folded in, one that is there twice would be lost, and a pointer would
+        // count the base's.
+        env(&profile.spec, &fail)?;
         let spec = match &profile.spec.base {
             None => profile.spec.clone(),
             Some(name) => {

@@ -1,6 +1,7 @@
 //! A review as people and programs read it.
 
 pub mod json;
+pub mod profiles_page;
 pub mod rules_page;
 pub mod text;
 

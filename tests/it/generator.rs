@@ -324,6 +324,8 @@ fn profile(number: usize, dice: &mut Dice<'_>) -> Value {
         "infiniband-sriov",
         "infiniband-ipoib",
         "ethernet-tcp",
+        "aws-efa",
+        "azure-nd",
     ];
     let mut spec = Map::new();
     if dice.percent(85) {

@@ -19,6 +19,7 @@ mod no_value;
 mod odd_pods;
 mod parsers;
 mod placement;
+mod profile_table;
 mod properties;
 mod round_trip;
 mod rules;
@@ -37,6 +38,7 @@ fn main() -> std::process::ExitCode {
     house::add(&mut suite);
     rules::add(&mut suite);
     schema::add(&mut suite);
+    profile_table::add(&mut suite);
     corpus::add(&mut suite);
     odd_pods::add(&mut suite);
     bad_input::add(&mut suite);

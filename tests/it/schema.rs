@@ -44,6 +44,9 @@ const CONTRACT: &[(&str, &[&str])] = &[
 /// Keys whose value may be null.
 const NULLABLE: &[&str] = &["namespace", "name", "generateName", "template", "profile", "evidence"];
 
+/// Heads a file that `just docs` writes.
+const GENERATED: &str = "# Generated from src/fabric by `just docs`; a test keeps it current.\n";
+
 fn path(name: &str) -> PathBuf {
     root().join("docs/schema").join(name)
 }
@@ -62,6 +65,16 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("schema::fabricprofile_is_current", || {
         let schema = schemars::schema_for!(fabric_admission::fabric::FabricProfile);
         Ok(golden(&path("fabricprofile-v1alpha1.json"), Some(&text(&schema)?))?)
+    });
+    suite.add("schema::crd_is_current", || {
+        let crd = fabric_admission::fabric::definition()?;
+        let text = format!("{GENERATED}{}", fabric_admission::manifest::to_yaml(&crd));
+        Ok(golden(&root().join("deploy/crds/fabricprofiles.yaml"), Some(&text))?)
+    });
+    suite.add("schema::profiles_page_is_current", || {
+        let schema = schemars::schema_for!(fabric_admission::fabric::FabricProfile);
+        let page = fabric_admission::report::profiles_page::page(crate::cluster::bases(), schema.as_value());
+        Ok(golden(&root().join("docs/profiles.md"), Some(&page))?)
     });
     suite.add("schema::review_keeps_the_contract", || Ok(contract()?));
     for name in names(&cases()) {

@@ -90,6 +90,30 @@ pub(crate) fn add(suite: &mut Suite) {
             "6:26",
             "net1",
         ),
+        (
+            "misspelt_field",
+            "  base: roce-sriov\n  nodeselector: {}\n",
+            "6:3",
+            "unknown field \"nodeselector\"; did you mean \"nodeSelector\"?",
+        ),
+        (
+            "misspelt_field_of_a_list",
+            "  base: roce-sriov\n  env:\n    - name: A\n      vaule: '1'\n",
+            "8:7",
+            "did you mean \"value\"?",
+        ),
+        (
+            "misspelt_value",
+            "  transport: rocev2\n  attachment: none\n",
+            "5:3",
+            "unknown value \"rocev2\"; did you mean \"roce\"?",
+        ),
+        (
+            "variable_given_twice",
+            "  base: roce-sriov\n  env:\n    - {name: A, value: '1'}\n    - {name: A, value: '2'}\n",
+            "8:8",
+            "A is given twice",
+        ),
         ("no_quantity", "  base: roce-sriov\n  sharedMemory: {perAccelerator: lots}\n", "6:18", "lots"),
     ] {
         suite.add(format!("usage::broken_profile::{name}"), move || Ok(broken_profile(spec, place, words)?));

@@ -4,6 +4,7 @@
 
 mod configuration;
 mod controllers;
+mod custom_resource;
 mod load;
 mod network_objects;
 mod one_object;
@@ -25,6 +26,7 @@ pub(crate) fn add(suite: &mut Suite) {
     configuration::add(suite, &assets);
     pods::add(suite, &assets);
     controllers::add(suite, &assets);
+    custom_resource::add(suite, &assets);
     network_objects::add(suite, &assets);
     one_object::add(suite, &assets);
     outages::add(suite, &assets);
