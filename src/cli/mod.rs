@@ -2,9 +2,11 @@
 
 mod certs;
 mod explain;
+mod input;
 mod review;
 mod rules;
 mod serve;
+mod why;
 
 use clap::{Parser, Subcommand};
 use std::io;
@@ -21,6 +23,8 @@ struct Arguments {
 enum Command {
     /// Show what would be changed and refused in manifests, without a cluster
     Review(review::Arguments),
+    /// Tell how the profile of each pod is found, and what every other profile would need
+    Why(why::Arguments),
     /// Explain a rule: what it looks at, why it matters, how to mend it
     Explain(explain::Arguments),
     /// Serve the admission webhook
@@ -60,6 +64,7 @@ pub fn run() -> Exit {
     let mut err = anstream::stderr();
     let outcome = match arguments.command {
         Command::Review(arguments) => review::run(&arguments, &mut out, &mut err),
+        Command::Why(arguments) => why::run(&arguments, &mut out, &mut err),
         Command::Explain(arguments) => explain::run(&arguments, &mut out, &mut err),
         Command::Certs(arguments) => certs::run(&arguments, &mut out, &mut err),
         Command::Serve(arguments) => serve::run(&arguments, &mut err),

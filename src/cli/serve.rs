@@ -1,7 +1,7 @@
 //! `serve`: the admission webhook.
 
 use super::Exit;
-use super::review::facts_from_files;
+use super::input::{Choice, facts_from_files};
 use crate::server::{self, Limits, Settings};
 use crate::snapshot::Mode;
 use clap::ValueEnum;
@@ -39,6 +39,8 @@ pub(super) struct Arguments {
     /// Facts about the cluster from files of Kubernetes objects
     #[arg(long, value_name = "PATH", env = "FABRIC_ADMISSION_CLUSTER", value_delimiter = ',')]
     cluster: Vec<PathBuf>,
+    #[command(flatten)]
+    choice: Choice,
     /// What is done about network objects
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_NETWORK_OBJECTS", default_value_t = NetworkObjects::Audit)]
     network_objects: NetworkObjects,
@@ -84,10 +86,11 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         writeln!(err, "error: --tls-mode files needs --tls-cert and --tls-key")?;
         return Ok(Exit::Usage);
     };
-    let snapshot = match facts_from_files(arguments.profiles.as_deref(), &arguments.cluster, err)? {
-        Some(snapshot) => snapshot,
-        None => return Ok(Exit::Usage),
-    };
+    let snapshot =
+        match facts_from_files(arguments.profiles.as_deref(), &arguments.cluster, &arguments.choice, err)? {
+            Some(snapshot) => snapshot,
+            None => return Ok(Exit::Usage),
+        };
     let settings = Settings {
         bind: arguments.bind,
         admin_bind: arguments.admin_bind,

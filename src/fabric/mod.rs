@@ -12,6 +12,7 @@ mod resolved;
 mod selector;
 pub mod status;
 mod subsets;
+pub mod why;
 
 pub use catalog::Catalog;
 pub use crd::definition;

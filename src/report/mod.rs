@@ -4,6 +4,7 @@ pub mod json;
 pub mod profiles_page;
 pub mod rules_page;
 pub mod text;
+pub mod why;
 
 use crate::review::Decision;
 use crate::snapshot::Mode;

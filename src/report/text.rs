@@ -8,9 +8,9 @@ use crate::text::{count, printable};
 use anstyle::{AnsiColor, Style};
 use std::io::{self, Write};
 
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const GREEN: Style = AnsiColor::Green.on_default();
+pub(super) const BOLD: Style = Style::new().bold();
+pub(super) const DIM: Style = Style::new().dimmed();
+pub(super) const GREEN: Style = AnsiColor::Green.on_default();
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default();
 const CYAN: Style = AnsiColor::Cyan.on_default();
@@ -20,6 +20,12 @@ const CYAN: Style = AnsiColor::Cyan.on_default();
 /// # Errors
 /// Those of the writer.
 pub fn result(out: &mut dyn Write, r: &Reviewed, containers: &[String]) -> io::Result<()> {
+    head(out, r)?;
+    body(out, r, containers)
+}
+
+/// The line of verdict.
+pub(super) fn head(out: &mut dyn Write, r: &Reviewed) -> io::Result<()> {
     let decision = &r.decision;
     let (style, verdict) = match (decision.denied, decision.would_deny) {
         (true, _) => (RED, "DENY "),
@@ -31,6 +37,12 @@ pub fn result(out: &mut dyn Write, r: &Reviewed, containers: &[String]) -> io::R
         why if why.is_empty() => writeln!(out)?,
         why => writeln!(out, "  {DIM}{why}{DIM:#}")?,
     }
+    Ok(())
+}
+
+/// Changes and findings.
+pub(super) fn body(out: &mut dyn Write, r: &Reviewed, containers: &[String]) -> io::Result<()> {
+    let decision = &r.decision;
     for change in &decision.plan.changes {
         change_lines(out, change, containers)?;
     }

@@ -6,6 +6,7 @@ pub mod envelope;
 pub mod response;
 pub mod webhook;
 
+use crate::fabric::why::{Why, why};
 use crate::fabric::{Because, Evidence, Profile, Question, Resolution, resolve};
 use crate::multus::{self, AnnotationError, Networks};
 use crate::patch::{Operation, operations};
@@ -74,6 +75,39 @@ pub struct Decision {
     pub would_deny: bool,
 }
 
+/// Tells how the profile of a pod was found, for people; `None` where the pod is out of scope.
+///
+/// # Errors
+/// As [`decide_pod`].
+pub fn why_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Option<Why>, DecodeError> {
+    let pod: PodView<'_> = decode::object(request.json)?;
+    if !in_scope(&pod, snapshot) {
+        return Ok(None);
+    }
+    let networks = pod.annotation(multus::NETWORKS_ANNOTATION).and_then(|text| multus::parse(text).ok());
+    Ok(Some(why(question(&pod, networks.as_ref(), request, snapshot), snapshot)))
+}
+
+fn in_scope(pod: &PodView<'_>, snapshot: &Snapshot) -> bool {
+    snapshot.settings().accelerators.asked_by(pod) || pod.annotation(PROFILE_ANNOTATION).is_some()
+}
+
+fn question<'a>(
+    pod: &'a PodView<'a>,
+    networks: Option<&'a Networks<'a>>,
+    request: PodRequest<'a>,
+    snapshot: &Snapshot,
+) -> Question<'a> {
+    Question {
+        pod,
+        networks,
+        namespace: request.namespace,
+        flag: request.profile,
+        accelerators: snapshot.settings().accelerators.whole_of(pod),
+        gang: request.gang,
+    }
+}
+
 /// Decides on a pod.
 ///
 /// # Errors
@@ -81,24 +115,14 @@ pub struct Decision {
 /// before it asks us.
 pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decision, DecodeError> {
     let pod: PodView<'_> = decode::object(request.json)?;
-    let accelerators = &snapshot.settings().accelerators;
-    if !accelerators.asked_by(&pod) && pod.annotation(PROFILE_ANNOTATION).is_none() {
+    if !in_scope(&pod, snapshot) {
         return Ok(Decision::default());
     }
     let networks: Option<Result<Networks<'_>, AnnotationError>> =
         pod.annotation(multus::NETWORKS_ANNOTATION).map(multus::parse);
     let networks = networks.as_ref();
-    let resolution = resolve(
-        Question {
-            pod: &pod,
-            networks: networks.and_then(|n| n.as_ref().ok()),
-            namespace: request.namespace,
-            flag: request.profile,
-            accelerators: accelerators.whole_of(&pod),
-            gang: request.gang,
-        },
-        snapshot,
-    );
+    let resolution =
+        resolve(question(&pod, networks.and_then(|n| n.as_ref().ok()), request, snapshot), snapshot);
     let namespace_facts = snapshot.namespace(request.namespace);
     let ranks_over_ssh = request.ranks_over_ssh || crate::pod::ranks::over_ssh(&pod);
     let scene = Scene {

@@ -28,6 +28,7 @@ mod suite;
 mod support;
 mod usage;
 mod webhook;
+mod why;
 mod yaml_oracle;
 
 fn main() -> std::process::ExitCode {
@@ -49,6 +50,7 @@ fn main() -> std::process::ExitCode {
     properties::add(&mut suite);
     parsers::add(&mut suite);
     no_value::add(&mut suite);
+    why::add(&mut suite);
     webhook::add(&mut suite);
     e2e::add(&mut suite);
     let code = suite.run(&arguments);

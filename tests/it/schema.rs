@@ -5,6 +5,7 @@ use crate::round_trip::review;
 use crate::suite::Suite;
 use crate::support::{golden, names, read, root};
 use fabric_admission::report::json::Document;
+use fabric_admission::report::why;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -61,6 +62,11 @@ pub(crate) fn add(suite: &mut Suite) {
         let settings = schemars::generate::SchemaSettings::default().for_serialize();
         let schema = settings.into_generator().into_root_schema_for::<Document<'static>>();
         Ok(golden(&path("review-v1.json"), Some(&text(&schema)?))?)
+    });
+    suite.add("schema::why_is_current", || {
+        let settings = schemars::generate::SchemaSettings::default().for_serialize();
+        let schema = settings.into_generator().into_root_schema_for::<why::Report<'static>>();
+        Ok(golden(&path("why-v1.json"), Some(&text(&schema)?))?)
     });
     suite.add("schema::fabricprofile_is_current", || {
         let schema = schemars::schema_for!(fabric_admission::fabric::FabricProfile);
@@ -128,6 +134,13 @@ fn contract() -> Result<(), String> {
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+}
+
+/// A report of `why` against its published schema.
+pub(crate) fn validate_why(report: &Value) -> Result<(), String> {
+    let schema: Value = serde_json::from_str(&read(&path("why-v1.json"))?).map_err(|e| e.to_string())?;
+    validate(report, &schema, &schema, "")?;
+    crate::round_trip::same("schema", &Value::from("fabric-admission.dev/why/v1"), &report["schema"])
 }
 
 /// A report against the published schema and the contract's word on null.

@@ -1,26 +1,30 @@
 //! Objects to results.
 
-use super::objects::{Found, Object, of, unread};
-use super::{Setting, place, source};
+use super::Setting;
+use crate::cli::input::objects::{Found, Object, of, unread};
+use crate::cli::input::{place, source};
+use crate::fabric::why::Why;
 use crate::facts::{Kind, is_fact};
 use crate::manifest::Document;
 use crate::pod::{template, workload};
 use crate::report::{Reviewed, Skipped, Unread};
-use crate::review::{Decision, PodRequest, Stage, decide_object, decide_pod};
+use crate::review::{Decision, PodRequest, Stage, decide_object, decide_pod, why_pod};
 use crate::rules::{ObjectContext, checks_kind, judges_kind};
 use crate::snapshot::{Mode, Snapshot};
 
 /// What one document comes to.
 #[derive(Default)]
-pub(super) struct Outcome {
-    pub(super) results: Vec<Reviewed>,
+pub(in crate::cli) struct Outcome {
+    pub(in crate::cli) results: Vec<Reviewed>,
     /// Container names of each result, for people.
-    pub(super) containers: Vec<Vec<String>>,
-    pub(super) skipped: Vec<Skipped>,
-    pub(super) unread: Vec<Unread>,
+    pub(in crate::cli) containers: Vec<Vec<String>>,
+    /// How the profile of each was found, where that is asked for.
+    pub(in crate::cli) whys: Vec<Option<Why>>,
+    pub(in crate::cli) skipped: Vec<Skipped>,
+    pub(in crate::cli) unread: Vec<Unread>,
 }
 
-pub(super) fn document(document: &Document, setting: &Setting, snapshot: &Snapshot) -> Outcome {
+pub(in crate::cli) fn document(document: &Document, setting: &Setting, snapshot: &Snapshot) -> Outcome {
     let mut outcome = Outcome::default();
     for found in of(document) {
         match found {
@@ -45,6 +49,7 @@ fn object(object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: 
         if has_result {
             outcome.results.push(reviewed(object, None, object.namespace.clone(), true, mode, decision));
             outcome.containers.push(Vec::new());
+            outcome.whys.push(None);
         }
     }
     let templates = if is_pod {
@@ -92,6 +97,7 @@ fn pod(
             let pointer = Some(template.pointer.clone());
             outcome.results.push(reviewed(object, pointer, namespace, opted_in, mode, decision));
             outcome.containers.push(names(template.json));
+            outcome.whys.push(if setting.why { why_pod(request, snapshot).ok().flatten() } else { None });
         }
         Err(error) => {
             let pointer = format!("{}{}{}", object.pointer, template.pointer, error.pointer);

@@ -2,8 +2,9 @@
 //! order, so that memory does not grow with the number of results.
 
 use super::decide::{self, Outcome};
-use super::inputs::File;
-use super::{Format, Loaded, Setting};
+use super::{Format, Setting};
+use crate::cli::input::Loaded;
+use crate::cli::input::files::File;
 use crate::manifest::{self, Document};
 use crate::patch::Operation;
 use crate::report::json::{ResultEntry, SCHEMA, patch};

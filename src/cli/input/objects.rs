@@ -10,20 +10,20 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// An object of a document.
-pub(super) struct Object<'a> {
-    pub(super) document: &'a Document,
+pub(in crate::cli) struct Object<'a> {
+    pub(in crate::cli) document: &'a Document,
     /// JSON pointer of the object in its document.
-    pub(super) pointer: String,
-    pub(super) json: &'a str,
-    pub(super) api_version: String,
-    pub(super) kind: String,
-    pub(super) namespace: Option<String>,
-    pub(super) name: Option<String>,
-    pub(super) generate_name: Option<String>,
+    pub(in crate::cli) pointer: String,
+    pub(in crate::cli) json: &'a str,
+    pub(in crate::cli) api_version: String,
+    pub(in crate::cli) kind: String,
+    pub(in crate::cli) namespace: Option<String>,
+    pub(in crate::cli) name: Option<String>,
+    pub(in crate::cli) generate_name: Option<String>,
 }
 
 impl Object<'_> {
-    pub(super) fn group(&self) -> &str {
+    pub(in crate::cli) fn group(&self) -> &str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)
     }
 }
@@ -57,14 +57,14 @@ struct Items<'a> {
 }
 
 /// What a document comes to.
-pub(super) enum Found<'a> {
+pub(in crate::cli) enum Found<'a> {
     Object(Object<'a>),
     Skipped(Skipped),
     Unread(Unread),
 }
 
 /// Objects of a document, in order.
-pub(super) fn of(document: &Document) -> Vec<Found<'_>> {
+pub(in crate::cli) fn of(document: &Document) -> Vec<Found<'_>> {
     let mut found = Vec::new();
     unwrap(document, String::new(), document.json.get(), None, &mut found);
     found
@@ -162,7 +162,7 @@ fn review_request<'a>(document: &'a Document, json: &'a str, found: &mut Vec<Fou
     }
 }
 
-pub(super) fn unread(document: &Document, pointer: &str, message: &str) -> Unread {
+pub(in crate::cli) fn unread(document: &Document, pointer: &str, message: &str) -> Unread {
     let place = place(document, pointer);
     let at = if pointer.is_empty() { String::new() } else { format!("{pointer}: ") };
     Unread {
@@ -175,16 +175,16 @@ pub(super) fn unread(document: &Document, pointer: &str, message: &str) -> Unrea
 
 /// What is wrong with objects that are facts.
 #[derive(Default)]
-pub(super) struct Problems {
+pub(in crate::cli) struct Problems {
     /// Each ends the run with code 2: profiles, and inputs that cannot be read at all. With a snippet of the file.
-    pub(super) errors: Vec<(Unread, Option<String>)>,
+    pub(in crate::cli) errors: Vec<(Unread, Option<String>)>,
     /// Facts that are left out.
-    pub(super) warnings: Vec<Unread>,
+    pub(in crate::cli) warnings: Vec<Unread>,
 }
 
 /// Takes every object that is a fact into the builder. A fact among the inputs that cannot be read is a finding on
 /// that object (FAB809), of the cluster's files a warning; a profile that cannot be read is an error.
-pub(super) fn facts(
+pub(in crate::cli) fn facts(
     loaded: &Loaded,
     layer: Layer,
     namespace: &str,

@@ -8,10 +8,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// One file and its documents.
-pub(super) struct File {
+pub(in crate::cli) struct File {
     /// Bytes as read: unchanged documents are written again as they came.
-    pub(super) text: Vec<u8>,
-    pub(super) documents: Vec<Document>,
+    pub(in crate::cli) text: Vec<u8>,
+    pub(in crate::cli) documents: Vec<Document>,
 }
 
 /// Extensions that are looked for in directories.
@@ -19,7 +19,7 @@ const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 /// Deepest directory tree that is searched; symbolic links to directories are not followed.
 const MAX_DEPTH: usize = 64;
 
-pub(super) fn read(paths: &[PathBuf]) -> Loaded {
+pub(in crate::cli) fn read(paths: &[PathBuf]) -> Loaded {
     let mut unread = Vec::new();
     let mut files = Vec::new();
     for path in paths {

@@ -1,6 +1,6 @@
 //! Profiles from the binary, from files, and by name.
 
-use super::{inputs, objects};
+use super::{files, objects};
 use crate::fabric::base::BASES;
 use crate::fabric::{FabricProfile, Profile};
 use crate::manifest::{self, Item};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The compiled-in profiles.
-pub(super) fn bases() -> Result<Vec<FabricProfile>, String> {
+pub(in crate::cli) fn bases() -> Result<Vec<FabricProfile>, String> {
     BASES
         .iter()
         .map(|(name, text)| {
@@ -28,13 +28,13 @@ pub(super) fn bases() -> Result<Vec<FabricProfile>, String> {
 }
 
 /// Loads the profiles of a site, all of them or none: half a set could give a pod another fabric than its peers.
-pub(super) fn load(
+pub(in crate::cli) fn load(
     path: &Path,
     bases: &[FabricProfile],
     builder: &mut Builder,
     problems: &mut Vec<(Unread, Option<String>)>,
 ) {
-    let loaded = inputs::read(&[PathBuf::from(path)]);
+    let loaded = files::read(&[PathBuf::from(path)]);
     let before = problems.len();
     let mut profiles = Vec::new();
     for document in loaded.files.iter().flat_map(|f| &f.documents) {
@@ -87,7 +87,7 @@ fn one(json: &str, bases: &[FabricProfile]) -> Result<FabricProfile, (String, St
 }
 
 /// A profile for `--profile`: the site's own, else a compiled-in one as it stands.
-pub(super) fn by_name(
+pub(in crate::cli) fn by_name(
     name: &str,
     snapshot: &Snapshot,
     bases: &[FabricProfile],

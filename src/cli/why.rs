@@ -1,0 +1,71 @@
+//! `why`: how the profile of each pod is found.
+
+use super::review::Setting;
+use super::review::decide::{self, Outcome};
+use super::{Exit, input};
+use crate::report::why::{Entry, Report, text};
+use clap::ValueEnum;
+use std::io::{self, Write};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    input: input::Inputs,
+    /// Output format
+    #[arg(long, short, value_enum, default_value_t = Format::Text)]
+    output: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For programs: fabric-admission.dev/why/v1
+    Json,
+}
+
+pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let prepared = match input::prepare(&arguments.input, err)? {
+        Ok(prepared) => prepared,
+        Err(exit) => return Ok(exit),
+    };
+    let setting = Setting { namespace: prepared.namespace, mode: None, profile: prepared.profile, why: true };
+    let mut skipped = prepared.loaded.skipped;
+    let mut unread = prepared.unread;
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for document in prepared.loaded.files.iter().flat_map(|f| &f.documents) {
+        let mut outcome = decide::document(document, &setting, &prepared.snapshot);
+        for problem in &outcome.unread {
+            let (file, line, column) = (&problem.file, problem.line, problem.column);
+            writeln!(err, "error: {file}:{line}:{column}: {}", problem.message)?;
+        }
+        skipped.append(&mut outcome.skipped);
+        unread.append(&mut outcome.unread);
+        outcomes.push(outcome);
+    }
+    // Objects that are no pods have no profile to be found.
+    let pods = || {
+        let all = outcomes.iter().flat_map(|o| o.results.iter().zip(&o.containers).zip(&o.whys));
+        all.filter(|((reviewed, _), _)| reviewed.template.is_some())
+    };
+    match arguments.output {
+        Format::Text => {
+            let mut first = true;
+            for ((reviewed, containers), why) in pods() {
+                if !std::mem::take(&mut first) {
+                    writeln!(out)?;
+                }
+                text(out, reviewed, containers, why.as_ref())?;
+            }
+            if first {
+                writeln!(out, "no pod among the inputs")?;
+            }
+        }
+        Format::Json => {
+            let results = pods().map(|((reviewed, _), why)| Entry::new(reviewed, why.as_ref())).collect();
+            serde_json::to_writer(&mut *out, &Report::new(results, &skipped, &unread))?;
+            writeln!(out)?;
+        }
+    }
+    Ok(if unread.is_empty() { Exit::Clean } else { Exit::Usage })
+}

@@ -1,0 +1,223 @@
+//! How a profile was found, as people and programs read it (`fabric-admission.dev/why/v1`).
+
+use super::json::ResultEntry;
+use super::text::{BOLD, DIM, GREEN, body, head};
+use super::{Reviewed, Skipped, Unread};
+use crate::fabric::why::{Candidate, Why};
+use crate::fabric::{Resolution, nodes::Dropped};
+use crate::text::count;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// Name and version of the format.
+pub const SCHEMA: &str = "fabric-admission.dev/why/v1";
+
+/// The whole document.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Report<'a> {
+    /// Always `fabric-admission.dev/why/v1`.
+    schema: &'static str,
+    /// One entry for each pod and pod template.
+    results: Vec<Entry<'a>>,
+    /// Objects that were passed over.
+    skipped: &'a [Skipped],
+    /// Inputs that could not be read.
+    errors: &'a [Unread],
+}
+
+/// One pod or template.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Entry<'a> {
+    /// What a review says of it.
+    review: ResultEntry<'a>,
+    /// How its profile was found; null where the pod asks for no accelerator.
+    why: Option<Story<'a>>,
+}
+
+/// How a profile was found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Story<'a> {
+    /// `profile`, `ambiguous`, `refused`, `outside` (its `when` keeps the pod as it is) or `none`.
+    outcome: &'static str,
+    /// Profiles that are open where it is ambiguous.
+    candidates: Vec<&'a str>,
+    /// Steps in their order, up to the one that decided and those that were not asked.
+    steps: Vec<StepEntry<'a>>,
+    /// Where the pod can land; null where no node is known.
+    landing: Option<LandingEntry<'a>>,
+    /// Every profile.
+    profiles: Vec<ProfileEntry<'a>>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct StepEntry<'a> {
+    /// `flag`, `annotation`, `own`, `nodes`, `selectors`, `namespace` or `cluster`.
+    step: &'static str,
+    /// What was looked at and what it said.
+    said: &'a str,
+    /// Whether it decided.
+    decides: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct LandingEntry<'a> {
+    /// Nodes known (count).
+    nodes: usize,
+    /// Nodes that the pod can land on (count).
+    fits: usize,
+    /// Those nodes by the profiles they carry.
+    fabrics: Vec<FabricEntry<'a>>,
+    /// What keeps the pod off the others.
+    dropped: Vec<DroppedEntry<'a>>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct FabricEntry<'a> {
+    /// Profiles, the highest priority first; none for nodes without a profile.
+    profiles: &'a [String],
+    /// Nodes (count).
+    nodes: usize,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct DroppedEntry<'a> {
+    /// The taint, selector or affinity.
+    by: &'a str,
+    /// Nodes (count).
+    nodes: usize,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ProfileEntry<'a> {
+    /// Name.
+    name: &'a str,
+    /// Whether the pod gets it.
+    chosen: bool,
+    /// Its nodes (count); null where it does not say which nodes it is for, or none is known.
+    nodes: Option<usize>,
+    /// Those that the pod can land on (count).
+    fits: Option<usize>,
+    /// What keeps the pod off the others.
+    dropped: Vec<DroppedEntry<'a>>,
+    /// What the pod or the cluster would need for it.
+    needs: &'a [String],
+}
+
+fn dropped(dropped: &[Dropped]) -> Vec<DroppedEntry<'_>> {
+    dropped.iter().map(|d| DroppedEntry { by: &d.by, nodes: d.nodes }).collect()
+}
+
+impl<'a> Report<'a> {
+    /// Puts the document together.
+    #[must_use]
+    pub fn new(results: Vec<Entry<'a>>, skipped: &'a [Skipped], errors: &'a [Unread]) -> Self {
+        Self { schema: SCHEMA, results, skipped, errors }
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// One result.
+    #[must_use]
+    pub fn new(reviewed: &'a Reviewed, why: Option<&'a Why>) -> Self {
+        Self { review: ResultEntry::from(reviewed), why: why.map(Story::from) }
+    }
+}
+
+impl<'a> From<&'a Why> for Story<'a> {
+    fn from(why: &'a Why) -> Self {
+        let (outcome, candidates): (_, Vec<&str>) = match &why.resolution {
+            Resolution::Profile { .. } => ("profile", Vec::new()),
+            Resolution::Ambiguous { candidates, .. } => {
+                ("ambiguous", candidates.iter().map(|p| p.name.as_str()).collect())
+            }
+            Resolution::Refused { .. } => ("refused", Vec::new()),
+            Resolution::Outside { profile, .. } => ("outside", vec![profile.name.as_str()]),
+            Resolution::NotApplicable { .. } => ("none", Vec::new()),
+        };
+        Self {
+            outcome,
+            candidates,
+            steps: why
+                .steps
+                .iter()
+                .map(|s| StepEntry { step: s.name, said: &s.said, decides: s.decides })
+                .collect(),
+            landing: why.landing.as_ref().map(|l| LandingEntry {
+                nodes: l.nodes,
+                fits: l.fits,
+                fabrics: l
+                    .fabrics
+                    .iter()
+                    .map(|(profiles, nodes)| FabricEntry { profiles, nodes: *nodes })
+                    .collect(),
+                dropped: dropped(&l.dropped),
+            }),
+            profiles: why
+                .profiles
+                .iter()
+                .map(|p| ProfileEntry {
+                    name: &p.name,
+                    chosen: p.chosen,
+                    nodes: p.nodes.map(|n| n.0),
+                    fits: p.nodes.map(|n| n.1),
+                    dropped: dropped(&p.dropped),
+                    needs: &p.needs,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Writes one result for people.
+///
+/// # Errors
+/// Those of the writer.
+pub fn text(
+    out: &mut dyn Write,
+    reviewed: &Reviewed,
+    containers: &[String],
+    why: Option<&Why>,
+) -> io::Result<()> {
+    head(out, reviewed)?;
+    let Some(why) = why else { return Ok(()) };
+    writeln!(out, "{BOLD}steps{BOLD:#}")?;
+    for step in &why.steps {
+        let mark = if step.decides { "->" } else { "  " };
+        writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<11} {}", step.name, step.said)?;
+    }
+    if let Some(landing) = why.landing.as_ref().filter(|l| !l.dropped.is_empty()) {
+        writeln!(out, "{BOLD}nodes it cannot land on{BOLD:#}")?;
+        for d in &landing.dropped {
+            writeln!(out, "     {} by {}", count(d.nodes, "node"), d.by)?;
+        }
+    }
+    if !why.profiles.is_empty() {
+        writeln!(out, "{BOLD}profiles{BOLD:#}")?;
+    }
+    let width = why.profiles.iter().map(|p| p.name.len()).max().unwrap_or(0).min(40);
+    for profile in &why.profiles {
+        candidate(out, profile, width)?;
+    }
+    let plain = reviewed.decision.plan.changes.is_empty() && reviewed.decision.findings.is_empty();
+    if !plain {
+        writeln!(out, "{BOLD}changes and findings{BOLD:#}")?;
+    }
+    body(out, reviewed, containers)
+}
+
+fn candidate(out: &mut dyn Write, profile: &Candidate, width: usize) -> io::Result<()> {
+    let mark = if profile.chosen { "->" } else { "  " };
+    let nodes = match profile.nodes {
+        Some((all, fits)) => format!("fits {fits} of its {}", count(all, "node")),
+        None => "no nodes of its own known".to_owned(),
+    };
+    writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<width$}  {nodes}", profile.name)?;
+    for d in &profile.dropped {
+        writeln!(out, "     {:<width$}  {DIM}{} kept off by {}{DIM:#}", "", count(d.nodes, "node"), d.by)?;
+    }
+    for need in &profile.needs {
+        writeln!(out, "     {:<width$}  needs {need}", "")?;
+    }
+    Ok(())
+}
