@@ -1,8 +1,8 @@
 //! `serve`: the admission webhook.
 
 use super::Exit;
-use super::input::{Choice, facts_from_files};
-use crate::server::{self, Limits, Settings};
+use super::input::{Choice, facts_from_files, files};
+use crate::server::{self, Limits, Look, Settings, Source};
 use crate::snapshot::Mode;
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -41,6 +41,9 @@ pub(super) struct Arguments {
     cluster: Vec<PathBuf>,
     #[command(flatten)]
     choice: Choice,
+    /// Seconds between looks at the files of --profiles and --cluster
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_FACTS_POLL", default_value_t = 10.0, value_parser = seconds)]
+    facts_poll: f64,
     /// What is done about network objects
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_NETWORK_OBJECTS", default_value_t = NetworkObjects::Audit)]
     network_objects: NetworkObjects,
@@ -86,6 +89,8 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         writeln!(err, "error: --tls-mode files needs --tls-cert and --tls-key")?;
         return Ok(Exit::Usage);
     };
+    // Before the files are read, so that a change in between is seen.
+    let source = source(arguments);
     let snapshot =
         match facts_from_files(arguments.profiles.as_deref(), &arguments.cluster, &arguments.choice, err)? {
             Some(snapshot) => snapshot,
@@ -116,7 +121,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
                 return Ok(Exit::Internal);
             }
         };
-    let outcome = runtime.block_on(server::run(settings, Limits::default(), snapshot, |webhook, admin| {
+    let outcome = runtime.block_on(server::run(settings, Limits::default(), snapshot, source, |webhook, admin| {
         // One line on stderr that scripts wait for; the logs are there too, so it goes past them.
         let line = serde_json::json!({"event": "listening", "webhook": webhook.to_string(), "admin": admin.to_string()});
         let _ = writeln!(io::stderr(), "{line}");
@@ -133,4 +138,29 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
             Ok(Exit::Internal)
         }
     }
+}
+
+/// Looks at the files of profiles and facts again; `None` where there are none.
+fn source(arguments: &Arguments) -> Option<Source> {
+    let (profiles, cluster) = (arguments.profiles.clone(), arguments.cluster.clone());
+    let choice = arguments.choice.clone();
+    let paths: Vec<PathBuf> = profiles.iter().chain(&cluster).cloned().collect();
+    if paths.is_empty() {
+        return None;
+    }
+    let mut known = files::fingerprint(&paths);
+    let look = move || {
+        let found = files::fingerprint(&paths);
+        if found == known {
+            return Look::Same;
+        }
+        known = found;
+        let mut told = Vec::new();
+        match facts_from_files(profiles.as_deref(), &cluster, &choice, &mut told) {
+            Ok(Some(snapshot)) => Look::New(Box::new(snapshot)),
+            Ok(None) => Look::Failed(String::from_utf8_lossy(&told).trim_end().to_owned()),
+            Err(error) => Look::Failed(error.to_string()),
+        }
+    };
+    Some(Source { every: Duration::from_secs_f64(arguments.facts_poll.max(0.05)), look: Box::new(look) })
 }

@@ -21,6 +21,7 @@ pub struct Metrics {
     handshakes: Family<HandshakeLabel, Counter>,
     panics: Counter,
     certificate_reloads: Family<ReloadLabel, Counter>,
+    facts_reloads: Family<ReloadLabel, Counter>,
     certificate_loaded_at: Gauge,
 }
 
@@ -140,6 +141,12 @@ impl Metrics {
         registry.register("tls_handshakes", "TLS handshakes by result", handshakes.clone());
         let panics = Counter::default();
         registry.register("panics", "Faults of ours that were caught and answered 500", panics.clone());
+        let facts_reloads = Family::<ReloadLabel, Counter>::default();
+        registry.register(
+            "facts_reloads",
+            "Changed files of profiles and facts, by what became of them",
+            facts_reloads.clone(),
+        );
         let certificate_reloads = Family::<ReloadLabel, Counter>::default();
         registry.register(
             "certificate_reloads",
@@ -166,6 +173,7 @@ impl Metrics {
             handshakes,
             panics,
             certificate_reloads,
+            facts_reloads,
             certificate_loaded_at,
         }
     }
@@ -209,6 +217,14 @@ impl Metrics {
     /// Notes that the files could not be used.
     pub fn certificate_failed(&self) {
         self.certificate_reloads.get_or_create(&ReloadLabel { result: "failed" }).inc();
+    }
+    /// Notes that other profiles and facts came into use.
+    pub fn facts_loaded(&self) {
+        self.facts_reloads.get_or_create(&ReloadLabel { result: "ok" }).inc();
+    }
+    /// Notes that changed files of profiles and facts could not be used.
+    pub fn facts_failed(&self) {
+        self.facts_reloads.get_or_create(&ReloadLabel { result: "failed" }).inc();
     }
     /// The text that Prometheus reads.
     #[must_use]

@@ -4,6 +4,7 @@
 mod accept;
 mod admin;
 mod connection;
+mod facts;
 mod metrics;
 mod routes;
 pub mod tls;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
+pub use facts::{Look, Source};
 pub use metrics::Metrics;
 
 /// Everything the server needs to know before it starts.
@@ -120,6 +122,7 @@ pub async fn run(
     settings: Settings,
     limits: Limits,
     snapshot: Snapshot,
+    source: Option<Source>,
     listening: impl FnOnce(SocketAddr, SocketAddr),
 ) -> Result<(), StartError> {
     let store = Arc::new(tls::Store::load(&settings.tls_cert, &settings.tls_key)?);
@@ -143,10 +146,14 @@ pub async fn run(
     let stop = stop_signal(Arc::clone(&state), settings.lame_duck).map_err(StartError::Signal)?;
     state.metrics.certificate_loaded();
     let reload = tokio::spawn(tls::reload(Arc::clone(&store), settings.tls_poll, Arc::clone(&state)));
+    let facts = source.map(|source| tokio::spawn(facts::reload(source, Arc::clone(&state))));
     let admin = tokio::spawn(admin::serve(admin_listener, Arc::clone(&state)));
     listening(addresses.0, addresses.1);
     accept::serve(webhook, config, Arc::clone(&state), stop).await;
     reload.abort();
+    if let Some(facts) = facts {
+        facts.abort();
+    }
     admin.abort();
     Ok(())
 }

@@ -4,6 +4,7 @@ use super::Loaded;
 use crate::manifest::{self, Document, Item};
 use crate::report::{Skipped, Source, Unread};
 use rayon::prelude::*;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -60,6 +61,20 @@ pub(in crate::cli) fn read(paths: &[PathBuf]) -> Loaded {
         }
     }
     loaded
+}
+
+/// A number that changes with the names and contents of the files.
+pub(in crate::cli) fn fingerprint(paths: &[PathBuf]) -> u64 {
+    let mut files = Vec::new();
+    for path in paths {
+        list(path, &mut files, &mut Vec::new());
+    }
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        file.hash(&mut hasher);
+        std::fs::read(&file).ok().hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 fn read_one(path: &Path) -> io::Result<(Vec<u8>, Vec<Item>)> {

@@ -56,7 +56,7 @@ fn start() -> Result<InProcess, String> {
     std::thread::spawn(move || {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        runtime.block_on(run(settings, LIMITS, Snapshot::default(), |webhook, admin| {
+        runtime.block_on(run(settings, LIMITS, Snapshot::default(), None, |webhook, admin| {
             let _ = sender.send((webhook, admin));
         }))
     });

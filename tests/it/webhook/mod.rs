@@ -1,6 +1,7 @@
 //! The server over real TLS: a child process, and a client that writes its own HTTP.
 
 mod deadlines;
+mod facts;
 mod one_plan;
 mod protocol;
 mod reload;
@@ -21,6 +22,7 @@ use std::time::Duration;
 pub(crate) fn add(suite: &mut Suite) {
     protocol::add(suite);
     reload::add(suite);
+    facts::add(suite);
     deadlines::add(suite);
     start_and_stop::add(suite);
     one_plan::add(suite);
