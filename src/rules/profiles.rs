@@ -191,8 +191,8 @@ static LEFT_ALONE: Meta = Meta {
     severity: Severity::Info,
     summary: "a pod with a profile is left as it is",
     what: "The pod has a profile, and something about it keeps the plan empty: hostNetwork, networks of a cloud \
-           provider, annotation `fabric-admission.dev/inject: \"false\"`, a profile for review only, Windows. The rules \
-           still run.",
+           provider, annotation `fabric-admission.dev/inject: \"false\"`, a profile for review only, Windows; or the pod \
+           uses resources or networks of a profile whose `when` it does not meet. The rules still run.",
     why: "Injecting would do nothing (no CNI plugin is called for hostNetwork pods) or fight with whoever serves the \
           pod.",
     fix: "Nothing, where that is meant.",
@@ -241,6 +241,22 @@ impl Rule for LeftAlone {
         &LEFT_ALONE
     }
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        if let Resolution::Outside {
+            profile,
+            evidence: evidence @ (Evidence::Resource(_) | Evidence::Network(_)),
+            reason,
+        } = context.resolution
+        {
+            let name = &profile.name;
+            findings.add(
+                "",
+                format!("profile {name} ({}) is not applied: {reason}", evidence.words()),
+                format!(
+                    "nothing where that is meant, else annotate the pod with {PROFILE_ANNOTATION}: {name}"
+                ),
+            );
+            return;
+        }
         let Some((profile, _)) = context.resolution.profile() else { return };
         let Some(withheld) = &context.plan.withheld else { return };
         let name = &profile.name;

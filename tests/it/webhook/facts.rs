@@ -60,7 +60,9 @@ fn changed() -> Outcome {
 
 fn node() -> Outcome {
     let fabric = |name: &str| {
-        format!("apiVersion: v1\nkind: Node\nmetadata: {{name: gpu-1, labels: {{fabric: {name}, pool: p}}}}\n")
+        format!(
+            "apiVersion: v1\nkind: Node\nmetadata: {{name: gpu-1, labels: {{fabric: {name}, pool: p}}}}\n"
+        )
     };
     let files = [
         ("profiles/a.yaml", profile("east", "x.com/east")),
