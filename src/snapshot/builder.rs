@@ -42,7 +42,7 @@ pub enum FactError {
 /// Collects facts.
 #[derive(Debug, Default)]
 pub struct Builder {
-    bases: Vec<FabricProfile>,
+    bases: Arc<[FabricProfile]>,
     store: Store,
     nodes: NodeIndex,
     /// Layers of nodes that do not come from a live cluster. Of a node only its nearest layer is kept.
@@ -54,7 +54,7 @@ impl Builder {
     /// A builder that knows the compiled-in profiles, which other profiles inherit from.
     #[must_use]
     pub fn new(bases: Vec<FabricProfile>) -> Self {
-        Self { bases, ..Self::default() }
+        Self { bases: bases.into(), ..Self::default() }
     }
 
     /// Whether objects of a kind give facts.
@@ -149,6 +149,7 @@ impl Builder {
         snapshot.nodes = self.nodes.view();
         snapshot.catalog = Catalog::new(profiles, &snapshot.nodes);
         snapshot.settings = self.settings.clone();
+        snapshot.bases = Arc::clone(&self.bases);
         snapshot
     }
 }

@@ -8,7 +8,7 @@ mod store;
 pub use builder::{Builder, FactError, Layer};
 
 use crate::fabric::nodes::NodeView;
-use crate::fabric::{Catalog, Profile};
+use crate::fabric::{Catalog, FabricProfile, Profile};
 use crate::facts::Index;
 use crate::pod::Accelerators;
 use std::collections::{BTreeMap, HashMap};
@@ -53,6 +53,7 @@ pub struct Snapshot {
     facts: Index,
     lists_networks: bool,
     settings: Settings,
+    bases: Arc<[FabricProfile]>,
 }
 
 /// Settings of the cluster.
@@ -129,6 +130,16 @@ impl Snapshot {
     #[must_use]
     pub fn namespace(&self, name: &str) -> Option<&NamespaceFacts> {
         self.namespaces.get(name).map(Arc::as_ref)
+    }
+    /// Namespaces that are known, by name.
+    #[must_use]
+    pub fn namespaces(&self) -> BTreeMap<&str, &NamespaceFacts> {
+        self.namespaces.iter().map(|(name, facts)| (name.as_str(), &**facts)).collect()
+    }
+    /// The compiled-in profiles, which profiles inherit from.
+    #[must_use]
+    pub fn bases(&self) -> &[FabricProfile] {
+        &self.bases
     }
     /// Settings.
     #[must_use]
