@@ -47,12 +47,18 @@ impl Mode {
 /// Everything that is known when a decision is made. Cheap to share; never changed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    catalog: Catalog,
+    catalog: Arc<Catalog>,
     nodes: NodeView,
-    namespaces: HashMap<String, Arc<NamespaceFacts>>,
-    facts: Index,
+    objects: Arc<Objects>,
     lists_networks: bool,
     settings: Settings,
+}
+
+/// What objects say that are kept one by one.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Objects {
+    namespaces: HashMap<String, Arc<NamespaceFacts>>,
+    facts: Index,
 }
 
 /// Settings of the cluster.
@@ -128,7 +134,7 @@ impl Snapshot {
     /// What is known of a namespace; `None` where no object of it was given.
     #[must_use]
     pub fn namespace(&self, name: &str) -> Option<&NamespaceFacts> {
-        self.namespaces.get(name).map(Arc::as_ref)
+        self.objects.namespaces.get(name).map(Arc::as_ref)
     }
     /// Settings.
     #[must_use]
