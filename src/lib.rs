@@ -28,6 +28,7 @@ pub mod snapshot;
 mod text;
 // ---- shell ----
 pub mod cli;
+pub mod cluster;
 pub mod manifest;
 pub mod server;
 pub mod telemetry;

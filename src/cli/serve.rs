@@ -2,7 +2,8 @@
 
 use super::Exit;
 use super::input::{Choice, facts_from_files, files};
-use crate::server::{self, Limits, Look, Settings, Source};
+use crate::cluster::{self, Pace};
+use crate::server::{self, Facts, Limits, Live, Look, Settings, Source};
 use crate::snapshot::Mode;
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -44,6 +45,15 @@ pub(super) struct Arguments {
     /// Seconds between looks at the files of --profiles and --cluster
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_FACTS_POLL", default_value_t = 10.0, value_parser = seconds)]
     facts_poll: f64,
+    /// API server to watch; without it the pod's service account, where there is one and --cluster is not given
+    #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_KUBECONFIG")]
+    kubeconfig: Option<PathBuf>,
+    /// Longest pause before a watch that failed, or a kind that is absent, is tried again
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_RETRY", default_value_t = 10.0, value_parser = seconds)]
+    watch_retry: f64,
+    /// Time limit that is asked of a watch
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_TIMEOUT", default_value_t = 120.0, value_parser = seconds)]
+    watch_timeout: f64,
     /// What is done about network objects
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_NETWORK_OBJECTS", default_value_t = NetworkObjects::Audit)]
     network_objects: NetworkObjects,
@@ -91,11 +101,12 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     };
     // Before the files are read, so that a change in between is seen.
     let source = source(arguments);
-    let snapshot =
-        match facts_from_files(arguments.profiles.as_deref(), &arguments.cluster, &arguments.choice, err)? {
-            Some(snapshot) => snapshot,
-            None => return Ok(Exit::Usage),
-        };
+    let live =
+        arguments.kubeconfig.is_some() || (arguments.cluster.is_empty() && cluster::client::in_cluster());
+    let (profiles, cluster) = (arguments.profiles.as_deref(), &arguments.cluster);
+    let Some((builder, snapshot)) = facts_from_files(profiles, cluster, &arguments.choice, live, err)? else {
+        return Ok(Exit::Usage);
+    };
     let settings = Settings {
         bind: arguments.bind,
         admin_bind: arguments.admin_bind,
@@ -121,7 +132,25 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
                 return Ok(Exit::Internal);
             }
         };
-    let outcome = runtime.block_on(server::run(settings, Limits::default(), snapshot, source, |webhook, admin| {
+    let facts = if live {
+        let connecting = cluster::client::connect(arguments.kubeconfig.as_deref(), None);
+        match runtime.block_on(connecting) {
+            Ok(client) => {
+                let pace = Pace {
+                    retry: Duration::from_secs_f64(arguments.watch_retry.max(0.05)),
+                    watch: Duration::from_secs_f64(arguments.watch_timeout.max(1.0)),
+                };
+                Facts::Live(Box::new(Live { client, builder, pace }))
+            }
+            Err(error) => {
+                writeln!(err, "error: {error}")?;
+                return Ok(Exit::Usage);
+            }
+        }
+    } else {
+        source.map_or(Facts::Fixed, Facts::Files)
+    };
+    let outcome = runtime.block_on(server::run(settings, Limits::default(), snapshot, facts, |webhook, admin| {
         // One line on stderr that scripts wait for; the logs are there too, so it goes past them.
         let line = serde_json::json!({"event": "listening", "webhook": webhook.to_string(), "admin": admin.to_string()});
         let _ = writeln!(io::stderr(), "{line}");
@@ -156,8 +185,8 @@ fn source(arguments: &Arguments) -> Option<Source> {
         }
         known = found;
         let mut told = Vec::new();
-        match facts_from_files(profiles.as_deref(), &cluster, &choice, &mut told) {
-            Ok(Some(snapshot)) => Look::New(Box::new(snapshot)),
+        match facts_from_files(profiles.as_deref(), &cluster, &choice, false, &mut told) {
+            Ok(Some((_, snapshot))) => Look::New(Box::new(snapshot)),
             Ok(None) => Look::Failed(String::from_utf8_lossy(&told).trim_end().to_owned()),
             Err(error) => Look::Failed(error.to_string()),
         }

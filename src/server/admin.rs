@@ -33,10 +33,15 @@ fn router(state: Arc<State>) -> Router {
 /// Ready once everything is loaded, and until a signal to stop. An API server that is away changes nothing: what
 /// is known serves on.
 async fn ready(Shared(state): Shared<Arc<State>>) -> Response {
-    if state.ready.load(Ordering::Acquire) {
-        routes::plain(StatusCode::OK, "ok")
-    } else {
-        routes::plain(StatusCode::SERVICE_UNAVAILABLE, "stopping")
+    if !state.ready.load(Ordering::Acquire) {
+        return routes::plain(StatusCode::SERVICE_UNAVAILABLE, "stopping");
+    }
+    match state.sync.waiting() {
+        None => routes::plain(StatusCode::OK, "ok"),
+        Some(kinds) => {
+            let text = format!("waiting for the first list of: {}", kinds.join(", "));
+            routes::plain(StatusCode::SERVICE_UNAVAILABLE, &text)
+        }
     }
 }
 

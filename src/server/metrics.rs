@@ -22,6 +22,7 @@ pub struct Metrics {
     panics: Counter,
     certificate_reloads: Family<ReloadLabel, Counter>,
     facts_reloads: Family<ReloadLabel, Counter>,
+    watches: super::watch_metrics::WatchMetrics,
     certificate_loaded_at: Gauge,
 }
 
@@ -163,6 +164,7 @@ impl Metrics {
         let build = Family::<BuildLabels, Gauge>::default();
         build.get_or_create(&BuildLabels { version: env!("CARGO_PKG_VERSION") }).set(1);
         registry.register("build_info", "Version, as a label", build);
+        let watches = super::watch_metrics::WatchMetrics::register(&mut registry);
         Self {
             registry,
             requests,
@@ -174,6 +176,7 @@ impl Metrics {
             panics,
             certificate_reloads,
             facts_reloads,
+            watches,
             certificate_loaded_at,
         }
     }
@@ -225,6 +228,10 @@ impl Metrics {
     /// Notes that changed files of profiles and facts could not be used.
     pub fn facts_failed(&self) {
         self.facts_reloads.get_or_create(&ReloadLabel { result: "failed" }).inc();
+    }
+    /// What is counted of watches.
+    pub(super) fn watches(&self) -> &super::watch_metrics::WatchMetrics {
+        &self.watches
     }
     /// The text that Prometheus reads.
     #[must_use]

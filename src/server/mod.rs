@@ -8,8 +8,10 @@ mod facts;
 mod metrics;
 mod routes;
 pub mod tls;
+mod watch_metrics;
 
-use crate::snapshot::{Mode, Snapshot};
+use crate::cluster::{self, Pace, Sync};
+use crate::snapshot::{Builder, Mode, Snapshot};
 use arc_swap::ArcSwap;
 use std::io;
 use std::net::SocketAddr;
@@ -84,7 +86,9 @@ impl Default for Limits {
 /// Shared by every connection.
 pub(crate) struct State {
     pub(crate) snapshot: ArcSwap<Snapshot>,
-    pub(crate) metrics: Metrics,
+    pub(crate) metrics: Arc<Metrics>,
+    /// What the watches have heard of.
+    pub(crate) sync: Sync,
     pub(crate) network_objects: Option<Mode>,
     pub(crate) limits: Limits,
     /// What is left of `limits.body_budget`, in KiB.
@@ -93,6 +97,33 @@ pub(crate) struct State {
     pub(crate) ready: AtomicBool,
     /// A signal to stop has come: answers carry `Connection: close`.
     pub(crate) draining: AtomicBool,
+}
+
+/// Where Snapshots come from after the first.
+#[derive(Debug)]
+pub enum Facts {
+    /// Nowhere.
+    Fixed,
+    /// Files that are looked at again.
+    Files(Source),
+    /// A cluster that is watched.
+    Live(Box<Live>),
+}
+
+/// A cluster to watch.
+pub struct Live {
+    /// Client of its API server.
+    pub client: kube::Client,
+    /// What is known from files already.
+    pub builder: Builder,
+    /// How watches behave.
+    pub pace: Pace,
+}
+
+impl std::fmt::Debug for Live {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Live").field("pace", &self.pace).finish_non_exhaustive()
+    }
 }
 
 /// Why the server cannot start.
@@ -122,7 +153,7 @@ pub async fn run(
     settings: Settings,
     limits: Limits,
     snapshot: Snapshot,
-    source: Option<Source>,
+    facts: Facts,
     listening: impl FnOnce(SocketAddr, SocketAddr),
 ) -> Result<(), StartError> {
     let store = Arc::new(tls::Store::load(&settings.tls_cert, &settings.tls_key)?);
@@ -134,9 +165,14 @@ pub async fn run(
     let admin_listener = bind(settings.admin_bind).await?;
     let address = |listener: &TcpListener, wanted| listener.local_addr().unwrap_or(wanted);
     let addresses = (address(&webhook, settings.bind), address(&admin_listener, settings.admin_bind));
+    let sync = match &facts {
+        Facts::Live(_) => Sync::of(cluster::kinds::WATCHED.iter().map(|kind| kind.name())),
+        Facts::Fixed | Facts::Files(_) => Sync::default(),
+    };
     let state = Arc::new(State {
         snapshot: ArcSwap::from_pointee(snapshot),
-        metrics: Metrics::new(),
+        metrics: Arc::new(Metrics::new()),
+        sync: sync.clone(),
         network_objects: settings.network_objects,
         limits,
         body_budget: Semaphore::new(limits.body_budget / 1024),
@@ -146,13 +182,22 @@ pub async fn run(
     let stop = stop_signal(Arc::clone(&state), settings.lame_duck).map_err(StartError::Signal)?;
     state.metrics.certificate_loaded();
     let reload = tokio::spawn(tls::reload(Arc::clone(&store), settings.tls_poll, Arc::clone(&state)));
-    let facts = source.map(|source| tokio::spawn(facts::reload(source, Arc::clone(&state))));
+    let following = match facts {
+        Facts::Fixed => None,
+        Facts::Files(source) => Some(tokio::spawn(facts::reload(source, Arc::clone(&state)))),
+        Facts::Live(live) => {
+            let (using, metrics) = (Arc::clone(&state), Arc::clone(&state.metrics));
+            let publish = move |snapshot| using.snapshot.store(Arc::new(snapshot));
+            let Live { client, builder, pace } = *live;
+            Some(tokio::spawn(cluster::run(client, builder, pace, sync, metrics, publish)))
+        }
+    };
     let admin = tokio::spawn(admin::serve(admin_listener, Arc::clone(&state)));
     listening(addresses.0, addresses.1);
     accept::serve(webhook, config, Arc::clone(&state), stop).await;
     reload.abort();
-    if let Some(facts) = facts {
-        facts.abort();
+    if let Some(following) = following {
+        following.abort();
     }
     admin.abort();
     Ok(())

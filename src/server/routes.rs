@@ -209,6 +209,8 @@ pub(super) fn plain(status: StatusCode, text: &str) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::Sync;
+    use std::sync::Arc;
     use crate::server::{Limits, Metrics};
     use std::sync::atomic::AtomicBool;
 
@@ -216,7 +218,8 @@ mod tests {
         let limits = Limits::default();
         State {
             snapshot: arc_swap::ArcSwap::from_pointee(Snapshot::default()),
-            metrics: Metrics::new(),
+            metrics: Arc::new(Metrics::new()),
+            sync: Sync::default(),
             network_objects: None,
             limits,
             body_budget: tokio::sync::Semaphore::new(limits.body_budget / 1024),

@@ -1,13 +1,13 @@
 //! Folds objects into a [`Snapshot`]: one object at a time, in any order, with the same result.
 
-use super::store::{Id, Store};
-use super::{Settings, Snapshot};
+use super::store::{Id, Profiles, Store};
+use super::{Objects, Settings, Snapshot};
 use crate::fabric::catalog::asked_labels;
-use crate::fabric::nodes::{NodeIndex, NodeObject};
+use crate::fabric::nodes::{NodeIndex, NodeObject, NodeView};
 use crate::fabric::{Catalog, FabricProfile, Profile, ProfileError};
 use crate::facts::{self, Fact, Kind};
 use crate::review::decode::{DecodeError, object as decode};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Where a fact comes from; the larger one wins over the same object of a smaller one.
@@ -48,6 +48,12 @@ pub struct Builder {
     /// Layers of nodes that do not come from a live cluster. Of a node only its nearest layer is kept.
     node_layers: HashMap<String, Layer>,
     settings: Settings,
+    /// Whether a live cluster has told all of its networks.
+    networks_listed: bool,
+    /// What was folded for the last view; `None` once an object came or went.
+    folded: Option<(Arc<Objects>, Profiles, bool)>,
+    /// The catalog of the last view, and the classes of nodes it was made for.
+    catalog: Option<(Arc<Catalog>, NodeView)>,
 }
 
 impl Builder {
@@ -93,7 +99,7 @@ impl Builder {
         }
         if let Some(entry) = facts::read(known, json, default_namespace).map_err(unreadable)? {
             let id = Id { kind: known, namespace: entry.namespace, name: entry.name };
-            self.store.put(layer, id, entry.fact);
+            self.put(layer, id, entry.fact);
         }
         Ok(())
     }
@@ -122,7 +128,7 @@ impl Builder {
         let resolved = Arc::new(Profile::resolve(profile, &self.bases)?);
         let name = resolved.name.clone();
         let id = Id { kind: Kind::FabricProfile, namespace: String::new(), name };
-        self.store.put(layer, id, Some(Fact::Profile(resolved)));
+        self.put(layer, id, Some(Fact::Profile(resolved)));
         Ok(())
     }
 
@@ -138,19 +144,67 @@ impl Builder {
             return;
         }
         let namespace = if kind.namespaced() { namespace.to_owned() } else { String::new() };
-        self.store.put(layer, Id { kind, namespace, name: name.to_owned() }, None);
+        self.put(layer, Id { kind, namespace, name: name.to_owned() }, None);
     }
 
-    /// The view of everything taken in and not taken away.
+    /// Takes away what a complete list of a kind does not have, by namespace (empty for cluster-scoped kinds) and name.
+    pub fn retain(&mut self, layer: Layer, kind: Kind, keep: &BTreeSet<(String, String)>) {
+        if kind == Kind::Node {
+            let kept = |name: &str, layers: &HashMap<String, Layer>| {
+                layers.get(name).copied().unwrap_or(Layer::Live) != layer
+                    || keep.contains(&(String::new(), name.to_owned()))
+            };
+            let gone: Vec<String> =
+                self.nodes.names().filter(|n| !kept(n, &self.node_layers)).map(str::to_owned).collect();
+            for name in gone {
+                self.node_layers.remove(&name);
+                self.nodes.delete(&name);
+            }
+            return;
+        }
+        for id in self.store.others(layer, kind, keep) {
+            self.put(layer, id, None);
+        }
+    }
+
+    /// Says that a live cluster has told all of its networks, or no longer can.
+    pub fn networks_listed(&mut self, listed: bool) {
+        self.networks_listed = listed;
+    }
+
+    fn put(&mut self, layer: Layer, id: Id, fact: Option<Fact>) {
+        if self.store.put(layer, id, fact) {
+            self.folded = None;
+        }
+    }
+
+    /// The view of everything taken in and not taken away. What did not change since the last one is shared with it.
     #[must_use]
     pub fn build(&mut self) -> Snapshot {
-        let (mut snapshot, profiles) = self.store.snapshot();
-        self.nodes.ask(profiles.values().flat_map(|p| asked_labels(p)));
-        snapshot.nodes = self.nodes.view();
-        snapshot.catalog = Catalog::new(profiles, &snapshot.nodes);
-        snapshot.settings = self.settings.clone();
-        snapshot.bases = Arc::clone(&self.bases);
-        snapshot
+        let (objects, profiles, listed) = match self.folded.take() {
+            Some(folded) => folded,
+            None => {
+                let folded = self.store.fold();
+                self.nodes.ask(folded.profiles.values().flat_map(|p| asked_labels(p)));
+                self.catalog = None;
+                (Arc::new(folded.objects), folded.profiles, folded.lists_networks)
+            }
+        };
+        let nodes = self.nodes.view();
+        let catalog = match self.catalog.take() {
+            Some((catalog, of)) if of.same_classes(&nodes) => catalog,
+            _ => Arc::new(Catalog::new(profiles.clone(), &nodes)),
+        };
+        self.folded = Some((Arc::clone(&objects), profiles, listed));
+        self.catalog = Some((Arc::clone(&catalog), nodes.clone()));
+        Snapshot {
+            catalog,
+            nodes,
+            objects,
+            lists_networks: listed || self.networks_listed,
+            settings: self.settings.clone(),
+            bases: Arc::clone(&self.bases),
+        }
     }
 }
 

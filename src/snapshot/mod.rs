@@ -47,13 +47,19 @@ impl Mode {
 /// Everything that is known when a decision is made. Cheap to share; never changed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    catalog: Catalog,
+    catalog: Arc<Catalog>,
     nodes: NodeView,
-    namespaces: HashMap<String, Arc<NamespaceFacts>>,
-    facts: Index,
+    objects: Arc<Objects>,
     lists_networks: bool,
     settings: Settings,
     bases: Arc<[FabricProfile]>,
+}
+
+/// What objects say that are kept one by one.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Objects {
+    namespaces: HashMap<String, Arc<NamespaceFacts>>,
+    facts: Index,
 }
 
 /// Settings of the cluster.
@@ -129,12 +135,12 @@ impl Snapshot {
     /// What is known of a namespace; `None` where no object of it was given.
     #[must_use]
     pub fn namespace(&self, name: &str) -> Option<&NamespaceFacts> {
-        self.namespaces.get(name).map(Arc::as_ref)
+        self.objects.namespaces.get(name).map(Arc::as_ref)
     }
     /// Namespaces that are known, by name.
     #[must_use]
     pub fn namespaces(&self) -> BTreeMap<&str, &NamespaceFacts> {
-        self.namespaces.iter().map(|(name, facts)| (name.as_str(), &**facts)).collect()
+        self.objects.namespaces.iter().map(|(name, facts)| (name.as_str(), &**facts)).collect()
     }
     /// The compiled-in profiles, which profiles inherit from.
     #[must_use]

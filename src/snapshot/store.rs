@@ -1,10 +1,10 @@
 //! What every object says, kept one by one, so that an object that changes or goes leaves no trace of what it was.
 
-use super::{Layer, Snapshot};
+use super::{Layer, Objects};
 use crate::fabric::Profile;
 use crate::facts::{Fact, Index, Kind};
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// An object by kind and name; the namespace is empty for cluster-scoped kinds.
@@ -18,6 +18,15 @@ pub(super) struct Id {
 /// Profiles by name.
 pub(super) type Profiles = BTreeMap<String, Arc<Profile>>;
 
+/// Everything laid together.
+#[derive(Debug, Default)]
+pub(super) struct Folded {
+    pub(super) objects: Objects,
+    pub(super) profiles: Profiles,
+    /// Whether files of a cluster have networks.
+    pub(super) lists_networks: bool,
+}
+
 /// The facts of one object, one a layer.
 type Layers = [Option<Fact>; 3];
 
@@ -26,38 +35,50 @@ pub(super) struct Store(BTreeMap<Id, Layers>);
 
 impl Store {
     /// Puts the fact of an object in place of the one before; `None` takes it away.
-    pub(super) fn put(&mut self, layer: Layer, id: Id, fact: Option<Fact>) {
+    /// Whether that changed anything.
+    pub(super) fn put(&mut self, layer: Layer, id: Id, fact: Option<Fact>) -> bool {
         if fact.is_none() && !self.0.contains_key(&id) {
-            return;
+            return false;
         }
         let layers = self.0.entry(id.clone()).or_default();
-        if let Some(slot) = layers.get_mut(layer as usize) {
-            *slot = fact;
-        }
+        let Some(slot) = layers.get_mut(layer as usize) else { return false };
+        let changed = *slot != fact;
+        *slot = fact;
         if layers.iter().all(Option::is_none) {
             self.0.remove(&id);
         }
+        changed
+    }
+
+    /// Names of a kind's objects in a layer that are not to be kept.
+    pub(super) fn others(&self, layer: Layer, kind: Kind, keep: &BTreeSet<(String, String)>) -> Vec<Id> {
+        let of_kind = self.0.iter().filter(|(id, layers)| {
+            id.kind == kind && layers.get(layer as usize).is_some_and(Option::is_some)
+        });
+        of_kind
+            .filter(|(id, _)| !keep.contains(&(id.namespace.clone(), id.name.clone())))
+            .map(|(id, _)| id.clone())
+            .collect()
     }
 
     /// The view of everything that is there. It depends on what is there alone, not on how it came: objects are
     /// taken in the order of their names, of each the one of the nearest layer.
-    pub(super) fn snapshot(&self) -> (Snapshot, Profiles) {
-        let mut snapshot = Snapshot::default();
-        let mut profiles = Profiles::new();
+    pub(super) fn fold(&self) -> Folded {
+        let mut folded = Folded::default();
+        let (objects, profiles) = (&mut folded.objects, &mut folded.profiles);
         let mut networks = HashMap::new();
         for (id, layers) in &self.0 {
             let found = [Layer::Input, Layer::Cluster, Layer::Live]
                 .into_iter()
                 .find_map(|layer| Some((layer, layers.get(layer as usize)?.as_ref()?)));
             let Some((layer, fact)) = found else { continue };
-            let facts: &mut Index = &mut snapshot.facts;
+            let facts: &mut Index = &mut objects.facts;
             match fact {
-                Fact::Namespace(f) => drop(snapshot.namespaces.insert(id.name.clone(), Arc::clone(f))),
+                Fact::Namespace(f) => drop(objects.namespaces.insert(id.name.clone(), Arc::clone(f))),
                 Fact::Profile(f) => drop(profiles.insert(id.name.clone(), Arc::clone(f))),
                 Fact::Network(f) => {
                     // Who gives networks as facts of a cluster gives all of them: `kubectl get net-attach-def -A`.
-                    snapshot.lists_networks |=
-                        layers.get(Layer::Cluster as usize).is_some_and(Option::is_some);
+                    folded.lists_networks |= layers.get(Layer::Cluster as usize).is_some_and(Option::is_some);
                     // Several objects may make one network. The nearest layer's counts, in it a definition before a
                     // CR, and of the rest the last by kind and name, whatever came first.
                     let rank = (layer, id.kind == Kind::NetworkAttachmentDefinition);
@@ -78,7 +99,7 @@ impl Store {
                 Fact::Slice(f) => facts.add_slice(f),
             }
         }
-        snapshot.facts.finish();
-        (snapshot, profiles)
+        folded.objects.facts.finish();
+        folded
     }
 }

@@ -154,15 +154,16 @@ pub(super) fn prepare(arguments: &Inputs, err: &mut dyn Write) -> io::Result<Res
     Ok(Ok(Prepared { loaded, snapshot, profile, namespace, unread }))
 }
 
-/// The snapshot of profiles and cluster facts in files, for `serve`. `None`, with the reasons on `err`, when a
+/// Profiles and cluster facts in files, for `serve`. `None`, with the reasons on `err`, when a
 /// profile or a file cannot be read: half a set is worse than none. Other objects that cannot be read are left out
 /// with a warning, as they would be if a cluster had them.
 pub(super) fn facts_from_files(
     profiles: Option<&std::path::Path>,
     cluster: &[PathBuf],
     choice: &Choice,
+    live: bool,
     err: &mut dyn Write,
-) -> io::Result<Option<Snapshot>> {
+) -> io::Result<Option<(Builder, Snapshot)>> {
     let bases = match profiles::bases() {
         Ok(bases) => bases,
         Err(error) => {
@@ -183,11 +184,12 @@ pub(super) fn facts_from_files(
     }
     tell(&problems, err)?;
     let snapshot = builder.build();
-    if let Err(message) = choice.check(&snapshot) {
+    // Of a cluster that is watched the default may come later.
+    if !live && let Err(message) = choice.check(&snapshot) {
         writeln!(err, "error: {message}")?;
         return Ok(None);
     }
-    Ok(problems.errors.is_empty().then_some(snapshot))
+    Ok(problems.errors.is_empty().then_some((builder, snapshot)))
 }
 
 fn tell(problems: &objects::Problems, err: &mut dyn Write) -> io::Result<()> {

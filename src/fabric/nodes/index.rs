@@ -74,11 +74,15 @@ impl NodeIndex {
 
     /// Forgets the nodes that a complete list does not have.
     pub fn retain(&mut self, keep: &BTreeSet<String>) {
-        let gone: Vec<String> =
-            self.view.nodes.iter().filter(|(n, _)| !keep.contains(*n)).map(|(n, _)| n.to_owned()).collect();
+        let gone: Vec<String> = self.names().filter(|n| !keep.contains(*n)).map(str::to_owned).collect();
         for name in gone {
             self.delete(&name);
         }
+    }
+
+    /// Names of all nodes.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.view.nodes.iter().map(|(name, _)| name)
     }
 
     /// Says which labels profiles tell their nodes by. Those are always part of the classes.

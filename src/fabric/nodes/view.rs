@@ -47,6 +47,12 @@ impl NodeView {
         self.nodes.len() == 0
     }
 
+    /// Whether another view has the same classes, by number.
+    #[must_use]
+    pub fn same_classes(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.classes, &other.classes)
+    }
+
     /// Nodes (count).
     #[must_use]
     pub fn len(&self) -> usize {

@@ -3,7 +3,7 @@
 use super::{Client, certificate};
 use crate::suite::{Outcome, Suite};
 use crate::support::Scratch;
-use fabric_admission::server::{Limits, Settings, run};
+use fabric_admission::server::{Facts, Limits, Settings, run};
 use fabric_admission::snapshot::Snapshot;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -56,7 +56,7 @@ fn start() -> Result<InProcess, String> {
     std::thread::spawn(move || {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        runtime.block_on(run(settings, LIMITS, Snapshot::default(), None, |webhook, admin| {
+        runtime.block_on(run(settings, LIMITS, Snapshot::default(), Facts::Fixed, |webhook, admin| {
             let _ = sender.send((webhook, admin));
         }))
     });

@@ -1,0 +1,56 @@
+//! Where the API server is and how it is asked.
+
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use std::path::Path;
+use std::time::Duration;
+
+/// Why there is no client.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// A kubeconfig file that cannot be used.
+    #[error("{path}: {source}")]
+    Kubeconfig {
+        /// File.
+        path: String,
+        /// What is wrong.
+        source: kube::config::KubeconfigError,
+    },
+    /// The service account of the pod cannot be used.
+    #[error("service account: {0}")]
+    InCluster(#[from] kube::config::InClusterError),
+    /// A client cannot be made of the configuration.
+    #[error("cannot make a client: {0}")]
+    Client(#[from] kube::Error),
+}
+
+/// Where the kubelet mounts a service account's token.
+const TOKEN: &str = "/var/run/secrets/kubernetes.io/serviceaccount/token";
+
+/// Whether this process runs in a pod with a service account.
+#[must_use]
+pub fn in_cluster() -> bool {
+    std::env::var_os("KUBERNETES_SERVICE_HOST").is_some() && Path::new(TOKEN).exists()
+}
+
+/// A client by a kubeconfig file, or by the pod's service account where there is none.
+///
+/// # Errors
+/// [`ClientError`] names the file and what is wrong with it.
+pub async fn connect(kubeconfig: Option<&Path>, context: Option<&str>) -> Result<kube::Client, ClientError> {
+    // The one crypto provider of the process; kube's connector asks for the default one.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut config = match kubeconfig {
+        None => kube::Config::incluster()?,
+        Some(path) => {
+            let wrong = |source| ClientError::Kubeconfig { path: path.display().to_string(), source };
+            let file = Kubeconfig::read_from(path).map_err(wrong)?;
+            let options = KubeConfigOptions { context: context.map(str::to_owned), ..Default::default() };
+            kube::Config::from_custom_kubeconfig(file, &options).await.map_err(wrong)?
+        }
+    };
+    config.connect_timeout = Some(Duration::from_secs(10));
+    config.write_timeout = Some(Duration::from_secs(10));
+    // Reads have deadlines of their own: a watch may be silent for minutes.
+    config.read_timeout = None;
+    Ok(kube::Client::try_from(config)?)
+}

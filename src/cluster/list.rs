@@ -1,0 +1,130 @@
+//! A list in pages. Never the list from resource version 0: it ignores the limit and comes in one piece
+//! (kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/storage/cacher), which at 130,000 nodes is gigabytes.
+
+use super::event::{Header, Page, Status};
+use super::kinds::Watched;
+use super::{CALL, Shared};
+use crate::snapshot::{FactError, Layer};
+use http_body_util::BodyExt;
+use kube::Client;
+use kube::client::Body;
+use std::collections::BTreeSet;
+
+/// Objects of a page.
+const LIMIT: usize = 500;
+
+/// Why a list or a watch ended.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The kind is not served (404).
+    Absent,
+    /// It may not be read (401, 403).
+    Forbidden(String),
+    /// The state that was asked for is gone (410): list again.
+    Gone,
+    /// Anything else, which may pass.
+    Other(String),
+}
+
+impl Failure {
+    fn of(code: u16, message: &str) -> Self {
+        match code {
+            404 => Self::Absent,
+            401 | 403 => Self::Forbidden(message.to_owned()),
+            410 => Self::Gone,
+            _ => Self::Other(format!("{code}: {message}")),
+        }
+    }
+}
+
+/// Sends a GET and waits for its headers.
+pub(super) async fn get(client: &Client, path: &str) -> Result<http::Response<Body>, Failure> {
+    let request = http::Request::get(path)
+        .header(http::header::ACCEPT, "application/json")
+        .body(Body::empty())
+        .map_err(|e| Failure::Other(e.to_string()))?;
+    let response = match tokio::time::timeout(CALL, client.send(request)).await {
+        Err(_) => return Err(Failure::Other("no answer in time".to_owned())),
+        Ok(Err(kube::Error::Api(status))) => return Err(Failure::of(status.code, &status.message)),
+        Ok(Err(error)) => return Err(Failure::Other(error.to_string())),
+        Ok(Ok(response)) => response,
+    };
+    let code = response.status().as_u16();
+    if response.status().is_success() {
+        return Ok(response);
+    }
+    let text = tokio::time::timeout(CALL, response.into_body().collect()).await;
+    let bytes = text.ok().and_then(Result::ok).map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    let status: Status = serde_json::from_slice(&bytes).unwrap_or_default();
+    Err(Failure::of(code, &crate::text::printable(&status.message, 300)))
+}
+
+/// Lists a kind into the builder and takes away what the list does not have. The resource version to watch from.
+pub(super) async fn list(
+    kind: &'static Watched,
+    client: &Client,
+    shared: &Shared,
+) -> Result<String, Failure> {
+    let mut keep: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut next: Option<String> = None;
+    loop {
+        let mut path = format!("{}?limit={LIMIT}", kind.path());
+        if let Some(token) = &next {
+            path.push_str("&continue=");
+            path.extend(form_urlencoded::byte_serialize(token.as_bytes()));
+        }
+        let response = get(client, &path).await?;
+        let body = tokio::time::timeout(CALL, response.into_body().collect());
+        let bytes = match body.await {
+            Err(_) => return Err(Failure::Other("the list stalled".to_owned())),
+            Ok(Err(error)) => return Err(Failure::Other(format!("the list broke off: {error}"))),
+            Ok(Ok(body)) => body.to_bytes(),
+        };
+        shared.metrics.watch_contact(kind.name());
+        let page: Page<'_> = std::str::from_utf8(&bytes)
+            .map_err(|e| e.to_string())
+            .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
+            .map_err(|error| Failure::Other(format!("the list cannot be read: {error}")))?;
+        for object in page.items.iter().flatten() {
+            if let Some(id) = take(kind, shared, object) {
+                keep.insert(id);
+            }
+        }
+        next = page.metadata.next.filter(|token| !token.is_empty());
+        if next.is_none() {
+            let version = page.metadata.resource_version.filter(|v| !v.is_empty());
+            let version =
+                version.ok_or_else(|| Failure::Other("the list has no resourceVersion".to_owned()))?;
+            shared.metrics.watch_listed(kind.name());
+            shared.metrics.watch_objects(kind.name(), keep.len());
+            shared.change(|builder| builder.retain(Layer::Live, kind.kind, &keep));
+            return Ok(version);
+        }
+    }
+}
+
+/// Takes an object in; its namespace (empty for cluster-scoped kinds) and name. An object that cannot be read is
+/// counted, and what was known of it stays.
+pub(super) fn take(
+    kind: &'static Watched,
+    shared: &Shared,
+    object: &serde_json::value::RawValue,
+) -> Option<(String, String)> {
+    let header = Header::of(object);
+    let added = shared.change(|b| b.add(Layer::Live, kind.group, kind.name(), object.get(), "default"));
+    let id = header.and_then(|h| {
+        let namespace =
+            if kind.kind.namespaced() { h.metadata.namespace.unwrap_or_default() } else { String::new() };
+        Some((namespace, h.metadata.name?))
+    });
+    if let Err(error) = added {
+        malformed(kind, shared, id.as_ref(), &error);
+    }
+    id
+}
+
+fn malformed(kind: &'static Watched, shared: &Shared, id: Option<&(String, String)>, error: &FactError) {
+    shared.metrics.watch_malformed(kind.name());
+    let (namespace, name) = id.map_or(("", "?"), |(ns, n)| (ns.as_str(), n.as_str()));
+    tracing::warn!(kind = kind.name(), namespace, name, %error, "an object cannot be read; what was known of it stays");
+}

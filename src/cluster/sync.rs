@@ -1,0 +1,95 @@
+//! Which kinds have been heard of: readiness, and what the admin port says.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is known of a kind's watch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// Not answered yet.
+    Listing,
+    /// Listed, and watched.
+    Synced,
+    /// The API server does not serve the kind: its CRD is not installed.
+    Absent,
+    /// We may not list it.
+    Forbidden,
+    /// Calls fail.
+    Failing,
+}
+
+impl Phase {
+    /// Every phase.
+    pub const ALL: [Self; 5] = [Self::Listing, Self::Synced, Self::Absent, Self::Forbidden, Self::Failing];
+
+    /// Name in metrics.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Listing => "listing",
+            Self::Synced => "synced",
+            Self::Absent => "absent",
+            Self::Forbidden => "forbidden",
+            Self::Failing => "failing",
+        }
+    }
+
+    /// Whether the kind's first list is over: it is there, or known not to come.
+    fn settles(self) -> bool {
+        matches!(self, Self::Synced | Self::Absent | Self::Forbidden)
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    phases: BTreeMap<&'static str, Phase>,
+    waiting: Vec<&'static str>,
+    published: bool,
+}
+
+/// Phases of all kinds; cheap to clone. Empty where nothing is watched.
+#[derive(Debug, Clone, Default)]
+pub struct Sync(Arc<Mutex<State>>);
+
+impl Sync {
+    /// Nothing heard of any of these kinds yet.
+    #[must_use]
+    pub fn of(kinds: impl Iterator<Item = &'static str>) -> Self {
+        let waiting: Vec<&'static str> = kinds.collect();
+        let phases = waiting.iter().map(|kind| (*kind, Phase::Listing)).collect();
+        Self(Arc::new(Mutex::new(State { phases, waiting, published: false })))
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Notes a phase. Whether it is another one than before.
+    pub(super) fn set(&self, kind: &'static str, phase: Phase) -> bool {
+        self.with(|state| {
+            if phase.settles() {
+                state.waiting.retain(|k| *k != kind);
+            }
+            state.phases.insert(kind, phase) != Some(phase)
+        })
+    }
+
+    /// Whether every kind has settled once. What settled stays settled.
+    pub(super) fn settled(&self) -> bool {
+        self.with(|state| state.waiting.is_empty())
+    }
+
+    /// Notes that a Snapshot of everything is in use.
+    pub(super) fn published(&self) {
+        self.with(|state| state.published = true);
+    }
+
+    /// The kinds that are still waited for; `None` once a first Snapshot of everything is in use, for ever.
+    #[must_use]
+    pub fn waiting(&self) -> Option<Vec<&'static str>> {
+        self.with(|state| {
+            let watched = !state.phases.is_empty();
+            (watched && !state.published).then(|| state.waiting.clone())
+        })
+    }
+}

@@ -1,0 +1,188 @@
+//! One kind: listed, watched, and listed again when its past is lost.
+
+use super::event::{Event, Header, Status};
+use super::kinds::Watched;
+use super::list::{Failure, get, list, take};
+use super::{Phase, Shared};
+use crate::facts::Kind;
+use crate::snapshot::Layer;
+use http_body_util::BodyExt;
+use kube::Client;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// First pause after a failure; it doubles up to `Pace::retry`.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+/// Longest line of a watch (bytes). An object has at most 3 MiB in requests (k8s.io/apiserver), and grows little.
+const MAX_LINE: usize = 16 << 20;
+/// Beyond the server's own limit of a watch, a stream that is silent is dead.
+const SLACK: Duration = Duration::from_secs(10);
+
+/// Keeps a kind up to date until the task is dropped.
+pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<Shared>) {
+    let mut version: Option<String> = None;
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let outcome = match version.take() {
+            None => list(kind, &client, &shared).await.map(|listed| {
+                if kind.kind == Kind::NetworkAttachmentDefinition {
+                    shared.change(|builder| builder.networks_listed(true));
+                }
+                phase(kind, &shared, Phase::Synced, "");
+                pause = FIRST_PAUSE;
+                version = Some(listed);
+            }),
+            Some(from) => {
+                let mut seen = from;
+                let heard = watch(kind, &client, &shared, &mut seen).await;
+                match &heard {
+                    Ok(true) => pause = FIRST_PAUSE,
+                    // A stream that ends without a word is tried again at a slower pace.
+                    Ok(false) => rest(&mut pause, &shared).await,
+                    Err(_) => {}
+                }
+                // Only a lost past forces another list; after anything else the watch goes on where it was.
+                if !matches!(heard, Err(Failure::Gone | Failure::Absent)) {
+                    version = Some(seen);
+                }
+                heard.map(|_| ())
+            }
+        };
+        match outcome {
+            Ok(()) => {}
+            Err(Failure::Gone) => tracing::info!(kind = kind.name(), "the watch is too old; listing again"),
+            Err(Failure::Absent) => {
+                // Without its CRD a kind has no objects.
+                shared.change(|builder| {
+                    builder.retain(Layer::Live, kind.kind, &BTreeSet::new());
+                    if kind.kind == Kind::NetworkAttachmentDefinition {
+                        builder.networks_listed(false);
+                    }
+                });
+                shared.metrics.watch_objects(kind.name(), 0);
+                phase(kind, &shared, Phase::Absent, "its CRD is not installed");
+                tokio::time::sleep(shared.pace.retry).await;
+            }
+            Err(Failure::Forbidden(why)) => {
+                phase(kind, &shared, Phase::Forbidden, &why);
+                tokio::time::sleep(shared.pace.retry).await;
+            }
+            Err(Failure::Other(why)) => {
+                phase(kind, &shared, Phase::Failing, &why);
+                rest(&mut pause, &shared).await;
+            }
+        }
+    }
+}
+
+/// Waits, and longer the next time.
+async fn rest(pause: &mut Duration, shared: &Shared) {
+    tokio::time::sleep(*pause).await;
+    *pause = (*pause * 2).min(shared.pace.retry.max(FIRST_PAUSE));
+}
+
+fn phase(kind: &'static Watched, shared: &Shared, phase: Phase, why: &str) {
+    shared.metrics.watch_phase(kind.name(), phase);
+    if shared.sync.set(kind.name(), phase) {
+        match phase {
+            Phase::Failing => {
+                tracing::warn!(kind = kind.name(), why, "cannot be watched; what is known stays")
+            }
+            Phase::Forbidden => tracing::warn!(kind = kind.name(), why, "may not be read; it is unknown"),
+            _ => tracing::info!(kind = kind.name(), phase = phase.name(), why, "watch"),
+        }
+        shared.changed.notify_one();
+    }
+}
+
+/// Watches from `version` until the stream ends, which `version` is then at. Whether anything was heard.
+async fn watch(
+    kind: &'static Watched,
+    client: &Client,
+    shared: &Shared,
+    version: &mut String,
+) -> Result<bool, Failure> {
+    let seconds = shared.pace.watch.as_secs().max(1);
+    let mut path = format!("{}?watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}", kind.path());
+    path.push_str("&resourceVersion=");
+    path.extend(form_urlencoded::byte_serialize(version.as_bytes()));
+    let mut body = get(client, &path).await?.into_body();
+    shared.metrics.watch_contact(kind.name());
+    phase(kind, shared, Phase::Synced, "");
+    let mut heard = false;
+    let mut line: Vec<u8> = Vec::new();
+    loop {
+        let frame = match tokio::time::timeout(shared.pace.watch + SLACK, body.frame()).await {
+            Err(_) => return Err(Failure::Other("the watch is silent".to_owned())),
+            Ok(None) => return Ok(heard),
+            Ok(Some(Err(error))) => {
+                tracing::debug!(kind = kind.name(), %error, "the watch broke off");
+                return Ok(heard);
+            }
+            Ok(Some(Ok(frame))) => frame,
+        };
+        let Ok(data) = frame.into_data() else { continue };
+        let mut rest = data.as_ref();
+        while let Some(end) = rest.iter().position(|b| *b == b'\n') {
+            let (head, tail) = rest.split_at(end);
+            line.extend_from_slice(head);
+            rest = tail.get(1..).unwrap_or_default();
+            if !line.iter().all(u8::is_ascii_whitespace) {
+                apply(kind, shared, &line, version)?;
+                heard = true;
+            }
+            line.clear();
+            // A large object is not kept as capacity.
+            if line.capacity() > 1 << 20 {
+                line = Vec::new();
+            }
+        }
+        line.extend_from_slice(rest);
+        if line.len() > MAX_LINE {
+            return Err(Failure::Other("a line of the watch has no end".to_owned()));
+        }
+    }
+}
+
+/// Applies one line.
+fn apply(kind: &'static Watched, shared: &Shared, line: &[u8], version: &mut String) -> Result<(), Failure> {
+    shared.metrics.watch_contact(kind.name());
+    let event: Event<'_> = std::str::from_utf8(line)
+        .map_err(|e| e.to_string())
+        .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
+        // What was on the line is lost; only a list brings it back.
+        .map_err(|error| {
+            tracing::warn!(kind = kind.name(), error, "a line of the watch cannot be read; listing again");
+            Failure::Gone
+        })?;
+    if event.kind == "ERROR" {
+        let status: Status = serde_json::from_str(event.object.get()).unwrap_or_default();
+        return Err(match status.code {
+            410 => Failure::Gone,
+            code => Failure::Other(format!("{code}: {}", crate::text::printable(&status.message, 300))),
+        });
+    }
+    let header = Header::of(event.object).unwrap_or_default();
+    match event.kind {
+        "ADDED" | "MODIFIED" => {
+            take(kind, shared, event.object);
+            if event.kind == "ADDED" {
+                shared.metrics.watch_object_added(kind.name(), 1);
+            }
+        }
+        "DELETED" => {
+            if let Some(name) = &header.metadata.name {
+                let namespace = header.metadata.namespace.as_deref().unwrap_or_default();
+                shared.change(|b| b.remove(Layer::Live, kind.group, kind.name(), namespace, name));
+                shared.metrics.watch_object_added(kind.name(), -1);
+            }
+        }
+        // A bookmark says only how far the watch is; of other events nothing is known.
+        _ => {}
+    }
+    if let Some(seen) = header.metadata.resource_version.filter(|v| !v.is_empty()) {
+        *version = seen;
+    }
+    Ok(())
+}

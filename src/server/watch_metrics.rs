@@ -1,0 +1,94 @@
+//! Metrics of the watches.
+
+use super::Metrics;
+use crate::cluster::Phase;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::{Registry, Unit};
+use std::time::SystemTime;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KindLabel {
+    kind: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PhaseLabel {
+    kind: &'static str,
+    state: &'static str,
+}
+
+/// What is counted of watches, by kind.
+#[derive(Debug)]
+pub(super) struct WatchMetrics {
+    objects: Family<KindLabel, Gauge>,
+    state: Family<PhaseLabel, Gauge>,
+    lists: Family<KindLabel, Counter>,
+    malformed: Family<KindLabel, Counter>,
+    contact: Family<KindLabel, Gauge>,
+    published: Counter,
+}
+
+impl WatchMetrics {
+    pub(super) fn register(registry: &mut Registry) -> Self {
+        let metrics = Self {
+            objects: Family::default(),
+            state: Family::default(),
+            lists: Family::default(),
+            malformed: Family::default(),
+            contact: Family::default(),
+            published: Counter::default(),
+        };
+        registry.register("watch_objects", "Objects known, by kind", metrics.objects.clone());
+        registry.register("watch_state", "1 for the state a watch is in", metrics.state.clone());
+        registry.register("watch_lists", "Complete lists", metrics.lists.clone());
+        registry.register("watch_malformed", "Objects that could not be read", metrics.malformed.clone());
+        registry.register_with_unit(
+            "watch_last_contact_timestamp",
+            "When the API server was last heard of",
+            Unit::Seconds,
+            metrics.contact.clone(),
+        );
+        registry.register("snapshots_published", "Views that came into use", metrics.published.clone());
+        metrics
+    }
+}
+
+impl Metrics {
+    /// Notes how many objects of a kind there are.
+    pub fn watch_objects(&self, kind: &'static str, count: usize) {
+        let gauge = self.watches().objects.get_or_create_owned(&KindLabel { kind });
+        gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+    /// Notes an object more, or less.
+    pub fn watch_object_added(&self, kind: &'static str, more: i64) {
+        self.watches().objects.get_or_create_owned(&KindLabel { kind }).inc_by(more);
+    }
+    /// Notes the state that a watch is in.
+    pub fn watch_phase(&self, kind: &'static str, phase: Phase) {
+        for other in Phase::ALL {
+            let label = PhaseLabel { kind, state: other.name() };
+            self.watches().state.get_or_create_owned(&label).set(i64::from(other == phase));
+        }
+    }
+    /// Counts a complete list.
+    pub fn watch_listed(&self, kind: &'static str) {
+        self.watches().lists.get_or_create_owned(&KindLabel { kind }).inc();
+    }
+    /// Counts an object that cannot be read.
+    pub fn watch_malformed(&self, kind: &'static str) {
+        self.watches().malformed.get_or_create_owned(&KindLabel { kind }).inc();
+    }
+    /// Notes that the API server was heard of.
+    pub fn watch_contact(&self, kind: &'static str) {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let gauge = self.watches().contact.get_or_create_owned(&KindLabel { kind });
+        gauge.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
+    }
+    /// Counts a view that came into use.
+    pub fn snapshot_published(&self) {
+        self.watches().published.inc();
+    }
+}
