@@ -11,8 +11,10 @@
 pub mod client;
 mod event;
 pub mod kinds;
+mod lease;
 mod list;
 mod publish;
+pub mod status;
 mod sync;
 mod watch;
 

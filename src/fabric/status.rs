@@ -97,7 +97,8 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
         })
         .collect();
     if resolved.node_selector.is_some() && matching == Some(0) {
-        let message = "no node has these labels; pods get the profile by their own selectors, by name, or not at all";
+        let message =
+            "no node has these labels; pods get the profile by their own selectors, by name, or not at all";
         problems.push(Problem { pointer: "/spec/nodeSelector".into(), message: message.into() });
     }
     if let Some(set) = classes {
@@ -246,11 +247,13 @@ mod tests {
     #[test]
     fn equal_priorities_on_the_same_nodes_are_told() {
         let first = profile("p", EAST);
-        let found = problems(&[&first, &profile("q", EAST), &profile("r", &format!(r#"{EAST},"priority":1"#))]);
+        let found =
+            problems(&[&first, &profile("q", EAST), &profile("r", &format!(r#"{EAST},"priority":1"#))]);
         assert_eq!((found.len(), found[0].0.as_str()), (1, "/spec/priority"));
         assert!(found[0].1.contains("is also that of q, on 2 nodes"), "{found:?}");
-        let team =
-            |name: &str, team: &str| profile(name, &format!(r#"{EAST},"namespaces":{{"matchLabels":{{"team":"{team}"}}}}"#));
+        let team = |name: &str, team: &str| {
+            profile(name, &format!(r#"{EAST},"namespaces":{{"matchLabels":{{"team":"{team}"}}}}"#))
+        };
         assert!(problems(&[&team("p", "a"), &team("q", "b")]).is_empty());
         assert_eq!(problems(&[&team("p", "a"), &team("q", "a")]).len(), 1);
     }

@@ -131,7 +131,8 @@ pub fn checks_kind(group: &str, kind: &str) -> bool {
 pub fn judges_kind(group: &str, kind: &str) -> bool {
     let judges = |r: &&dyn Rule| r.meta().kinds.contains(&(group, kind));
     let reads = |r: &&dyn Rule| {
-        let own = [facts::UnreadableFact.meta(), profile_objects::Unusable.meta(), profile_objects::InUse.meta()];
+        let own =
+            [facts::UnreadableFact.meta(), profile_objects::Unusable.meta(), profile_objects::InUse.meta()];
         own.iter().any(|meta| std::ptr::eq(r.meta(), *meta))
     };
     RULES.iter().copied().filter(|r| !reads(r)).any(|r| judges(&r))

@@ -26,7 +26,10 @@ static UNUSABLE: Meta = Meta {
     fix: "Mend the value that the finding names, and apply the profile again.",
     bad: "",
     good: "",
-    sources: &["docs/profiles.md", "docs/adr/0008-one-profile-type.md: what the CRD checks, and what it cannot"],
+    sources: &[
+        "docs/profiles.md",
+        "docs/adr/0008-one-profile-type.md: what the CRD checks, and what it cannot",
+    ],
     since: "0.1.0",
     kinds: KINDS,
 };

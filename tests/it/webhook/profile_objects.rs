@@ -62,8 +62,10 @@ fn in_use() -> Outcome {
 }
 
 fn among_inputs() -> Outcome {
-    let (broken, good) =
-        (profile(json!({"base": "roce-sirov"})).to_string(), profile(json!({"base": "roce-sriov"})).to_string());
+    let (broken, good) = (
+        profile(json!({"base": "roce-sirov"})).to_string(),
+        profile(json!({"base": "roce-sriov"})).to_string(),
+    );
     let ran = crate::round_trip::review(&["-".to_owned()], broken.as_bytes(), crate::support::root())?;
     assert_eq!((ran.ran.code, ran.list("errors").len(), ran.rules()), (2, 1, vec!["FAB811".to_owned()]));
     let ran = crate::round_trip::review(&["-".to_owned()], good.as_bytes(), crate::support::root())?;
