@@ -12,10 +12,12 @@ pub mod client;
 mod event;
 pub mod kinds;
 mod list;
+mod once;
 mod publish;
 mod sync;
 mod watch;
 
+pub use once::{OnceError, Seen, once};
 pub use sync::{Phase, Sync};
 
 use crate::server::Metrics;

@@ -210,8 +210,8 @@ pub(super) fn plain(status: StatusCode, text: &str) -> Response {
 mod tests {
     use super::*;
     use crate::cluster::Sync;
-    use std::sync::Arc;
     use crate::server::{Limits, Metrics};
+    use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
     fn state() -> State {

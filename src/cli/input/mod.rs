@@ -1,6 +1,7 @@
 //! What every offline command reads: manifests, profiles and facts about the cluster.
 
 pub(super) mod files;
+mod live;
 pub(super) mod objects;
 mod profiles;
 
@@ -29,6 +30,15 @@ pub(super) struct Inputs {
     /// Facts about the cluster: files or directories of Kubernetes objects
     #[arg(long, value_name = "PATH")]
     cluster: Vec<PathBuf>,
+    /// Facts from a cluster as it is now, beside those of files
+    #[arg(long)]
+    live: bool,
+    /// Context of the kubeconfig, with --live
+    #[arg(long, value_name = "NAME", requires = "live")]
+    context: Option<String>,
+    /// Kubeconfig file, with --live; KUBECONFIG or ~/.kube/config where it is not given
+    #[arg(long, value_name = "FILE", requires = "live")]
+    kubeconfig: Option<PathBuf>,
     /// Namespace of objects that name none
     #[arg(long, short, value_name = "NS", default_value = "default", value_parser = namespace)]
     namespace: String,
@@ -128,6 +138,13 @@ pub(super) fn prepare(arguments: &Inputs, err: &mut dyn Write) -> io::Result<Res
         let cluster = files::read(std::slice::from_ref(path));
         objects::facts(&cluster, Layer::Cluster, &arguments.namespace, &mut builder, &mut problems);
         problems.errors.extend(cluster.unread);
+    }
+    if arguments.live {
+        builder =
+            match live::look(arguments.kubeconfig.as_deref(), arguments.context.as_deref(), builder, err)? {
+                Some(builder) => builder,
+                None => return Ok(Err(Exit::Internal)),
+            };
     }
     let mut loaded = files::read(&arguments.paths);
     objects::facts(&loaded, Layer::Input, &arguments.namespace, &mut builder, &mut problems);
