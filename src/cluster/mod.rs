@@ -17,7 +17,7 @@ mod publish;
 mod sync;
 mod watch;
 
-pub use once::{OnceError, Seen, once};
+pub use once::{OnceError, Seen, once, pod};
 pub use sync::{Phase, Sync};
 
 use crate::server::Metrics;

@@ -1,6 +1,6 @@
 //! `--live`: facts from a cluster, looked at once.
 
-use crate::cluster::{client, once};
+use crate::cluster::{client, once, pod};
 use crate::snapshot::Builder;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,13 +18,15 @@ fn kubeconfig(given: Option<&Path>) -> Option<PathBuf> {
     home.exists().then_some(home)
 }
 
-/// Adds what the cluster has. `None`, with the reason on `err`, where it cannot be reached.
+/// Adds what the cluster has, and reads the pods that are named as `pod/NAME`. `None`, with the reason on `err`, where
+/// it cannot be reached.
 pub(super) fn look(
     given: Option<&Path>,
     context: Option<&str>,
     builder: Builder,
+    pods: (&str, &[String]),
     err: &mut dyn Write,
-) -> io::Result<Option<Builder>> {
+) -> io::Result<Option<(Builder, Vec<String>)>> {
     let path = kubeconfig(given);
     if path.is_none() && !client::in_cluster() {
         writeln!(err, "error: --live: no kubeconfig; give --kubeconfig FILE or set KUBECONFIG")?;
@@ -33,18 +35,22 @@ pub(super) fn look(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let seen = runtime.block_on(async {
         let client = client::connect(path.as_deref(), context).await.map_err(|e| e.to_string())?;
-        once(&client, builder).await.map_err(|e| e.to_string())
+        let mut running = Vec::new();
+        for name in pods.1 {
+            running.push(pod(&client, pods.0, name).await.map_err(|e| e.to_string())?);
+        }
+        Ok::<_, String>((once(&client, builder).await.map_err(|e| e.to_string())?, running))
     });
     match seen {
         Err(message) => {
             writeln!(err, "error: --live: {message}")?;
             Ok(None)
         }
-        Ok(seen) => {
+        Ok((seen, running)) => {
             for (kind, why) in &seen.forbidden {
                 writeln!(err, "warning: --live: {kind} may not be read, it is unknown: {why}")?;
             }
-            Ok(Some(seen.builder))
+            Ok(Some((seen.builder, running)))
         }
     }
 }
