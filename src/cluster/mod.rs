@@ -13,11 +13,13 @@ mod event;
 pub mod kinds;
 mod lease;
 mod list;
+mod once;
 mod publish;
 pub mod status;
 mod sync;
 mod watch;
 
+pub use once::{OnceError, Seen, once, pod};
 pub use sync::{Phase, Sync};
 
 use crate::server::Metrics;

@@ -31,36 +31,39 @@ pub(in crate::cli) fn read(paths: &[PathBuf]) -> Loaded {
     for (path, one) in files.iter().zip(read) {
         match one {
             Err(error) => loaded.unread.push((unreadable(&name(path), &error.to_string()), None)),
-            Ok((text, items)) => {
-                let mut documents = Vec::new();
-                for item in items {
-                    match item {
-                        Item::Document(document) => documents.push(document),
-                        Item::Error(error) => {
-                            let unread = Unread {
-                                file: error.file.to_string(),
-                                line: error.line,
-                                column: error.column,
-                                message: error.message,
-                            };
-                            loaded.unread.push((unread, Some(error.snippet)));
-                        }
-                        Item::Empty { file, index, line, reason } => {
-                            let source = Source {
-                                file: file.to_string(),
-                                document: index,
-                                line,
-                                pointer: String::new(),
-                            };
-                            loaded.skipped.push(Skipped { source, reason: reason.to_owned() });
-                        }
-                    }
-                }
-                loaded.files.push(File { text, documents });
-            }
+            Ok((text, items)) => keep(&mut loaded, text, items),
         }
     }
     loaded
+}
+
+/// Adds a text that is no file.
+pub(in crate::cli) fn add(loaded: &mut Loaded, name: &str, text: Vec<u8>) {
+    let items = manifest::read(name, &text);
+    keep(loaded, text, items);
+}
+
+fn keep(loaded: &mut Loaded, text: Vec<u8>, items: Vec<Item>) {
+    let mut documents = Vec::new();
+    for item in items {
+        match item {
+            Item::Document(document) => documents.push(document),
+            Item::Error(error) => {
+                let unread = Unread {
+                    file: error.file.to_string(),
+                    line: error.line,
+                    column: error.column,
+                    message: error.message,
+                };
+                loaded.unread.push((unread, Some(error.snippet)));
+            }
+            Item::Empty { file, index, line, reason } => {
+                let source = Source { file: file.to_string(), document: index, line, pointer: String::new() };
+                loaded.skipped.push(Skipped { source, reason: reason.to_owned() });
+            }
+        }
+    }
+    loaded.files.push(File { text, documents });
 }
 
 /// A number that changes with the names and contents of the files.

@@ -1,6 +1,7 @@
 //! What every offline command reads: manifests, profiles and facts about the cluster.
 
 pub(super) mod files;
+mod live;
 pub(super) mod objects;
 mod profiles;
 
@@ -17,7 +18,7 @@ use super::Exit;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Inputs {
-    /// Files, directories (searched for *.yaml, *.yml and *.json) or - for standard input
+    /// Files, directories (searched for *.yaml, *.yml and *.json), - for standard input; pod/NAME with --live
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Use this profile for every pod in scope: a compiled-in base or one from --profiles; beats annotations
@@ -29,6 +30,15 @@ pub(super) struct Inputs {
     /// Facts about the cluster: files or directories of Kubernetes objects
     #[arg(long, value_name = "PATH")]
     cluster: Vec<PathBuf>,
+    /// Facts from a cluster as it is now, beside those of files
+    #[arg(long)]
+    live: bool,
+    /// Context of the kubeconfig, with --live
+    #[arg(long, value_name = "NAME", requires = "live")]
+    context: Option<String>,
+    /// Kubeconfig file, with --live; KUBECONFIG or ~/.kube/config where it is not given
+    #[arg(long, value_name = "FILE", requires = "live")]
+    kubeconfig: Option<PathBuf>,
     /// Namespace of objects that name none
     #[arg(long, short, value_name = "NS", default_value = "default", value_parser = namespace)]
     namespace: String,
@@ -129,7 +139,25 @@ pub(super) fn prepare(arguments: &Inputs, err: &mut dyn Write) -> io::Result<Res
         objects::facts(&cluster, Layer::Cluster, &arguments.namespace, &mut builder, &mut problems);
         problems.errors.extend(cluster.unread);
     }
-    let mut loaded = files::read(&arguments.paths);
+    let (mut paths, mut pods, mut running) = (Vec::new(), Vec::new(), Vec::new());
+    for path in &arguments.paths {
+        match path.to_str().and_then(|p| p.strip_prefix("pod/")).filter(|_| arguments.live) {
+            Some(name) => pods.push(name.to_owned()),
+            None => paths.push(path.clone()),
+        }
+    }
+    if arguments.live {
+        let (kubeconfig, context) = (arguments.kubeconfig.as_deref(), arguments.context.as_deref());
+        let named = (arguments.namespace.as_str(), pods.as_slice());
+        match live::look(kubeconfig, context, builder, named, err)? {
+            Some(seen) => (builder, running) = seen,
+            None => return Ok(Err(Exit::Internal)),
+        }
+    }
+    let mut loaded = files::read(&paths);
+    for (name, text) in pods.iter().zip(running) {
+        files::add(&mut loaded, &format!("pod/{name}"), text.into_bytes());
+    }
     objects::facts(&loaded, Layer::Input, &arguments.namespace, &mut builder, &mut problems);
     problems.errors.append(&mut loaded.unread);
     let snapshot = builder.build();

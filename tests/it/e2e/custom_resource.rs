@@ -16,7 +16,7 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
 }
 
 /// Puts the CRD in place, if it is not there yet.
-fn install(plane: &Plane) -> Result<(), String> {
+pub(super) fn install(plane: &Plane) -> Result<(), String> {
     let file = root().join("deploy/crds/fabricprofiles.yaml").to_string_lossy().into_owned();
     let done = plane.kubectl(&["apply", "--server-side", "--validate=strict", "-f", &file], "")?;
     if !done.ok || done.stderr.to_lowercase().contains("warning") {

@@ -5,6 +5,7 @@
 mod configuration;
 mod controllers;
 mod custom_resource;
+mod live;
 mod load;
 mod network_objects;
 mod one_object;
@@ -31,6 +32,7 @@ pub(crate) fn add(suite: &mut Suite) {
     one_object::add(suite, &assets);
     outages::add(suite, &assets);
     reinvocation::add(suite, &assets);
+    live::add(suite, &assets);
     load::add(suite, &assets);
 }
 

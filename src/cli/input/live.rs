@@ -1,0 +1,56 @@
+//! `--live`: facts from a cluster, looked at once.
+
+use crate::cluster::{client, once, pod};
+use crate::snapshot::Builder;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The kubeconfig that kubectl would take: the flag, the first file of `KUBECONFIG`, the one at home.
+fn kubeconfig(given: Option<&Path>) -> Option<PathBuf> {
+    if let Some(path) = given {
+        return Some(path.to_path_buf());
+    }
+    let listed = std::env::var_os("KUBECONFIG").filter(|v| !v.is_empty());
+    if let Some(first) = listed.as_deref().and_then(|list| std::env::split_paths(list).next()) {
+        return Some(first);
+    }
+    let home = Path::new(&std::env::var_os("HOME")?).join(".kube/config");
+    home.exists().then_some(home)
+}
+
+/// Adds what the cluster has, and reads the pods that are named as `pod/NAME`. `None`, with the reason on `err`, where
+/// it cannot be reached.
+pub(super) fn look(
+    given: Option<&Path>,
+    context: Option<&str>,
+    builder: Builder,
+    pods: (&str, &[String]),
+    err: &mut dyn Write,
+) -> io::Result<Option<(Builder, Vec<String>)>> {
+    let path = kubeconfig(given);
+    if path.is_none() && !client::in_cluster() {
+        writeln!(err, "error: --live: no kubeconfig; give --kubeconfig FILE or set KUBECONFIG")?;
+        return Ok(None);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let seen = runtime.block_on(async {
+        let client = client::connect(path.as_deref(), context).await.map_err(|e| e.to_string())?;
+        let mut running = Vec::new();
+        for name in pods.1 {
+            running.push(pod(&client, pods.0, name).await.map_err(|e| e.to_string())?);
+        }
+        Ok::<_, String>((once(&client, builder).await.map_err(|e| e.to_string())?, running))
+    });
+    match seen {
+        Err(message) => {
+            writeln!(err, "error: --live: {message}")?;
+            Ok(None)
+        }
+        Ok((seen, running)) => {
+            for (kind, why) in &seen.forbidden {
+                writeln!(err, "warning: --live: {kind} may not be read, it is unknown: {why}")?;
+            }
+            Ok(Some((seen.builder, running)))
+        }
+    }
+}

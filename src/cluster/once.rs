@@ -1,0 +1,79 @@
+//! The cluster as it is now, for commands that look once.
+
+use super::list::{Failure, get, list};
+use super::{CALL, Notify, Pace, Shared, Sync, kinds};
+use crate::facts::Kind;
+use crate::server::Metrics;
+use crate::snapshot::Builder;
+use http_body_util::BodyExt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a look at the cluster gives.
+#[derive(Debug)]
+pub struct Seen {
+    /// Everything that was known before, and what the cluster has.
+    pub builder: Builder,
+    /// Kinds that may not be read, with the API server's reason. Of them nothing is known.
+    pub forbidden: Vec<(&'static str, String)>,
+}
+
+/// Why nothing can be said about the cluster.
+#[derive(Debug, thiserror::Error)]
+#[error("{kind}: {why}")]
+pub struct OnceError {
+    kind: &'static str,
+    why: String,
+}
+
+/// A running pod as JSON.
+///
+/// # Errors
+/// [`OnceError`] when it does not exist or may not be read.
+pub async fn pod(client: &kube::Client, namespace: &str, name: &str) -> Result<String, OnceError> {
+    let path = format!("/api/v1/namespaces/{namespace}/pods/{name}");
+    let failed = |failure| OnceError {
+        kind: "Pod",
+        why: match failure {
+            Failure::Absent => format!("there is no pod {namespace}/{name}"),
+            Failure::Forbidden(why) | Failure::Other(why) => why,
+            Failure::Gone => "the API server forgot it".to_owned(),
+        },
+    };
+    let body = tokio::time::timeout(CALL, get(client, &path).await.map_err(failed)?.into_body().collect());
+    let bytes = match body.await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(error)) => return Err(failed(Failure::Other(error.to_string()))),
+        Err(_) => return Err(failed(Failure::Other("no answer in time".to_owned()))),
+    };
+    String::from_utf8(bytes.to_vec()).map_err(|e| failed(Failure::Other(e.to_string())))
+}
+
+/// Lists every kind into a builder. Kinds that are not installed have no objects.
+///
+/// # Errors
+/// [`OnceError`] for the first kind whose list fails for another reason than that it may not be read.
+pub async fn once(client: &kube::Client, builder: Builder) -> Result<Seen, OnceError> {
+    let shared = Shared {
+        builder: Mutex::new(builder),
+        changed: Notify::new(),
+        sync: Sync::default(),
+        metrics: Arc::new(Metrics::new()),
+        pace: Pace::default(),
+    };
+    let mut forbidden = Vec::new();
+    for kind in kinds::WATCHED {
+        match list(kind, client, &shared).await {
+            Ok(_) if kind.kind == Kind::NetworkAttachmentDefinition => {
+                shared.with(|builder| builder.networks_listed(true));
+            }
+            Ok(_) | Err(Failure::Absent) => {}
+            Err(Failure::Forbidden(why)) => forbidden.push((kind.name(), why)),
+            Err(Failure::Gone) => {
+                return Err(OnceError { kind: kind.name(), why: "the list grew too old".into() });
+            }
+            Err(Failure::Other(why)) => return Err(OnceError { kind: kind.name(), why }),
+        }
+    }
+    let builder = shared.builder.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(Seen { builder, forbidden })
+}

@@ -1,0 +1,155 @@
+//! The living cluster: profiles, nodes and networks as objects of a real API server, pods without a word about
+//! fabrics, and changes that the next pod sees.
+
+use super::custom_resource::install;
+use super::plane::Plane;
+use super::site::{PROFILE_LABEL, Site, training_pod};
+use super::trial;
+use crate::suite::{Outcome, Suite};
+use crate::support::{read, root};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+pub(super) fn add(suite: &mut Suite, assets: &Path) {
+    trial(suite, assets, "live_three_fabrics_and_changes", three_fabrics);
+    trial(suite, assets, "live_a_crd_goes_and_comes_back", crd_comes_back);
+}
+
+const SITE: [&str; 5] = [
+    "profiles/roce.yaml",
+    "profiles/infiniband.yaml",
+    "profiles/ethernet.yaml",
+    "cluster/nodes.yaml",
+    "cluster/networks.yaml",
+];
+
+/// The example site on the plane; gone when dropped.
+struct Objects<'a>(&'a Plane);
+
+impl<'a> Objects<'a> {
+    fn create(plane: &'a Plane) -> Result<Self, String> {
+        install(plane)?;
+        let here = Self(plane);
+        plane.apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: fabric}\n")?;
+        for file in SITE {
+            plane.apply(&read(&root().join("examples/site").join(file))?)?;
+        }
+        Ok(here)
+    }
+}
+
+impl Drop for Objects<'_> {
+    fn drop(&mut self) {
+        for kind in ["nodes", "fabricprofiles", "net-attach-def", "network-attachment-definitions"] {
+            let _ = self.0.kubectl(&["delete", kind, "--all", "-A", "--wait=false"], "");
+        }
+    }
+}
+
+fn start(plane: &Plane) -> Result<Site<'_>, String> {
+    let kubeconfig = plane.directory().join("kubeconfig").to_string_lossy().into_owned();
+    let site = Site::start(plane, &[], &["--kubeconfig", &kubeconfig, "--watch-retry", "0.2"])?;
+    plane.until("the server is ready", Duration::from_secs(20), || {
+        Ok(site.server.admin("/readyz")?.status == 200)
+    })?;
+    Ok(site)
+}
+
+/// A pod for nodes of a product, as a Job of two makes it; no annotation.
+fn pod(name: &str, product: &str) -> Value {
+    let mut pod = training_pod(name);
+    pod["metadata"].as_object_mut().map(|m| m.remove("annotations"));
+    pod["metadata"]["labels"] = json!({"batch.kubernetes.io/job-completion-index": "0"});
+    pod["spec"]["nodeSelector"] = json!({"nvidia.com/gpu.product": product});
+    pod["spec"]["tolerations"] = json!([{"key": "nvidia.com/gpu", "operator": "Exists"}]);
+    pod
+}
+
+/// The network that the API server stores on a pod, and what it says.
+fn network(site: &Site<'_>, namespace: &str, pod: &Value) -> Result<(String, String), String> {
+    let done = site.create(namespace, pod, &["--dry-run=server", "-o", "json"])?;
+    let stored: Value = serde_json::from_str(&done.stdout).unwrap_or_default();
+    let text = stored["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"].as_str();
+    let first = text.and_then(|t| t.split('@').next()).unwrap_or_default();
+    Ok((first.to_owned(), done.stderr))
+}
+
+/// Waits until a pod gets a network; how long that took.
+fn gets(site: &Site<'_>, namespace: &str, pod: &Value, wanted: &str) -> Result<Duration, String> {
+    let start = Instant::now();
+    site.plane.until(&format!("a pod gets {wanted:?}"), Duration::from_secs(10), || {
+        Ok(network(site, namespace, pod)?.0 == wanted)
+    })?;
+    Ok(start.elapsed())
+}
+
+fn three_fabrics(plane: &Plane) -> Outcome {
+    let _objects = Objects::create(plane)?;
+    let site = start(plane)?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    let (h100, h200) = (pod("a", "NVIDIA-H100-80GB-HBM3"), pod("b", "NVIDIA-H200"));
+    gets(&site, &namespace, &h100, "fabric/roce")?;
+    gets(&site, &namespace, &h200, "fabric/infiniband")?;
+    let mut l40s = pod("c", "NVIDIA-L40S");
+    l40s["spec"]["containers"][0]["resources"]["limits"] = json!({"nvidia.com/gpu": "4"});
+    let done = site.create(&namespace, &l40s, &["--dry-run=server", "-o", "json"])?;
+    assert!(
+        done.stdout.contains("NCCL_SOCKET_IFNAME") && !done.stdout.contains("NCCL_IB_HCA"),
+        "{}",
+        done.stderr
+    );
+    // Where it is not said which, the pod is refused and told.
+    let mut anywhere = pod("d", "");
+    anywhere["spec"].as_object_mut().map(|s| s.remove("nodeSelector"));
+    let refused = site.create(&namespace, &anywhere, &["--dry-run=server"])?;
+    assert!(!refused.ok && refused.stderr.contains("FAB806"), "{}", refused.stderr);
+    // A node label, a network, a profile: each is seen by the next pods.
+    let run = |args: &[&str]| match plane.kubectl(args, "")? {
+        done if done.ok => Ok(()),
+        done => Err(done.stderr),
+    };
+    run(&["label", "--overwrite", "node", "h200-1", "h200-2", "example.com/fabric=roce"])?;
+    gets(&site, &namespace, &h200, "fabric/roce")?;
+    run(&["delete", "network-attachment-definitions", "-n", "fabric", "roce"])?;
+    plane.until("the missing network is told", Duration::from_secs(10), || {
+        Ok(network(&site, &namespace, &h100)?.1.contains("FAB801"))
+    })?;
+    plane.apply(&read(&root().join("examples/site/cluster/networks.yaml"))?)?;
+    gets(&site, &namespace, &h100, "fabric/roce")?;
+    let renamed =
+        read(&root().join("examples/site/profiles/roce.yaml"))?.replace("fabric/roce", "fabric/infiniband");
+    plane.apply(&renamed)?;
+    gets(&site, &namespace, &h100, "fabric/infiniband")?;
+    // A running pod, asked about from outside.
+    let done = site.create(&namespace, &h100, &[])?;
+    assert!(done.ok, "{}", done.stderr);
+    let kubeconfig = plane.directory().join("kubeconfig").to_string_lossy().into_owned();
+    let args = ["why", "--live", "--kubeconfig", &kubeconfig, "-n", &namespace, "-o", "json", "pod/a"];
+    let told = crate::support::run(&args, b"", root())?;
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    let told: Value = serde_json::from_str(&told.stdout).map_err(|e| e.to_string())?;
+    assert_eq!(told["results"][0]["review"]["profile"], "roce", "{told}");
+    assert_eq!(told["results"][0]["review"]["changes"], json!([]), "{told}");
+    Ok(())
+}
+
+fn crd_comes_back(plane: &Plane) -> Outcome {
+    let objects = Objects::create(plane)?;
+    let site = start(plane)?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    let h100 = pod("a", "NVIDIA-H100-80GB-HBM3");
+    gets(&site, &namespace, &h100, "fabric/roce")?;
+    let gone = plane.kubectl(&["delete", "crd", "fabricprofiles.fabric-admission.dev", "--wait=true"], "")?;
+    assert!(gone.ok, "{}", gone.stderr);
+    gets(&site, &namespace, &h100, "")?;
+    plane.until("the kind is known to be absent", Duration::from_secs(20), || {
+        let metrics = site.server.admin("/metrics")?.body;
+        Ok(metrics.contains("watch_state{kind=\"FabricProfile\",state=\"absent\"} 1"))
+    })?;
+    assert_eq!(site.server.admin("/readyz")?.status, 200);
+    drop(objects);
+    let _objects = Objects::create(plane)?;
+    gets(&site, &namespace, &h100, "fabric/roce")?;
+    Ok(())
+}
