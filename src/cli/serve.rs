@@ -54,6 +54,9 @@ pub(super) struct Arguments {
     /// Time limit that is asked of a watch
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_TIMEOUT", default_value_t = 120.0, value_parser = seconds)]
     watch_timeout: f64,
+    /// Silence of the API server after which answers say that facts are old
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = 600.0, value_parser = seconds)]
+    stale_after: f64,
     /// What is done about network objects
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_NETWORK_OBJECTS", default_value_t = NetworkObjects::Audit)]
     network_objects: NetworkObjects,
@@ -139,6 +142,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
                 let pace = Pace {
                     retry: Duration::from_secs_f64(arguments.watch_retry.max(0.05)),
                     watch: Duration::from_secs_f64(arguments.watch_timeout.max(1.0)),
+                    stale: Duration::from_secs_f64(arguments.stale_after.max(1.0)),
                 };
                 Facts::Live(Box::new(Live { client, builder, pace }))
             }

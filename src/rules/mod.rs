@@ -2,6 +2,7 @@
 //! `rules list` and the meta-tests come from the list, so that none of them can disagree with it.
 
 mod attachments;
+mod cluster;
 mod device_plugins;
 mod facts;
 mod finding;
@@ -106,6 +107,7 @@ pub static RULES: &[&dyn Rule] = &[
     &resolution::PoolAtZero,
     &facts::UnreadableFact,
     &rails::Rails,
+    &cluster::OldFacts,
 ];
 
 /// A rule by id, in any case.
