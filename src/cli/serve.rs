@@ -60,6 +60,9 @@ pub(super) struct Arguments {
         num_args = 0..=1, default_value_t = false, default_missing_value = "true"
     )]
     profile_status: bool,
+    /// Silence of the API server after which answers say that facts are old
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = 600.0, value_parser = seconds)]
+    stale_after: f64,
     /// What is done about network objects
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_NETWORK_OBJECTS", default_value_t = NetworkObjects::Audit)]
     network_objects: NetworkObjects,
@@ -145,6 +148,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
                 let pace = Pace {
                     retry: Duration::from_secs_f64(arguments.watch_retry.max(0.05)),
                     watch: Duration::from_secs_f64(arguments.watch_timeout.max(1.0)),
+                    stale: Duration::from_secs_f64(arguments.stale_after.max(1.0)),
                 };
                 let status_writer = arguments.profile_status.then(|| status_writer(&client));
                 Facts::Live(Box::new(Live { client, builder, pace, status_writer }))

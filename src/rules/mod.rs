@@ -2,6 +2,7 @@
 //! `rules list` and the meta-tests come from the list, so that none of them can disagree with it.
 
 mod attachments;
+mod cluster;
 mod device_plugins;
 mod facts;
 mod finding;
@@ -111,6 +112,7 @@ pub static RULES: &[&dyn Rule] = &[
     &rails::Rails,
     &profile_objects::Unusable,
     &profile_objects::InUse,
+    &cluster::OldFacts,
 ];
 
 /// A rule by id, in any case.

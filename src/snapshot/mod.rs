@@ -51,6 +51,8 @@ pub struct Snapshot {
     nodes: NodeView,
     objects: Arc<Objects>,
     lists_networks: bool,
+    /// Kinds of which nothing was heard for too long.
+    stale: Vec<&'static str>,
     settings: Settings,
     bases: Arc<[FabricProfile]>,
 }
@@ -131,6 +133,11 @@ impl Snapshot {
     #[must_use]
     pub fn lists_networks(&self) -> bool {
         self.lists_networks
+    }
+    /// Kinds of which the cluster was not heard for too long: what is said of them may be over.
+    #[must_use]
+    pub fn stale(&self) -> &[&'static str] {
+        &self.stale
     }
     /// What is known of a namespace; `None` where no object of it was given.
     #[must_use]
