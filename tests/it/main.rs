@@ -21,6 +21,7 @@ mod parsers;
 mod placement;
 mod profile_table;
 mod properties;
+mod rights;
 mod round_trip;
 mod rules;
 mod schema;
@@ -38,6 +39,7 @@ fn main() -> std::process::ExitCode {
     examples::add(&mut suite);
     house::add(&mut suite);
     rules::add(&mut suite);
+    rights::add(&mut suite);
     schema::add(&mut suite);
     profile_table::add(&mut suite);
     corpus::add(&mut suite);

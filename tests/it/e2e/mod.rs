@@ -14,6 +14,7 @@ mod plane;
 mod pods;
 mod reinvocation;
 mod site;
+mod status;
 
 use crate::suite::{Need, Outcome, Suite};
 use plane::Plane;
@@ -29,6 +30,7 @@ pub(crate) fn add(suite: &mut Suite) {
     controllers::add(suite, &assets);
     custom_resource::add(suite, &assets);
     network_objects::add(suite, &assets);
+    status::add(suite, &assets);
     one_object::add(suite, &assets);
     outages::add(suite, &assets);
     reinvocation::add(suite, &assets);
