@@ -120,3 +120,108 @@ impl Lease {
         Fault::of(self.api.replace(self.name, &PostParams::default(), &found)).await.map(drop)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http_body_util::BodyExt;
+    use kube::client::Body;
+    use serde_json::{Value, json};
+    use std::sync::{Arc, Mutex};
+
+    /// An API server with room for one Lease, which compares and swaps.
+    #[derive(Clone, Default)]
+    struct Store(Arc<Mutex<Option<Value>>>);
+
+    impl Store {
+        async fn answer(self, request: http::Request<Body>) -> Result<http::Response<Body>, std::io::Error> {
+            let method = request.method().clone();
+            let body = request.into_body().collect().await.unwrap().to_bytes();
+            let mut stored = self.0.lock().unwrap();
+            let version = |of: &Value| of["metadata"]["resourceVersion"].as_str().map(str::to_owned);
+            let (code, answer) = match (method.as_str(), stored.as_ref()) {
+                ("GET", Some(lease)) => (200, lease.clone()),
+                ("GET" | "PUT", None) => (404, Value::Null),
+                ("POST", Some(_)) => (409, Value::Null),
+                _ => {
+                    let mut lease: Value = serde_json::from_slice(&body).unwrap();
+                    let before = stored.as_ref().and_then(version);
+                    if version(&lease) == before {
+                        let next = before.map_or(1, |v| v.parse::<u64>().unwrap() + 1);
+                        lease["metadata"]["resourceVersion"] = json!(next.to_string());
+                        *stored = Some(lease.clone());
+                        (200, lease)
+                    } else {
+                        (409, Value::Null)
+                    }
+                }
+            };
+            let reason = if code == 404 { "NotFound" } else { "Conflict" };
+            let status =
+                json!({"kind": "Status", "status": "Failure", "code": code, "message": "", "reason": reason});
+            let body = if code == 200 { answer } else { status };
+            Ok(http::Response::builder()
+                .status(code)
+                .body(Body::from(body.to_string().into_bytes()))
+                .unwrap())
+        }
+
+        fn lease(&self, identity: &str) -> Lease {
+            let store = self.clone();
+            let client = kube::Client::new(tower::service_fn(move |r| store.clone().answer(r)), "ours");
+            Lease::new(client, "ours", "l", identity.to_owned())
+        }
+
+        fn spec(&self) -> Value {
+            self.0.lock().unwrap().as_ref().unwrap()["spec"].clone()
+        }
+    }
+
+    #[tokio::test]
+    async fn one_of_two_holds_it_until_it_lets_go() {
+        let store = Store::default();
+        let (mut a, mut b) = (store.lease("a"), store.lease("b"));
+        assert!(a.hold().await.unwrap() && !b.hold().await.unwrap() && a.hold().await.unwrap());
+        // A second look is no sign that it has run out.
+        assert!(!b.hold().await.unwrap());
+        assert_eq!(
+            (&store.spec()["holderIdentity"], &store.spec()["leaseTransitions"]),
+            (&json!("a"), &json!(1))
+        );
+        b.release().await.unwrap();
+        assert_eq!(store.spec()["holderIdentity"], "a");
+        a.release().await.unwrap();
+        assert!(b.hold().await.unwrap() && !a.hold().await.unwrap());
+        assert_eq!(
+            (&store.spec()["holderIdentity"], &store.spec()["leaseTransitions"]),
+            (&json!("b"), &json!(2))
+        );
+    }
+
+    #[tokio::test]
+    async fn one_that_is_not_renewed_in_time_goes_to_who_waits() {
+        let store = Store::default();
+        let (mut a, mut b) = (store.lease("a"), store.lease("b"));
+        assert!(a.hold().await.unwrap() && !b.hold().await.unwrap());
+        let long = Duration::from_secs(u64::from(LASTS) + 1);
+        let back = |at: Instant| at.checked_sub(long).unwrap();
+        b.seen = b.seen.map(|(version, at)| (version, back(at)));
+        assert!(b.hold().await.unwrap());
+        // The first has slept meanwhile, and finds that it was overtaken.
+        a.held = a.held.map(|(object, at)| (object, back(at)));
+        assert!(!a.hold().await.unwrap() && a.held.is_none());
+        // A restart under the same name need not wait.
+        assert!(store.lease("b").hold().await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_renewal_between_two_looks_starts_the_wait_anew() {
+        let store = Store::default();
+        let (mut a, mut b) = (store.lease("a"), store.lease("b"));
+        assert!(a.hold().await.unwrap() && !b.hold().await.unwrap());
+        b.seen = b.seen.map(|(version, at)| (version, at.checked_sub(Duration::from_secs(16)).unwrap()));
+        a.held = a.held.map(|(object, at)| (object, at.checked_sub(FRESH).unwrap()));
+        assert!(a.hold().await.unwrap() && !b.hold().await.unwrap());
+        assert_eq!(store.spec()["holderIdentity"], "a");
+    }
+}
