@@ -9,6 +9,7 @@ mod corpus;
 mod documents;
 mod e2e;
 mod examples;
+mod gang;
 mod generator;
 mod golden;
 mod house;
@@ -44,6 +45,7 @@ fn main() -> std::process::ExitCode {
     yaml_oracle::add(&mut suite);
     properties::add(&mut suite);
     landing::add(&mut suite);
+    gang::add(&mut suite);
     parsers::add(&mut suite);
     no_value::add(&mut suite);
     webhook::add(&mut suite);

@@ -121,15 +121,13 @@ pub(super) fn resolve(
         let found = highest(found);
         return outcome(found, outside, Because::Selectors, Evidence::Selectors, snapshot);
     }
+    let usable = |p: &Profile| admits(p, question.namespace, facts) && unmet(p, question).is_none();
+    // The default is what nodes without a profile are for; where the pod can land on those as well, it is one of
+    // the answers.
+    let default = default.and_then(|name| snapshot.profile(name)).filter(|p| usable(p));
     let Ground { mut found, outside, bare, .. } = ground(&constraints, question, facts, snapshot);
     if !found.is_empty() || outside.is_some() {
-        // The default is what nodes without a profile are for; where the pod can land on those as well, it is one
-        // of the answers.
-        let default = default.filter(|_| bare && !found.is_empty()).and_then(|name| snapshot.profile(name));
-        if let Some(default) = default
-            && admits(default, question.namespace, facts)
-            && unmet(default, question).is_none()
-        {
+        if let Some(default) = default.filter(|_| bare && !found.is_empty()) {
             found.insert(default.name.clone(), Arc::clone(default));
         }
         return outcome(found.into_values().collect(), outside, Because::Nodes, Evidence::Nodes, snapshot);
@@ -139,13 +137,23 @@ pub(super) fn resolve(
     }
     let conditions = Conditions::of(&constraints);
     let (mut found, mut outside) = (Vec::new(), None);
+    // Whether every node that the pod could ever land on would carry a profile.
+    let mut covered = false;
     for profile in snapshot.profiles().filter(|p| admits(p, question.namespace, facts)) {
         if conditions.may_meet(profile) {
+            covered |= conditions.select(profile);
             match unmet(profile, question) {
                 None => found.push(Arc::clone(profile)),
                 Some(reason) => outside = outside.or(Some((Arc::clone(profile), reason))),
             }
         }
+    }
+    // Else one without may come, and its pods get the default.
+    if let Some(default) = default.filter(|_| !covered && !found.is_empty())
+        && !found.iter().any(|p| p.name == default.name)
+    {
+        found.push(Arc::clone(default));
+        found.sort_by(|a, b| a.name.cmp(&b.name));
     }
     outcome(found, outside, Because::Selectors, Evidence::Selectors, snapshot)
 }
