@@ -11,6 +11,7 @@ mod outages;
 mod plane;
 mod pods;
 mod reinvocation;
+mod scheduler;
 mod site;
 
 use crate::suite::{Need, Outcome, Suite};
@@ -29,6 +30,7 @@ pub(crate) fn add(suite: &mut Suite) {
     one_object::add(suite, &assets);
     outages::add(suite, &assets);
     reinvocation::add(suite, &assets);
+    scheduler::add(suite, &assets);
     load::add(suite, &assets);
 }
 
