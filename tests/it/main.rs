@@ -6,6 +6,7 @@
 mod bad_input;
 mod cluster;
 mod corpus;
+mod corpus_nodes;
 mod documents;
 mod e2e;
 mod examples;
@@ -39,6 +40,7 @@ fn main() -> std::process::ExitCode {
     rules::add(&mut suite);
     schema::add(&mut suite);
     corpus::add(&mut suite);
+    corpus_nodes::add(&mut suite);
     odd_pods::add(&mut suite);
     bad_input::add(&mut suite);
     usage::add(&mut suite);

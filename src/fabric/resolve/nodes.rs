@@ -91,6 +91,23 @@ fn accelerated(class: &Class, constraints: &Constraints<'_>, snapshot: &Snapshot
     asked.into_iter().any(|r| class.units(r).is_some()) || class.label(GPU_PRESENT) == Some("true")
 }
 
+/// Whether a pod waits for a profile's nodes: no node that it can land on now carries a profile or has what it
+/// computes on, and the profile's nodes could fit it. Then its selectors speak for the profile, whatever else does.
+pub(crate) fn awaits(
+    profile: &Profile,
+    constraints: &Constraints<'_>,
+    landing: &ClassSet,
+    (namespace, facts): (&str, Option<&NamespaceFacts>),
+    snapshot: &Snapshot,
+) -> bool {
+    let (view, catalog) = (snapshot.nodes(), snapshot.catalog());
+    let idle = |class: usize| {
+        !catalog.fabric(catalog.fabric_of(class)).iter().any(|p| admits(p, namespace, facts))
+            && !view.classes().get(class).is_some_and(|c| accelerated(c, constraints, snapshot))
+    };
+    landing.ones().all(idle) && Conditions::of(constraints).may_meet(profile)
+}
+
 /// The steps that look at nodes and selectors; `None` where they say nothing.
 pub(super) fn resolve(
     question: Question<'_>,
