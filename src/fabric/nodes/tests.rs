@@ -123,6 +123,29 @@ fn many_kinds_of_nodes_stay_many_classes() {
     assert_eq!(sizes(&mut index), (60, 60));
 }
 
+/// A pod of thousands of terms that each ask every node would hold a core for seconds.
+#[test]
+fn nodes_are_asked_one_by_one_a_few_times_only() {
+    let mut index = NodeIndex::default();
+    put(&mut index, &node("a", &json!({"pool": "x", HOSTNAME_LABEL: "a"})));
+    let view = index.view();
+    let not = ["a".to_owned()];
+    let landed = |terms: usize| {
+        let term = || Term {
+            labels: vec![
+                Requirement { key: HOSTNAME_LABEL, relation: Relation::Exists, values: Values::Strings(&[]) },
+                Requirement { key: HOSTNAME_LABEL, relation: Relation::NotIn, values: Values::Strings(&not) },
+            ],
+            ..Term::default()
+        };
+        let terms = Some((0..terms).map(|_| term()).collect());
+        landing(&Constraints { terms, ..Constraints::default() }, &view)
+    };
+    assert!(landed(refine::SCANS).is_clear());
+    // Too many to ask: the class may be one of them.
+    assert_eq!(landed(refine::SCANS + 1).count_ones(..), 1);
+}
+
 /// Nodes by name: labels, a taint, a resource.
 type Nodes = BTreeMap<String, Kind>;
 
