@@ -80,7 +80,7 @@ fn changes(criterion: &mut Criterion) {
         index.view();
         // The same class as before, one that others have, and one of its own.
         let same = node(70, "");
-        let moved = same.replace("\"rack-1\"", "\"rack-9\"");
+        let moved = same.replace("\"rack-1\"", "\"rack-25\"");
         let alone = same.replace("\"rack-1\"", "\"rack-new\"");
         for (name, change) in [("nothing", &same), ("another class", &moved), ("a new class", &alone)] {
             group.bench_function(BenchmarkId::new(name, nodes), |b| {
