@@ -16,15 +16,13 @@ const SLICE: &str = "kubernetes-sigs__dranet__resourceslice-aks-mi300x.yaml";
 
 pub(crate) fn add(suite: &mut Suite) {
     let Some(shared) = suite.need(Need::Shared, "corpus_nodes") else { return };
-    let trials: [(&str, fn(&Path) -> Outcome); 3] = [
-        ("a_node_without_rdma_carries_no_rdma_profile", without_rdma),
-        ("a_node_offers_its_rails", offers_rails),
-        ("a_resource_slice_changes_nothing", slice),
-    ];
-    for (name, trial) in trials {
+    let mut add = |name: &str, trial: fn(&Path) -> Outcome| {
         let corpus = shared.join("corpus");
         suite.add(format!("corpus_nodes::{name}"), move || trial(&corpus));
-    }
+    };
+    add("a_node_without_rdma_carries_no_rdma_profile", without_rdma);
+    add("a_node_offers_its_rails", offers_rails);
+    add("a_resource_slice_changes_nothing", slice);
 }
 
 /// A snapshot of files of the corpus and one profile; how many of the objects give facts.

@@ -115,9 +115,7 @@ pub(super) fn resolve(
     default: Option<&str>,
     snapshot: &Snapshot,
 ) -> Option<Resolution> {
-    if snapshot.profiles().next().is_none() {
-        return None;
-    }
+    snapshot.profiles().next()?;
     let constraints = Constraints::of(question.pod);
     if snapshot.nodes().is_empty() {
         // Of nodes that nobody told of nothing is known: only a pod that asks for a profile's nodes gets it.
