@@ -36,7 +36,7 @@ pub(crate) fn node(number: usize, dice: &mut Dice<'_>) -> Value {
     }
     let mut taints = Vec::new();
     for key in TAINTS {
-        if dice.percent(15) {
+        if dice.percent(25) {
             let mut taint = json!({"key": key, "effect": dice.pick(&EFFECTS)});
             let value = dice.pick(&TAINT_VALUES);
             if !value.is_empty() {
@@ -133,7 +133,7 @@ pub(crate) fn spec(dice: &mut Dice<'_>) -> Value {
         let terms: Vec<Value> = (0..1 + dice.below(3)).map(|_| term(dice)).collect();
         spec["affinity"] = json!({"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": terms}}});
     }
-    if dice.percent(60) {
+    if dice.percent(75) {
         spec["tolerations"] = (0..1 + dice.below(3)).map(|_| toleration(dice)).collect();
     }
     spec

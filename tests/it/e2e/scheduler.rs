@@ -47,11 +47,10 @@ fn case(dice: &mut Dice<'_>) -> Value {
     let pods = (0..PODS).map(|i| {
         let mut spec = terrain::spec(dice);
         if dice.percent(60) {
-            // One node is asked; else whatever fits another node hides what is wrong about it.
-            let name = format!("n{}", dice.below(NODES));
-            match spec["nodeSelector"].as_object_mut() {
-                Some(selector) => drop(selector.insert(OWN.to_owned(), name.into())),
-                None => spec["nodeSelector"] = json!({OWN: name}),
+            // One node is asked for; else whatever fits another node hides what is wrong about it.
+            spec["nodeSelector"] = json!({OWN: format!("n{}", dice.below(NODES))});
+            if dice.percent(60) {
+                spec.as_object_mut().map(|s| s.remove("affinity"));
             }
         }
         spec["containers"] = json!([{"name": "c", "image": "example.com/c:1"}]);
