@@ -3,16 +3,15 @@
 use super::*;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
-use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-fn put(index: &mut NodeIndex, node: &Value) {
-    let text = node.to_string();
-    index.add(&serde_json::from_str(&text).unwrap());
+fn put(index: &mut NodeIndex, node: &str) {
+    index.add(&serde_json::from_str(node).unwrap());
 }
 
-fn node(name: &str, labels: &Value) -> Value {
-    json!({"metadata": {"name": name, "labels": labels}})
+fn node(name: &str, labels: &[(&str, &str)]) -> String {
+    let labels: BTreeMap<_, _> = labels.iter().copied().collect();
+    format!(r#"{{"metadata":{{"name":"{name}","labels":{}}}}}"#, serde_json::to_string(&labels).unwrap())
 }
 
 /// Classes and nodes that a view tells of.
@@ -34,10 +33,10 @@ fn nodes_come_change_and_go() {
     let mut index = NodeIndex::default();
     assert!(index.view().is_empty());
     for name in ["a", "b"] {
-        put(&mut index, &node(name, &json!({"pool": "x", HOSTNAME_LABEL: name})));
+        put(&mut index, &node(name, &[("pool", "x"), (HOSTNAME_LABEL, name)]));
     }
     assert_eq!(sizes(&mut index), (1, 2));
-    put(&mut index, &node("b", &json!({"pool": "y"})));
+    put(&mut index, &node("b", &[("pool", "y")]));
     assert_eq!(sizes(&mut index), (2, 2));
     assert_eq!(with(&mut index, "pool", "x"), ["a"]);
     assert_eq!(with(&mut index, "pool", "y"), ["b"]);
@@ -46,23 +45,23 @@ fn nodes_come_change_and_go() {
     index.delete("never there");
     assert_eq!(sizes(&mut index), (1, 1));
     assert!(with(&mut index, "pool", "x").is_empty());
-    put(&mut index, &node("c", &json!({"pool": "z"})));
+    put(&mut index, &node("c", &[("pool", "z")]));
     assert_eq!(sizes(&mut index), (2, 2));
     assert_eq!(with(&mut index, "pool", "z"), ["c"]);
     index.retain(&BTreeSet::from(["c".to_owned(), "d".to_owned()]));
     assert_eq!(sizes(&mut index), (1, 1));
     index.retain(&BTreeSet::new());
     assert_eq!(sizes(&mut index), (0, 0));
-    put(&mut index, &json!({"metadata": {"labels": {"pool": "x"}}}));
+    put(&mut index, r#"{"metadata": {"labels": {"pool": "x"}}}"#);
     assert!(index.view().is_empty(), "a node without a name");
 }
 
 #[test]
 fn a_view_stays_as_it_was() {
     let mut index = NodeIndex::default();
-    put(&mut index, &node("a", &json!({"pool": "x"})));
+    put(&mut index, &node("a", &[("pool", "x")]));
     let before = index.view();
-    put(&mut index, &node("a", &json!({"pool": "y"})));
+    put(&mut index, &node("a", &[("pool", "y")]));
     index.delete("a");
     assert_eq!((before.len(), before.names(before.classes().all(), 9)), (1, vec!["a"]));
     assert!(index.view().is_empty());
@@ -71,13 +70,11 @@ fn a_view_stays_as_it_was() {
 #[test]
 fn what_passes_makes_no_class() {
     let mut index = NodeIndex::default();
-    put(
-        &mut index,
-        &json!({"metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "8", "pods": "9"}}}),
-    );
-    let taints = json!([{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"},
-        {"key": "dedicated", "effect": "PreferNoSchedule"}]);
-    put(&mut index, &json!({"metadata": {"name": "b"}, "spec": {"unschedulable": true, "taints": taints}}));
+    put(&mut index, r#"{"metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "8", "pods": "9"}}}"#);
+    let passing = r#"{"metadata": {"name": "b"}, "spec": {"unschedulable": true, "taints": [
+        {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"},
+        {"key": "dedicated", "effect": "PreferNoSchedule"}]}}"#;
+    put(&mut index, passing);
     assert_eq!(sizes(&mut index), (1, 2));
 }
 
@@ -88,7 +85,7 @@ fn labels_of_many_values_leave_the_classes_unless_asked_for() {
     for i in 0..200 {
         put(
             &mut index,
-            &node(&format!("n{i}"), &json!({"serial": format!("s{i}"), "pool": format!("p{}", i % 4)})),
+            &node(&format!("n{i}"), &[("serial", &format!("s{i}")), ("pool", &format!("p{}", i % 4))]),
         );
     }
     assert_eq!(sizes(&mut index), (4, 200));
@@ -103,11 +100,11 @@ fn labels_of_many_values_leave_the_classes_unless_asked_for() {
     assert_eq!(sizes(&mut index), (200, 200));
     assert_eq!(with(&mut index, "serial", "s7"), ["n7"]);
     // And it stays in while nodes come.
-    put(&mut index, &node("late", &json!({"serial": "s200", "pool": "p1"})));
+    put(&mut index, &node("late", &[("serial", "s200"), ("pool", "p1")]));
     assert_eq!(sizes(&mut index), (201, 201));
     assert_eq!(with(&mut index, "serial", "s200"), ["late"]);
     index.ask(std::iter::empty());
-    put(&mut index, &node("later", &json!({"serial": "s201", "pool": "p1"})));
+    put(&mut index, &node("later", &[("serial", "s201"), ("pool", "p1")]));
     assert_eq!(sizes(&mut index).1, 202);
 }
 
@@ -117,7 +114,7 @@ fn many_kinds_of_nodes_stay_many_classes() {
     for i in 0..60 {
         put(
             &mut index,
-            &node(&format!("n{i}"), &json!({"a": format!("{}", i % 12), "b": format!("{}", i / 12)})),
+            &node(&format!("n{i}"), &[("a", &format!("{}", i % 12)), ("b", &format!("{}", i / 12))]),
         );
     }
     assert_eq!(sizes(&mut index), (60, 60));
@@ -127,7 +124,7 @@ fn many_kinds_of_nodes_stay_many_classes() {
 #[test]
 fn nodes_are_asked_one_by_one_a_few_times_only() {
     let mut index = NodeIndex::default();
-    put(&mut index, &node("a", &json!({"pool": "x", HOSTNAME_LABEL: "a"})));
+    put(&mut index, &node("a", &[("pool", "x"), (HOSTNAME_LABEL, "a")]));
     let view = index.view();
     let not = ["a".to_owned()];
     let landed = |terms: usize| {
@@ -157,18 +154,16 @@ struct Kind {
 }
 
 impl Kind {
-    fn object(&self, name: &str) -> Value {
-        let taints: Vec<Value> = self
-            .taint
-            .iter()
-            .map(|v| json!({"key": "dedicated", "value": v.to_string(), "effect": "NoSchedule"}))
-            .collect();
-        let mut allocatable = json!({});
-        if let Some(units) = self.units {
-            allocatable["x.io/gpu"] = units.to_string().into();
-        }
-        json!({"metadata": {"name": name, "labels": self.labels}, "spec": {"taints": taints},
-            "status": {"allocatable": allocatable}})
+    fn object(&self, name: &str) -> String {
+        let taints =
+            self.taint.map(|v| format!(r#"{{"key":"dedicated","value":"{v}","effect":"NoSchedule"}}"#));
+        let units = self.units.map(|units| format!(r#""x.io/gpu":"{units}""#));
+        format!(
+            r#"{{"metadata":{{"name":"{name}","labels":{}}},"spec":{{"taints":[{}]}},"status":{{"allocatable":{{{}}}}}}}"#,
+            serde_json::to_string(&self.labels).unwrap(),
+            taints.unwrap_or_default(),
+            units.unwrap_or_default(),
+        )
     }
 }
 
