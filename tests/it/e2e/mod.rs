@@ -13,6 +13,7 @@ mod outages;
 mod plane;
 mod pods;
 mod reinvocation;
+mod scheduler;
 mod site;
 mod status;
 
@@ -35,6 +36,7 @@ pub(crate) fn add(suite: &mut Suite) {
     outages::add(suite, &assets);
     reinvocation::add(suite, &assets);
     live::add(suite, &assets);
+    scheduler::add(suite, &assets);
     load::add(suite, &assets);
 }
 
