@@ -432,6 +432,8 @@ fn cases_reach_everything() -> Outcome {
     .map(str::to_owned)
     .into();
     let rules = fabric_admission::rules::RULES.iter().map(|r| r.meta()).filter(|m| m.kinds.is_empty());
+    // Nothing that a generator makes grows old.
+    let rules = rules.filter(|m| m.id != "FAB813");
     missing.extend(rules.map(|m| m.id.to_owned()));
     let (mut cases, mut patched) = (0, 0);
     let mut runner = TestRunner::new(Config {

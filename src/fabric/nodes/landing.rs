@@ -206,12 +206,16 @@ pub fn dropped(constraints: &Constraints<'_>, view: &NodeView, of: &ClassSet) ->
         let after = narrow(&left, requirement);
         step(&mut left, after, &format!("nodeSelector {requirement}"));
     }
-    let Some(terms) = &constraints.terms else { return found };
     let mut fits = landing(constraints, view);
     fits.intersect_with(&left);
     if fits == left {
         return found;
     }
+    let Some(terms) = &constraints.terms else {
+        // Each holds for some node of a class, and no node has all of them.
+        step(&mut left, fits, "its nodeSelector as a whole");
+        return found;
+    };
     let mut by = Vec::new();
     for term in terms {
         // Of each term, the first requirement that nothing of the rest satisfies says enough.
