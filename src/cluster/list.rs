@@ -18,7 +18,7 @@ const LIMIT: usize = 500;
 pub(super) enum Failure {
     /// The kind is not served (404).
     Absent,
-    /// It may not be read (401, 403).
+    /// It may not be read (403).
     Forbidden(String),
     /// The state that was asked for is gone (410): list again.
     Gone,
@@ -27,10 +27,11 @@ pub(super) enum Failure {
 }
 
 impl Failure {
+    /// A failure by its HTTP code. That a token is not accepted (401) says nothing about rights, and passes.
     fn of(code: u16, message: &str) -> Self {
         match code {
             404 => Self::Absent,
-            401 | 403 => Self::Forbidden(message.to_owned()),
+            403 => Self::Forbidden(message.to_owned()),
             410 => Self::Gone,
             _ => Self::Other(format!("{code}: {message}")),
         }

@@ -35,14 +35,26 @@ impl Phase {
         }
     }
 
-    /// Whether the kind's first list is over: it is there, or known not to come.
-    fn settles(self) -> bool {
-        matches!(self, Self::Synced | Self::Absent | Self::Forbidden)
+    /// Whether the kind's first list is over: it is there, or known not to come. What decisions stand on must be there:
+    /// a server that may not read nodes would call every profile unknown.
+    fn settles(self, essential: bool, failures: u32) -> bool {
+        match self {
+            Self::Synced | Self::Absent => true,
+            Self::Forbidden => !essential,
+            Self::Failing => !essential && failures >= PATIENCE,
+            Self::Listing => false,
+        }
     }
 }
 
+/// Kinds without which no answer can be given.
+const ESSENTIAL: [&str; 3] = ["FabricProfile", "Namespace", "Node"];
+/// Failures in a row after which a kind is not waited for: one broken conversion webhook must not keep us from serving.
+const PATIENCE: u32 = 5;
+
 #[derive(Debug, Default)]
 struct State {
+    failures: BTreeMap<&'static str, u32>,
     phases: BTreeMap<&'static str, Phase>,
     heard: BTreeMap<&'static str, Instant>,
     waiting: Vec<&'static str>,
@@ -69,7 +81,9 @@ impl Sync {
     /// Notes a phase. Whether it is another one than before.
     pub(super) fn set(&self, kind: &'static str, phase: Phase) -> bool {
         self.with(|state| {
-            if phase.settles() {
+            let failures = state.failures.entry(kind).or_default();
+            *failures = if phase == Phase::Failing { *failures + 1 } else { 0 };
+            if phase.settles(ESSENTIAL.contains(&kind), *failures) {
                 state.waiting.retain(|k| *k != kind);
             }
             state.phases.insert(kind, phase) != Some(phase)

@@ -14,6 +14,8 @@ use std::time::Duration;
 
 /// First pause after a failure; it doubles up to `Pace::retry`.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
+/// Watches in a row that may fail before the kind is listed again.
+const MAX_FAILED: u32 = 5;
 /// Longest line of a watch (bytes). An object has at most 3 MiB in requests (k8s.io/apiserver), and grows little.
 const MAX_LINE: usize = 16 << 20;
 /// Beyond the server's own limit of a watch, a stream that is silent is dead.
@@ -23,6 +25,8 @@ const SLACK: Duration = Duration::from_secs(10);
 pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<Shared>) {
     let mut version: Option<String> = None;
     let mut pause = FIRST_PAUSE;
+    // Watches in a row that failed from one version: then the past is taken as lost.
+    let mut failed = 0;
     loop {
         let outcome = match version.take() {
             None => list(kind, &client, &shared).await.map(|listed| {
@@ -30,29 +34,37 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
                     shared.change(|builder| builder.networks_listed(true));
                 }
                 phase(kind, &shared, Phase::Synced, "");
-                pause = FIRST_PAUSE;
+                failed = 0;
                 version = Some(listed);
             }),
             Some(from) => {
                 let mut seen = from;
                 let heard = watch(kind, &client, &shared, &mut seen).await;
                 match &heard {
-                    Ok(true) => pause = FIRST_PAUSE,
+                    Ok(true) => (pause, failed) = (FIRST_PAUSE, 0),
                     // A stream that ends without a word is tried again at a slower pace.
                     Ok(false) => rest(&mut pause, &shared).await,
-                    Err(_) => {}
+                    Err(_) => failed += 1,
                 }
                 // Only a lost past forces another list; after anything else the watch goes on where it was.
-                if !matches!(heard, Err(Failure::Gone | Failure::Absent)) {
-                    version = Some(seen);
-                }
+                let lost = matches!(heard, Err(Failure::Gone | Failure::Absent)) || failed >= MAX_FAILED;
+                version = (!lost).then_some(seen);
                 heard.map(|_| ())
             }
         };
+        // The API has no node or namespace that is "not installed": that is a proxy, or a server that starts.
+        let outcome = match outcome {
+            Err(Failure::Absent) if kind.group.is_empty() => Err(Failure::Other("404".to_owned())),
+            other => other,
+        };
         match outcome {
             Ok(()) => {}
-            Err(Failure::Gone) => tracing::info!(kind = kind.name(), "the watch is too old; listing again"),
+            Err(Failure::Gone) => {
+                tracing::info!(kind = kind.name(), "the past is lost; listing again");
+                rest(&mut pause, &shared).await;
+            }
             Err(Failure::Absent) => {
+                shared.heard(kind.name());
                 // Without its CRD a kind has no objects.
                 shared.change(|builder| {
                     builder.retain(Layer::Live, kind.kind, &BTreeSet::new());
@@ -65,6 +77,11 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
                 tokio::time::sleep(shared.pace.retry).await;
             }
             Err(Failure::Forbidden(why)) => {
+                shared.heard(kind.name());
+                // What was known stays, but it proves no longer that something does not exist.
+                if kind.kind == Kind::NetworkAttachmentDefinition {
+                    shared.change(|builder| builder.networks_listed(false));
+                }
                 phase(kind, &shared, Phase::Forbidden, &why);
                 tokio::time::sleep(shared.pace.retry).await;
             }
@@ -84,12 +101,19 @@ async fn rest(pause: &mut Duration, shared: &Shared) {
 
 fn phase(kind: &'static Watched, shared: &Shared, phase: Phase, why: &str) {
     shared.metrics.watch_phase(kind.name(), phase);
-    if shared.sync.set(kind.name(), phase) {
+    let before = shared.sync.settled();
+    let changed = shared.sync.set(kind.name(), phase);
+    if shared.sync.settled() != before {
+        shared.changed.notify_one();
+    }
+    if changed {
         match phase {
             Phase::Failing => {
                 tracing::warn!(kind = kind.name(), why, "cannot be watched; what is known stays")
             }
-            Phase::Forbidden => tracing::warn!(kind = kind.name(), why, "may not be read; it is unknown"),
+            Phase::Forbidden => {
+                tracing::warn!(kind = kind.name(), why, "may not be read; what was known stays")
+            }
             _ => tracing::info!(kind = kind.name(), phase = phase.name(), why, "watch"),
         }
         shared.changed.notify_one();

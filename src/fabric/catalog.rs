@@ -43,8 +43,7 @@ impl Catalog {
             let Some(set) = classes(profile, nodes) else { continue };
             let offered = nodes.members(&set).any(|(_, class, _)| !class.resources.is_empty());
             if offered {
-                resources
-                    .retain(|name| !nodes.members(&set).any(|(_, class, _)| class.units(name).is_some()));
+                resources.retain(|name| !nodes.members(&set).any(|(_, class, _)| class.offers(name)));
                 catalog.lacking.insert(name.clone(), resources.into_iter().map(str::to_owned).collect());
             }
             for class in set.ones() {

@@ -397,7 +397,10 @@ fn withheld(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Option<
     }
     // Who reviews with a profile of their choice wants to see what it does, wherever that is.
     if *evidence != Evidence::Flag {
-        let missing = missing(profile, scene.namespace, scene.snapshot);
+        // A resource may come with a plugin that is still starting on the first node of a pool: who waits for it stays
+        // Pending, and its peers get the same. A pod whose network does not exist never starts.
+        let mut missing = missing(profile, scene.namespace, scene.snapshot);
+        missing.retain(|what| matches!(what, Missing::Network(_)));
         if !missing.is_empty() {
             return Some(Withheld::Missing(missing));
         }

@@ -17,7 +17,8 @@ static MISSING_RAILS: Meta = Meta {
     what: "A network of the profile's rails is not among the NetworkAttachmentDefinitions of the cluster, or none of \
            the profile's nodes knows a resource that it asks for. Checked where a list of networks, or nodes with their \
            extended resources, is known. An error where the pod or its namespace names the profile, else a warning. \
-           Nothing is injected.",
+           With a network missing nothing is injected; a resource is asked for all the same, since its plugin may be \
+           starting.",
     why: "With a network that does not exist the pod stays in ContainerCreating (`cannot find a \
           network-attachment-definition`); with a resource that no node has it stays Pending (`Insufficient`).",
     fix: "Create the network or the device pool, or mend the profile's rails and resources.",

@@ -95,7 +95,7 @@ fn offers_rails(corpus: &Path) -> Outcome {
     assert_eq!(view.len(), 1);
     let offered = (1..=8).filter(|i| {
         let name = format!("intel.com/mlnx_sriov_rdma{i}");
-        view.members(view.classes().all()).all(|(_, class, _)| class.units(&name) == Some(1))
+        view.members(view.classes().all()).all(|(_, class, _)| class.offers(&name))
     });
     assert_eq!(offered.count(), 8);
     let gone = |snapshot: &Snapshot| {

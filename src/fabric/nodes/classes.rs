@@ -17,8 +17,8 @@ pub struct Class {
     pub labels: Vec<(Arc<str>, Arc<str>)>,
     /// Lasting taints.
     pub taints: Vec<Taint>,
-    /// Allocatable extended resources (units) by name.
-    pub resources: Vec<(Arc<str>, i64)>,
+    /// Names of the extended resources that its nodes list. How many units there are changes no answer.
+    pub resources: Vec<Arc<str>>,
 }
 
 impl Class {
@@ -29,12 +29,10 @@ impl Class {
         self.labels.get(at).map(|(_, value)| &**value)
     }
 
-    /// Units of an extended resource that a node of the class offers (0 where its plugin is away); `None` where
-    /// it does not know the resource.
+    /// Whether its nodes list an extended resource, be it with 0 units while its plugin is away.
     #[must_use]
-    pub fn units(&self, resource: &str) -> Option<i64> {
-        let at = self.resources.binary_search_by(|(k, _)| (**k).cmp(resource)).ok()?;
-        self.resources.get(at).map(|(_, units)| *units)
+    pub fn offers(&self, resource: &str) -> bool {
+        self.resources.binary_search_by(|name| (**name).cmp(resource)).is_ok()
     }
 }
 

@@ -51,7 +51,7 @@ impl Default for NodeIndex {
 struct Incoming<'a> {
     labels: Vec<(&'a str, &'a str)>,
     taints: Vec<Taint>,
-    resources: Vec<(&'a str, i64)>,
+    resources: Vec<&'a str>,
 }
 
 impl NodeIndex {
@@ -132,14 +132,14 @@ impl NodeIndex {
     }
 
     /// Number of the class with these properties; a new one where there is none yet.
-    fn intern(&mut self, labels: &[(&str, &str)], taints: &[Taint], resources: &[(&str, i64)]) -> usize {
+    fn intern(&mut self, labels: &[(&str, &str)], taints: &[Taint], resources: &[&str]) -> usize {
         let mut hasher = DefaultHasher::new();
         (labels, taints, resources).hash(&mut hasher);
         let print = hasher.finish();
         let same = |class: &Class| {
             class.taints == taints
                 && class.labels.iter().map(|(k, v)| (&**k, &**v)).eq(labels.iter().copied())
-                && class.resources.iter().map(|(k, v)| (&**k, *v)).eq(resources.iter().copied())
+                && class.resources.iter().map(|r| &**r).eq(resources.iter().copied())
         };
         let known = self.prints.get(&print).into_iter().flatten().copied();
         if let Some(number) =
@@ -150,7 +150,7 @@ impl NodeIndex {
         let class = Class {
             labels: labels.iter().map(|(k, v)| (self.string(k), self.string(v))).collect(),
             taints: taints.to_vec(),
-            resources: resources.iter().map(|(k, v)| (self.string(k), *v)).collect(),
+            resources: resources.iter().map(|r| self.string(r)).collect(),
         };
         self.stale = true;
         let number = self.free.pop().unwrap_or_else(|| {
@@ -214,7 +214,7 @@ impl NodeIndex {
             && let Some(class) = self.slots.get_mut(entry.class).and_then(Option::take)
         {
             let labels: Vec<(&str, &str)> = class.labels.iter().map(|(k, v)| (&**k, &**v)).collect();
-            let resources: Vec<(&str, i64)> = class.resources.iter().map(|(k, v)| (&**k, *v)).collect();
+            let resources: Vec<&str> = class.resources.iter().map(|r| &**r).collect();
             let mut hasher = DefaultHasher::new();
             (labels.as_slice(), class.taints.as_slice(), resources.as_slice()).hash(&mut hasher);
             let print = hasher.finish();
@@ -266,7 +266,7 @@ impl NodeIndex {
                 labels.push((HOSTNAME_LABEL, name));
             }
             labels.sort_unstable();
-            let resources = class.resources.iter().map(|(k, v)| (&**k, *v)).collect();
+            let resources = class.resources.iter().map(|r| &**r).collect();
             self.put(name, Incoming { labels, taints: class.taints.clone(), resources });
         }
         self.stale = true;

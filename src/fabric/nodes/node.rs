@@ -1,7 +1,6 @@
 //! What is read of a Node object. Nothing else of it is kept: a GPU node is about 34 kB of JSON.
 
 use super::taint::Taint;
-use crate::pod::Quantity;
 use crate::pod::decode::{Objects, Pairs, QuantityText, Text, mapping};
 use serde::Deserialize;
 
@@ -77,17 +76,16 @@ impl NodeObject<'_> {
         taints
     }
 
-    /// Allocatable extended resources (units), sorted. Native ones have no domain, or Kubernetes' own.
-    pub(super) fn resources(&self) -> Vec<(&str, i64)> {
+    /// Names of allocatable extended resources, sorted. Native ones have no domain, or Kubernetes' own.
+    pub(super) fn resources(&self) -> Vec<&str> {
         let pairs = self.status.as_ref().and_then(|s| s.allocatable.as_ref());
-        sorted(
-            pairs
-                .into_iter()
-                .flat_map(Pairs::iter)
-                .filter(|(name, _)| name.split_once('/').is_some_and(|(d, _)| !d.ends_with("kubernetes.io")))
-                .map(|(name, text)| (name, Quantity::parse(&text.0).map_or(0, Quantity::units)))
-                .collect(),
-        )
+        let names = pairs.into_iter().flat_map(Pairs::iter).map(|(name, _)| name);
+        let mut names: Vec<&str> = names
+            .filter(|name| name.split_once('/').is_some_and(|(d, _)| !d.ends_with("kubernetes.io")))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 }
 

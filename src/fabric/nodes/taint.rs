@@ -26,7 +26,14 @@ const PASSING: &[&str] = &[
     "status-taint.cluster-autoscaler.kubernetes.io/",
     // kubernetes-sigs/karpenter pkg/apis/v1/taints.go.
     "karpenter.sh/disrupted",
+    "karpenter.sh/disruption",
     "karpenter.sh/unregistered",
+    // Until the CSI driver runs, and before an instance is taken away; by their documentation.
+    "ebs.csi.aws.com/agent-not-ready",
+    "aws-node-termination-handler/",
+    "cloud.google.com/impending-node-termination",
+    // While Cluster API sets a node up or replaces it: kubernetes-sigs/cluster-api api/core/v1beta1.
+    "node.cluster.x-k8s.io/",
     // Until the CNI agent runs: cilium/cilium Documentation/installation/taints.rst.
     "node.cilium.io/agent-not-ready",
 ];

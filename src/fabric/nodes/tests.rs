@@ -217,7 +217,7 @@ impl Owned {
 type Seen = (Option<String>, Vec<Taint>, Option<i64>);
 
 fn seen(class: &Class) -> Seen {
-    (class.label("fabric").map(str::to_owned), class.taints.clone(), class.units("x.io/gpu"))
+    (class.label("fabric").map(str::to_owned), class.taints.clone(), class.offers("x.io/gpu"))
 }
 
 #[derive(Default)]

@@ -182,6 +182,13 @@ pub fn resolve(question: Question<'_>, snapshot: &Snapshot) -> Resolution {
         return found;
     }
     match default {
+        // Nobody named the cluster's default for this pod: where it cannot be had, there is none.
+        Some((name, Evidence::ClusterDefault)) => match snapshot.profile(name) {
+            Some(profile) if admits(profile, question.namespace, facts) => {
+                when::apply(Arc::clone(profile), Evidence::ClusterDefault, question)
+            }
+            _ => not_applicable(question, facts, snapshot),
+        },
         Some((name, by)) => named(name, by, question, facts, snapshot),
         None => not_applicable(question, facts, snapshot),
     }

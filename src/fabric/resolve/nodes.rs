@@ -37,6 +37,9 @@ pub(crate) fn ground(
     // The set of no profile is looked at class by class: some of its nodes may have accelerators.
     let mut bare = vec![true; catalog.fabrics()];
     for number in ground.landing.ones() {
+        if other_accelerators(view.classes().get(number), constraints, snapshot) {
+            continue;
+        }
         let fabric = catalog.fabric_of(number);
         if let Some(seen @ false) = seen.get_mut(fabric) {
             *seen = true;
@@ -52,6 +55,16 @@ pub(crate) fn ground(
         }
     }
     ground
+}
+
+/// Whether nodes of a class have accelerators, and none of those that the pod asks for. By names alone: a plugin that
+/// is not there yet names nothing.
+fn other_accelerators(class: Option<&Class>, constraints: &Constraints<'_>, snapshot: &Snapshot) -> bool {
+    let accelerators = &snapshot.settings().accelerators;
+    let mut asked = constraints.resources.iter().filter(|r| accelerators.contains(r)).peekable();
+    let Some(class) = class.filter(|_| asked.peek().is_some()) else { return false };
+    let has = class.resources.iter().any(|name| accelerators.contains(name));
+    has && !asked.any(|r| class.offers(r))
 }
 
 /// Adds the best of the profiles that one kind of node carries. Whether there is any that the namespace may use.
@@ -88,7 +101,7 @@ fn serve(
 fn accelerated(class: &Class, constraints: &Constraints<'_>, snapshot: &Snapshot) -> bool {
     let accelerators = &snapshot.settings().accelerators;
     let asked = constraints.resources.iter().filter(|r| accelerators.contains(r));
-    asked.into_iter().any(|r| class.units(r).is_some()) || class.label(GPU_PRESENT) == Some("true")
+    asked.into_iter().any(|r| class.offers(r)) || class.label(GPU_PRESENT) == Some("true")
 }
 
 /// Whether a pod waits for a profile's nodes: no node that it can land on now carries a profile or has what it
@@ -147,7 +160,9 @@ pub(super) fn resolve(
         }
         return outcome(found.into_values().collect(), outside, Because::Nodes, Evidence::Nodes, snapshot);
     }
-    if bare {
+    // A pod that is bound to a node lands there and nowhere else.
+    let bound = constraints.node_name.is_some_and(|name| snapshot.nodes().class_of(name).is_some());
+    if bare || bound {
         return None;
     }
     let conditions = Conditions::of(&constraints);
