@@ -15,6 +15,7 @@ mod generator;
 mod golden;
 mod house;
 mod layers;
+mod live;
 mod no_value;
 mod odd_pods;
 mod parsers;
@@ -52,6 +53,7 @@ fn main() -> std::process::ExitCode {
     no_value::add(&mut suite);
     why::add(&mut suite);
     webhook::add(&mut suite);
+    live::add(&mut suite);
     e2e::add(&mut suite);
     let code = suite.run(&arguments);
     e2e::end();
