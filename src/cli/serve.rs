@@ -3,7 +3,7 @@
 use super::Exit;
 use super::input::{Choice, facts_from_files, files};
 use crate::cluster::{self, Pace};
-use crate::server::{self, Facts, Limits, Live, Look, Settings, Source};
+use crate::server::{self, Facts, Limits, Live, Look, Settings, Source, StatusWriter};
 use crate::snapshot::Mode;
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -54,6 +54,15 @@ pub(super) struct Arguments {
     /// Time limit that is asked of a watch
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_TIMEOUT", default_value_t = 120.0, value_parser = seconds)]
     watch_timeout: f64,
+    /// Write what is found about FabricProfiles into their status; of several replicas one does, by a Lease
+    #[arg(
+        long, value_name = "BOOL", env = "FABRIC_ADMISSION_PROFILE_STATUS", action = clap::ArgAction::Set,
+        num_args = 0..=1, default_value_t = false, default_missing_value = "true"
+    )]
+    profile_status: bool,
+    /// Silence of the API server after which answers say that facts are old
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = 600.0, value_parser = seconds)]
+    stale_after: f64,
     /// What is done about network objects
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_NETWORK_OBJECTS", default_value_t = NetworkObjects::Audit)]
     network_objects: NetworkObjects,
@@ -139,8 +148,10 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
                 let pace = Pace {
                     retry: Duration::from_secs_f64(arguments.watch_retry.max(0.05)),
                     watch: Duration::from_secs_f64(arguments.watch_timeout.max(1.0)),
+                    stale: Duration::from_secs_f64(arguments.stale_after.max(1.0)),
                 };
-                Facts::Live(Box::new(Live { client, builder, pace }))
+                let status_writer = arguments.profile_status.then(|| status_writer(&client));
+                Facts::Live(Box::new(Live { client, builder, pace, status_writer }))
             }
             Err(error) => {
                 writeln!(err, "error: {error}")?;
@@ -167,6 +178,13 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
             Ok(Exit::Internal)
         }
     }
+}
+
+/// Names this replica: a pod by its name, elsewhere by the process as well.
+fn status_writer(client: &kube::Client) -> StatusWriter {
+    let host = std::env::var("HOSTNAME").unwrap_or_default();
+    let identity = format!("{host}_{}", std::process::id());
+    StatusWriter { namespace: client.default_namespace().to_owned(), identity }
 }
 
 /// Looks at the files of profiles and facts again; `None` where there are none.

@@ -80,7 +80,7 @@ pub(super) async fn list(
             Ok(Err(error)) => return Err(Failure::Other(format!("the list broke off: {error}"))),
             Ok(Ok(body)) => body.to_bytes(),
         };
-        shared.metrics.watch_contact(kind.name());
+        shared.heard(kind.name());
         let page: Page<'_> = std::str::from_utf8(&bytes)
             .map_err(|e| e.to_string())
             .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))

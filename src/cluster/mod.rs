@@ -11,9 +11,11 @@
 pub mod client;
 mod event;
 pub mod kinds;
+mod lease;
 mod list;
 mod once;
 mod publish;
+pub mod status;
 mod sync;
 mod watch;
 
@@ -34,11 +36,17 @@ pub struct Pace {
     pub retry: Duration,
     /// Server-side time limit of a watch. A stream that is silent for this long, and ten seconds, is given up.
     pub watch: Duration,
+    /// Silence after which what is known of a kind counts as old, and answers say so.
+    pub stale: Duration,
 }
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { retry: Duration::from_secs(10), watch: Duration::from_secs(120) }
+        Self {
+            retry: Duration::from_secs(10),
+            watch: Duration::from_secs(120),
+            stale: Duration::from_secs(600),
+        }
     }
 }
 
@@ -61,6 +69,12 @@ impl Shared {
     fn with<T>(&self, work: impl FnOnce(&mut Builder) -> T) -> T {
         let mut builder = self.builder.lock().unwrap_or_else(PoisonError::into_inner);
         work(&mut builder)
+    }
+
+    /// Notes that the API server answered for a kind.
+    fn heard(&self, kind: &'static str) {
+        self.sync.heard(kind);
+        self.metrics.watch_contact(kind);
     }
 
     /// Works on the builder and has a Snapshot made of it.

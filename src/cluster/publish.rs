@@ -3,14 +3,20 @@
 use super::{PUBLISH, Shared};
 use crate::snapshot::Snapshot;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Time between two looks at how old everything is.
+const LOOK: Duration = Duration::from_secs(1);
 
 pub(super) async fn forever(
     shared: Arc<Shared>,
     publish: impl Fn(Snapshot) + Send + std::marker::Sync + 'static,
 ) {
     loop {
-        shared.changed.notified().await;
-        if !shared.sync.settled() {
+        let changed = tokio::time::timeout(LOOK, shared.changed.notified()).await.is_ok();
+        let silent = shared.sync.silent(shared.pace.stale);
+        let aged = shared.with(|builder| builder.stale(silent));
+        if !shared.sync.settled() || !(changed || aged) {
             continue;
         }
         let making = Arc::clone(&shared);

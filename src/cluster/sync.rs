@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// What is known of a kind's watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +44,7 @@ impl Phase {
 #[derive(Debug, Default)]
 struct State {
     phases: BTreeMap<&'static str, Phase>,
+    heard: BTreeMap<&'static str, Instant>,
     waiting: Vec<&'static str>,
     published: bool,
 }
@@ -57,7 +59,7 @@ impl Sync {
     pub fn of(kinds: impl Iterator<Item = &'static str>) -> Self {
         let waiting: Vec<&'static str> = kinds.collect();
         let phases = waiting.iter().map(|kind| (*kind, Phase::Listing)).collect();
-        Self(Arc::new(Mutex::new(State { phases, waiting, published: false })))
+        Self(Arc::new(Mutex::new(State { phases, waiting, ..State::default() })))
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
@@ -71,6 +73,18 @@ impl Sync {
                 state.waiting.retain(|k| *k != kind);
             }
             state.phases.insert(kind, phase) != Some(phase)
+        })
+    }
+
+    /// Notes that the API server was heard of.
+    pub(super) fn heard(&self, kind: &'static str) {
+        self.with(|state| state.heard.insert(kind, Instant::now()));
+    }
+
+    /// Kinds that were heard of once, and not for this long now.
+    pub(super) fn silent(&self, since: Duration) -> Vec<&'static str> {
+        self.with(|state| {
+            state.heard.iter().filter(|(_, at)| at.elapsed() > since).map(|(kind, _)| *kind).collect()
         })
     }
 

@@ -125,7 +125,7 @@ async fn watch(
     path.push_str("&resourceVersion=");
     path.extend(form_urlencoded::byte_serialize(version.as_bytes()));
     let mut body = get(client, &path).await?.into_body();
-    shared.metrics.watch_contact(kind.name());
+    shared.heard(kind.name());
     phase(kind, shared, Phase::Synced, "");
     let opened = Instant::now();
     let mut heard = false;
@@ -165,7 +165,7 @@ async fn watch(
 
 /// Applies one line.
 fn apply(kind: &'static Watched, shared: &Shared, line: &[u8], version: &mut String) -> Result<(), Failure> {
-    shared.metrics.watch_contact(kind.name());
+    shared.heard(kind.name());
     let event: Event<'_> = std::str::from_utf8(line)
         .map_err(|e| e.to_string())
         .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))

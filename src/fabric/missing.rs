@@ -19,6 +19,16 @@ pub enum Missing {
 /// (kubernetes/kubernetes pkg/kubelet/cm/devicemanager/manager.go, `GetCapacity`) and is not missing.
 #[must_use]
 pub fn missing(profile: &Profile, namespace: &str, snapshot: &Snapshot) -> Vec<Missing> {
+    gather(profile, Some(namespace), snapshot)
+}
+
+/// The same for pods of any namespace: networks that are looked for in the pod's own are left out.
+#[must_use]
+pub fn missing_anywhere(profile: &Profile, snapshot: &Snapshot) -> Vec<Missing> {
+    gather(profile, None, snapshot)
+}
+
+fn gather(profile: &Profile, namespace: Option<&str>, snapshot: &Snapshot) -> Vec<Missing> {
     let mut missing: Vec<Missing> = Vec::new();
     let mut add = |what: Missing| {
         if !missing.contains(&what) {
@@ -27,7 +37,7 @@ pub fn missing(profile: &Profile, namespace: &str, snapshot: &Snapshot) -> Vec<M
     };
     if snapshot.lists_networks() {
         for rail in &profile.rails {
-            let namespace = rail.network.namespace.as_deref().unwrap_or(namespace);
+            let Some(namespace) = rail.network.namespace.as_deref().or(namespace) else { continue };
             if snapshot.network(namespace, &rail.network.name).is_none() {
                 add(Missing::Network(format!("{namespace}/{}", rail.network.name)));
             }

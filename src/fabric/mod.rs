@@ -16,7 +16,7 @@ pub mod why;
 
 pub use catalog::Catalog;
 pub use crd::definition;
-pub use missing::{Missing, missing};
+pub use missing::{Missing, missing, missing_anywhere};
 pub use profile::FabricProfile;
 pub use resolve::{Because, Evidence, Question, Resolution, SHOWN, resolve};
 pub use resolved::{EnvEntry, Profile, ProfileError, Rail, Subset, fixed_units};

@@ -2,7 +2,7 @@
 
 use super::envelope::{self, EnvelopeError, Request};
 use super::{Decision, PodRequest, Stage, decide_object, decide_pod};
-use crate::rules::{Finding, ObjectContext, Severity, check_object, checks_kind};
+use crate::rules::{Event, Finding, ObjectContext, Severity, check_object, checks_kind};
 use crate::snapshot::{Mode, Snapshot};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -17,7 +17,7 @@ pub enum Entry {
     Validate,
     /// `/audit`: tells about pods of auditing namespaces; changes and denies nothing.
     Audit,
-    /// `/validate-object`: judges network objects, in this mode.
+    /// `/validate-object`: judges network objects and profiles, in this mode.
     Object(Mode),
 }
 
@@ -42,7 +42,7 @@ pub fn handle(body: &[u8], entry: Entry, snapshot: &Snapshot) -> Result<Outcome,
         Entry::Mutate => pod(&request, Stage::Mutate, Mode::Enforce, snapshot)?,
         Entry::Validate => pod(&request, Stage::Final, Mode::Enforce, snapshot)?,
         Entry::Audit => pod(&request, Stage::Whole, Mode::Audit, snapshot)?,
-        Entry::Object(mode) => object(&request, mode)?,
+        Entry::Object(mode) => object(&request, mode, snapshot)?,
     };
     Ok(Outcome { uid: request.uid.to_string(), entry, decision })
 }
@@ -94,11 +94,17 @@ struct ObjectMeta {
     deletion_timestamp: Option<IgnoredAny>,
 }
 
-fn object(request: &Request<'_>, mode: Mode) -> Result<Decision, EnvelopeError> {
+fn object(request: &Request<'_>, mode: Mode, snapshot: &Snapshot) -> Result<Decision, EnvelopeError> {
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
-    if !checks_kind(group, kind) || !whole || !matches!(&*request.operation, "CREATE" | "UPDATE") {
+    if !checks_kind(group, kind) || !whole {
         return Ok(Decision::default());
+    }
+    let context = |json, event| ObjectContext { group, kind, json, event, snapshot };
+    match (&*request.operation, request.old_object) {
+        ("CREATE" | "UPDATE", _) => {}
+        ("DELETE", Some(old)) => return Ok(decide_object(&context(old.get(), Event::Deleted), mode)),
+        _ => return Ok(Decision::default()),
     }
     let new = request.object.ok_or(EnvelopeError::NoObject)?;
     let old = request.old_object;
@@ -108,14 +114,14 @@ fn object(request: &Request<'_>, mode: Mode) -> Result<Decision, EnvelopeError> 
         return Ok(Decision::default());
     }
     let Some(old) = old else {
-        return Ok(decide_object(&ObjectContext { group, kind, json: new.get() }, mode));
+        return Ok(decide_object(&context(new.get(), Event::Given), mode));
     };
     let before: ObjectShape<'_> = super::decode::object(old.get()).unwrap_or_default();
     if before.spec.map(serde_json::value::RawValue::get) == shape.spec.map(serde_json::value::RawValue::get) {
         return Ok(Decision::default());
     }
-    let known = check_object(&ObjectContext { group, kind, json: old.get() });
-    let mut decision = decide_object(&ObjectContext { group, kind, json: new.get() }, mode);
+    let known = check_object(&context(old.get(), Event::Given));
+    let mut decision = decide_object(&context(new.get(), Event::Updated { old: old.get() }), mode);
     ratchet(&mut decision, &known);
     Ok(decision)
 }

@@ -2,6 +2,7 @@
 //! `rules list` and the meta-tests come from the list, so that none of them can disagree with it.
 
 mod attachments;
+mod cluster;
 mod device_plugins;
 mod facts;
 mod finding;
@@ -9,6 +10,7 @@ mod memory;
 mod nccl;
 pub mod nccl_numbers;
 mod networks;
+mod profile_objects;
 mod profiles;
 mod rails;
 mod resolution;
@@ -33,6 +35,8 @@ pub trait Rule: Sync {
     fn pod(&self, _: &PodContext<'_>, _: &mut Findings<'_>) {}
     /// Checks an object of one of the kinds that [`Meta::kinds`] names.
     fn object(&self, _: &ObjectContext<'_>, _: &mut Findings<'_>) {}
+    /// Checks such an object that is about to go.
+    fn deletion(&self, _: &ObjectContext<'_>, _: &mut Findings<'_>) {}
 }
 
 /// The static part of a rule.
@@ -106,6 +110,9 @@ pub static RULES: &[&dyn Rule] = &[
     &resolution::PoolAtZero,
     &facts::UnreadableFact,
     &rails::Rails,
+    &profile_objects::Unusable,
+    &profile_objects::InUse,
+    &cluster::OldFacts,
 ];
 
 /// A rule by id, in any case.
@@ -120,11 +127,17 @@ pub fn checks_kind(group: &str, kind: &str) -> bool {
     RULES.iter().any(|r| r.meta().kinds.contains(&(group, kind)))
 }
 
-/// Whether any rule judges what objects of a kind say, and not only whether they can be read.
+/// Whether any rule judges what objects of a kind say, and not only whether they can be read, or used as the profile
+/// they are.
 #[must_use]
 pub fn judges_kind(group: &str, kind: &str) -> bool {
     let judges = |r: &&dyn Rule| r.meta().kinds.contains(&(group, kind));
-    RULES.iter().filter(|r| !std::ptr::eq(r.meta(), facts::UnreadableFact.meta())).any(judges)
+    let reads = |r: &&dyn Rule| {
+        let own =
+            [facts::UnreadableFact.meta(), profile_objects::Unusable.meta(), profile_objects::InUse.meta()];
+        own.iter().any(|meta| std::ptr::eq(r.meta(), *meta))
+    };
+    RULES.iter().copied().filter(|r| !reads(r)).any(|r| judges(&r))
 }
 
 /// What a rule on pods sees.
@@ -202,6 +215,24 @@ pub struct ObjectContext<'a> {
     pub kind: &'a str,
     /// JSON text of the object.
     pub json: &'a str,
+    /// What happens to it.
+    pub event: Event<'a>,
+    /// Everything else that is known.
+    pub snapshot: &'a Snapshot,
+}
+
+/// What happens to an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// It is created, or reviewed as it stands.
+    Given,
+    /// It takes the place of what it was.
+    Updated {
+        /// JSON text of the object as it was.
+        old: &'a str,
+    },
+    /// It goes.
+    Deleted,
 }
 
 /// Checks a pod with every rule.
@@ -218,7 +249,11 @@ pub fn check_object(context: &ObjectContext<'_>) -> Vec<Finding> {
     let mut out = Vec::new();
     for rule in RULES {
         if rule.meta().kinds.contains(&(context.group, context.kind)) {
-            rule.object(context, &mut Findings::new(rule.meta(), &mut out));
+            let mut findings = Findings::new(rule.meta(), &mut out);
+            match context.event {
+                Event::Given | Event::Updated { .. } => rule.object(context, &mut findings),
+                Event::Deleted => rule.deletion(context, &mut findings),
+            }
         }
     }
     out

@@ -2,6 +2,7 @@
 
 use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::fabric::nodes::{Constraints, landing};
+use crate::fabric::resolve::awaits;
 use crate::fabric::{Because, Evidence, Missing, Resolution, SHOWN, missing};
 use crate::snapshot::{Ambiguity, PROFILE_ANNOTATION};
 use crate::text::printable;
@@ -300,7 +301,16 @@ impl Rule for OtherNodes {
         }
         let constraints = Constraints::of(context.pod());
         let landing = landing(&constraints, nodes);
-        if !landing.is_disjoint(carrying) {
+        let waits = || {
+            awaits(
+                profile,
+                &constraints,
+                &landing,
+                (context.namespace, context.namespace_facts),
+                context.snapshot,
+            )
+        };
+        if !landing.is_disjoint(carrying) || !evidence.is_named() && waits() {
             return;
         }
         // What keeps it off is the pod's own text; how many nodes there are is the operator's to know.
@@ -374,9 +384,22 @@ impl Rule for PoolAtZero {
         &POOL_AT_ZERO
     }
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
-        let Some((profile, Evidence::Selectors)) = context.resolution.profile() else { return };
-        if context.snapshot.nodes().is_empty() {
+        let Some((profile, evidence)) = context.resolution.profile() else { return };
+        let nodes = context.snapshot.nodes();
+        if nodes.is_empty() || evidence.is_named() {
             return;
+        }
+        // Once a pod has what the profile gives it, that is the evidence; nothing else about it has changed.
+        if *evidence != Evidence::Selectors {
+            let constraints = Constraints::of(context.pod());
+            let landing = landing(&constraints, nodes);
+            let facts = (context.namespace, context.namespace_facts);
+            let carrying = context.snapshot.catalog().classes_of(&profile.name);
+            if carrying.is_none_or(|carrying| !landing.is_disjoint(carrying))
+                || !awaits(profile, &constraints, &landing, facts, context.snapshot)
+            {
+                return;
+            }
         }
         let message =
             format!("no node for this pod exists now; profile {} follows from its selectors", profile.name);

@@ -118,6 +118,17 @@ pub struct Live {
     pub builder: Builder,
     /// How watches behave.
     pub pace: Pace,
+    /// Who we are as a writer of statuses; `None` where we write none.
+    pub status_writer: Option<StatusWriter>,
+}
+
+/// One of several replicas, of which one writes the statuses of FabricProfiles.
+#[derive(Debug, Clone)]
+pub struct StatusWriter {
+    /// Namespace of the Lease.
+    pub namespace: String,
+    /// Name of this replica among the others.
+    pub identity: String,
 }
 
 impl std::fmt::Debug for Live {
@@ -182,25 +193,47 @@ pub async fn run(
     let stop = stop_signal(Arc::clone(&state), settings.lame_duck).map_err(StartError::Signal)?;
     state.metrics.certificate_loaded();
     let reload = tokio::spawn(tls::reload(Arc::clone(&store), settings.tls_poll, Arc::clone(&state)));
+    let mut writing = None;
     let following = match facts {
         Facts::Fixed => None,
         Facts::Files(source) => Some(tokio::spawn(facts::reload(source, Arc::clone(&state)))),
         Facts::Live(live) => {
             let (using, metrics) = (Arc::clone(&state), Arc::clone(&state.metrics));
             let publish = move |snapshot| using.snapshot.store(Arc::new(snapshot));
-            let Live { client, builder, pace } = *live;
+            let Live { client, builder, pace, status_writer } = *live;
+            writing =
+                status_writer.map(|writer| write_statuses(client.clone(), writer, &state, stop.clone()));
             Some(tokio::spawn(cluster::run(client, builder, pace, sync, metrics, publish)))
         }
     };
     let admin = tokio::spawn(admin::serve(admin_listener, Arc::clone(&state)));
     listening(addresses.0, addresses.1);
     accept::serve(webhook, config, Arc::clone(&state), stop).await;
+    // The watches still run, and so do the calls: it has its Lease to give back.
+    if let Some(writing) = writing {
+        let _ = tokio::time::timeout(Duration::from_secs(3), writing).await;
+    }
     reload.abort();
     if let Some(following) = following {
         following.abort();
     }
     admin.abort();
     Ok(())
+}
+
+/// Writes statuses from what decisions are made with, until we stop.
+fn write_statuses(
+    client: kube::Client,
+    writer: StatusWriter,
+    state: &Arc<State>,
+    mut stop: watch::Receiver<Stop>,
+) -> tokio::task::JoinHandle<()> {
+    let (using, metrics) = (Arc::clone(state), Arc::clone(&state.metrics));
+    // Before everything is known, a profile would be told that half of the cluster is missing.
+    let snapshot = move || using.sync.waiting().is_none().then(|| using.snapshot.load_full());
+    let stopped = async move { drop(stop.wait_for(|stop| *stop != Stop::No).await) };
+    let StatusWriter { namespace, identity } = writer;
+    tokio::spawn(cluster::status::run(client, namespace, identity, metrics, snapshot, stopped))
 }
 
 /// What the accept loop is told.

@@ -20,6 +20,11 @@ struct PhaseLabel {
     state: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CallLabel {
+    call: &'static str,
+}
+
 /// What is counted of watches, by kind.
 #[derive(Debug)]
 pub(super) struct WatchMetrics {
@@ -29,6 +34,9 @@ pub(super) struct WatchMetrics {
     malformed: Family<KindLabel, Counter>,
     contact: Family<KindLabel, Gauge>,
     published: Counter,
+    status_leader: Gauge,
+    status_writes: Counter,
+    status_failures: Family<CallLabel, Counter>,
 }
 
 impl WatchMetrics {
@@ -40,6 +48,9 @@ impl WatchMetrics {
             malformed: Family::default(),
             contact: Family::default(),
             published: Counter::default(),
+            status_leader: Gauge::default(),
+            status_writes: Counter::default(),
+            status_failures: Family::default(),
         };
         registry.register("watch_objects", "Objects known, by kind", metrics.objects.clone());
         registry.register("watch_state", "1 for the state a watch is in", metrics.state.clone());
@@ -52,6 +63,17 @@ impl WatchMetrics {
             metrics.contact.clone(),
         );
         registry.register("snapshots_published", "Views that came into use", metrics.published.clone());
+        registry.register(
+            "status_leader",
+            "1 where this replica writes the statuses of FabricProfiles",
+            metrics.status_leader.clone(),
+        );
+        registry.register("status_writes", "Statuses written", metrics.status_writes.clone());
+        registry.register(
+            "status_failures",
+            "Calls for statuses that failed",
+            metrics.status_failures.clone(),
+        );
         metrics
     }
 }
@@ -86,6 +108,18 @@ impl Metrics {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let gauge = self.watches().contact.get_or_create_owned(&KindLabel { kind });
         gauge.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
+    }
+    /// Notes whether this replica writes statuses.
+    pub fn status_leader(&self, leads: bool) {
+        self.watches().status_leader.set(i64::from(leads));
+    }
+    /// Counts a status that was written.
+    pub fn status_written(&self) {
+        self.watches().status_writes.inc();
+    }
+    /// Counts a call for statuses that failed.
+    pub fn status_failed(&self, call: &'static str) {
+        self.watches().status_failures.get_or_create_owned(&CallLabel { call }).inc();
     }
     /// Counts a view that came into use.
     pub fn snapshot_published(&self) {

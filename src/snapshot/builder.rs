@@ -42,7 +42,7 @@ pub enum FactError {
 /// Collects facts.
 #[derive(Debug, Default)]
 pub struct Builder {
-    bases: Vec<FabricProfile>,
+    bases: Arc<[FabricProfile]>,
     store: Store,
     nodes: NodeIndex,
     /// Layers of nodes that do not come from a live cluster. Of a node only its nearest layer is kept.
@@ -50,6 +50,7 @@ pub struct Builder {
     settings: Settings,
     /// Whether a live cluster has told all of its networks.
     networks_listed: bool,
+    stale: Vec<&'static str>,
     /// What was folded for the last view; `None` once an object came or went.
     folded: Option<(Arc<Objects>, Profiles, bool)>,
     /// The catalog of the last view, and the classes of nodes it was made for.
@@ -60,7 +61,7 @@ impl Builder {
     /// A builder that knows the compiled-in profiles, which other profiles inherit from.
     #[must_use]
     pub fn new(bases: Vec<FabricProfile>) -> Self {
-        Self { bases, ..Self::default() }
+        Self { bases: bases.into(), ..Self::default() }
     }
 
     /// Whether objects of a kind give facts.
@@ -172,6 +173,13 @@ impl Builder {
         self.networks_listed = listed;
     }
 
+    /// Says of which kinds a live cluster was not heard for too long. Whether these are others than before.
+    pub fn stale(&mut self, kinds: Vec<&'static str>) -> bool {
+        let changed = self.stale != kinds;
+        self.stale = kinds;
+        changed
+    }
+
     fn put(&mut self, layer: Layer, id: Id, fact: Option<Fact>) {
         if self.store.put(layer, id, fact) {
             self.folded = None;
@@ -202,7 +210,9 @@ impl Builder {
             nodes,
             objects,
             lists_networks: listed || self.networks_listed,
+            stale: self.stale.clone(),
             settings: self.settings.clone(),
+            bases: Arc::clone(&self.bases),
         }
     }
 }

@@ -8,7 +8,7 @@ mod store;
 pub use builder::{Builder, FactError, Layer};
 
 use crate::fabric::nodes::NodeView;
-use crate::fabric::{Catalog, Profile};
+use crate::fabric::{Catalog, FabricProfile, Profile};
 use crate::facts::Index;
 use crate::pod::Accelerators;
 use std::collections::{BTreeMap, HashMap};
@@ -51,7 +51,10 @@ pub struct Snapshot {
     nodes: NodeView,
     objects: Arc<Objects>,
     lists_networks: bool,
+    /// Kinds of which nothing was heard for too long.
+    stale: Vec<&'static str>,
     settings: Settings,
+    bases: Arc<[FabricProfile]>,
 }
 
 /// What objects say that are kept one by one.
@@ -131,10 +134,25 @@ impl Snapshot {
     pub fn lists_networks(&self) -> bool {
         self.lists_networks
     }
+    /// Kinds of which the cluster was not heard for too long: what is said of them may be over.
+    #[must_use]
+    pub fn stale(&self) -> &[&'static str] {
+        &self.stale
+    }
     /// What is known of a namespace; `None` where no object of it was given.
     #[must_use]
     pub fn namespace(&self, name: &str) -> Option<&NamespaceFacts> {
         self.objects.namespaces.get(name).map(Arc::as_ref)
+    }
+    /// Namespaces that are known, by name.
+    #[must_use]
+    pub fn namespaces(&self) -> BTreeMap<&str, &NamespaceFacts> {
+        self.objects.namespaces.iter().map(|(name, facts)| (name.as_str(), &**facts)).collect()
+    }
+    /// The compiled-in profiles, which profiles inherit from.
+    #[must_use]
+    pub fn bases(&self) -> &[FabricProfile] {
+        &self.bases
     }
     /// Settings.
     #[must_use]

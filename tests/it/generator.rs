@@ -14,7 +14,12 @@ pub(crate) fn case(dice: &mut Dice<'_>) -> Value {
         }
     }
     let profiles: Vec<Value> = (0..1 + dice.below(3)).map(|i| profile(i, dice)).collect();
-    let objects: Vec<Value> = (0..dice.below(4)).map(|i| network(i, dice)).collect();
+    // Where networks are listed at all, a profile whose networks are not among them is not injected.
+    let networks = if dice.percent(60) { 0 } else { dice.below(4) };
+    let mut objects: Vec<Value> = (0..networks).map(|i| network(i, dice)).collect();
+    if dice.percent(20) {
+        objects.extend((0..1 + dice.below(3)).map(|i| node(i, dice)));
+    }
     let mut namespace = json!({"name": dice.pick(&["team", "default"])});
     put(&mut namespace, "labels", 40, dice, |dice| {
         let mut labels = json!({"pod-security.kubernetes.io/enforce": dice.pick(&["privileged", "baseline", "restricted"])});
@@ -396,4 +401,24 @@ fn network(number: usize, dice: &mut Dice<'_>) -> Value {
         ("sriovnetwork.openshift.io/v1", "SriovNetwork"),
     ]);
     json!({"apiVersion": api, "kind": kind, "metadata": metadata, "spec": {"resourceName": dice.pick(&["sriov_resource", "vf", ""])}})
+}
+
+fn node(number: usize, dice: &mut Dice<'_>) -> Value {
+    let mut labels = json!({"kubernetes.io/hostname": format!("node-{number}")});
+    put(&mut labels, "fabric", 80, dice, |dice| dice.pick(&["roce", "roce", "ib", "none"]).into());
+    put(&mut labels, "rack", 60, dice, |dice| dice.pick(&["r1", "r2", "r3"]).into());
+    put(&mut labels, "zone", 30, dice, |_| "a".into());
+    let mut allocatable = json!({"cpu": "64", "pods": "110"});
+    put(&mut allocatable, "nvidia.com/gpu", 60, dice, |dice| dice.pick(&["8", "0"]).into());
+    let plugins = dice.pick(&[95, 95, 15]);
+    for name in EXTENDED {
+        put(&mut allocatable, name, plugins, dice, |_| "8".into());
+    }
+    let mut spec = json!({});
+    put(&mut spec, "taints", 25, dice, |dice| {
+        let key = dice.pick(&["nvidia.com/gpu", "dedicated", "node.kubernetes.io/not-ready"]);
+        json!([{"key": key, "value": "present", "effect": dice.pick(&["NoSchedule", "PreferNoSchedule"])}])
+    });
+    let metadata = json!({"name": format!("node-{number}"), "labels": labels});
+    json!({"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec, "status": {"allocatable": allocatable}})
 }

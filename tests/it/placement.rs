@@ -98,8 +98,9 @@ pub(crate) fn profile(spec: &mut Value, dice: &mut Dice<'_>) {
             |dice| json!({"nodeAffinity": dice.pick(&["required", "required", "none"])}),
         );
     }
-    // The bases' rails are rail0 to rail7.
-    if spec["rails"].is_null() && spec["base"].as_str().is_some_and(|b| b != "ethernet-tcp") {
+    // The rails of bases that have any are rail0 to rail7.
+    let has_rails = |base: &str| !["ethernet-tcp", "aws-efa", "azure-nd"].contains(&base);
+    if spec["rails"].is_null() && spec["base"].as_str().is_some_and(has_rails) {
         put(spec, "subsets", 75, dice, |dice| {
             let odd = if dice.odd() { "rail9" } else { "rail0" };
             json!([
@@ -107,7 +108,7 @@ pub(crate) fn profile(spec: &mut Value, dice: &mut Dice<'_>) {
                 {"name": "s1", "interfaces": ["rail0"]},
             ])
         });
-        put(spec, "bootstrap", 20, dice, |_| "rail0".into());
+        put(spec, "bootstrap", 40, dice, |dice| if dice.odd() { "rail7".into() } else { "rail0".into() });
     }
 }
 

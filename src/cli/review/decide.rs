@@ -9,7 +9,7 @@ use crate::manifest::Document;
 use crate::pod::{template, workload};
 use crate::report::{Reviewed, Skipped, Unread};
 use crate::review::{Decision, PodRequest, Stage, decide_object, decide_pod, why_pod};
-use crate::rules::{ObjectContext, checks_kind, judges_kind};
+use crate::rules::{Event, ObjectContext, checks_kind, judges_kind};
 use crate::snapshot::{Mode, Snapshot};
 
 /// What one document comes to.
@@ -40,11 +40,12 @@ fn object(object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: 
     let is_pod = object.group().is_empty() && object.kind == "Pod";
     let mut has_result = false;
     if checks_kind(object.group(), &object.kind) {
-        let context = ObjectContext { group: object.group(), kind: &object.kind, json: object.json };
+        let (group, kind, json) = (object.group(), object.kind.as_str(), object.json);
+        let context = ObjectContext { group, kind, json, event: Event::Given, snapshot };
         // Network objects are judged cluster-wide: the namespace's label has no part in it.
         let mode = setting.mode.unwrap_or(Mode::Enforce);
         let decision = decide_object(&context, mode);
-        // A fact that can be read, and that no rule judges, is nothing to report.
+        // A fact that can be read, and that no rule judges, is nothing to report. Nor is a profile that can be used.
         has_result = !decision.findings.is_empty() || judges_kind(object.group(), &object.kind);
         if has_result {
             outcome.results.push(reviewed(object, None, object.namespace.clone(), true, mode, decision));

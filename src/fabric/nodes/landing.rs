@@ -2,7 +2,7 @@
 //! TaintToleration), with cordons and passing taints left out.
 
 use super::classes::ClassSet;
-use super::refine::refine;
+use super::refine::{SCANS, refine};
 use super::requirement::{Relation, Requirement, Values};
 use super::taint::{Taint, Toleration};
 use super::view::NodeView;
@@ -124,6 +124,7 @@ pub fn landing(constraints: &Constraints<'_>, view: &NodeView) -> ClassSet {
     }
     let mut set = view.classes.tolerated(|taint| constraints.tolerates(taint));
     let mut own: Vec<Requirement<'_>> = Vec::new();
+    let mut scans = SCANS;
     for requirement in &constraints.selector {
         if view.own_keys.contains_key(requirement.key) {
             own.push(*requirement);
@@ -132,7 +133,7 @@ pub fn landing(constraints: &Constraints<'_>, view: &NodeView) -> ClassSet {
         }
     }
     match &constraints.terms {
-        None => refine(view, set, &own, &[]),
+        None => refine(view, set, &own, &[], &mut scans),
         Some(terms) => {
             let mut any = view.classes.none();
             for term in terms.iter().filter(|t| !t.void) {
@@ -146,7 +147,7 @@ pub fn landing(constraints: &Constraints<'_>, view: &NodeView) -> ClassSet {
                     }
                 }
                 if !fits.is_clear() {
-                    any.union_with(&refine(view, fits, &own, &term.names));
+                    any.union_with(&refine(view, fits, &own, &term.names, &mut scans));
                 }
             }
             any
@@ -191,9 +192,10 @@ pub fn dropped(constraints: &Constraints<'_>, view: &NodeView, of: &ClassSet) ->
             step(&mut left, after, &format!("taint {taint}"));
         }
     }
-    let narrow = |set: &ClassSet, requirement: &Requirement<'_>| {
+    let mut scans = SCANS;
+    let mut narrow = |set: &ClassSet, requirement: &Requirement<'_>| {
         if view.own_keys.contains_key(requirement.key) {
-            refine(view, set.clone(), &[*requirement], &[])
+            refine(view, set.clone(), &[*requirement], &[], &mut scans)
         } else {
             let mut after = set.clone();
             view.classes.retain(&mut after, *requirement);
@@ -204,12 +206,16 @@ pub fn dropped(constraints: &Constraints<'_>, view: &NodeView, of: &ClassSet) ->
         let after = narrow(&left, requirement);
         step(&mut left, after, &format!("nodeSelector {requirement}"));
     }
-    let Some(terms) = &constraints.terms else { return found };
     let mut fits = landing(constraints, view);
     fits.intersect_with(&left);
     if fits == left {
         return found;
     }
+    let Some(terms) = &constraints.terms else {
+        // Each holds for some node of a class, and no node has all of them.
+        step(&mut left, fits, "its nodeSelector as a whole");
+        return found;
+    };
     let mut by = Vec::new();
     for term in terms {
         // Of each term, the first requirement that nothing of the rest satisfies says enough.

@@ -17,6 +17,8 @@ mod refine;
 mod requirement;
 mod shards;
 mod taint;
+#[cfg(test)]
+mod tests;
 mod view;
 
 pub use classes::{Class, ClassSet, Classes};

@@ -6,12 +6,18 @@ use super::requirement::{Relation, Requirement};
 use super::view::{Entry, NodeView, value_key};
 use std::collections::BTreeSet;
 
-/// Keeps the classes with at least one node that satisfies every condition.
+/// How often every node may be asked for one pod. A pod can state thousands of terms; past this, a term keeps all
+/// classes that its other conditions leave, which is at worst one profile too many.
+pub(super) const SCANS: usize = 4;
+
+/// Keeps the classes with at least one node that satisfies every condition. `scans` is how often every node may still
+/// be asked.
 pub(super) fn refine(
     view: &NodeView,
     set: ClassSet,
     labels: &[Requirement<'_>],
     names: &[Requirement<'_>],
+    scans: &mut usize,
 ) -> ClassSet {
     if (labels.is_empty() && names.is_empty()) || set.is_clear() {
         return set;
@@ -47,7 +53,9 @@ pub(super) fn refine(
             _ => {}
         }
     }
-    // Several conditions of which none names nodes: every node is asked. Nobody writes this, and it stays right.
+    // Several conditions of which none names nodes: every node is asked. Hardly anybody writes this.
+    let Some(left) = scans.checked_sub(1) else { return set };
+    *scans = left;
     let mut fits = view.classes.none();
     for (name, entry) in view.nodes.iter() {
         if set.contains(entry.class) && !fits.contains(entry.class) && conditions.hold(name, entry) {

@@ -10,6 +10,7 @@ mod own;
 mod symbolic;
 mod when;
 
+pub(crate) use nodes::awaits;
 pub(crate) use symbolic::Conditions;
 pub(crate) use when::unmet;
 

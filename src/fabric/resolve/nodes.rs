@@ -91,6 +91,23 @@ fn accelerated(class: &Class, constraints: &Constraints<'_>, snapshot: &Snapshot
     asked.into_iter().any(|r| class.units(r).is_some()) || class.label(GPU_PRESENT) == Some("true")
 }
 
+/// Whether a pod waits for a profile's nodes: no node that it can land on now carries a profile or has what it
+/// computes on, and the profile's nodes could fit it. Then its selectors speak for the profile, whatever else does.
+pub(crate) fn awaits(
+    profile: &Profile,
+    constraints: &Constraints<'_>,
+    landing: &ClassSet,
+    (namespace, facts): (&str, Option<&NamespaceFacts>),
+    snapshot: &Snapshot,
+) -> bool {
+    let (view, catalog) = (snapshot.nodes(), snapshot.catalog());
+    let idle = |class: usize| {
+        !catalog.fabric(catalog.fabric_of(class)).iter().any(|p| admits(p, namespace, facts))
+            && !view.classes().get(class).is_some_and(|c| accelerated(c, constraints, snapshot))
+    };
+    landing.ones().all(idle) && Conditions::of(constraints).may_meet(profile)
+}
+
 /// The steps that look at nodes and selectors; `None` where they say nothing.
 pub(super) fn resolve(
     question: Question<'_>,
@@ -98,9 +115,7 @@ pub(super) fn resolve(
     default: Option<&str>,
     snapshot: &Snapshot,
 ) -> Option<Resolution> {
-    if snapshot.profiles().next().is_none() {
-        return None;
-    }
+    snapshot.profiles().next()?;
     let constraints = Constraints::of(question.pod);
     if snapshot.nodes().is_empty() {
         // Of nodes that nobody told of nothing is known: only a pod that asks for a profile's nodes gets it.
@@ -121,15 +136,13 @@ pub(super) fn resolve(
         let found = highest(found);
         return outcome(found, outside, Because::Selectors, Evidence::Selectors, snapshot);
     }
+    let usable = |p: &Profile| admits(p, question.namespace, facts) && unmet(p, question).is_none();
+    // The default is what nodes without a profile are for; where the pod can land on those as well, it is one of
+    // the answers.
+    let default = default.and_then(|name| snapshot.profile(name)).filter(|p| usable(p));
     let Ground { mut found, outside, bare, .. } = ground(&constraints, question, facts, snapshot);
     if !found.is_empty() || outside.is_some() {
-        // The default is what nodes without a profile are for; where the pod can land on those as well, it is one
-        // of the answers.
-        let default = default.filter(|_| bare && !found.is_empty()).and_then(|name| snapshot.profile(name));
-        if let Some(default) = default
-            && admits(default, question.namespace, facts)
-            && unmet(default, question).is_none()
-        {
+        if let Some(default) = default.filter(|_| bare && !found.is_empty()) {
             found.insert(default.name.clone(), Arc::clone(default));
         }
         return outcome(found.into_values().collect(), outside, Because::Nodes, Evidence::Nodes, snapshot);
@@ -139,13 +152,23 @@ pub(super) fn resolve(
     }
     let conditions = Conditions::of(&constraints);
     let (mut found, mut outside) = (Vec::new(), None);
+    // Whether every node that the pod could ever land on would carry a profile.
+    let mut covered = false;
     for profile in snapshot.profiles().filter(|p| admits(p, question.namespace, facts)) {
         if conditions.may_meet(profile) {
+            covered |= conditions.select(profile);
             match unmet(profile, question) {
                 None => found.push(Arc::clone(profile)),
                 Some(reason) => outside = outside.or(Some((Arc::clone(profile), reason))),
             }
         }
+    }
+    // Else one without may come, and its pods get the default.
+    if let Some(default) = default.filter(|_| !covered && !found.is_empty())
+        && !found.iter().any(|p| p.name == default.name)
+    {
+        found.push(Arc::clone(default));
+        found.sort_by(|a, b| a.name.cmp(&b.name));
     }
     outcome(found, outside, Because::Selectors, Evidence::Selectors, snapshot)
 }

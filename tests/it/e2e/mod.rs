@@ -13,7 +13,9 @@ mod outages;
 mod plane;
 mod pods;
 mod reinvocation;
+mod scheduler;
 mod site;
+mod status;
 
 use crate::suite::{Need, Outcome, Suite};
 use plane::Plane;
@@ -29,10 +31,12 @@ pub(crate) fn add(suite: &mut Suite) {
     controllers::add(suite, &assets);
     custom_resource::add(suite, &assets);
     network_objects::add(suite, &assets);
+    status::add(suite, &assets);
     one_object::add(suite, &assets);
     outages::add(suite, &assets);
     reinvocation::add(suite, &assets);
     live::add(suite, &assets);
+    scheduler::add(suite, &assets);
     load::add(suite, &assets);
 }
 

@@ -131,21 +131,26 @@ impl Plane {
     }
 
     fn spawn(&mut self, name: &str, args: &[&str]) -> Result<(), String> {
+        let child = self.child(name, args)?;
+        self.processes.push(child);
+        Ok(())
+    }
+
+    /// Starts a program of the control plane; ending it is the caller's.
+    pub(super) fn child(&self, name: &str, args: &[&str]) -> Result<Child, String> {
         let log = std::fs::File::create(self.scratch.path().join(format!("{name}.log")))
             .map_err(|e| e.to_string())?;
-        let child = Command::new(self.assets.join(name))
+        Command::new(self.assets.join(name))
             .args(args)
             .current_dir(self.scratch.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
-            .map_err(|e| format!("{name}: {e}"))?;
-        self.processes.push(child);
-        Ok(())
+            .map_err(|e| format!("{name}: {e}"))
     }
 
-    fn log_tail(&self, name: &str) -> String {
+    pub(super) fn log_tail(&self, name: &str) -> String {
         let log =
             std::fs::read_to_string(self.scratch.path().join(format!("{name}.log"))).unwrap_or_default();
         let lines: Vec<&str> = log.lines().rev().take(5).collect();

@@ -3,6 +3,7 @@
 mod deadlines;
 mod facts;
 mod one_plan;
+mod profile_objects;
 mod protocol;
 mod reload;
 mod start_and_stop;
@@ -26,6 +27,7 @@ pub(crate) fn add(suite: &mut Suite) {
     deadlines::add(suite);
     start_and_stop::add(suite);
     one_plan::add(suite);
+    profile_objects::add(suite);
 }
 
 /// A development certificate in a directory: ca.crt, tls.crt, tls.key.

@@ -1,0 +1,282 @@
+//! Writes what the cluster says about FabricProfiles into their `status`. One replica does, the one with the Lease;
+//! nothing here is on the path of a request.
+
+use super::event::{ListMeta, Page};
+use super::lease::Lease;
+use crate::fabric::status::{FabricProfileStatus, Standing, of_object};
+use crate::server::Metrics;
+use crate::snapshot::Snapshot;
+use kube::api::{ListParams, Patch, PatchParams};
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Name of the Lease; deploy/base/rbac.yaml has it as well.
+pub const LEASE: &str = "fabric-admission-status";
+/// Who wrote a field, as `metadata.managedFields` tells it.
+pub const FIELD_MANAGER: &str = "fabric-admission";
+/// Time between two rounds.
+const EVERY: Duration = Duration::from_secs(5);
+/// Time after which the objects are looked at though no Snapshot is new: a status may have been changed by others.
+const LOOK_AGAIN: Duration = Duration::from_secs(60);
+/// Deadline of one call.
+const CALL: Duration = Duration::from_secs(10);
+/// Objects of a page.
+const LIMIT: u32 = 500;
+const PATH: &str = "/apis/fabric-admission.dev/v1alpha1/fabricprofiles";
+
+/// Why a call did not succeed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Fault {
+    #[error("no answer in time")]
+    Timeout,
+    #[error(transparent)]
+    Api(#[from] kube::Error),
+    #[error("the answer cannot be read: {0}")]
+    Answer(#[from] serde_json::Error),
+}
+
+impl Fault {
+    /// The answer of a call, which has its deadline here.
+    pub(super) async fn of<T>(call: impl Future<Output = kube::Result<T>>) -> Result<T, Self> {
+        Ok(tokio::time::timeout(CALL, call).await.map_err(|_| Self::Timeout)??)
+    }
+
+    /// The HTTP status, where the API server answered with one.
+    pub(super) fn code(&self) -> Option<u16> {
+        match self {
+            Self::Api(kube::Error::Api(status)) => Some(status.code),
+            _ => None,
+        }
+    }
+}
+
+/// Writes statuses until `stop`, while the Lease in `namespace` is held by `identity`. `snapshot` gives what decisions
+/// are made with, or `None` while that is not all of the cluster yet. A Lease that is held is given up in the end.
+pub async fn run(
+    client: kube::Client,
+    namespace: String,
+    identity: String,
+    metrics: Arc<Metrics>,
+    snapshot: impl Fn() -> Option<Arc<Snapshot>> + Send + 'static,
+    stop: impl Future<Output = ()> + Send,
+) {
+    let lease = Lease::new(client.clone(), &namespace, LEASE, identity);
+    let mut writer = Writer {
+        client,
+        lease,
+        metrics,
+        told: BTreeMap::new(),
+        written: BTreeMap::new(),
+        last: Last::default(),
+    };
+    let work = async {
+        loop {
+            if let Some(snapshot) = snapshot() {
+                writer.round(snapshot).await;
+            }
+            tokio::time::sleep(EVERY).await;
+        }
+    };
+    tokio::select! { () = stop => {}, () = work => {} }
+    let released = writer.lease.release().await;
+    writer.told("release", released);
+    writer.metrics.status_leader(false);
+}
+
+struct Writer {
+    client: kube::Client,
+    lease: Lease,
+    metrics: Arc<Metrics>,
+    /// The last error of each sort, so that it is logged once.
+    told: BTreeMap<&'static str, String>,
+    /// By name: what was written last, and what the object had then. An older CRD drops fields; writing them again and
+    /// again would help nobody.
+    written: BTreeMap<String, (FabricProfileStatus, Option<FabricProfileStatus>)>,
+    last: Last,
+}
+
+/// The last complete look.
+#[derive(Default)]
+struct Last {
+    snapshot: Option<Arc<Snapshot>>,
+    at: Option<Instant>,
+    /// Objects that are not what the Snapshot has. They are told so at the second look: the Snapshot may be a moment
+    /// older than the list.
+    others: BTreeSet<String>,
+    /// Whether there are such for the first time.
+    again: bool,
+}
+
+impl Last {
+    fn is_enough_for(&self, snapshot: &Arc<Snapshot>) -> bool {
+        let same = self.snapshot.as_ref().is_some_and(|last| Arc::ptr_eq(last, snapshot));
+        same && !self.again && self.at.is_some_and(|at| at.elapsed() < LOOK_AGAIN)
+    }
+}
+
+/// The part of an object that is asked for.
+#[derive(Deserialize)]
+struct Shape {
+    metadata: Meta,
+    #[serde(default)]
+    status: Option<FabricProfileStatus>,
+}
+
+#[derive(Deserialize)]
+struct Meta {
+    name: String,
+    #[serde(default)]
+    generation: Option<i64>,
+}
+
+/// What an object has, and what it should have.
+struct Wanted {
+    name: String,
+    has: Option<FabricProfileStatus>,
+    wants: FabricProfileStatus,
+    standing: Standing,
+}
+
+impl Writer {
+    /// Logs an error once, until it goes well again or another comes. The value, where there is one.
+    fn told<T>(&mut self, what: &'static str, done: Result<T, Fault>) -> Option<T> {
+        match done {
+            Ok(value) => {
+                self.told.remove(what);
+                Some(value)
+            }
+            Err(fault) => {
+                self.metrics.status_failed(what);
+                let text = crate::text::printable(&fault.to_string(), 300);
+                if self.told.get(what) != Some(&text) {
+                    tracing::warn!(what, error = %text, "statuses of FabricProfiles");
+                    self.told.insert(what, text);
+                }
+                None
+            }
+        }
+    }
+
+    async fn round(&mut self, snapshot: Arc<Snapshot>) {
+        if !self.leads().await || self.last.is_enough_for(&snapshot) {
+            return;
+        }
+        let listed = self.list().await;
+        let Some(pages) = self.told("list", listed) else { return };
+        let view = Arc::clone(&snapshot);
+        // Hundreds of profiles over thousands of namespaces take milliseconds, which would hold up requests.
+        let Ok(all) = tokio::task::spawn_blocking(move || wanted(&pages, &view)).await else { return };
+        let others: BTreeSet<String> =
+            all.iter().filter(|w| w.standing == Standing::Other).map(|w| w.name.clone()).collect();
+        let known = std::mem::replace(&mut self.last.others, others);
+        self.last.again = self.last.others.iter().any(|name| !known.contains(name));
+        self.written.retain(|name, _| all.iter().any(|w| w.name == *name));
+        for wanted in all {
+            let early = wanted.standing == Standing::Other && !known.contains(&wanted.name);
+            if early || self.is_told(&wanted) {
+                continue;
+            }
+            // Each write under a lease that outlasts it.
+            if !self.leads().await {
+                return;
+            }
+            let patched = self.patch(&wanted).await;
+            if let Some(has) = self.told("patch", patched) {
+                self.metrics.status_written();
+                self.written.insert(wanted.name, (wanted.wants, has));
+            } else {
+                self.last.again = true;
+            }
+        }
+        self.last.snapshot = Some(snapshot);
+        self.last.at = Some(Instant::now());
+    }
+
+    /// Whether the Lease is ours.
+    async fn leads(&mut self) -> bool {
+        let held = self.lease.hold().await;
+        let leads = self.told("lease", held).unwrap_or(false);
+        self.metrics.status_leader(leads);
+        if !leads {
+            // Whoever writes meanwhile knows better.
+            self.last = Last::default();
+            self.written.clear();
+        }
+        leads
+    }
+
+    fn is_told(&self, wanted: &Wanted) -> bool {
+        let before = self.written.get(&wanted.name);
+        wanted.has.as_ref() == Some(&wanted.wants)
+            || before.is_some_and(|(wrote, had)| *wrote == wanted.wants && *had == wanted.has)
+    }
+
+    async fn list(&self) -> Result<Vec<String>, Fault> {
+        let mut pages = Vec::new();
+        let mut params = ListParams::default().limit(LIMIT);
+        loop {
+            let request = kube::core::Request::new(PATH).list(&params).map_err(kube::Error::BuildRequest)?;
+            let text = Fault::of(self.client.request_text(request)).await?;
+            let Page { metadata: ListMeta { next, .. }, .. } = serde_json::from_str(&text)?;
+            pages.push(text);
+            match next.filter(|token| !token.is_empty()) {
+                Some(token) => params = params.continue_token(&token),
+                None => return Ok(pages),
+            }
+        }
+    }
+
+    /// Writes a status; what the object has then.
+    async fn patch(&self, wanted: &Wanted) -> Result<Option<FabricProfileStatus>, Fault> {
+        let FabricProfileStatus { observed_generation, matching_nodes, problems } = &wanted.wants;
+        // Null takes a field away (RFC 7396).
+        let problems = (!problems.is_empty()).then_some(problems);
+        let body = json!({"status": {
+            "observedGeneration": observed_generation, "matchingNodes": matching_nodes, "problems": problems,
+        }});
+        let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+        let request = kube::core::Request::new(PATH)
+            .patch_subresource("status", &wanted.name, &params, &Patch::Merge(&body))
+            .map_err(kube::Error::BuildRequest)?;
+        match Fault::of(self.client.request::<Shape>(request)).await {
+            Ok(shape) => Ok(shape.status),
+            // It went in the meantime.
+            Err(fault) if fault.code() == Some(404) => Ok(None),
+            Err(fault) => Err(fault),
+        }
+    }
+}
+
+/// What the objects of a list have and should have. Without a name or with a status of another shape an object is none
+/// of ours.
+fn wanted(pages: &[String], snapshot: &Snapshot) -> Vec<Wanted> {
+    let items = pages.iter().filter_map(|page| serde_json::from_str::<Page<'_>>(page).ok()?.items).flatten();
+    items
+        .filter_map(|object| {
+            let shape: Shape = serde_json::from_str(object.get()).ok()?;
+            let (mut wants, standing) = of_object(object.get(), snapshot);
+            wants.observed_generation = shape.metadata.generation;
+            Some(Wanted { name: shape.metadata.name, has: shape.status, wants, standing })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_gives_what_each_object_has_and_wants() {
+        let page = r#"{"metadata":{},"items":[
+            {"metadata":{"name":"p","generation":3},"spec":{"base":"none"},"status":{"observedGeneration":2}},
+            {"metadata":{}}]}"#;
+        let all = wanted(&[page.to_owned()], &Snapshot::default());
+        assert_eq!((all.len(), all[0].name.as_str(), all[0].standing), (1, "p", Standing::Unusable));
+        assert_eq!(all[0].has.as_ref().unwrap().observed_generation, Some(2));
+        // Objects of a list have no kind of their own, but those of custom resources do; what is said is a status.
+        assert_eq!((all[0].wants.observed_generation, all[0].wants.problems.len()), (Some(3), 1));
+    }
+}

@@ -1,0 +1,334 @@
+//! The index: what comes in and goes, and that the answers depend on nothing but the nodes that are there.
+
+use super::*;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+use std::collections::{BTreeMap, BTreeSet};
+
+fn put(index: &mut NodeIndex, node: &str) {
+    index.add(&serde_json::from_str(node).unwrap());
+}
+
+fn node(name: &str, labels: &[(&str, &str)]) -> String {
+    let labels: BTreeMap<_, _> = labels.iter().copied().collect();
+    format!(r#"{{"metadata":{{"name":"{name}","labels":{}}}}}"#, serde_json::to_string(&labels).unwrap())
+}
+
+/// Classes and nodes that a view tells of.
+fn sizes(index: &mut NodeIndex) -> (usize, usize) {
+    let view = index.view();
+    (view.classes().all().count_ones(..), view.len())
+}
+
+/// Names of the nodes in the classes that a label leaves.
+fn with(index: &mut NodeIndex, key: &str, value: &str) -> Vec<String> {
+    let view = index.view();
+    let constraints =
+        Constraints { selector: vec![Requirement::equals(key, value)], ..Constraints::default() };
+    view.names(&landing(&constraints, &view), 100).into_iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn nodes_come_change_and_go() {
+    let mut index = NodeIndex::default();
+    assert!(index.view().is_empty());
+    for name in ["a", "b"] {
+        put(&mut index, &node(name, &[("pool", "x"), (HOSTNAME_LABEL, name)]));
+    }
+    assert_eq!(sizes(&mut index), (1, 2));
+    put(&mut index, &node("b", &[("pool", "y")]));
+    assert_eq!(sizes(&mut index), (2, 2));
+    assert_eq!(with(&mut index, "pool", "x"), ["a"]);
+    assert_eq!(with(&mut index, "pool", "y"), ["b"]);
+    // The class goes with its last node, and its number to the next one.
+    index.delete("a");
+    index.delete("never there");
+    assert_eq!(sizes(&mut index), (1, 1));
+    assert!(with(&mut index, "pool", "x").is_empty());
+    put(&mut index, &node("c", &[("pool", "z")]));
+    assert_eq!(sizes(&mut index), (2, 2));
+    assert_eq!(with(&mut index, "pool", "z"), ["c"]);
+    index.retain(&BTreeSet::from(["c".to_owned(), "d".to_owned()]));
+    assert_eq!(sizes(&mut index), (1, 1));
+    index.retain(&BTreeSet::new());
+    assert_eq!(sizes(&mut index), (0, 0));
+    put(&mut index, r#"{"metadata": {"labels": {"pool": "x"}}}"#);
+    assert!(index.view().is_empty(), "a node without a name");
+}
+
+#[test]
+fn a_view_stays_as_it_was() {
+    let mut index = NodeIndex::default();
+    put(&mut index, &node("a", &[("pool", "x")]));
+    let before = index.view();
+    put(&mut index, &node("a", &[("pool", "y")]));
+    index.delete("a");
+    assert_eq!((before.len(), before.names(before.classes().all(), 9)), (1, vec!["a"]));
+    assert!(index.view().is_empty());
+}
+
+#[test]
+fn what_passes_makes_no_class() {
+    let mut index = NodeIndex::default();
+    put(&mut index, r#"{"metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "8", "pods": "9"}}}"#);
+    let passing = r#"{"metadata": {"name": "b"}, "spec": {"unschedulable": true, "taints": [
+        {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"},
+        {"key": "dedicated", "effect": "PreferNoSchedule"}]}}"#;
+    put(&mut index, passing);
+    assert_eq!(sizes(&mut index), (1, 2));
+}
+
+/// Many values of a label that no profile asks for make no class of every node; what a profile asks for does.
+#[test]
+fn labels_of_many_values_leave_the_classes_unless_asked_for() {
+    let mut index = NodeIndex::with_bound(80);
+    for i in 0..200 {
+        put(
+            &mut index,
+            &node(&format!("n{i}"), &[("serial", &format!("s{i}")), ("pool", &format!("p{}", i % 4))]),
+        );
+    }
+    assert_eq!(sizes(&mut index), (4, 200));
+    // The one node, though its class has fifty.
+    let view = index.view();
+    let constraints = Constraints {
+        selector: vec![Requirement::equals("serial", "s7"), Requirement::equals("pool", "p2")],
+        ..Constraints::default()
+    };
+    assert!(landing(&constraints, &view).is_clear());
+    index.ask(["serial"].into_iter());
+    assert_eq!(sizes(&mut index), (200, 200));
+    assert_eq!(with(&mut index, "serial", "s7"), ["n7"]);
+    // And it stays in while nodes come.
+    put(&mut index, &node("late", &[("serial", "s200"), ("pool", "p1")]));
+    assert_eq!(sizes(&mut index), (201, 201));
+    assert_eq!(with(&mut index, "serial", "s200"), ["late"]);
+    index.ask(std::iter::empty());
+    put(&mut index, &node("later", &[("serial", "s201"), ("pool", "p1")]));
+    assert_eq!(sizes(&mut index).1, 202);
+}
+
+#[test]
+fn many_kinds_of_nodes_stay_many_classes() {
+    let mut index = NodeIndex::with_bound(8);
+    for i in 0..60 {
+        put(
+            &mut index,
+            &node(&format!("n{i}"), &[("a", &format!("{}", i % 12)), ("b", &format!("{}", i / 12))]),
+        );
+    }
+    assert_eq!(sizes(&mut index), (60, 60));
+}
+
+/// A pod of thousands of terms that each ask every node would hold a core for seconds.
+#[test]
+fn nodes_are_asked_one_by_one_a_few_times_only() {
+    let mut index = NodeIndex::default();
+    put(&mut index, &node("a", &[("pool", "x"), (HOSTNAME_LABEL, "a")]));
+    let view = index.view();
+    let not = ["a".to_owned()];
+    let landed = |terms: usize| {
+        let term = || Term {
+            labels: vec![
+                Requirement { key: HOSTNAME_LABEL, relation: Relation::Exists, values: Values::Strings(&[]) },
+                Requirement { key: HOSTNAME_LABEL, relation: Relation::NotIn, values: Values::Strings(&not) },
+            ],
+            ..Term::default()
+        };
+        let terms = Some((0..terms).map(|_| term()).collect());
+        landing(&Constraints { terms, ..Constraints::default() }, &view)
+    };
+    assert!(landed(refine::SCANS).is_clear());
+    // Too many to ask: the class may be one of them.
+    assert_eq!(landed(refine::SCANS + 1).count_ones(..), 1);
+}
+
+/// Nodes by name: labels, a taint, a resource.
+type Nodes = BTreeMap<String, Kind>;
+
+#[derive(Debug, Clone)]
+struct Kind {
+    labels: BTreeMap<&'static str, String>,
+    taint: Option<u8>,
+    units: Option<u8>,
+}
+
+impl Kind {
+    fn object(&self, name: &str) -> String {
+        let taints =
+            self.taint.map(|v| format!(r#"{{"key":"dedicated","value":"{v}","effect":"NoSchedule"}}"#));
+        let units = self.units.map(|units| format!(r#""x.io/gpu":"{units}""#));
+        format!(
+            r#"{{"metadata":{{"name":"{name}","labels":{}}},"spec":{{"taints":[{}]}},"status":{{"allocatable":{{{}}}}}}}"#,
+            serde_json::to_string(&self.labels).unwrap(),
+            taints.unwrap_or_default(),
+            units.unwrap_or_default(),
+        )
+    }
+}
+
+/// Keys with few values, and two with as many as nodes.
+const KEYS: [(&str, u16); 5] =
+    [("pool", 3), ("fabric", 2), ("serial", 400), ("rack", 90), (HOSTNAME_LABEL, 120)];
+
+fn kinds() -> impl Strategy<Value = Kind> {
+    let labels = proptest::collection::vec(proptest::option::weighted(0.85, any::<u16>()), KEYS.len());
+    let rest = (proptest::option::weighted(0.2, 0..2_u8), proptest::option::weighted(0.4, 0..2_u8));
+    (labels, rest).prop_map(|(labels, (taint, units))| {
+        let labels = KEYS.iter().zip(labels).filter_map(|((key, most), value)| {
+            let value = value? % most;
+            // A host that is named like some node, often enough like this one.
+            Some((*key, if *key == HOSTNAME_LABEL { format!("n{value}") } else { format!("v{value}") }))
+        });
+        Kind { labels: labels.collect(), taint, units }
+    })
+}
+
+/// What happens to the nodes: a node by number comes or changes, or goes. `true` gives it its name as hostname.
+fn steps() -> impl Strategy<Value = Vec<(u8, Option<(Kind, bool)>)>> {
+    let change = proptest::option::weighted(0.8, (kinds(), any::<bool>()));
+    proptest::collection::vec((any::<u8>(), change), 100..260)
+}
+
+/// Requirements on labels: key, relation, two values.
+type Asked = (usize, usize, u16, u16);
+
+fn questions() -> impl Strategy<Value = Vec<(Vec<Asked>, Vec<Asked>)>> {
+    let asked = || proptest::collection::vec((0..KEYS.len(), 0..4_usize, any::<u16>(), any::<u16>()), 0..3);
+    proptest::collection::vec((asked(), asked()), 6)
+}
+
+/// A requirement that owns its values.
+struct Owned(&'static str, Relation, Vec<String>);
+
+impl Owned {
+    fn new(&(key, relation, a, b): &Asked) -> Self {
+        let (key, most) = KEYS[key];
+        let relation = [Relation::In, Relation::NotIn, Relation::Exists, Relation::DoesNotExist][relation];
+        let letter = if key == HOSTNAME_LABEL { "n" } else { "v" };
+        Self(key, relation, vec![format!("{letter}{}", a % most), format!("{letter}{}", b % most)])
+    }
+    fn requirement(&self) -> Requirement<'_> {
+        Requirement { key: self.0, relation: self.1, values: Values::Strings(&self.2) }
+    }
+}
+
+/// What answers may depend on: the labels that profiles ask about, taints and resources.
+type Seen = (Option<String>, Vec<Taint>, Option<i64>);
+
+fn seen(class: &Class) -> Seen {
+    (class.label("fabric").map(str::to_owned), class.taints.clone(), class.units("x.io/gpu"))
+}
+
+#[derive(Default)]
+struct Reached {
+    taken_out: usize,
+    shared: usize,
+    landed: usize,
+}
+
+fn answers_are_of_the_nodes_alone(
+    steps: &[(u8, Option<(Kind, bool)>)],
+    questions: &[(Vec<Asked>, Vec<Asked>)],
+    reached: &mut Reached,
+) -> Result<(), String> {
+    let mut nodes = Nodes::new();
+    // Bounds so small that labels leave the classes early, late, or never.
+    let mut indices = [NodeIndex::with_bound(70), NodeIndex::with_bound(100), NodeIndex::default()];
+    for (at, (number, change)) in steps.iter().enumerate() {
+        let name = format!("n{number}");
+        for (i, index) in indices.iter_mut().enumerate() {
+            if at == steps.len() / (i + 2) {
+                index.ask(["fabric"].into_iter());
+            }
+            match change {
+                None => index.delete(&name),
+                Some((kind, own)) => {
+                    let mut kind = kind.clone();
+                    if *own {
+                        kind.labels.insert(HOSTNAME_LABEL, name.clone());
+                    }
+                    put(index, &kind.object(&name));
+                    nodes.insert(name.clone(), kind);
+                }
+            }
+            // A view in between must not hold on to anything.
+            if at % 29 == i {
+                drop(index.view());
+            }
+        }
+        if change.is_none() {
+            nodes.remove(&name);
+        }
+    }
+    let mut last = NodeIndex::default();
+    last.ask(["fabric"].into_iter());
+    nodes.iter().rev().for_each(|(name, kind)| put(&mut last, &kind.object(name)));
+    let views: Vec<NodeView> = indices.iter_mut().chain([&mut last]).map(NodeIndex::view).collect();
+    reached.taken_out += views.iter().filter(|v| v.own_keys.len() > 1).count();
+    for (selector, term) in questions {
+        let (selector, term): (Vec<_>, Vec<_>) =
+            (selector.iter().map(Owned::new).collect(), term.iter().map(Owned::new).collect());
+        let constraints = Constraints {
+            selector: selector.iter().map(Owned::requirement).collect(),
+            terms: (!term.is_empty()).then(|| {
+                vec![Term { labels: term.iter().map(Owned::requirement).collect(), ..Term::default() }]
+            }),
+            ..Constraints::default()
+        };
+        let fits = |kind: &Kind| {
+            kind.taint.is_none()
+                && selector
+                    .iter()
+                    .chain(&term)
+                    .all(|r| r.requirement().holds(kind.labels.get(r.0).map(String::as_str)))
+        };
+        let mut answers = Vec::new();
+        for view in &views {
+            let set = landing(&constraints, view);
+            let fitting: Vec<&String> = nodes.iter().filter(|(_, k)| fits(k)).map(|(n, _)| n).collect();
+            let expected: BTreeSet<usize> = fitting.iter().filter_map(|n| view.class_of(n)).collect();
+            let found: BTreeSet<usize> = set.ones().collect();
+            if found != expected {
+                return Err(format!("classes {found:?}, not {expected:?} of {fitting:?}"));
+            }
+            reached.landed += usize::from(!fitting.is_empty());
+            reached.shared += usize::from(view.count(&set) > fitting.len());
+            answers.push(view.members(&set).map(|(_, class, _)| seen(class)).collect::<BTreeSet<Seen>>());
+        }
+        if answers.iter().any(|a| *a != answers[0]) {
+            return Err(format!("views differ: {answers:?}"));
+        }
+    }
+    for view in &views {
+        let names = view.names(view.classes().all(), usize::MAX);
+        let same = names.iter().copied().eq(nodes.keys().map(String::as_str));
+        if !same || view.len() != nodes.len() || view.count(view.classes().all()) != nodes.len() {
+            return Err(format!("{} nodes, not {}: {names:?}", view.len(), nodes.len()));
+        }
+        if view.members(view.classes().all()).any(|(_, _, count)| count == 0) {
+            return Err("a class without nodes".to_owned());
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn views_depend_on_the_nodes_alone() {
+    let config = Config {
+        cases: 60,
+        rng_seed: RngSeed::Fixed(7),
+        failure_persistence: None,
+        max_shrink_iters: 2000,
+        ..Config::default()
+    };
+    let reached = std::cell::RefCell::new(Reached::default());
+    TestRunner::new(config)
+        .run(&(steps(), questions()), |(steps, questions)| {
+            let told = answers_are_of_the_nodes_alone(&steps, &questions, &mut reached.borrow_mut());
+            told.map_err(TestCaseError::fail)
+        })
+        .unwrap();
+    let Reached { taken_out, shared, landed } = reached.into_inner();
+    assert!(taken_out > 15 && shared > 10 && landed > 500, "{taken_out} {shared} {landed}");
+}
