@@ -45,7 +45,8 @@ fn objects() -> Outcome {
         assert_eq!(live.of_kind("objects", kind)?, live.script.count(kind) as f64, "{kind}");
         assert!(live.of_kind("last_contact_timestamp_seconds", kind)? > 1.6e9, "{kind}");
     }
-    assert!(live.metric("fabric_admission_snapshots_published_total")? >= 9.0);
+    // One for each answer that came to be another one; it is counted once it is in use.
+    soon("Snapshots are counted", || Ok(live.metric("fabric_admission_snapshots_published_total")? >= 8.0))?;
     Ok(live.end()?)
 }
 
