@@ -196,7 +196,7 @@ impl Cluster {
                 let number = (change * 7919) as usize % self.count;
                 line.clear();
                 line.extend_from_slice(b"{\"type\":\"MODIFIED\",\"object\":");
-                self.template.write(number, change, change % LABEL_EVERY == 0, &mut line);
+                self.template.write(number, change, change.is_multiple_of(LABEL_EVERY), &mut line);
                 line.extend_from_slice(b"}\n");
                 chunk(stream, &line)?;
             }
