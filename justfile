@@ -22,6 +22,14 @@ docs:
 bench:
     cargo bench --locked
 
+# What following a cluster of 10,000 nodes costs: time, memory, CPU.
+bench-cluster:
+    cargo bench --locked --bench cluster
+
+# The same with 130,000 nodes: a few minutes.
+bench-cluster-full:
+    cargo bench --locked --bench cluster -- --nodes 130000
+
 # Check dependencies: bans, licences, sources.
 deny:
     cargo deny check bans licenses sources

@@ -141,9 +141,16 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
                 return Ok(Exit::Internal);
             }
         };
+    let watching = match tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            writeln!(err, "error: cannot start: {error}")?;
+            return Ok(Exit::Internal);
+        }
+    };
     let facts = if live {
         let connecting = cluster::client::connect(arguments.kubeconfig.as_deref(), None);
-        match runtime.block_on(connecting) {
+        match watching.block_on(connecting) {
             Ok(client) => {
                 let pace = Pace {
                     retry: Duration::from_secs_f64(arguments.watch_retry.max(0.05)),
@@ -151,7 +158,13 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
                     stale: Duration::from_secs_f64(arguments.stale_after.max(1.0)),
                 };
                 let status_writer = arguments.profile_status.then(|| status_writer(&client));
-                Facts::Live(Box::new(Live { client, builder, pace, status_writer }))
+                Facts::Live(Box::new(Live {
+                    client,
+                    builder,
+                    pace,
+                    runtime: watching.handle().clone(),
+                    status_writer,
+                }))
             }
             Err(error) => {
                 writeln!(err, "error: {error}")?;
@@ -166,6 +179,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         let line = serde_json::json!({"event": "listening", "webhook": webhook.to_string(), "admin": admin.to_string()});
         let _ = writeln!(io::stderr(), "{line}");
     }));
+    watching.shutdown_background();
     runtime.shutdown_timeout(Duration::from_secs(1));
     match outcome {
         Ok(()) => Ok(Exit::Clean),

@@ -4,14 +4,17 @@
 use super::event::{Header, Page, Status};
 use super::kinds::Watched;
 use super::{CALL, Shared};
+use crate::facts::Kind;
 use crate::snapshot::{FactError, Layer};
 use http_body_util::BodyExt;
 use kube::Client;
 use kube::client::Body;
 use std::collections::BTreeSet;
 
-/// Objects of a page.
-const LIMIT: usize = 500;
+/// Objects of a page. A node is about 34 kB, and a page of them is in memory as a whole.
+fn limit(kind: &Watched) -> usize {
+    if kind.kind == Kind::Node { 100 } else { 500 }
+}
 
 /// Why a list or a watch ended.
 #[derive(Debug)]
@@ -69,7 +72,7 @@ pub(super) async fn list(
     let mut keep: BTreeSet<(String, String)> = BTreeSet::new();
     let mut next: Option<String> = None;
     loop {
-        let mut path = format!("{}?limit={LIMIT}", kind.path());
+        let mut path = format!("{}?limit={}", kind.path(), limit(kind));
         if let Some(token) = &next {
             path.push_str("&continue=");
             path.extend(form_urlencoded::byte_serialize(token.as_bytes()));

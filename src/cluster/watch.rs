@@ -10,7 +10,7 @@ use http_body_util::BodyExt;
 use kube::Client;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// First pause after a failure; it doubles up to `Pace::retry`.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
@@ -20,6 +20,8 @@ const MAX_FAILED: u32 = 5;
 const MAX_LINE: usize = 16 << 20;
 /// Beyond the server's own limit of a watch, a stream that is silent is dead.
 const SLACK: Duration = Duration::from_secs(10);
+/// A stream that was open for this long did not fail, even if nothing happened on it.
+const STEADY: Duration = Duration::from_secs(5);
 
 /// Keeps a kind up to date until the task is dropped.
 pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<Shared>) {
@@ -27,6 +29,8 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
     let mut pause = FIRST_PAUSE;
     // Watches in a row that failed from one version: then the past is taken as lost.
     let mut failed = 0;
+    // Before the next list that a lost past asks for: none, unless the last such list led to nothing.
+    let mut anew = Duration::ZERO;
     loop {
         let outcome = match version.take() {
             None => list(kind, &client, &shared).await.map(|listed| {
@@ -41,7 +45,10 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
                 let mut seen = from;
                 let heard = watch(kind, &client, &shared, &mut seen).await;
                 match &heard {
-                    Ok(true) => (pause, failed) = (FIRST_PAUSE, 0),
+                    Ok(true) => {
+                        (pause, failed) = (FIRST_PAUSE, 0);
+                        anew = Duration::ZERO;
+                    }
                     // A stream that ends without a word is tried again at a slower pace.
                     Ok(false) => rest(&mut pause, &shared).await,
                     Err(_) => failed += 1,
@@ -61,7 +68,8 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
             Ok(()) => {}
             Err(Failure::Gone) => {
                 tracing::info!(kind = kind.name(), "the past is lost; listing again");
-                rest(&mut pause, &shared).await;
+                tokio::time::sleep(anew).await;
+                anew = longer(anew, &shared);
             }
             Err(Failure::Absent) => {
                 shared.heard(kind.name());
@@ -96,7 +104,12 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
 /// Waits, and longer the next time.
 async fn rest(pause: &mut Duration, shared: &Shared) {
     tokio::time::sleep(*pause).await;
-    *pause = (*pause * 2).min(shared.pace.retry.max(FIRST_PAUSE));
+    *pause = longer(*pause, shared);
+}
+
+/// The pause after a pause that did not help.
+fn longer(pause: Duration, shared: &Shared) -> Duration {
+    (pause * 2).clamp(FIRST_PAUSE, shared.pace.retry.max(FIRST_PAUSE))
 }
 
 fn phase(kind: &'static Watched, shared: &Shared, phase: Phase, why: &str) {
@@ -120,7 +133,8 @@ fn phase(kind: &'static Watched, shared: &Shared, phase: Phase, why: &str) {
     }
 }
 
-/// Watches from `version` until the stream ends, which `version` is then at. Whether anything was heard.
+/// Watches from `version` until the stream ends, which `version` is then at. Whether anything was heard, or the stream
+/// was open for a while.
 async fn watch(
     kind: &'static Watched,
     client: &Client,
@@ -134,15 +148,16 @@ async fn watch(
     let mut body = get(client, &path).await?.into_body();
     shared.heard(kind.name());
     phase(kind, shared, Phase::Synced, "");
+    let opened = Instant::now();
     let mut heard = false;
     let mut line: Vec<u8> = Vec::new();
     loop {
         let frame = match tokio::time::timeout(shared.pace.watch + SLACK, body.frame()).await {
             Err(_) => return Err(Failure::Other("the watch is silent".to_owned())),
-            Ok(None) => return Ok(heard),
+            Ok(None) => return Ok(heard || opened.elapsed() >= STEADY),
             Ok(Some(Err(error))) => {
                 tracing::debug!(kind = kind.name(), %error, "the watch broke off");
-                return Ok(heard);
+                return Ok(heard || opened.elapsed() >= STEADY);
             }
             Ok(Some(Ok(frame))) => frame,
         };
@@ -190,8 +205,8 @@ fn apply(kind: &'static Watched, shared: &Shared, line: &[u8], version: &mut Str
     let header = Header::of(event.object).unwrap_or_default();
     match event.kind {
         "ADDED" | "MODIFIED" => {
-            take(kind, shared, event.object);
-            if event.kind == "ADDED" {
+            let named = take(kind, shared, event.object).is_some();
+            if named && event.kind == "ADDED" {
                 shared.metrics.watch_object_added(kind.name(), 1);
             }
         }

@@ -71,6 +71,12 @@ impl Catalog {
         catalog
     }
 
+    /// Whether it is made of these profiles.
+    #[must_use]
+    pub fn is_of(&self, profiles: &BTreeMap<String, Arc<Profile>>) -> bool {
+        self.profiles == *profiles
+    }
+
     /// A profile by name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<Profile>> {

@@ -204,7 +204,9 @@ impl Rule for AmbiguousProfile {
         let names = names.join(", ");
         let why = match because {
             Because::Nodes => "the nodes it can land on carry several profiles",
-            Because::Selectors => "none of its nodes exists now, and its selectors fit several profiles",
+            Because::Selectors => {
+                "no node that it can land on exists now, and its selectors fit several profiles"
+            }
             Because::Own => "its own resources and networks belong to several profiles",
         };
         let first = candidates.first();
@@ -402,8 +404,14 @@ impl Rule for PoolAtZero {
                 return;
             }
         }
-        let message =
-            format!("no node for this pod exists now; profile {} follows from its selectors", profile.name);
+        let carrying = context.snapshot.catalog().classes_of(&profile.name).filter(|c| !c.is_clear());
+        let by = carrying.map(|c| crate::fabric::nodes::dropped(&Constraints::of(context.pod()), nodes, c));
+        let by = by.iter().flatten().next().map(|d| format!(" ({} keeps it off)", printable(&d.by, 80)));
+        let message = format!(
+            "no node that this pod can land on exists now{}; profile {} follows from its selectors",
+            by.unwrap_or_default(),
+            profile.name
+        );
         findings.add(
             "/spec",
             message,

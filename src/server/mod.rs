@@ -118,6 +118,8 @@ pub struct Live {
     pub builder: Builder,
     /// How watches behave.
     pub pace: Pace,
+    /// Where they run: not on the threads that answer requests, which must not wait for a large list to be folded.
+    pub runtime: tokio::runtime::Handle,
     /// Who we are as a writer of statuses; `None` where we write none.
     pub status_writer: Option<StatusWriter>,
 }
@@ -200,10 +202,10 @@ pub async fn run(
         Facts::Live(live) => {
             let (using, metrics) = (Arc::clone(&state), Arc::clone(&state.metrics));
             let publish = move |snapshot| using.snapshot.store(Arc::new(snapshot));
-            let Live { client, builder, pace, status_writer } = *live;
+            let Live { client, builder, pace, runtime, status_writer } = *live;
             writing =
                 status_writer.map(|writer| write_statuses(client.clone(), writer, &state, stop.clone()));
-            Some(tokio::spawn(cluster::run(client, builder, pace, sync, metrics, publish)))
+            Some(runtime.spawn(cluster::run(client, builder, pace, sync, metrics, publish)))
         }
     };
     let admin = tokio::spawn(admin::serve(admin_listener, Arc::clone(&state)));

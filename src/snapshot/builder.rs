@@ -194,7 +194,8 @@ impl Builder {
             None => {
                 let folded = self.store.fold();
                 self.nodes.ask(folded.profiles.values().flat_map(|p| asked_labels(p)));
-                self.catalog = None;
+                // Most objects are no profiles: the catalog stays where those are as they were.
+                self.catalog = self.catalog.take().filter(|(known, _)| known.is_of(&folded.profiles));
                 (Arc::new(folded.objects), folded.profiles, folded.lists_networks)
             }
         };

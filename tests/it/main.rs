@@ -18,6 +18,7 @@ mod golden;
 mod house;
 mod landing;
 mod layers;
+mod live;
 mod no_value;
 mod odd_pods;
 mod parsers;
@@ -61,6 +62,7 @@ fn main() -> std::process::ExitCode {
     no_value::add(&mut suite);
     why::add(&mut suite);
     webhook::add(&mut suite);
+    live::add(&mut suite);
     e2e::add(&mut suite);
     let code = suite.run(&arguments);
     e2e::end();

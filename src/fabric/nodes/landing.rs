@@ -65,6 +65,23 @@ impl<'a> Constraints<'a> {
         }
     }
 
+    /// How much a pod states about nodes: entries of its selector, requirements and their values, tolerations. A
+    /// comparison of numbers counts for many, since it looks at every value that nodes have.
+    #[must_use]
+    pub fn stated(pod: &PodView<'_>) -> usize {
+        let requirement = |r: &NodeSelectorRequirement<'_>| {
+            let compares = matches!(r.operator.as_deref(), Some("Gt" | "Lt"));
+            1 + r.values().len() + if compares { 64 } else { 0 }
+        };
+        let terms = pod.affinity().and_then(|a| a.required_terms()).unwrap_or_default().iter();
+        let selector = pod.spec.as_ref().and_then(|s| s.node_selector.as_ref());
+        terms
+            .map(|t| 1 + t.expressions().iter().chain(t.fields()).map(requirement).sum::<usize>())
+            .sum::<usize>()
+            + selector.map_or(0, |s| s.0.len())
+            + pod.tolerations().len()
+    }
+
     /// Whether a taint is tolerated. A taint named like a resource that the pod asks for counts as tolerated: where
     /// the plugin ExtendedResourceToleration is on, the API server adds that toleration after a manifest is written
     /// (kubernetes/kubernetes plugin/pkg/admission/extendedresourcetoleration/admission.go); where it is off, the pod
@@ -170,7 +187,9 @@ pub fn dropped(constraints: &Constraints<'_>, view: &NodeView, of: &ClassSet) ->
     let mut found: Vec<Dropped> = Vec::new();
     let mut left = of.clone();
     let mut step = |left: &mut ClassSet, after: ClassSet, by: &str| {
-        let nodes = view.count(left).saturating_sub(view.count(&after));
+        let mut gone = left.clone();
+        gone.difference_with(&after);
+        let nodes = view.count(&gone);
         if nodes > 0 {
             match found.iter_mut().find(|d| d.by == by) {
                 Some(known) => known.nodes += nodes,

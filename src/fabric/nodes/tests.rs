@@ -214,7 +214,7 @@ impl Owned {
 }
 
 /// What answers may depend on: the labels that profiles ask about, taints and resources.
-type Seen = (Option<String>, Vec<Taint>, Option<i64>);
+type Seen = (Option<String>, Vec<Taint>, bool);
 
 fn seen(class: &Class) -> Seen {
     (class.label("fabric").map(str::to_owned), class.taints.clone(), class.offers("x.io/gpu"))

@@ -55,17 +55,19 @@ impl<'a> Condition<'a> {
             && self.below.is_none_or(|b| number().is_some_and(|n| n < b))
     }
 
-    /// Whether some value, or absence, satisfies everything.
-    fn possible(&self) -> bool {
-        if self.present && self.absent {
+    /// Whether some value, or absence, satisfies everything of both.
+    fn possible(&self, other: &Condition<'_>) -> bool {
+        if (self.present || other.present) && (self.absent || other.absent) {
             return false;
         }
-        if let Some(allowed) = &self.allowed {
-            return allowed.iter().any(|value| self.takes(value));
-        }
-        match (self.above, self.below) {
-            (Some(above), Some(below)) => below.checked_sub(above).is_none_or(|gap| gap > 1),
-            _ => true,
+        let both = |value: &&str| self.takes(value) && other.takes(value);
+        match (&self.allowed, &other.allowed) {
+            (Some(own), Some(others)) => own.iter().any(|value| others.contains(value) && both(value)),
+            (Some(allowed), None) | (None, Some(allowed)) => allowed.iter().any(|value| both(value)),
+            (None, None) => match (self.above.max(other.above), least(self.below, other.below)) {
+                (Some(above), Some(below)) => below.checked_sub(above).is_none_or(|gap| gap > 1),
+                _ => true,
+            },
         }
     }
 
@@ -89,9 +91,20 @@ impl<'a> Condition<'a> {
     }
 }
 
-/// A pod's conditions, label by label: one set for each term that its affinity leaves open.
+fn least(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// A pod's conditions, label by label.
 #[derive(Debug)]
 pub(crate) struct Conditions<'a> {
+    /// Of its node selector.
+    shared: BTreeMap<&'a str, Condition<'a>>,
+    /// Of each term that its affinity leaves open, on the labels that the term names, the node selector's on them
+    /// included; one without labels where there is no affinity.
     terms: Vec<BTreeMap<&'a str, Condition<'a>>>,
     /// Whether there are more terms than are looked at.
     more: bool,
@@ -103,16 +116,29 @@ impl<'a> Conditions<'a> {
         for requirement in &constraints.selector {
             shared.entry(requirement.key).or_default().add(*requirement);
         }
-        let Some(terms) = &constraints.terms else { return Self { terms: vec![shared], more: false } };
+        let Some(terms) = &constraints.terms else {
+            return Self { shared, terms: vec![BTreeMap::new()], more: false };
+        };
         let open = terms.iter().filter(|t| !t.void);
         let conditions = open.clone().take(MAX_TERMS).map(|term| {
-            let mut conditions = shared.clone();
+            let mut conditions: BTreeMap<&str, Condition<'_>> = BTreeMap::new();
             for requirement in &term.labels {
-                conditions.entry(requirement.key).or_default().add(*requirement);
+                let of_selector = || shared.get(requirement.key).cloned().unwrap_or_default();
+                conditions.entry(requirement.key).or_insert_with(of_selector).add(*requirement);
             }
             conditions
         });
-        Self { terms: conditions.collect(), more: open.count() > MAX_TERMS }
+        let terms = conditions.collect();
+        Self { terms, more: open.count() > MAX_TERMS, shared }
+    }
+
+    /// What a term asks of a label.
+    fn of_label<'t>(
+        &'t self,
+        term: &'t BTreeMap<&str, Condition<'a>>,
+        key: &str,
+    ) -> Option<&'t Condition<'a>> {
+        term.get(key).or_else(|| self.shared.get(key))
     }
 
     /// Whether a node could satisfy both the pod and the profile. A profile that names no nodes fits nothing here.
@@ -121,16 +147,18 @@ impl<'a> Conditions<'a> {
         if asked.is_empty() && profile.node_selector.is_none() {
             return false;
         }
+        let mut wanted: BTreeMap<&str, Condition<'_>> = BTreeMap::new();
+        for requirement in &asked {
+            wanted.entry(requirement.key).or_default().add(*requirement);
+        }
         self.more
             || self.terms.iter().any(|term| {
-                let mut together: BTreeMap<&str, Condition<'_>> = BTreeMap::new();
-                for requirement in &asked {
-                    together
-                        .entry(requirement.key)
-                        .or_insert_with(|| term.get(requirement.key).cloned().unwrap_or_default())
-                        .add(*requirement);
-                }
-                together.values().all(Condition::possible) && term.values().all(Condition::possible)
+                let nothing = Condition::default();
+                let fits = |key: &str, asked: &Condition<'_>| {
+                    self.of_label(term, key).unwrap_or(&nothing).possible(asked)
+                };
+                wanted.iter().all(|(key, asked)| fits(key, asked))
+                    && term.values().all(|own| own.possible(&nothing))
             })
     }
 
@@ -144,7 +172,7 @@ impl<'a> Conditions<'a> {
                 && self.terms.iter().all(|term| {
                     requirements
                         .iter()
-                        .all(|r| term.get(r.key).is_some_and(|condition| condition.implies(*r)))
+                        .all(|r| self.of_label(term, r.key).is_some_and(|condition| condition.implies(*r)))
                 })
         };
         let selector: Vec<_> = profile.node_selector.iter().flat_map(of_selector).collect();
