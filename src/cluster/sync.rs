@@ -35,21 +35,23 @@ impl Phase {
         }
     }
 
-    /// Whether the kind's first list is over: it is there, or known not to come. What decisions stand on must be there:
-    /// a server that may not read nodes would call every profile unknown.
+    /// Whether the kind's first list is over: it is there, or known not to come. What decisions stand on is waited for
+    /// longer: an API server that starts refuses rights that it has not read yet, and a server without nodes or
+    /// profiles answers wrongly.
     fn settles(self, essential: bool, failures: u32) -> bool {
         match self {
             Self::Synced | Self::Absent => true,
-            Self::Forbidden => !essential,
+            Self::Forbidden => !essential || failures >= PATIENCE,
             Self::Failing => !essential && failures >= PATIENCE,
             Self::Listing => false,
         }
     }
 }
 
-/// Kinds without which no answer can be given.
+/// Kinds that decisions stand on.
 const ESSENTIAL: [&str; 3] = ["FabricProfile", "Namespace", "Node"];
-/// Failures in a row after which a kind is not waited for: one broken conversion webhook must not keep us from serving.
+/// Failures in a row after which a kind is not waited for: one broken conversion webhook, or a right that is not
+/// given on purpose, must not keep us from serving. Essential kinds whose calls fail are waited for.
 const PATIENCE: u32 = 5;
 
 #[derive(Debug, Default)]
@@ -82,7 +84,7 @@ impl Sync {
     pub(super) fn set(&self, kind: &'static str, phase: Phase) -> bool {
         self.with(|state| {
             let failures = state.failures.entry(kind).or_default();
-            *failures = if phase == Phase::Failing { *failures + 1 } else { 0 };
+            *failures = if matches!(phase, Phase::Failing | Phase::Forbidden) { *failures + 1 } else { 0 };
             if phase.settles(ESSENTIAL.contains(&kind), *failures) {
                 state.waiting.retain(|k| *k != kind);
             }

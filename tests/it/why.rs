@@ -23,6 +23,8 @@ pub(crate) fn add(suite: &mut Suite) {
     });
     suite.add("why::example_site_as_json", || Ok(site_as_json()?));
     suite.add("why::every_node_is_accounted_for", || Ok(accounted()?));
+    suite.add("why::a_plugin_that_is_still_starting", || Ok(plugin_starting()?));
+    suite.add("why::bounds", || Ok(bounds()?));
     suite.add("why::bad_input", || Ok(bad_input()?));
     for row in TABLE {
         suite.add(format!("why::pod::{}", row.name.replace(' ', "_")), || Ok(judge(row)?));
@@ -63,6 +65,59 @@ fn accounted() -> Result<(), String> {
         same("nodes", count(&landing["nodes"]), count(&landing["fits"]) + dropped(landing))?;
         for profile in result["why"]["profiles"].as_array().into_iter().flatten() {
             same("nodes of a profile", count(&profile["nodes"]), count(&profile["fits"]) + dropped(profile))?;
+        }
+    }
+    Ok(())
+}
+
+/// The first node of a pool has its GPUs before its VFs: a rank of then gets what its peers get.
+fn plugin_starting() -> Result<(), String> {
+    let site = |allocatable: &str| {
+        format!(
+            "apiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {{name: rock}}\nspec:\n  base: roce-sriov\n  \
+             nodeSelector: {{matchLabels: {{fabric: rock}}}}\n  rails: [{{network: fabric/rock, resource: x.com/vf, count: 8}}]\n---\n\
+             apiVersion: v1\nkind: Node\nmetadata: {{name: rock-1, labels: {{fabric: rock}}}}\n\
+             status: {{allocatable: {{{allocatable}}}}}\n---\n\
+             apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec:\n  nodeSelector: {{fabric: rock}}\n  containers:\n  - \
+             {{name: c, image: i, resources: {{limits: {{nvidia.com/gpu: 8}}}}}}\n"
+        )
+    };
+    let changes = |allocatable: &str| -> Result<(Value, bool), String> {
+        let report = json(&["-"], &site(allocatable))?;
+        let review = &report["results"][0]["review"];
+        Ok((review["patch"].clone(), review["findings"].to_string().contains("FAB801")))
+    };
+    let whole = changes("nvidia.com/gpu: '8', x.com/vf: '8'")?;
+    let half = changes("nvidia.com/gpu: '8'")?;
+    same("patch", &whole.0, &half.0)?;
+    same("FAB801", (false, true), (whole.1, half.1))
+}
+
+/// What one pod may state about nodes is bounded; past that it is an input error, and soon.
+fn bounds() -> Result<(), String> {
+    let labels: Vec<String> = (0..4000).map(|n| format!("k{n}: v")).collect();
+    let terms: Vec<&str> = (0..64).map(|_| "{matchExpressions: [{key: a, operator: Exists}]}").collect();
+    let names = vec!["rock-1"; 3000].join(", ");
+    for spec in [
+        format!(
+            "nodeSelector: {{{}}}\n  affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: \
+             {{nodeSelectorTerms: [{}]}}}}}}",
+            labels.join(", "),
+            terms.join(", ")
+        ),
+        format!(
+            "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{{matchFields: \
+             [{{key: metadata.name, operator: In, values: [{names}]}}, {{key: metadata.name, operator: NotIn, values: [{names}]}}]}}]}}}}}}"
+        ),
+    ] {
+        let pod = format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec:\n  {spec}\n  containers:\n  - {{name: c, image: i, \
+             resources: {{limits: {{nvidia.com/gpu: 8}}}}}}\n"
+        );
+        let ran = run(&["review", "-"], format!("{SMALL}{NODES}{pod}").as_bytes(), root())?;
+        same("exit code", 2, ran.code)?;
+        if !ran.stderr.contains("more than 4096 conditions and values on nodes") {
+            return Err(ran.stderr);
         }
     }
     Ok(())
@@ -132,6 +187,19 @@ metadata: {name: plain-1, labels: {pool: d, nvidia.com/gpu.present: 'true'}}
 apiVersion: v1
 kind: Node
 metadata: {name: cpu-1, labels: {pool: e}}
+---
+";
+
+/// Nodes of two makes; one of them, and the first node of a pool whose RDMA plugin has not come yet.
+const MAKES: &str = r"apiVersion: v1
+kind: Node
+metadata: {name: rock-1, labels: {fabric: rock}}
+status: {allocatable: {nvidia.com/gpu: '8'}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: tide-1, labels: {fabric: tide}}
+status: {allocatable: {amd.com/gpu: '8'}}
 ---
 ";
 
@@ -277,6 +345,17 @@ static TABLE: &[Row] = &[
         args: &["--default-profile", "rock"],
         ..row("the cluster's default", "", "nodeSelector: {pool: d}", ("rock", "profile", &["FAB807"]))
     },
+    Row { nodes: MAKES, ..row("accelerators of one make", "", "", ("rock", "profile", &[])) },
+    Row {
+        args: &["--default-profile", "sand"],
+        ..row(
+            "a default of the cluster that is not admitted",
+            "",
+            "nodeSelector: {pool: d}",
+            ("none", "none", &["FAB803"]),
+        )
+    },
+    row("bound to a node without a fabric", "", "nodeName: cpu-1", ("none", "none", &["FAB803"])),
     Row {
         nodes: "",
         ..row("no node known and asked for", "", "nodeSelector: {fabric: rock}", ("rock", "profile", &[]))
