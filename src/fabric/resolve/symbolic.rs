@@ -63,7 +63,7 @@ impl<'a> Condition<'a> {
         let both = |value: &&str| self.takes(value) && other.takes(value);
         match (&self.allowed, &other.allowed) {
             (Some(own), Some(others)) => own.iter().any(|value| others.contains(value) && both(value)),
-            (Some(allowed), None) | (None, Some(allowed)) => allowed.iter().any(|value| both(value)),
+            (Some(allowed), None) | (None, Some(allowed)) => allowed.iter().any(both),
             (None, None) => match (self.above.max(other.above), least(self.below, other.below)) {
                 (Some(above), Some(below)) => below.checked_sub(above).is_none_or(|gap| gap > 1),
                 _ => true,
