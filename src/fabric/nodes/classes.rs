@@ -44,6 +44,8 @@ pub struct Classes {
     all: ClassSet,
     keys: HashMap<Arc<str>, Key>,
     taints: Vec<(Vec<Taint>, ClassSet)>,
+    /// Which classes list an extended resource.
+    offering: BTreeMap<Arc<str>, ClassSet>,
 }
 
 #[derive(Debug, Default)]
@@ -61,6 +63,9 @@ impl Classes {
             let Some(class) = class else { continue };
             classes.all.insert(number);
             taints.entry(&class.taints).or_insert_with(empty).insert(number);
+            for resource in &class.resources {
+                classes.offering.entry(Arc::clone(resource)).or_insert_with(empty).insert(number);
+            }
             for (key, value) in &class.labels {
                 let key = classes
                     .keys
@@ -132,6 +137,11 @@ impl Classes {
             any.union_with(have);
         }
         any
+    }
+
+    /// Extended resources, and the classes that list them.
+    pub fn offering(&self) -> impl Iterator<Item = (&str, &ClassSet)> {
+        self.offering.iter().map(|(name, set)| (&**name, set))
     }
 
     /// The classes whose taints are all tolerated.

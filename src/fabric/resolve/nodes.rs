@@ -36,10 +36,7 @@ pub(crate) fn ground(
     let mut seen = vec![false; catalog.fabrics()];
     // The set of no profile is looked at class by class: some of its nodes may have accelerators.
     let mut bare = vec![true; catalog.fabrics()];
-    for number in ground.landing.ones() {
-        if other_accelerators(view.classes().get(number), constraints, snapshot) {
-            continue;
-        }
+    for number in without_others(ground.landing.clone(), constraints, snapshot).ones() {
         let fabric = catalog.fabric_of(number);
         if let Some(seen @ false) = seen.get_mut(fabric) {
             *seen = true;
@@ -57,14 +54,25 @@ pub(crate) fn ground(
     ground
 }
 
-/// Whether nodes of a class have accelerators, and none of those that the pod asks for. By names alone: a plugin that
-/// is not there yet names nothing.
-fn other_accelerators(class: Option<&Class>, constraints: &Constraints<'_>, snapshot: &Snapshot) -> bool {
+/// Takes away the classes that have accelerators, and none of those that the pod asks for. By names alone: a plugin
+/// that is not there yet names nothing.
+fn without_others(mut set: ClassSet, constraints: &Constraints<'_>, snapshot: &Snapshot) -> ClassSet {
     let accelerators = &snapshot.settings().accelerators;
-    let mut asked = constraints.resources.iter().filter(|r| accelerators.contains(r)).peekable();
-    let Some(class) = class.filter(|_| asked.peek().is_some()) else { return false };
-    let has = class.resources.iter().any(|name| accelerators.contains(name));
-    has && !asked.any(|r| class.offers(r))
+    let asked = |name: &str| constraints.resources.contains(&name);
+    if !constraints.resources.iter().any(|r| accelerators.contains(r)) {
+        return set;
+    }
+    let classes = snapshot.nodes().classes();
+    let (mut have, mut fit) = (classes.none(), classes.none());
+    for (name, listing) in classes.offering().filter(|(name, _)| accelerators.contains(name)) {
+        have.union_with(listing);
+        if asked(name) {
+            fit.union_with(listing);
+        }
+    }
+    have.difference_with(&fit);
+    set.difference_with(&have);
+    set
 }
 
 /// Adds the best of the profiles that one kind of node carries. Whether there is any that the namespace may use.
