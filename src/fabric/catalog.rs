@@ -2,7 +2,7 @@
 //! carry them. Made once when a Snapshot is built, so that a decision does not go through all profiles.
 
 use super::Profile;
-use super::nodes::{ClassSet, INSTANCE_TYPE_LABEL, NodeView, Relation, Requirement, Values, of_selector};
+use super::nodes::{ClassSet, NodeView};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -131,29 +131,13 @@ impl Catalog {
     }
 }
 
-/// Label keys by which a profile tells its nodes.
-pub(crate) fn asked_labels(profile: &Profile) -> impl Iterator<Item = &str> {
-    let selector = profile.node_selector.iter().flat_map(of_selector).map(|r| r.key);
-    selector.chain((!profile.instance_types.is_empty()).then_some(INSTANCE_TYPE_LABEL))
-}
-
-/// The classes of a profile's nodes: by its node selector, else by its instance types.
+/// The classes of a profile's nodes.
 fn classes(profile: &Profile, nodes: &NodeView) -> Option<ClassSet> {
     let mut set = nodes.classes().all().clone();
-    match &profile.node_selector {
-        Some(selector) => {
-            for requirement in of_selector(selector) {
-                nodes.classes().retain(&mut set, requirement);
-            }
-        }
-        None if profile.instance_types.is_empty() => return None,
-        None => {
-            let values = Values::Strings(&profile.instance_types);
-            let requirement = Requirement { key: INSTANCE_TYPE_LABEL, relation: Relation::In, values };
-            nodes.classes().retain(&mut set, requirement);
-        }
+    for condition in profile.telling() {
+        nodes.classes().retain(&mut set, condition);
     }
-    Some(set)
+    profile.has_nodes().then_some(set)
 }
 
 /// The indices follow from the profiles and the nodes.

@@ -428,24 +428,6 @@ pub enum Operator {
     DoesNotExist,
 }
 
-impl LabelSelector {
-    /// Whether a set of labels satisfies every entry. An empty selector matches everything.
-    #[must_use]
-    pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
-        self.match_labels.iter().all(|(k, v)| labels.get(k) == Some(v))
-            && self.match_expressions.iter().all(|e| {
-                let value = labels.get(&e.key);
-                match e.operator {
-                    Operator::In => value.is_some_and(|v| e.values.contains(v)),
-                    // Absence satisfies NotIn, as in k8s.io/apimachinery pkg/labels.
-                    Operator::NotIn => value.is_none_or(|v| !e.values.contains(v)),
-                    Operator::Exists => value.is_some(),
-                    Operator::DoesNotExist => value.is_none(),
-                }
-            })
-    }
-}
-
 /// The definition of the custom resource as the derive makes it; [`super::definition`] completes it.
 pub(super) fn derived() -> impl Serialize {
     <Served as kube::CustomResourceExt>::crd()

@@ -17,19 +17,6 @@ impl LabelSelector {
     }
 }
 
-impl Requirement {
-    /// Whether a label that is known to have a value satisfies it.
-    #[must_use]
-    pub fn holds_for(&self, value: &str) -> bool {
-        match self.operator {
-            Operator::In => self.values.iter().any(|v| v == value),
-            Operator::NotIn => self.values.iter().all(|v| v != value),
-            Operator::Exists => true,
-            Operator::DoesNotExist => false,
-        }
-    }
-}
-
 impl Operator {
     /// The word that Kubernetes writes.
     #[must_use]

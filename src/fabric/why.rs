@@ -1,7 +1,8 @@
 //! The whole story of a resolution, for people: what each step looked at and said, where the pod can land, and what
 //! every profile would have needed. Slower than [`resolve`] and never on the request path.
 
-use super::nodes::{ClassSet, Constraints, Dropped, dropped, landing, of_selector};
+use super::nodes::{ClassSet, Constraints, Dropped, dropped, landing};
+use super::profile::LabelSelector;
 use super::resolve::{Conditions, Question, Resolution, admits, resolve, unmet};
 use super::{Evidence, Missing, Profile, missing};
 use crate::snapshot::{PROFILE_ANNOTATION, Snapshot};
@@ -284,7 +285,7 @@ fn candidate(
     let mut needs = Vec::new();
     if !admits(profile, question.namespace, snapshot.namespace(question.namespace)) {
         let selector: Vec<String> =
-            profile.namespaces.iter().flat_map(of_selector).map(|r| r.to_string()).collect();
+            profile.namespaces.iter().flat_map(LabelSelector::conditions).map(|r| r.to_string()).collect();
         needs.push(format!("a namespace with {}", selector.join(", ")));
     }
     if let Some(reason) = unmet(profile, question) {
@@ -296,14 +297,13 @@ fn candidate(
             Missing::Resource(name) => format!("resource {name}, which none of its nodes has"),
         });
     }
-    let speaks = |p: &Profile| p.node_selector.is_some() || !p.instance_types.is_empty();
     match nodes {
         Some((0, _)) => needs.push(format!("nodes with {}", own_selector(profile))),
         Some((_, 0)) => {
             needs.push(format!("a pod that can land on its nodes, which have {}", own_selector(profile)));
         }
         Some(_) => {}
-        None if !speaks(profile) => {
+        None if !profile.has_nodes() => {
             needs.push("to be named: it does not say which nodes it is for".to_owned())
         }
         None => {}
@@ -325,12 +325,8 @@ fn candidate(
     Candidate { name: profile.name.clone(), chosen, nodes, dropped, needs }
 }
 
-/// The labels by which a profile tells its nodes.
+/// By what a profile tells its nodes.
 fn own_selector(profile: &Profile) -> String {
-    let mut said: Vec<String> =
-        profile.node_selector.iter().flat_map(of_selector).map(|r| r.to_string()).collect();
-    if profile.node_selector.is_none() && !profile.instance_types.is_empty() {
-        said.push(format!("instance type {}", profile.instance_types.join(" or ")));
-    }
+    let said: Vec<String> = profile.telling().map(|condition| condition.to_string()).collect();
     if said.is_empty() { "any labels".to_owned() } else { said.join(", ") }
 }

@@ -39,6 +39,8 @@ pub struct Plan {
     pub shm_volume: Option<String>,
     /// Whole accelerators of the targets (count).
     pub accelerators: u32,
+    /// What of the profile does not exist, where the pod would get it.
+    pub missing: Vec<Missing>,
     /// Why the whole plan is empty although there is a profile.
     pub withheld: Option<Withheld>,
     /// Why a container does not get `IPC_LOCK`.
@@ -288,8 +290,8 @@ pub enum Withheld {
     Windows,
     /// A mirror pod of a static pod: the node runs it whatever the API server says.
     Mirror,
-    /// Networks or resources of the profile do not exist.
-    Missing(Vec<Missing>),
+    /// Networks of the profile do not exist.
+    MissingNetworks,
     /// The networks annotation cannot be read, so nothing is built upon it.
     Unreadable,
     /// The pod asks for a part of the rails that the profile does not have.
@@ -340,7 +342,15 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     let targets = targets::find(scene.pod, accelerators, profile);
     let mut plan =
         Plan { accelerators: targets.iter().map(|t| t.accelerators).sum(), targets, ..Plan::default() };
-    plan.withheld = withheld(scene, profile, evidence);
+    plan.withheld = withheld(scene, profile);
+    if plan.withheld.is_none() {
+        plan.missing = missing(profile, scene.namespace, scene.snapshot);
+        // A pod whose network does not exist never starts. A resource may come with a plugin that is still starting on
+        // the first node of a pool: who waits for it stays Pending, and its peers get the same. Who reviews with a
+        // profile of their choice wants to see what it does, wherever that is.
+        let networks = plan.missing.iter().any(|what| matches!(what, Missing::Network(_)));
+        plan.withheld = (networks && *evidence != Evidence::Flag).then_some(Withheld::MissingNetworks);
+    }
     if plan.withheld.is_some() || plan.targets.is_empty() {
         return plan;
     }
@@ -370,13 +380,20 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     plan
 }
 
-fn withheld(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Option<Withheld> {
-    let pod = scene.pod;
+fn withheld(scene: Scene<'_>, profile: &Profile) -> Option<Withheld> {
+    match by_itself(scene.pod) {
+        Some(Withheld::OptedOut) => Some(Withheld::OptedOut),
+        _ if profile.inject == Inject::Review => Some(Withheld::ReviewOnly),
+        None if matches!(scene.networks, Some(Err(_))) => Some(Withheld::Unreadable),
+        reason => reason,
+    }
+}
+
+/// Why a pod would get nothing, whatever its profile.
+#[must_use]
+pub fn by_itself(pod: &PodView<'_>) -> Option<Withheld> {
     if pod.annotation(INJECT_ANNOTATION) == Some("false") {
         return Some(Withheld::OptedOut);
-    }
-    if profile.inject == Inject::Review {
-        return Some(Withheld::ReviewOnly);
     }
     if pod.annotation("kubernetes.io/config.mirror").is_some() {
         return Some(Withheld::Mirror);
@@ -390,19 +407,6 @@ fn withheld(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Option<
     for key in ["networking.gke.io/interfaces", "k8s.volcengine.com/pod-networks"] {
         if pod.annotation(key).is_some() {
             return Some(Withheld::ProviderNetworks(key));
-        }
-    }
-    if matches!(scene.networks, Some(Err(_))) {
-        return Some(Withheld::Unreadable);
-    }
-    // Who reviews with a profile of their choice wants to see what it does, wherever that is.
-    if *evidence != Evidence::Flag {
-        // A resource may come with a plugin that is still starting on the first node of a pool: who waits for it stays
-        // Pending, and its peers get the same. A pod whose network does not exist never starts.
-        let mut missing = missing(profile, scene.namespace, scene.snapshot);
-        missing.retain(|what| matches!(what, Missing::Network(_)));
-        if !missing.is_empty() {
-            return Some(Withheld::Missing(missing));
         }
     }
     None

@@ -25,7 +25,8 @@ pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) {
     }
     let Some(selector) = &profile.node_selector else { return };
     // The pod's own node selector is ANDed with its affinity: what it says need not be said again.
-    let said = |r: &Requirement| pod.node_selector_value(&r.key).is_some_and(|v| r.holds_for(v));
+    let said =
+        |r: &Requirement| pod.node_selector_value(&r.key).is_some_and(|v| r.condition().holds(Some(v)));
     let missing: Vec<Requirement> = selector.requirements().into_iter().filter(|r| !said(r)).collect();
     let terms = pod.affinity().and_then(|a| a.required_terms()).unwrap_or_default();
     if terms.len() > MAX_TERMS {

@@ -288,7 +288,10 @@ impl Rule for LeftAlone {
                 "none: RDMA fabrics are Linux only here".to_owned(),
             ),
             // Told by FAB101, FAB801 and FAB810; a mirror pod is the node's, not the API server's.
-            Withheld::Unreadable | Withheld::Missing(_) | Withheld::UnknownRails(_) | Withheld::Mirror => {
+            Withheld::Unreadable
+            | Withheld::MissingNetworks
+            | Withheld::UnknownRails(_)
+            | Withheld::Mirror => {
                 return;
             }
         };

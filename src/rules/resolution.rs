@@ -3,7 +3,8 @@
 use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::fabric::nodes::{Constraints, landing};
 use crate::fabric::resolve::awaits;
-use crate::fabric::{Because, Evidence, Missing, Resolution, SHOWN, missing};
+use crate::fabric::{Because, Evidence, Missing, Resolution, SHOWN};
+use crate::plan::by_itself;
 use crate::snapshot::{Ambiguity, PROFILE_ANNOTATION};
 use crate::text::printable;
 
@@ -88,7 +89,7 @@ impl Rule for MissingRails {
     }
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let Some((profile, evidence)) = context.resolution.profile() else { return };
-        let missing = missing(profile, context.namespace, context.snapshot);
+        let missing = &context.plan.missing;
         let Some(first) = missing.first() else { return };
         let severity = match evidence {
             Evidence::PodAnnotation | Evidence::NamespaceAnnotation => Severity::Error,
@@ -120,7 +121,8 @@ static AMBIGUOUS: Meta = Meta {
     summary: "several profiles fit the pod, and nothing decides between them",
     what: "The nodes that the pod can land on carry different fabrics; or none of them exists now and the pod's \
            selectors fit the nodes of several profiles. A warning where only the pod's own resources and networks \
-           belong to several profiles, or where the cluster is set to warn.",
+           belong to several profiles, or where the cluster is set to warn; information where the pod would get nothing \
+           from any profile: it opts out, or uses the node's network.",
     why: "What is injected for one fabric does not work on another: ranks of one job on different fabrics hang in \
           `ncclCommInitRank` or run over TCP.",
     fix: "Name the profile with annotation `fabric-admission.dev/profile`, or narrow `nodeSelector` to the nodes of one \
@@ -218,6 +220,8 @@ impl Rule for AmbiguousProfile {
             _ => format!("for {name} write annotation {PROFILE_ANNOTATION}: {name}{selector}"),
         };
         let severity = match (because, context.snapshot.settings().ambiguity) {
+            // A pod that would get nothing from any of them loses nothing.
+            _ if by_itself(context.pod()).is_some() => Severity::Info,
             (Because::Own, _) | (_, Ambiguity::Warn) => Severity::Warning,
             _ => Severity::Error,
         };
@@ -389,7 +393,9 @@ impl Rule for PoolAtZero {
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let Some((profile, evidence)) = context.resolution.profile() else { return };
         let nodes = context.snapshot.nodes();
-        if nodes.is_empty() || evidence.is_named() {
+        // Most pods: they got their profile by nodes that exist.
+        if nodes.is_empty() || evidence.is_named() || matches!(evidence, Evidence::Nodes | Evidence::Priority)
+        {
             return;
         }
         // Once a pod has what the profile gives it, that is the evidence; nothing else about it has changed.

@@ -2,7 +2,6 @@
 
 use super::store::{Id, Profiles, Store};
 use super::{Objects, Settings, Snapshot};
-use crate::fabric::catalog::asked_labels;
 use crate::fabric::nodes::{NodeIndex, NodeObject, NodeView};
 use crate::fabric::{Catalog, FabricProfile, Profile, ProfileError};
 use crate::facts::{self, Fact, Kind};
@@ -193,7 +192,7 @@ impl Builder {
             Some(folded) => folded,
             None => {
                 let folded = self.store.fold();
-                self.nodes.ask(folded.profiles.values().flat_map(|p| asked_labels(p)));
+                self.nodes.ask(folded.profiles.values().flat_map(|p| p.stated().map(|c| c.key)));
                 // Most objects are no profiles: the catalog stays where those are as they were.
                 self.catalog = self.catalog.take().filter(|(known, _)| known.is_of(&folded.profiles));
                 (Arc::new(folded.objects), folded.profiles, folded.lists_networks)

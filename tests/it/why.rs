@@ -24,6 +24,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("why::example_site_as_json", || Ok(site_as_json()?));
     suite.add("why::every_node_is_accounted_for", || Ok(accounted()?));
     suite.add("why::a_plugin_that_is_still_starting", || Ok(plugin_starting()?));
+    suite.add("why::nothing_to_lose", || Ok(nothing_to_lose()?));
     suite.add("why::bounds", || Ok(bounds()?));
     suite.add("why::bad_input", || Ok(bad_input()?));
     for row in TABLE {
@@ -91,6 +92,25 @@ fn plugin_starting() -> Result<(), String> {
     let half = changes("nvidia.com/gpu: '8'")?;
     same("patch", &whole.0, &half.0)?;
     same("FAB801", (false, true), (whole.1, half.1))
+}
+
+/// A pod that no profile would change is not refused because several fit it.
+fn nothing_to_lose() -> Result<(), String> {
+    for (metadata, spec, verdict) in [
+        ("", "", "deny"),
+        ("  annotations: {fabric-admission.dev/inject: 'false'}\n", "", "allow"),
+        ("", "  hostNetwork: true\n", "allow"),
+    ] {
+        let pod = format!(
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\n  namespace: beach\n{metadata}spec:\n{spec}  containers:\n  - \
+             {{name: c, image: i, resources: {{limits: {{nvidia.com/gpu: 8}}}}}}\n"
+        );
+        let report = json(&["-"], &format!("{SMALL}{NODES}{pod}"))?;
+        let review = &report["results"][0]["review"];
+        same("verdict", verdict, review["verdict"].as_str().unwrap_or("?"))?;
+        same("FAB806", true, review["findings"].to_string().contains("FAB806"))?;
+    }
+    Ok(())
 }
 
 /// What one pod may state about nodes is bounded; past that it is an input error, and soon.

@@ -25,7 +25,6 @@ pub use classes::{Class, ClassSet, Classes};
 pub use index::NodeIndex;
 pub use landing::{Constraints, Dropped, Term, dropped, landing};
 pub use node::NodeObject;
-pub(crate) use requirement::of_selector;
 pub use requirement::{Relation, Requirement, Values};
 pub use taint::{Taint, Toleration};
 pub use view::NodeView;

@@ -1,7 +1,10 @@
 //! One condition on a label, whoever states it: a node selector, an affinity term or a profile.
 
+use super::INSTANCE_TYPE_LABEL;
+use crate::fabric::Profile;
 use crate::fabric::profile::{self, LabelSelector};
 use crate::pod::decode::Text;
+use std::collections::BTreeMap;
 
 /// A condition on the label `key`.
 #[derive(Debug, Clone, Copy)]
@@ -130,17 +133,54 @@ impl std::fmt::Display for Requirement<'_> {
     }
 }
 
-/// The conditions of a label selector; all must hold.
-pub(crate) fn of_selector(selector: &LabelSelector) -> impl Iterator<Item = Requirement<'_>> {
-    let labels = selector.match_labels.iter().map(|(key, value)| Requirement::equals(key, value));
-    labels.chain(selector.match_expressions.iter().map(|e| Requirement {
-        key: &e.key,
-        relation: match e.operator {
+impl profile::Requirement {
+    /// The condition it states.
+    pub(crate) fn condition(&self) -> Requirement<'_> {
+        let relation = match self.operator {
             profile::Operator::In => Relation::In,
             profile::Operator::NotIn => Relation::NotIn,
             profile::Operator::Exists => Relation::Exists,
             profile::Operator::DoesNotExist => Relation::DoesNotExist,
-        },
-        values: Values::Strings(&e.values),
-    }))
+        };
+        Requirement { key: &self.key, relation, values: Values::Strings(&self.values) }
+    }
+}
+
+impl LabelSelector {
+    /// The conditions it states; all must hold.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = Requirement<'_>> {
+        let labels = self.match_labels.iter().map(|(key, value)| Requirement::equals(key, value));
+        labels.chain(self.match_expressions.iter().map(profile::Requirement::condition))
+    }
+
+    /// Whether a set of labels satisfies every condition. An empty selector matches everything.
+    #[must_use]
+    pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
+        self.conditions().all(|condition| condition.holds(labels.get(condition.key).map(String::as_str)))
+    }
+}
+
+impl Profile {
+    /// The condition that its instance types state; `None` where it names none.
+    pub(crate) fn instance_type(&self) -> Option<Requirement<'_>> {
+        let values = Values::Strings(&self.instance_types);
+        let some = !self.instance_types.is_empty();
+        some.then_some(Requirement { key: INSTANCE_TYPE_LABEL, relation: Relation::In, values })
+    }
+
+    /// Everything it states about its nodes.
+    pub(crate) fn stated(&self) -> impl Iterator<Item = Requirement<'_>> {
+        self.node_selector.iter().flat_map(LabelSelector::conditions).chain(self.instance_type())
+    }
+
+    /// Whether it states anything about its nodes; an empty node selector is for every node.
+    pub(crate) fn has_nodes(&self) -> bool {
+        self.node_selector.is_some() || !self.instance_types.is_empty()
+    }
+
+    /// By what its nodes are told: its node selector, else its instance types.
+    pub(crate) fn telling(&self) -> impl Iterator<Item = Requirement<'_>> {
+        let types = if self.node_selector.is_none() { self.instance_type() } else { None };
+        self.node_selector.iter().flat_map(LabelSelector::conditions).chain(types)
+    }
 }

@@ -7,51 +7,59 @@ use crate::snapshot::{Ambiguity, NamespaceFacts, Snapshot};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Where a pod can land.
-#[derive(Debug)]
-pub(crate) struct Ground {
-    /// Classes it can land on.
-    pub(crate) landing: ClassSet,
-    /// The profiles there that it can have: of each set of profiles the highest priority, or all that tie.
-    pub(crate) found: BTreeMap<String, Arc<Profile>>,
-    /// A profile there that its `when` keeps from it, and why.
-    pub(crate) outside: Option<(Arc<Profile>, String)>,
-    /// Whether it can land on nodes with accelerators that no profile it can have is for.
-    pub(crate) bare: bool,
+/// The profiles that speak for themselves so far.
+#[derive(Debug, Default)]
+struct Found {
+    /// Those that the pod can have, by name.
+    profiles: BTreeMap<String, Arc<Profile>>,
+    /// Of those that their `when` keeps from it the first by name, and why.
+    outside: Option<(Arc<Profile>, String)>,
+}
+
+impl Found {
+    /// Takes a profile that admits the namespace. Whether the pod can have it.
+    fn add(&mut self, profile: &Arc<Profile>, question: Question<'_>) -> bool {
+        match unmet(profile, question) {
+            None => {
+                self.profiles.insert(profile.name.clone(), Arc::clone(profile));
+                true
+            }
+            Some(reason) => {
+                if self.outside.as_ref().is_none_or(|(known, _)| known.name > profile.name) {
+                    self.outside = Some((Arc::clone(profile), reason));
+                }
+                false
+            }
+        }
+    }
 }
 
 /// Label of the GPU operator (NVIDIA/gpu-operator controllers/state_manager.go).
 const GPU_PRESENT: &str = "nvidia.com/gpu.present";
 
-/// Finds the profiles on the nodes that a pod can land on.
-pub(crate) fn ground(
+/// Finds the profiles on the nodes that a pod can land on: of each kind of node the highest priority, or all that tie.
+/// Whether there are nodes with accelerators that no profile it can have is for.
+fn ground(
     constraints: &Constraints<'_>,
     question: Question<'_>,
     facts: Option<&NamespaceFacts>,
     snapshot: &Snapshot,
-) -> Ground {
+) -> (Found, bool) {
     let (view, catalog) = (snapshot.nodes(), snapshot.catalog());
-    let mut ground =
-        Ground { landing: landing(constraints, view), found: BTreeMap::new(), outside: None, bare: false };
-    let mut seen = vec![false; catalog.fabrics()];
-    // The set of no profile is looked at class by class: some of its nodes may have accelerators.
-    let mut bare = vec![true; catalog.fabrics()];
-    for number in without_others(ground.landing.clone(), constraints, snapshot).ones() {
+    let (mut found, mut bare) = (Found::default(), false);
+    // For each set of profiles that was seen, whether the pod is served by one of them.
+    let mut served: Vec<Option<bool>> = vec![None; catalog.fabrics()];
+    for number in without_others(landing(constraints, view), constraints, snapshot).ones() {
         let fabric = catalog.fabric_of(number);
-        if let Some(seen @ false) = seen.get_mut(fabric) {
-            *seen = true;
-            let served =
-                serve(catalog.fabric(fabric), question, facts, &mut ground.found, &mut ground.outside);
-            if let Some(bare) = bare.get_mut(fabric) {
-                *bare = !served;
-            }
-        }
-        if !ground.bare && bare.get(fabric) == Some(&true) {
-            ground.bare =
-                view.classes().get(number).is_some_and(|class| accelerated(class, constraints, snapshot));
-        }
+        let Some(served) = served.get_mut(fabric) else { continue };
+        let served =
+            *served.get_or_insert_with(|| serve(catalog.fabric(fabric), question, facts, &mut found));
+        // The set of no profile is looked at class by class: some of its nodes may have accelerators.
+        bare |= !bare
+            && !served
+            && view.classes().get(number).is_some_and(|class| accelerated(class, constraints, snapshot));
     }
-    ground
+    (found, bare)
 }
 
 /// Takes away the classes that have accelerators, and none of those that the pod asks for. By names alone: a plugin
@@ -80,26 +88,16 @@ fn serve(
     profiles: &[Arc<Profile>],
     question: Question<'_>,
     facts: Option<&NamespaceFacts>,
-    found: &mut BTreeMap<String, Arc<Profile>>,
-    outside: &mut Option<(Arc<Profile>, String)>,
+    found: &mut Found,
 ) -> bool {
-    let mut best = None;
-    let mut served = false;
+    let (mut best, mut served) = (None, false);
     for profile in profiles.iter().filter(|p| admits(p, question.namespace, facts)) {
         if best.is_some_and(|priority| priority > profile.priority) {
             break;
         }
         served = true;
-        match unmet(profile, question) {
-            None => {
-                best = Some(profile.priority);
-                found.insert(profile.name.clone(), Arc::clone(profile));
-            }
-            Some(reason) => {
-                if outside.as_ref().is_none_or(|(known, _)| known.name > profile.name) {
-                    *outside = Some((Arc::clone(profile), reason));
-                }
-            }
+        if found.add(profile, question) {
+            best = Some(profile.priority);
         }
     }
     served
@@ -138,35 +136,32 @@ pub(super) fn resolve(
 ) -> Option<Resolution> {
     snapshot.profiles().next()?;
     let constraints = Constraints::of(question.pod);
+    let admitted = || snapshot.profiles().filter(|p| admits(p, question.namespace, facts));
     if snapshot.nodes().is_empty() {
         // Of nodes that nobody told of nothing is known: only a pod that asks for a profile's nodes gets it.
         if constraints.is_free() {
             return None;
         }
         let conditions = Conditions::of(&constraints);
-        let mut found = Vec::new();
-        let mut outside = None;
-        for profile in snapshot.profiles().filter(|p| conditions.select(p)) {
-            if admits(profile, question.namespace, facts) {
-                match unmet(profile, question) {
-                    None => found.push(Arc::clone(profile)),
-                    Some(reason) => outside = outside.or(Some((Arc::clone(profile), reason))),
-                }
-            }
+        let mut found = Found::default();
+        for profile in admitted().filter(|p| conditions.select(p)) {
+            found.add(profile, question);
         }
-        let found = highest(found);
-        return outcome(found, outside, Because::Selectors, Evidence::Selectors, snapshot);
+        // All of them are for the nodes that the pod will get.
+        let best = highest(found.profiles.values());
+        found.profiles.retain(|_, p| Some(p.priority) == best);
+        return outcome(found, Because::Selectors, Evidence::Selectors, snapshot);
     }
     let usable = |p: &Profile| admits(p, question.namespace, facts) && unmet(p, question).is_none();
     // The default is what nodes without a profile are for; where the pod can land on those as well, it is one of
     // the answers.
     let default = default.and_then(|name| snapshot.profile(name)).filter(|p| usable(p));
-    let Ground { mut found, outside, bare, .. } = ground(&constraints, question, facts, snapshot);
-    if !found.is_empty() || outside.is_some() {
-        if let Some(default) = default.filter(|_| bare && !found.is_empty()) {
-            found.insert(default.name.clone(), Arc::clone(default));
+    let (mut found, bare) = ground(&constraints, question, facts, snapshot);
+    if !found.profiles.is_empty() || found.outside.is_some() {
+        if let Some(default) = default.filter(|_| bare && !found.profiles.is_empty()) {
+            found.profiles.insert(default.name.clone(), Arc::clone(default));
         }
-        return outcome(found.into_values().collect(), outside, Because::Nodes, Evidence::Nodes, snapshot);
+        return outcome(found, Because::Nodes, Evidence::Nodes, snapshot);
     }
     // A pod that is bound to a node lands there and nowhere else.
     let bound = constraints.node_name.is_some_and(|name| snapshot.nodes().class_of(name).is_some());
@@ -174,55 +169,41 @@ pub(super) fn resolve(
         return None;
     }
     let conditions = Conditions::of(&constraints);
-    let (mut found, mut outside) = (Vec::new(), None);
+    let mut found = Found::default();
     // Whether every node that the pod could ever land on would carry a profile.
     let mut covered = false;
-    for profile in snapshot.profiles().filter(|p| admits(p, question.namespace, facts)) {
-        if conditions.may_meet(profile) {
-            covered |= conditions.select(profile);
-            match unmet(profile, question) {
-                None => found.push(Arc::clone(profile)),
-                Some(reason) => outside = outside.or(Some((Arc::clone(profile), reason))),
-            }
-        }
+    for profile in admitted().filter(|p| conditions.may_meet(p)) {
+        covered |= conditions.select(profile);
+        found.add(profile, question);
     }
     // Else one without may come, and its pods get the default.
-    if let Some(default) = default.filter(|_| !covered && !found.is_empty())
-        && !found.iter().any(|p| p.name == default.name)
-    {
-        found.push(Arc::clone(default));
-        found.sort_by(|a, b| a.name.cmp(&b.name));
+    if let Some(default) = default.filter(|_| !covered && !found.profiles.is_empty()) {
+        found.profiles.insert(default.name.clone(), Arc::clone(default));
     }
-    outcome(found, outside, Because::Selectors, Evidence::Selectors, snapshot)
+    outcome(found, Because::Selectors, Evidence::Selectors, snapshot)
 }
 
-/// Of profiles that a pod asks for by its selectors, those of the highest priority: all of them are for the nodes
-/// that it will get.
-fn highest(mut found: Vec<Arc<Profile>>) -> Vec<Arc<Profile>> {
-    let best = found.iter().map(|p| p.priority).max();
-    found.retain(|p| Some(p.priority) == best);
-    found
+fn highest<'a>(profiles: impl Iterator<Item = &'a Arc<Profile>>) -> Option<i32> {
+    profiles.map(|p| p.priority).max()
 }
 
-fn outcome(
-    found: Vec<Arc<Profile>>,
-    outside: Option<(Arc<Profile>, String)>,
-    because: Because,
-    evidence: Evidence,
-    snapshot: &Snapshot,
-) -> Option<Resolution> {
-    match found.as_slice() {
-        [] => outside.map(|(profile, reason)| Resolution::Outside { profile, evidence, reason }),
+fn outcome(found: Found, because: Because, evidence: Evidence, snapshot: &Snapshot) -> Option<Resolution> {
+    let several: Vec<Arc<Profile>> = found.profiles.into_values().collect();
+    match several.as_slice() {
+        [] => found.outside.map(|(profile, reason)| Resolution::Outside { profile, evidence, reason }),
         [one] => Some(Resolution::Profile { profile: Arc::clone(one), evidence }),
-        several => {
+        _ => {
+            let best = highest(several.iter());
+            let mut first = several.iter().filter(|p| Some(p.priority) == best);
             if snapshot.settings().ambiguity == Ambiguity::Pin
                 && because == Because::Nodes
-                && let [one] = highest(several.to_vec()).as_slice()
+                && let (Some(one), None) = (first.next(), first.next())
                 && one.node_selector.is_some()
             {
-                return Some(Resolution::Profile { profile: Arc::clone(one), evidence: Evidence::Priority });
+                let profile = Arc::clone(one);
+                return Some(Resolution::Profile { profile, evidence: Evidence::Priority });
             }
-            Some(Resolution::Ambiguous { candidates: found, because })
+            Some(Resolution::Ambiguous { candidates: several, because })
         }
     }
 }

@@ -2,7 +2,8 @@
 //! every node that satisfies the pod satisfy the profile?
 
 use crate::fabric::Profile;
-use crate::fabric::nodes::{Constraints, INSTANCE_TYPE_LABEL, Relation, Requirement, Values, of_selector};
+use crate::fabric::nodes::{Constraints, Relation, Requirement};
+use crate::fabric::profile::LabelSelector;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Terms of an affinity that are looked at; a pod with more is taken as fitting.
@@ -143,13 +144,12 @@ impl<'a> Conditions<'a> {
 
     /// Whether a node could satisfy both the pod and the profile. A profile that names no nodes fits nothing here.
     pub(crate) fn may_meet(&self, profile: &Profile) -> bool {
-        let asked = asked(profile);
-        if asked.is_empty() && profile.node_selector.is_none() {
+        if !profile.has_nodes() {
             return false;
         }
         let mut wanted: BTreeMap<&str, Condition<'_>> = BTreeMap::new();
-        for requirement in &asked {
-            wanted.entry(requirement.key).or_default().add(*requirement);
+        for requirement in profile.stated() {
+            wanted.entry(requirement.key).or_default().add(requirement);
         }
         self.more
             || self.terms.iter().any(|term| {
@@ -175,22 +175,7 @@ impl<'a> Conditions<'a> {
                         .all(|r| self.of_label(term, r.key).is_some_and(|condition| condition.implies(*r)))
                 })
         };
-        let selector: Vec<_> = profile.node_selector.iter().flat_map(of_selector).collect();
-        implied(&selector) || implied(instance_types(profile).as_slice())
+        let selector: Vec<_> = profile.node_selector.iter().flat_map(LabelSelector::conditions).collect();
+        implied(&selector) || implied(profile.instance_type().as_slice())
     }
-}
-
-fn instance_types(profile: &Profile) -> Vec<Requirement<'_>> {
-    if profile.instance_types.is_empty() {
-        return Vec::new();
-    }
-    let values = Values::Strings(&profile.instance_types);
-    vec![Requirement { key: INSTANCE_TYPE_LABEL, relation: Relation::In, values }]
-}
-
-/// Everything a profile says about its nodes.
-fn asked(profile: &Profile) -> Vec<Requirement<'_>> {
-    let mut asked: Vec<_> = profile.node_selector.iter().flat_map(of_selector).collect();
-    asked.extend(instance_types(profile));
-    asked
 }
