@@ -8,7 +8,6 @@ use crate::facts::Kind;
 use crate::snapshot::Layer;
 use http_body_util::BodyExt;
 use kube::Client;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -75,7 +74,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
                 shared.heard(kind.name());
                 // Without its CRD a kind has no objects.
                 shared.change(|builder| {
-                    builder.retain(Layer::Live, kind.kind, &BTreeSet::new());
+                    builder.retain(Layer::Live, kind.kind, |_, _| false);
                     if kind.kind == Kind::NetworkAttachmentDefinition {
                         builder.networks_listed(false);
                     }
