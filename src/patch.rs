@@ -5,10 +5,11 @@
 
 use crate::fabric::profile::Requirement;
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::plan::{Change, Edit, Plan, ResourceList, SHM_PATH, TERMS_PATH};
+use crate::plan::{Change, Edit, FILE_ANNOTATION, Plan, ResourceList, SHM_PATH, TERMS_PATH, file_field_path};
 use crate::pod::Bytes;
 use crate::pod::view::{Container, PodView};
 use crate::text::token;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// One operation.
@@ -60,23 +61,10 @@ pub fn render(operations: &[Operation]) -> String {
 #[must_use]
 pub fn operations(pod: &PodView<'_>, plan: &Plan) -> Vec<Operation> {
     let mut out = Vec::new();
-    for change in &plan.changes {
-        match &change.edit {
-            Edit::Networks { value, present } => {
-                annotation(pod, NETWORKS_ANNOTATION, value, *present, &mut out)
-            }
-            Edit::ShmVolume { name, size, .. } => {
-                let size = Bytes(*size).to_string();
-                let value = object(&[
-                    ("name", string(name)),
-                    ("emptyDir", object(&[("medium", string("Memory")), ("sizeLimit", string(&size))])),
-                ]);
-                let has = pod.spec.as_ref().is_some_and(|s| s.volumes.is_some());
-                append(has, "/spec/volumes", vec![value], &mut out);
-            }
-            _ => {}
-        }
-    }
+    annotations(pod, plan, &mut out);
+    let volumes = plan.changes.iter().filter_map(|c| volume(&c.edit)).collect();
+    let has = pod.spec.as_ref().is_some_and(|s| s.volumes.is_some());
+    append(has, "/spec/volumes", volumes, &mut out);
     node_affinity(pod, plan, &mut out);
     for (index, container) in pod.containers().iter().enumerate() {
         let changes = plan.of_container(index);
@@ -87,16 +75,57 @@ pub fn operations(pod: &PodView<'_>, plan: &Plan) -> Vec<Operation> {
     out
 }
 
-fn annotation(pod: &PodView<'_>, key: &str, value: &str, present: bool, out: &mut Vec<Operation>) {
-    let value = string(value);
+fn volume(edit: &Edit) -> Option<String> {
+    match edit {
+        Edit::ShmVolume { name, size, .. } => {
+            let size = Bytes(*size).to_string();
+            let memory = object(&[("medium", string("Memory")), ("sizeLimit", string(&size))]);
+            Some(object(&[("name", string(name)), ("emptyDir", memory)]))
+        }
+        Edit::FilesVolume { name, items, .. } => {
+            let items: Vec<String> = items
+                .iter()
+                .map(|file| {
+                    let field = object(&[("fieldPath", string(&file_field_path(file)))]);
+                    object(&[("path", string(file)), ("fieldRef", field)])
+                })
+                .collect();
+            let files = object(&[("items", array(&items))]);
+            Some(object(&[("name", string(name)), ("downwardAPI", files)]))
+        }
+        _ => None,
+    }
+}
+
+fn annotations(pod: &PodView<'_>, plan: &Plan, out: &mut Vec<Operation>) {
+    let planned: Vec<(Cow<'_, str>, &str, bool)> = plan
+        .changes
+        .iter()
+        .filter_map(|change| match &change.edit {
+            Edit::Networks { value, present } => Some((NETWORKS_ANNOTATION.into(), value.as_str(), *present)),
+            Edit::Annotation { key, value, present } => Some(((*key).into(), value, *present)),
+            Edit::File { name, text, present, .. } => {
+                Some((format!("{FILE_ANNOTATION}{name}").into(), text, *present))
+            }
+            _ => None,
+        })
+        .collect();
+    if planned.is_empty() {
+        return;
+    }
     let metadata = pod.metadata.as_ref();
     if metadata.is_some_and(|m| m.annotations.is_some()) {
-        let op = if present { "replace" } else { "add" };
-        push(out, op, format!("/metadata/annotations/{}", token(key)), value);
-    } else if metadata.is_some() {
-        push(out, "add", "/metadata/annotations".to_owned(), object(&[(key, value)]));
+        for (key, value, present) in planned {
+            let op = if present { "replace" } else { "add" };
+            push(out, op, format!("/metadata/annotations/{}", token(&key)), string(value));
+        }
+        return;
+    }
+    let pairs: Vec<(&str, String)> = planned.iter().map(|(key, value, _)| (&**key, string(value))).collect();
+    if metadata.is_some() {
+        push(out, "add", "/metadata/annotations".to_owned(), object(&pairs));
     } else {
-        push(out, "add", "/metadata".to_owned(), object(&[("annotations", object(&[(key, value)]))]));
+        push(out, "add", "/metadata".to_owned(), object(&[("annotations", object(&pairs))]));
     }
 }
 
@@ -173,6 +202,12 @@ fn container_operations(
     let mounts = changes.iter().filter_map(|c| match &c.edit {
         Edit::ShmMount { volume, .. } => {
             Some(object(&[("name", string(volume)), ("mountPath", string(SHM_PATH))]))
+        }
+        Edit::FileMount { volume, path, sub_path, .. } => {
+            let mut members = vec![("name", string(volume)), ("mountPath", string(path))];
+            members.extend(sub_path.as_ref().map(|path| ("subPath", string(path))));
+            members.push(("readOnly", "true".to_owned()));
+            Some(object(&members))
         }
         _ => None,
     });

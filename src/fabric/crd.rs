@@ -88,6 +88,12 @@ const CHECKS: &[Check] = &[
         field: None,
     },
     Check {
+        at: "files/*/name",
+        rule: "self != 'nccl.conf'",
+        message: "the lines of nccl.conf come from env; images that have their own say ncclConf: image",
+        field: None,
+    },
+    Check {
         at: "sharedMemory/perAccelerator",
         rule: "isQuantity(self) && quantity(self).compareTo(quantity('64Mi')) >= 0",
         message: "a size of at least 64Mi is expected, such as 8Gi",
@@ -108,6 +114,7 @@ const MERGES: &[(&str, &str, Option<&str>)] = &[
     ("subsets", "map", Some("name")),
     ("resources", "map", Some("name")),
     ("env", "map", Some("name")),
+    ("files", "map", Some("name")),
 ];
 
 /// The definition, ready for `kubectl apply`.

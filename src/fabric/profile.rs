@@ -21,6 +21,8 @@ const NETWORK: &str = "^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/)?[a-z0-9]([-a-z0-9]
 /// `domain/name` of an extended resource.
 const RESOURCE: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/\
                         [A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
+/// Names of small files.
+const FILE: &str = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
 /// Names of variables.
 const VARIABLE: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
 
@@ -135,6 +137,14 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub env: Option<Vec<EnvVar>>,
+    /// Who writes `/etc/nccl.conf`: `inject` (default) or `image`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nccl_conf: Option<NcclConf>,
+    /// Small files, such as a topology or the settings of cuFile, at `/etc/fabric-admission/NAME` in containers that
+    /// ask for accelerators. Point a variable there. At most 8, of 64 KiB each and 192 KiB together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 8))]
+    pub files: Option<Vec<SmallFile>>,
     /// Size of `/dev/shm`, which NCCL and data loaders share memory through. Default: 8Gi for each accelerator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_memory: Option<SharedMemory>,
@@ -375,6 +385,30 @@ pub enum EnvPolicy {
     Require,
     /// Never set; its presence is a finding.
     Forbid,
+}
+
+/// Who writes `/etc/nccl.conf`: `inject` (default: it carries NCCL's variables to ranks that the container's `env` does
+/// not reach; a pod that mounts a file there keeps its own) or `image` (images of this fabric have one that must stay).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum NcclConf {
+    /// The webhook, where `env` does not reach.
+    #[default]
+    Inject,
+    /// The images of this fabric have one that must stay.
+    Image,
+}
+
+/// A small file. It travels as an annotation of the pod, so it must hold no secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SmallFile {
+    /// Name in `/etc/fabric-admission`, such as `topology.xml`; not `nccl.conf`, whose lines come from `env`.
+    #[schemars(length(max = 58), regex(pattern = FILE))]
+    pub name: String,
+    /// Its text, at most 64 KiB.
+    #[schemars(length(min = 1, max = 65536))]
+    pub content: String,
 }
 
 /// Size of `/dev/shm`.

@@ -1,10 +1,10 @@
 //! A profile with its base folded in and every value checked: what a decision works with.
 
 use super::profile::{
-    API_VERSION, Attachment, EnvPolicy, FabricProfile, Inject, KIND, LabelSelector, NodeAffinity, OnMissing,
-    Per, Resource, Spec, Transport, When,
+    API_VERSION, Attachment, EnvPolicy, FabricProfile, Inject, KIND, LabelSelector, NcclConf, NodeAffinity,
+    OnMissing, Per, Resource, SmallFile, Spec, Transport, When,
 };
-use super::{selector, subsets};
+use super::{print, selector, small_files, subsets};
 use crate::multus::{NetworkRef, annotation};
 use crate::pod::Quantity;
 use crate::rules::is_word_for_number;
@@ -24,6 +24,8 @@ const DEFAULT_ACCELERATORS: u32 = 8;
 pub struct Profile {
     /// Name.
     pub name: String,
+    /// Changes with what the profile injects or asks, base included; not with its description.
+    pub print: String,
     /// Nodes that carry the fabric; `None` where the profile does not say.
     pub node_selector: Option<LabelSelector>,
     /// Instance types that carry it.
@@ -46,6 +48,10 @@ pub struct Profile {
     pub ipc_lock: bool,
     /// Variables.
     pub env: Vec<EnvEntry>,
+    /// Who writes `/etc/nccl.conf`.
+    pub nccl_conf: NcclConf,
+    /// Small files.
+    pub files: Vec<SmallFile>,
     /// Bytes of `/dev/shm` for each whole accelerator.
     pub shm_per_accelerator: i64,
     /// What becomes of a pod that the mutating webhook missed.
@@ -190,6 +196,9 @@ impl Profile {
             resources: resources(&spec, &fail)?,
             ipc_lock: spec.ipc_lock.unwrap_or_else(|| transport.is_verbs()),
             env: env(&spec, &fail)?,
+            nccl_conf: spec.nccl_conf.unwrap_or_default(),
+            files: small_files::check(&spec, &fail)?,
+            print: print::of(&spec),
             shm_per_accelerator,
             on_missing: spec.on_missing.unwrap_or_default(),
             accelerators_per_node,
@@ -282,6 +291,8 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
         resources: own.resources.clone().or(base_resources),
         ipc_lock: own.ipc_lock.or(base.ipc_lock),
         env: Some(env),
+        nccl_conf: own.nccl_conf.or(base.nccl_conf),
+        files: own.files.clone().or_else(|| base.files.clone()),
         shared_memory: own.shared_memory.clone().or_else(|| base.shared_memory.clone()),
         on_missing: own.on_missing.or(base.on_missing),
         placement: own.placement.clone().or_else(|| base.placement.clone()),

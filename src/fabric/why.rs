@@ -4,7 +4,7 @@
 use super::nodes::{ClassSet, Constraints, Dropped, dropped, landing};
 use super::profile::LabelSelector;
 use super::resolve::{Conditions, Question, Resolution, admits, resolve, unmet};
-use super::{Evidence, Missing, Profile, missing};
+use super::{Evidence, INJECTED_ANNOTATION, Missing, Profile, Then, missing};
 use crate::snapshot::{PROFILE_ANNOTATION, Snapshot};
 use crate::text::{count, printable};
 
@@ -13,6 +13,8 @@ use crate::text::{count, printable};
 pub struct Why {
     /// What came out.
     pub resolution: Resolution,
+    /// What the pod was made with, where it was changed by us.
+    pub then: Option<Then>,
     /// The steps, in their order.
     pub steps: Vec<Step>,
     /// Where the pod can land; `None` where no node is known.
@@ -69,6 +71,7 @@ pub fn why(question: Question<'_>, snapshot: &Snapshot) -> Why {
     let view = snapshot.nodes();
     let fits = (!view.is_empty()).then(|| landing(&constraints, view));
     Why {
+        then: question.pod.annotation(INJECTED_ANNOTATION).map(|mark| Then::of(mark, &resolution)),
         steps: steps(question, &resolution, fits.as_ref(), &constraints, snapshot),
         landing: fits.as_ref().map(|fits| land(fits, &constraints, snapshot)),
         profiles: snapshot

@@ -1,10 +1,28 @@
-//! Variables: each one that is absent from the container's `env` and from the shell text of its command.
+//! Variables: each one that is absent from the container's `env` and from the shell text of its command, by the
+//! carrier that reaches the ranks.
 
-use super::{Change, Edit, EnvRefusal, Plan, Scene, Target, WithoutInterface};
+use super::files::{self, FileRefusal};
+use super::{Change, Edit, EnvRefusal, LeftOut, Plan, Scene, Target, WithoutInterface, nccl_conf};
 use crate::fabric::profile::EnvPolicy;
 use crate::fabric::{EnvEntry, Profile};
 use crate::pod::shell::sets_variable;
 use crate::pod::view::Container;
+
+/// The variables that a target lacks.
+#[derive(Debug, Default)]
+pub(super) struct Variables<'p> {
+    pub(super) container: usize,
+    /// Set in `env`.
+    pub(super) by_env: Vec<&'p EnvEntry>,
+    /// Lines of `/etc/nccl.conf`.
+    pub(super) by_file: Vec<&'p EnvEntry>,
+    /// Set nowhere.
+    pub(super) left: Vec<&'p EnvEntry>,
+    /// Why `env` does not do.
+    pub(super) why: Option<EnvRefusal>,
+    /// Why the file does not either.
+    pub(super) file_refusal: Option<FileRefusal>,
+}
 
 fn names_plugin(container: &Container<'_>) -> bool {
     let plugin = container.env_var("NCCL_NET_PLUGIN");
@@ -19,30 +37,48 @@ pub(crate) fn unused_interface<'a>(entry: &EnvEntry, unused: &'a [String]) -> Op
     unused.iter().find(|interface| named && *interface == value).map(String::as_str)
 }
 
-pub(super) fn plan(scene: Scene<'_>, profile: &Profile, target: Target, plan: &mut Plan) {
-    let Some(container) = scene.pod.containers().get(target.index) else { return };
-    let absent: Vec<_> = profile
+/// Whether a variable names one of the profile's files.
+fn points_to_file(entry: &EnvEntry) -> bool {
+    entry.value.strip_prefix(files::FILES_PATH).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// What every target lacks, in the order of the targets. What names an interface that the pod does not get is noted in
+/// the plan instead.
+pub(super) fn wanted<'p>(scene: Scene<'_>, profile: &'p Profile, plan: &mut Plan) -> Vec<Variables<'p>> {
+    let targets = plan.targets.clone();
+    let mut all: Vec<Variables<'p>> =
+        targets.iter().filter_map(|target| of_target(scene, profile, *target, plan)).collect();
+    // One file serves all containers: where one of them names a plugin, a line that pins NCCL's own transport would
+    // pass that plugin by.
+    let plugin = all.iter().any(|v| scene.pod.containers().get(v.container).is_some_and(names_plugin));
+    for variables in all.iter_mut().filter(|_| plugin) {
+        variables.by_file.retain(|e| e.name != "NCCL_NET");
+    }
+    all
+}
+
+fn of_target<'p>(
+    scene: Scene<'_>,
+    profile: &'p Profile,
+    target: Target,
+    plan: &mut Plan,
+) -> Option<Variables<'p>> {
+    let container = scene.pod.containers().get(target.index)?;
+    let absent: Vec<&EnvEntry> = profile
         .env
         .iter()
         .filter(|e| e.policy != EnvPolicy::Forbid)
-        .filter(|e| container.env_var(&e.name).is_none())
+        .filter(|e| match container.env_var(&e.name) {
+            None => true,
+            // The user's value does not reach ranks that sshd starts; where it is the profile's, the file brings it.
+            Some((_, own)) => scene.ranks_over_ssh && own.value.as_deref() == Some(e.value.as_str()),
+        })
+        // Where the profile's files are not, what points to them would point to nothing.
+        .filter(|e| !points_to_file(e) || files::reach(scene.pod, container, profile))
         // A plugin that the user names brings its own transport; pinning IB would bypass it.
         .filter(|e| e.name != "NCCL_NET" || !names_plugin(container))
         .filter(|e| !container.shell_text().any(|text| sets_variable(text, &e.name)))
         .collect();
-    if absent.is_empty() {
-        return;
-    }
-    // sshd starts ranks with an environment of its own: a variable here would look right and change nothing.
-    if scene.ranks_over_ssh {
-        plan.env_refusals.push((target.index, EnvRefusal::Ssh));
-        return;
-    }
-    // `env` beats `envFrom`: setting a variable here could change one that a ConfigMap sets.
-    if container.env_from.as_deref().is_some_and(|sources| !sources.is_empty()) {
-        plan.env_refusals.push((target.index, EnvRefusal::EnvFrom));
-        return;
-    }
     // The name of an interface that the pod does not have would stop NCCL: `no socket interface found`.
     let (absent, without): (Vec<_>, Vec<_>) =
         absent.into_iter().partition(|e| unused_interface(e, &plan.unused_interfaces).is_none());
@@ -52,16 +88,52 @@ pub(super) fn plan(scene: Scene<'_>, profile: &Profile, target: Target, plan: &m
     });
     let without: Vec<_> = without.collect();
     plan.without_interface.extend(without);
+    let mut variables = Variables { container: target.index, ..Variables::default() };
+    // sshd starts ranks with an environment of its own: a variable in `env` would look right and change nothing.
+    // `env` beats `envFrom`: setting a variable there could change one that a ConfigMap sets. A file changes no
+    // variable that the process has, and ranks read it however they were started.
+    variables.why = if scene.ranks_over_ssh {
+        Some(EnvRefusal::Ssh)
+    } else if container.env_from.as_deref().is_some_and(|sources| !sources.is_empty()) {
+        Some(EnvRefusal::EnvFrom)
+    } else {
+        None
+    };
+    if variables.why.is_none() {
+        let conf = files::has_conf(scene.pod, container).then(|| files::text(scene.pod, files::NCCL_CONF));
+        let conf = conf.flatten().unwrap_or_default();
+        let in_file = |e: &&EnvEntry| nccl_conf::variables(conf).all(|(name, _)| name != e.name);
+        variables.by_env = absent.into_iter().filter(in_file).collect();
+        return Some(variables);
+    }
+    variables.file_refusal = files::conf_refusal(scene.pod, container, profile);
+    let by_file = |e: &&EnvEntry| variables.file_refusal.is_none() && nccl_conf::carries(e);
+    (variables.by_file, variables.left) = absent.into_iter().partition(by_file);
+    Some(variables)
+}
+
+/// Plans the variables of one container, and notes what no carrier takes.
+pub(super) fn plan(scene: Scene<'_>, variables: &Variables<'_>, files: &files::Files, plan: &mut Plan) {
+    let Some(container) = scene.pod.containers().get(variables.container) else { return };
     let first = container.env().len();
-    for (nth, entry) in absent.into_iter().enumerate() {
+    let without_files = files.refusal.is_some();
+    let by_env = variables.by_env.iter().filter(|e| !without_files || !points_to_file(e));
+    for (nth, entry) in by_env.enumerate() {
         plan.changes.push(Change {
             edit: Edit::Env {
-                container: target.index,
+                container: variables.container,
                 name: entry.name.clone(),
                 value: entry.value.clone(),
                 index: first + nth,
             },
             reason: entry.reason.clone(),
         });
+    }
+    let Some(why) = variables.why else { return };
+    let lost = variables.by_file.iter().filter(|_| files.refusal.is_some());
+    let names: Vec<String> = variables.left.iter().chain(lost).map(|e| e.name.clone()).collect();
+    if !names.is_empty() {
+        let file = variables.file_refusal.clone().or_else(|| files.refusal.clone());
+        plan.left_out.push(LeftOut { container: variables.container, why, names, file });
     }
 }

@@ -1,8 +1,12 @@
 //! The plan: what would be set on a pod so that it fits a profile, and why. Only what is absent is set; a
 //! value of the user's is never changed or removed. One file per kind of change.
 
+mod edit;
 mod env;
+mod files;
+mod injected;
 mod ipc_lock;
+mod nccl_conf;
 mod networks;
 pub mod overlay;
 mod placement;
@@ -11,19 +15,20 @@ mod resources;
 mod shm;
 mod targets;
 
+pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use env::unused_interface;
+pub(crate) use files::field_path as file_field_path;
+pub use files::{FILE_ANNOTATION, FILES_PATH, FileRefusal, NCCL_CONF, NCCL_CONF_PATH};
 pub use placement::TERMS_PATH;
 pub use rails::RAILS_ANNOTATION;
 pub use shm::{SHM_PATH, recommended as recommended_shm};
 pub use targets::Target;
 
-use crate::fabric::profile::{Inject, Requirement};
+use crate::fabric::profile::Inject;
 use crate::fabric::{Evidence, Missing, Profile, missing};
 use crate::multus::Networks;
 use crate::pod::PodView;
 use crate::snapshot::{NamespaceFacts, Snapshot};
-use crate::text::token;
-use serde::Serialize;
 
 /// Annotation by which a pod keeps itself as it is. It stops the plan, not the rules.
 pub const INJECT_ANNOTATION: &str = "fabric-admission.dev/inject";
@@ -45,12 +50,27 @@ pub struct Plan {
     pub withheld: Option<Withheld>,
     /// Why a container does not get `IPC_LOCK`.
     pub ipc_lock_refusals: Vec<(usize, IpcLockRefusal)>,
-    /// Containers that do not get the profile's variables, and why.
-    pub env_refusals: Vec<(usize, EnvRefusal)>,
+    /// Variables of the profile that no carrier takes to a container.
+    pub left_out: Vec<LeftOut>,
+    /// Containers that do not get the profile's files, and why.
+    pub file_refusals: Vec<(usize, FileRefusal)>,
     /// Interfaces of the profile's rails that the pod does not get.
     pub unused_interfaces: Vec<String>,
     /// Variables of containers that are not set because they name such an interface.
     pub without_interface: Vec<WithoutInterface>,
+}
+
+/// Variables that a container does not get.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Container.
+    pub container: usize,
+    /// Why not by `env`.
+    pub why: EnvRefusal,
+    /// Their names.
+    pub names: Vec<String>,
+    /// Why not by `/etc/nccl.conf`; `None` where only others than NCCL's are left, which do not read it.
+    pub file: Option<FileRefusal>,
 }
 
 /// A variable that is not set because it names the interface of a rail that the pod does not get.
@@ -71,108 +91,6 @@ pub struct Change {
     pub edit: Edit,
     /// Why, in a few words.
     pub reason: String,
-}
-
-/// How a change reaches the processes of a pod.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Carrier {
-    /// A variable of a container.
-    Env,
-    /// A line of a file in the container.
-    File,
-    /// A field of the object.
-    Object,
-}
-
-/// An edit by intent. Indices count the containers of the object as it came.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Edit {
-    /// The networks annotation with this value.
-    Networks {
-        /// Whole new value.
-        value: String,
-        /// Whether the annotation is there already.
-        present: bool,
-    },
-    /// A volume for `/dev/shm`.
-    ShmVolume {
-        /// Name.
-        name: String,
-        /// Bytes.
-        size: i64,
-        /// Its index once it is there.
-        index: usize,
-    },
-    /// A requirement of the required node affinity.
-    NodeRequirement {
-        /// Index of its term; of the first where there is none yet.
-        term: usize,
-        /// The requirement.
-        requirement: Requirement,
-        /// Its index in `matchExpressions` once it is there.
-        index: usize,
-    },
-    /// Units of an extended resource.
-    Quantity {
-        /// Container.
-        container: usize,
-        /// Limits or requests.
-        list: ResourceList,
-        /// Resource.
-        name: String,
-        /// Units.
-        units: i64,
-        /// Whether the key is there already, with fewer units.
-        present: bool,
-    },
-    /// An added capability.
-    Capability {
-        /// Container.
-        container: usize,
-        /// Index in `capabilities.add` once it is there.
-        index: usize,
-    },
-    /// A variable.
-    Env {
-        /// Container.
-        container: usize,
-        /// Name.
-        name: String,
-        /// Value.
-        value: String,
-        /// Index in `env` once it is there.
-        index: usize,
-    },
-    /// A mount of the `/dev/shm` volume.
-    ShmMount {
-        /// Container.
-        container: usize,
-        /// Volume.
-        volume: String,
-        /// Index in `volumeMounts` once it is there.
-        index: usize,
-    },
-}
-
-/// Which of a container's resource lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ResourceList {
-    /// `limits`.
-    Limits,
-    /// `requests`.
-    Requests,
-}
-
-impl ResourceList {
-    /// Name of the field.
-    #[must_use]
-    pub fn field(self) -> &'static str {
-        match self {
-            Self::Limits => "limits",
-            Self::Requests => "requests",
-        }
-    }
 }
 
 impl Plan {
@@ -204,74 +122,6 @@ impl Plan {
         let rest = self.changes.get(start..).unwrap_or_default();
         let length = rest.partition_point(|c| c.edit.container() <= Some(index));
         rest.get(..length).unwrap_or_default()
-    }
-}
-
-impl Edit {
-    /// JSON pointer of the value in the patched object.
-    #[must_use]
-    pub fn path(&self) -> String {
-        match self {
-            Self::Networks { .. } => {
-                format!("/metadata/annotations/{}", token(crate::multus::NETWORKS_ANNOTATION))
-            }
-            Self::ShmVolume { index, .. } => format!("/spec/volumes/{index}"),
-            Self::NodeRequirement { term, index, .. } => {
-                format!("{TERMS_PATH}/{term}/matchExpressions/{index}")
-            }
-            Self::Quantity { container, list, name, .. } => {
-                format!("/spec/containers/{container}/resources/{}/{}", list.field(), token(name))
-            }
-            Self::Capability { container, index } => {
-                format!("/spec/containers/{container}/securityContext/capabilities/add/{index}")
-            }
-            Self::Env { container, index, .. } => format!("/spec/containers/{container}/env/{index}"),
-            Self::ShmMount { container, index, .. } => {
-                format!("/spec/containers/{container}/volumeMounts/{index}")
-            }
-        }
-    }
-
-    /// How it reaches the processes.
-    #[must_use]
-    pub fn carrier(&self) -> Carrier {
-        match self {
-            Self::Env { .. } => Carrier::Env,
-            _ => Carrier::Object,
-        }
-    }
-
-    /// What is set, in one line for a person.
-    #[must_use]
-    pub fn summary(&self) -> String {
-        match self {
-            Self::Networks { value, .. } => format!("networks annotation: {}", networks::summary(value)),
-            Self::ShmVolume { name, size, .. } => {
-                format!("volume {name}: emptyDir in memory, sizeLimit {}", crate::pod::Bytes(*size))
-            }
-            Self::NodeRequirement { requirement, .. } => {
-                let values = requirement.values.join(", ");
-                let values = if values.is_empty() { values } else { format!(" ({values})") };
-                let (key, operator) = (&requirement.key, requirement.operator.word());
-                format!("node affinity: {key} {operator}{values}")
-            }
-            Self::Quantity { list, name, units, .. } => format!("{}: {name} = {units}", list.field()),
-            Self::Capability { .. } => "capability IPC_LOCK".to_owned(),
-            Self::Env { name, value, .. } => format!("{name}={value}"),
-            Self::ShmMount { volume, .. } => format!("mount {volume} at {SHM_PATH}"),
-        }
-    }
-
-    /// Index of the container it belongs to.
-    #[must_use]
-    pub fn container(&self) -> Option<usize> {
-        match self {
-            Self::Networks { .. } | Self::ShmVolume { .. } | Self::NodeRequirement { .. } => None,
-            Self::Quantity { container, .. }
-            | Self::Capability { container, .. }
-            | Self::Env { container, .. }
-            | Self::ShmMount { container, .. } => Some(*container),
-        }
     }
 }
 
@@ -307,13 +157,24 @@ pub enum IpcLockRefusal {
     PodSecurity(String),
 }
 
-/// Why a container does not get the profile's variables.
+/// Why variables do not reach the ranks of a container by its `env`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EnvRefusal {
     /// It has `envFrom`, whose names are not in the pod and which `env` would override.
     EnvFrom,
     /// Its ranks are started over ssh, and sshd does not hand the container's variables on.
     Ssh,
+}
+
+impl EnvRefusal {
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::EnvFrom => "envFrom may hold them, and env would win over it",
+            Self::Ssh => "ranks are started over ssh",
+        }
+    }
 }
 
 /// What planning looks at.
@@ -362,6 +223,7 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     plan.unused_interfaces = rails::unused(profile, rails);
     networks::plan(scene, profile, rails, evidence, &mut plan);
     if profile.inject == Inject::Annotations {
+        injected::plan(scene, profile, &mut plan);
         return plan;
     }
     shm::plan_volume(scene, profile, &mut plan);
@@ -369,14 +231,22 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     // Container by container, so that a patch and a reader find one container's edits together.
     let attached = networks::attached_rails(scene, profile, &plan);
     let wanted = resources::wanted(scene, profile, &plan, &attached);
-    for index in 0..scene.pod.containers().len() {
-        if let Some(target) = plan.target(index) {
+    let variables = env::wanted(scene, profile, &mut plan);
+    let files = files::plan(scene, profile, &variables, &mut plan);
+    for (index, container) in scene.pod.containers().iter().enumerate() {
+        let variables = variables.iter().find(|v| v.container == index);
+        if let (Some(target), Some(variables)) = (plan.target(index), variables) {
             resources::plan(scene, target, &wanted, &mut plan);
             ipc_lock::plan(scene, profile, target, &mut plan);
-            env::plan(scene, profile, target, &mut plan);
+            env::plan(scene, variables, &files, &mut plan);
+            files::plan_mounts(scene, profile, variables, &files, &mut plan);
+            if let Some(refusal) = files::directory_refusal(scene, profile, container, &files) {
+                plan.file_refusals.push((index, refusal));
+            }
         }
         shm::plan_mount(scene, index, &mut plan);
     }
+    injected::plan(scene, profile, &mut plan);
     plan
 }
 

@@ -1,6 +1,6 @@
 //! The pod as it would be: the read model with a plan laid over it, without a second pod.
 
-use super::{Edit, Plan, ResourceList};
+use super::{Edit, NCCL_CONF, NCCL_CONF_PATH, Plan, ResourceList, files, nccl_conf};
 use crate::pod::view::{Container, PodView};
 
 /// What a variable is in the final container.
@@ -78,9 +78,24 @@ impl<'a> Overlay<'a> {
             }
             return Some(Variable::Value(entry.value.as_deref().unwrap_or_default()));
         }
-        self.edits_of(index).find_map(|e| match e {
-            Edit::Env { name: n, value, .. } if n == name => Some(Variable::Value(value)),
+        let planned = self.edits_of(index).find_map(|e| match e {
+            Edit::Env { name: n, value, .. } if n == name => Some(Variable::Value(value.as_str())),
             _ => None,
-        })
+        });
+        planned.or_else(|| self.conf_variable(index, container, name))
+    }
+
+    /// A variable that NCCL takes from `/etc/nccl.conf`.
+    fn conf_variable(self, index: usize, container: &Container<'_>, name: &str) -> Option<Variable<'a>> {
+        let planned = |e: &Edit| matches!(e, Edit::FileMount { path, .. } if *path == NCCL_CONF_PATH);
+        if !self.edits_of(index).any(planned) && !files::has_conf(self.pod, container) {
+            return None;
+        }
+        let planned = self.plan.changes.iter().find_map(|c| match &c.edit {
+            Edit::File { name, text, .. } if name == NCCL_CONF => Some(text.as_str()),
+            _ => None,
+        });
+        let text = planned.or_else(|| files::text(self.pod, NCCL_CONF))?;
+        nccl_conf::variables(text).find(|(n, _)| *n == name).map(|(_, value)| Variable::Value(value))
     }
 }

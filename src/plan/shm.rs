@@ -112,8 +112,10 @@ fn shared_volume<'a>(scene: Scene<'a>, size: i64) -> Option<&'a str> {
 pub(super) fn plan_mount(scene: Scene<'_>, index: usize, plan: &mut Plan) {
     let Some(container) = scene.pod.containers().get(index).filter(|c| needs_mount(c)) else { return };
     let Some(volume) = plan.shm_volume.clone() else { return };
+    let planned =
+        plan.of_container(index).iter().filter(|c| matches!(c.edit, Edit::FileMount { .. })).count();
     plan.changes.push(Change {
-        edit: Edit::ShmMount { container: index, volume, index: container.volume_mounts().len() },
+        edit: Edit::ShmMount { container: index, volume, index: container.volume_mounts().len() + planned },
         reason: "one shared memory for all containers of the pod".to_owned(),
     });
 }

@@ -224,6 +224,9 @@ pub struct VolumeMount<'a> {
     /// Path in the container.
     #[serde(borrow, default)]
     pub mount_path: Option<Text<'a>>,
+    /// Path in the volume; the whole volume where there is none.
+    #[serde(borrow, default)]
+    pub sub_path: Option<Text<'a>>,
 }
 
 /// `volumes[]`.
@@ -239,6 +242,38 @@ pub struct Volume<'a> {
     /// A path of the node.
     #[serde(default)]
     pub host_path: Option<IgnoredAny>,
+    /// Fields of the pod as files.
+    #[serde(borrow, default, rename = "downwardAPI", deserialize_with = "mapping")]
+    pub downward_api: Option<DownwardApi<'a>>,
+}
+
+/// `volumes[].downwardAPI`.
+#[derive(Debug, Default, Deserialize)]
+pub struct DownwardApi<'a> {
+    /// Files.
+    #[serde(borrow, default)]
+    pub items: Option<Objects<DownwardApiItem<'a>>>,
+}
+
+/// `volumes[].downwardAPI.items[]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DownwardApiItem<'a> {
+    /// Path in the volume.
+    #[serde(borrow, default)]
+    pub path: Option<Text<'a>>,
+    /// The field that the file shows.
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    pub field_ref: Option<FieldRef<'a>>,
+}
+
+/// `fieldRef`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FieldRef<'a> {
+    /// Path of the field, such as `metadata.annotations['key']`.
+    #[serde(borrow, default)]
+    pub field_path: Option<Text<'a>>,
 }
 
 /// `volumes[].emptyDir`.

@@ -42,12 +42,22 @@ pub struct Story<'a> {
     outcome: &'static str,
     /// Profiles that are open where it is ambiguous.
     candidates: Vec<&'a str>,
+    /// What the pod was made with, and what it would get now; null where it was not changed by us.
+    then: Option<ThenEntry<'a>>,
     /// Steps in their order, up to the one that decided and those that were not asked.
     steps: Vec<StepEntry<'a>>,
     /// Where the pod can land; null where no node is known.
     landing: Option<LandingEntry<'a>>,
     /// Every profile.
     profiles: Vec<ProfileEntry<'a>>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ThenEntry<'a> {
+    /// Profile and print of its settings: `PROFILE@PRINT`.
+    injected: &'a str,
+    /// The same as of now; null where no profile would apply.
+    now: Option<&'a str>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -138,6 +148,7 @@ impl<'a> From<&'a Why> for Story<'a> {
         Self {
             outcome,
             candidates,
+            then: why.then.as_ref().map(|t| ThenEntry { injected: &t.mark, now: t.now.as_deref() }),
             steps: why
                 .steps
                 .iter()
@@ -181,6 +192,10 @@ pub fn text(
 ) -> io::Result<()> {
     head(out, reviewed)?;
     let Some(why) = why else { return Ok(()) };
+    if let Some(then) = &why.then {
+        writeln!(out, "{BOLD}made with{BOLD:#}  {}", then.mark)?;
+        writeln!(out, "     {}", then.words())?;
+    }
     writeln!(out, "{BOLD}steps{BOLD:#}")?;
     for step in &why.steps {
         let mark = if step.decides { "->" } else { "  " };

@@ -6,7 +6,7 @@ use crate::rules::{Finding, Severity};
 use crate::text::{count, printable};
 use base64::Engine;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest warning (characters). The API server cuts at 256 once all of them pass 4096
 /// (k8s.io/apiserver endpoints/filters/warning.go).
@@ -155,34 +155,33 @@ fn line(text: &str) -> String {
 
 /// Kinds of things that changes set, in a few words.
 fn injected<'a>(edits: impl Iterator<Item = &'a Edit>) -> String {
-    let (mut networks, mut units, mut lock, mut shm, mut nodes, mut env) =
-        (false, false, false, false, false, 0);
+    let mut kinds: BTreeSet<u8> = BTreeSet::new();
+    let (mut env, mut lines, mut files) = (0, 0, 0);
     for edit in edits {
         match edit {
-            Edit::Networks { .. } => networks = true,
-            Edit::Quantity { .. } => units = true,
-            Edit::Capability { .. } => lock = true,
-            Edit::ShmVolume { .. } | Edit::ShmMount { .. } => shm = true,
-            Edit::NodeRequirement { .. } => nodes = true,
+            Edit::Networks { .. } => drop(kinds.insert(0)),
+            Edit::Quantity { .. } => drop(kinds.insert(1)),
+            Edit::Capability { .. } => drop(kinds.insert(2)),
+            Edit::ShmVolume { .. } | Edit::ShmMount { .. } => drop(kinds.insert(3)),
+            Edit::NodeRequirement { .. } => drop(kinds.insert(4)),
             Edit::Env { .. } => env += 1,
+            Edit::File { variables, .. } if !variables.is_empty() => lines += variables.len(),
+            Edit::File { .. } => files += 1,
+            // They only bring the others about.
+            Edit::Annotation { .. } | Edit::FilesVolume { .. } | Edit::FileMount { .. } => {}
         }
     }
-    let mut words = Vec::new();
-    for (there, word) in [
-        (networks, "networks"),
-        (units, "RDMA resources"),
-        (lock, "IPC_LOCK"),
-        (shm, "/dev/shm"),
-        (nodes, "node affinity"),
-    ] {
-        if there {
-            words.push(word.to_owned());
+    let names = ["networks", "RDMA resources", "IPC_LOCK", "/dev/shm", "node affinity"];
+    let mut words: Vec<String> =
+        kinds.iter().filter_map(|k| names.get(usize::from(*k))).map(|w| (*w).to_owned()).collect();
+    for (n, noun, place) in
+        [(env, "variable", ""), (lines, "variable", " in /etc/nccl.conf"), (files, "file", "")]
+    {
+        if n > 0 {
+            words.push(format!("{}{place}", count(n, noun)));
         }
     }
-    if env > 0 {
-        words.push(count(env, "variable"));
-    }
-    words.join(", ")
+    if words.is_empty() { "mounts of its files".to_owned() } else { words.join(", ") }
 }
 
 /// What the audit log keeps. The mutating entry stays silent: a second, different value for the same key is

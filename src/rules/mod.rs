@@ -2,6 +2,7 @@
 //! `rules list` and the meta-tests come from the list, so that none of them can disagree with it.
 
 mod attachments;
+mod carriers;
 mod cluster;
 mod device_plugins;
 mod facts;
@@ -95,8 +96,9 @@ pub static RULES: &[&dyn Rule] = &[
     &nccl::IbDisabled,
     &nccl::WordForNumber,
     &nccl::DiffersFromProfile,
-    &nccl::EnvFrom,
-    &nccl::RanksOverSsh,
+    &carriers::EnvFrom,
+    &carriers::RanksOverSsh,
+    &carriers::NoFiles,
     &memory::SharedMemory,
     &memory::IpcLockNonRoot,
     &memory::IpcLockPodSecurity,

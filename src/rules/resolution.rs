@@ -3,8 +3,8 @@
 use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::fabric::nodes::{Constraints, landing};
 use crate::fabric::resolve::awaits;
-use crate::fabric::{Because, Evidence, Missing, Resolution, SHOWN};
-use crate::plan::by_itself;
+use crate::fabric::{Because, Evidence, Missing, Profile, Resolution, SHOWN};
+use crate::plan::{Edit, by_itself};
 use crate::snapshot::{Ambiguity, PROFILE_ANNOTATION};
 use crate::text::printable;
 
@@ -306,7 +306,7 @@ impl Rule for OtherNodes {
         if carrying.is_clear() {
             return;
         }
-        let constraints = Constraints::of(context.pod());
+        let constraints = constraints(context, profile);
         let landing = landing(&constraints, nodes);
         let waits = || {
             awaits(
@@ -325,6 +325,16 @@ impl Rule for OtherNodes {
         let by: Vec<String> = by.iter().take(3).map(|d| printable(&d.by, 80)).collect();
         let message = format!("the pod cannot land on a node of profile {}: {}", profile.name, by.join("; "));
         findings.add("/spec", message, "mend that, or name the profile of the nodes it goes to");
+    }
+}
+
+/// What says where the pod may go, with the placement that is planned.
+fn constraints<'a>(context: &'a PodContext<'_>, profile: &'a Profile) -> Constraints<'a> {
+    let constraints = Constraints::of(context.pod());
+    let placed = context.plan.changes.iter().any(|c| matches!(c.edit, Edit::NodeRequirement { .. }));
+    match &profile.node_selector {
+        Some(selector) if placed => constraints.kept_to(selector),
+        _ => constraints,
     }
 }
 
@@ -400,7 +410,7 @@ impl Rule for PoolAtZero {
         }
         // Once a pod has what the profile gives it, that is the evidence; nothing else about it has changed.
         if *evidence != Evidence::Selectors {
-            let constraints = Constraints::of(context.pod());
+            let constraints = constraints(context, profile);
             let landing = landing(&constraints, nodes);
             let facts = (context.namespace, context.namespace_facts);
             let carrying = context.snapshot.catalog().classes_of(&profile.name);
@@ -411,7 +421,7 @@ impl Rule for PoolAtZero {
             }
         }
         let carrying = context.snapshot.catalog().classes_of(&profile.name).filter(|c| !c.is_clear());
-        let by = carrying.map(|c| crate::fabric::nodes::dropped(&Constraints::of(context.pod()), nodes, c));
+        let by = carrying.map(|c| crate::fabric::nodes::dropped(&constraints(context, profile), nodes, c));
         let by = by.iter().flatten().next().map(|d| format!(" ({} keeps it off)", printable(&d.by, 80)));
         let message = format!(
             "no node that this pod can land on exists now{}; profile {} follows from its selectors",

@@ -96,6 +96,10 @@ fn metadata(dice: &mut Dice<'_>) -> Value {
             dice.pick(&["false", "true"]).into()
         });
         put(&mut annotations, "fabric-admission.dev/ranks", 6, dice, |dice| dice.pick(&["ssh", "x"]).into());
+        put(&mut annotations, "fabric-admission.dev/file.nccl.conf", 6, dice, |dice| {
+            dice.pick(&["NCCL_DEBUG=INFO", "# no line\nNCCL_NET=Socket\n", ""]).into()
+        });
+        put(&mut annotations, "fabric-admission.dev/injected", 6, dice, |_| "p0@0".into());
         put(&mut annotations, "fabric-admission.dev/rails", 9, dice, |dice| {
             if dice.odd() { dice.pick(&["s9", ""]) } else { dice.pick(&["s0", "s0", "s1"]) }.into()
         });
@@ -197,10 +201,11 @@ fn container(dice: &mut Dice<'_>) -> Value {
         dice.list(4, |dice| {
             let mut mount = json!({"readOnly": false});
             put(&mut mount, "name", 95, dice, |dice| {
-                dice.pick(&["dshm", "data", "fabric-dshm", "gone"]).into()
+                dice.pick(&["dshm", "data", "fabric-dshm", "gone", "fabric-files"]).into()
             });
-            let paths = ["/dev/shm", "/dev/shm/", "/data", "/dev", "/dev/shm/x", "/etc"];
+            let paths = ["/dev/shm", "/dev/shm/", "/data", "/dev", "/dev/shm/x", "/etc", "/etc/nccl.conf"];
             put(&mut mount, "mountPath", 95, dice, |dice| dice.pick(&paths).into());
+            put(&mut mount, "subPath", 15, dice, |_| "nccl.conf".into());
             mount
         })
     });
@@ -306,7 +311,12 @@ fn security_context(dice: &mut Dice<'_>) -> Value {
 fn volume(dice: &mut Dice<'_>) -> Value {
     let mut volume = json!({});
     put(&mut volume, "name", 96, dice, |dice| {
-        dice.pick(&["dshm", "data", "fabric-dshm", "fabric-admission-dshm"]).into()
+        dice.pick(&["dshm", "data", "fabric-dshm", "fabric-admission-dshm", "fabric-files"]).into()
+    });
+    put(&mut volume, "downwardAPI", 20, dice, |dice| {
+        let field = "metadata.annotations['fabric-admission.dev/file.nccl.conf']";
+        let item = json!({"path": dice.pick(&["nccl.conf", "x"]), "fieldRef": {"fieldPath": field}});
+        json!({"items": dice.list(2, |_| item.clone())})
     });
     put(&mut volume, "emptyDir", 60, dice, |dice| {
         let mut empty_dir = json!({});
@@ -367,7 +377,14 @@ fn profile(number: usize, dice: &mut Dice<'_>) -> Value {
     });
     placement::profile(&mut spec, dice);
     put(&mut spec, "env", 35, dice, |dice| {
-        let names = ["NCCL_IB_DISABLE", "NCCL_DEBUG", "NCCL_IB_GID_INDEX", "NCCL_NET", "NCCL_SOCKET_IFNAME"];
+        let names = [
+            "NCCL_IB_DISABLE",
+            "NCCL_DEBUG",
+            "NCCL_IB_GID_INDEX",
+            "NCCL_NET",
+            "NCCL_SOCKET_IFNAME",
+            "GLOO_SOCKET_IFNAME",
+        ];
         let entries = (0..dice.below(3)).map(|_| {
             let name = dice.pick(&names);
             let value = if dice.odd() { "a\"b\\" } else { dice.pick(&["1", "0", "=rail1"]) };
@@ -377,6 +394,15 @@ fn profile(number: usize, dice: &mut Dice<'_>) -> Value {
             }
         });
         entries.collect()
+    });
+    put(&mut spec, "ncclConf", 8, dice, |dice| dice.pick(&["inject", "image"]).into());
+    put(&mut spec, "files", 15, dice, |dice| {
+        let names = if dice.odd() { ["t.xml", "nccl.conf"] } else { ["t.xml", "cufile.json"] };
+        names
+            .iter()
+            .take(1 + dice.below(2))
+            .map(|n| json!({"name": n, "content": "<a b=\"c\"/>\n"}))
+            .collect()
     });
     put(&mut spec, "inject", 12, dice, |dice| dice.pick(&["full", "annotations", "review"]).into());
     put(&mut spec, "ipcLock", 12, dice, |dice| dice.percent(50).into());

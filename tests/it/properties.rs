@@ -4,9 +4,8 @@
 use crate::documents::{Documents, pointers};
 use crate::suite::{Outcome, Suite};
 use crate::{cluster::World, generator};
-use fabric_admission::patch::Operation;
 use fabric_admission::plan::{Change, Edit, SHM_PATH};
-use fabric_admission::pod::{Bytes, Quantity};
+use fabric_admission::pod::Bytes;
 use fabric_admission::review::webhook::{Entry, handle};
 use fabric_admission::review::{Decision, Stage, envelope, response};
 use fabric_admission::rules::{Finding, Severity};
@@ -19,6 +18,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
 const NETWORKS: &str = "/metadata/annotations/k8s.v1.cni.cncf.io~1networks";
+const NCCL_CONF: &str = "/metadata/annotations/fabric-admission.dev~1file.nccl.conf";
+const INJECTED: &str = "/metadata/annotations/fabric-admission.dev~1injected";
 
 /// Adds the trials.
 pub(crate) fn add(suite: &mut Suite) {
@@ -60,7 +61,10 @@ const PROPERTIES: &[(&str, Property)] = &[
     ("a_second_decision_changes_nothing", converges),
     ("only_allowed_paths_are_written", |world| {
         let Some(decision) = world.decide() else { return Ok(()) };
-        decision.patch.iter().try_for_each(|o| allowed(o, &world.pod).map_err(|e| format!("{o:?}: {e}")))
+        decision
+            .patch
+            .iter()
+            .try_for_each(|o| crate::allowed::allowed(o, &world.pod).map_err(|e| format!("{o:?}: {e}")))
     }),
     ("everything_of_the_user_survives", survives),
     ("placement_narrows_to_the_profiles_nodes", crate::placement::narrows),
@@ -157,93 +161,6 @@ fn converges(world: &World) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether an operation stays within what may be written, and writes nothing but what it must.
-fn allowed(operation: &Operation, pod: &Value) -> Result<(), String> {
-    let value: Value = serde_json::from_str(operation.value.get()).map_err(|e| e.to_string())?;
-    let path: Vec<&str> = operation.path.split('/').skip(1).collect();
-    let keys = |value: &Value| value.as_object().map(|o| o.keys().cloned().collect::<Vec<_>>());
-    let only = |value: &Value, wanted: &[&str]| keys(value).is_some_and(|k| k == wanted);
-    let is_absent = |pointer: &str| pod.pointer(pointer).is_none_or(Value::is_null);
-    let fits = match (operation.op, &path[..]) {
-        ("add", ["metadata"]) => {
-            let annotations = &value["annotations"];
-            is_absent("/metadata")
-                && only(&value, &["annotations"])
-                && only(annotations, &["k8s.v1.cni.cncf.io/networks"])
-        }
-        ("add", ["metadata", "annotations"]) => {
-            is_absent("/metadata/annotations") && only(&value, &["k8s.v1.cni.cncf.io/networks"])
-        }
-        ("add" | "replace", ["metadata", "annotations", "k8s.v1.cni.cncf.io~1networks"]) => value.is_string(),
-        ("add", ["spec", "volumes", "-"]) => is_shm_volume(&value),
-        ("add", ["spec", "volumes"]) => {
-            is_absent("/spec/volumes") && value.as_array().is_some_and(|v| v.iter().all(is_shm_volume))
-        }
-        ("add", ["spec", "affinity", rest @ ..]) => {
-            crate::placement::may_add(rest, &value, is_absent(&operation.path))
-        }
-        (op, ["spec", "containers", index, rest @ ..]) if index.parse::<usize>().is_ok() => {
-            let new = is_absent(&operation.path);
-            let list = |value: &Value, item: fn(&Value) -> bool| {
-                value.as_array().is_some_and(|l| l.iter().all(item))
-            };
-            match (op, rest) {
-                ("add", ["resources"]) if new => {
-                    keys(&value).is_some_and(|k| k.iter().all(|k| k == "limits" || k == "requests"))
-                        && value.as_object().is_some_and(|o| o.values().all(are_units))
-                }
-                ("add", ["resources", "limits" | "requests"]) => new && are_units(&value),
-                ("add", ["resources", "limits" | "requests", _]) => new && is_units(&value),
-                ("replace", ["resources", "limits" | "requests", _]) => {
-                    let units = |v: &Value| {
-                        let text = v.as_str().map_or_else(|| v.to_string(), str::to_owned);
-                        if v.is_null() { 0 } else { Quantity::parse(&text).map_or(i64::MAX, Quantity::units) }
-                    };
-                    let old = pod.pointer(&operation.path).ok_or("nothing to replace")?;
-                    is_units(&value) && units(old) < units(&value)
-                }
-                ("add", ["securityContext"]) => {
-                    new && value == json!({"capabilities": {"add": ["IPC_LOCK"]}})
-                }
-                ("add", ["securityContext", "capabilities"]) => new && value == json!({"add": ["IPC_LOCK"]}),
-                ("add", ["securityContext", "capabilities", "add"]) => new && value == json!(["IPC_LOCK"]),
-                ("add", ["securityContext", "capabilities", "add", "-"]) => value == json!("IPC_LOCK"),
-                ("add", ["env"]) => new && list(&value, is_variable),
-                ("add", ["env", "-"]) => is_variable(&value),
-                ("add", ["volumeMounts"]) => new && list(&value, is_shm_mount),
-                ("add", ["volumeMounts", "-"]) => is_shm_mount(&value),
-                _ => false,
-            }
-        }
-        _ => false,
-    };
-    if fits { Ok(()) } else { Err("not on the list of what may be written".to_owned()) }
-}
-
-fn is_shm_volume(value: &Value) -> bool {
-    let size = &value["emptyDir"]["sizeLimit"];
-    size.is_string()
-        && *value
-            == json!({"name": value["name"].as_str(), "emptyDir": {"medium": "Memory", "sizeLimit": size}})
-}
-
-fn is_shm_mount(value: &Value) -> bool {
-    *value == json!({"name": value["name"].as_str(), "mountPath": SHM_PATH})
-}
-
-fn is_variable(value: &Value) -> bool {
-    let (name, text) = (value["name"].as_str(), value["value"].as_str());
-    name.is_some() && text.is_some() && *value == json!({"name": name, "value": text})
-}
-
-fn is_units(value: &Value) -> bool {
-    value.as_str().and_then(|v| v.parse::<u64>().ok()).is_some_and(|n| n > 0)
-}
-
-fn are_units(value: &Value) -> bool {
-    value.as_object().is_some_and(|o| !o.is_empty() && o.values().all(is_units))
-}
-
 /// Every leaf of the pod is in the patched pod, at its place and unchanged.
 fn survives(world: &World) -> Result<(), String> {
     let (Some(decision), patched) = (world.decide(), world.patched()?) else { return Ok(()) };
@@ -261,6 +178,11 @@ fn survives(world: &World) -> Result<(), String> {
             (Value::String(old), Value::String(new)) if written && pointer == NETWORKS => {
                 holds_networks(old, new)
             }
+            // Lines are added behind the user's.
+            (Value::String(old), Value::String(new)) if written && pointer == NCCL_CONF => {
+                new.starts_with(old.as_str())
+            }
+            (Value::String(_), Value::String(_)) if written && pointer == INJECTED => true,
             _ => old == new,
         };
         if !kept {
@@ -285,6 +207,20 @@ fn changes_point(world: &World) -> Result<(), String> {
         let found = patched.pointer(&edit.path()).ok_or_else(|| format!("nothing at {}", edit.path()))?;
         let expected = match edit {
             Edit::Networks { value, .. } => json!(value),
+            Edit::Annotation { value, .. } | Edit::File { text: value, .. } => json!(value),
+            Edit::FilesVolume { name, items, .. } => {
+                let item = |file: &String| {
+                    let field = format!("metadata.annotations['fabric-admission.dev/file.{file}']");
+                    json!({"path": file, "fieldRef": {"fieldPath": field}})
+                };
+                json!({"name": name, "downwardAPI": {"items": items.iter().map(item).collect::<Vec<_>>()}})
+            }
+            Edit::FileMount { volume, path, sub_path: None, .. } => {
+                json!({"name": volume, "mountPath": path, "readOnly": true})
+            }
+            Edit::FileMount { volume, path, sub_path: Some(sub_path), .. } => {
+                json!({"name": volume, "mountPath": path, "subPath": sub_path, "readOnly": true})
+            }
             Edit::ShmVolume { name, size, .. } => {
                 json!({"name": name, "emptyDir": {"medium": "Memory", "sizeLimit": Bytes(*size).to_string()}})
             }
@@ -413,6 +349,10 @@ fn cases_reach_everything() -> Outcome {
         "Quantity",
         "Capability",
         "Env",
+        "Annotation",
+        "File",
+        "FilesVolume",
+        "FileMount",
         "ShmMount",
         "denied",
         "patched",

@@ -25,6 +25,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("why::every_node_is_accounted_for", || Ok(accounted()?));
     suite.add("why::a_plugin_that_is_still_starting", || Ok(plugin_starting()?));
     suite.add("why::nothing_to_lose", || Ok(nothing_to_lose()?));
+    suite.add("why::then_and_now", || Ok(then_and_now()?));
     suite.add("why::bounds", || Ok(bounds()?));
     suite.add("why::bad_input", || Ok(bad_input()?));
     for row in TABLE {
@@ -109,6 +110,48 @@ fn nothing_to_lose() -> Result<(), String> {
         let review = &report["results"][0]["review"];
         same("verdict", verdict, review["verdict"].as_str().unwrap_or("?"))?;
         same("FAB806", true, review["findings"].to_string().contains("FAB806"))?;
+    }
+    Ok(())
+}
+
+/// A pod tells what it was made with, and `why` what became of that.
+fn then_and_now() -> Result<(), String> {
+    let facts = |bootstrap: &str| {
+        format!(
+            "apiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {{name: tide}}\n\
+             spec: {{base: ethernet-tcp, description: {bootstrap}, env: [{{name: NCCL_DEBUG, value: {bootstrap}}}]}}\n---\n"
+        )
+    };
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\n  annotations: {fabric-admission.dev/profile: tide}\n\
+               spec:\n  containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 8}}}]\n";
+    let made =
+        run(&["review", "-o", "yaml", "-"], format!("{}{pod}", facts("INFO")).as_bytes(), root())?.stdout;
+    let stored = made.rsplit_once("---\n").map_or(made.as_str(), |(_, pod)| pod).to_owned();
+    let mark = |report: &Value, field: &str| {
+        report["results"][0]["why"]["then"][field].as_str().unwrap_or("none").to_owned()
+    };
+    let fresh = json(&["-"], &format!("{}{pod}", facts("INFO")))?;
+    same("a pod that was not changed", &Value::Null, &fresh["results"][0]["why"]["then"])?;
+    let elsewhere = stored.replace("fabric-admission.dev/profile: tide", "example.com/note: x");
+    for (facts, pod, words) in [
+        (facts("INFO"), &stored, "the profile and its settings are the same now"),
+        (facts("WARN"), &stored, "profile tide has other settings now, tide@"),
+        (String::new(), &elsewhere, "no profile would apply now"),
+        (
+            facts("INFO").replace("tide", "rock"),
+            &stored.replace("profile: tide", "profile: rock"),
+            "profile rock would apply now",
+        ),
+    ] {
+        let input = format!("{facts}{pod}");
+        let report = json(&["-"], &input)?;
+        crate::schema::validate_why(&report)?;
+        let (then, now) = (mark(&report, "injected"), mark(&report, "now"));
+        same(&format!("then {then}, now {now}"), words.contains("are the same"), then == now)?;
+        let told = run(&["why", "-"], input.as_bytes(), root())?.stdout;
+        if !told.contains(&format!("made with  {then}\n     {words}")) {
+            return Err(format!("{words:?} is not in {told}"));
+        }
     }
     Ok(())
 }

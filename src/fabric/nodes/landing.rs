@@ -6,6 +6,7 @@ use super::refine::{SCANS, refine};
 use super::requirement::{Relation, Requirement, Values};
 use super::taint::{Taint, Toleration};
 use super::view::NodeView;
+use crate::fabric::profile::LabelSelector;
 use crate::pod::PodView;
 use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
 
@@ -63,6 +64,18 @@ impl<'a> Constraints<'a> {
                 .collect(),
             resources: asked.collect(),
         }
+    }
+
+    /// The same with a profile's selector in every term, as placement writes it into a pod.
+    #[must_use]
+    pub fn kept_to(mut self, selector: &'a LabelSelector) -> Self {
+        let terms = self.terms.take().filter(|terms| !terms.is_empty());
+        let mut terms = terms.unwrap_or_else(|| vec![Term::default()]);
+        for term in terms.iter_mut().filter(|t| !t.void) {
+            term.labels.extend(selector.conditions());
+        }
+        self.terms = Some(terms);
+        self
     }
 
     /// How much a pod states about nodes: entries of its selector, requirements and their values, tolerations. A

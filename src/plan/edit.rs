@@ -1,0 +1,240 @@
+//! Edits by intent: what of a pod is set, where it will stand, and how a person reads it.
+
+use super::{FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, SHM_PATH, TERMS_PATH, networks};
+use crate::fabric::profile::Requirement;
+use crate::text::token;
+use serde::Serialize;
+
+/// How a change reaches the processes of a pod.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Carrier {
+    /// A variable of a container.
+    Env,
+    /// A line of a file in the container.
+    File,
+    /// A field of the object.
+    Object,
+}
+
+/// An edit by intent. Indices count the containers of the object as it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edit {
+    /// The networks annotation with this value.
+    Networks {
+        /// Whole new value.
+        value: String,
+        /// Whether the annotation is there already.
+        present: bool,
+    },
+    /// Another annotation with this value.
+    Annotation {
+        /// Key.
+        key: &'static str,
+        /// Whole new value.
+        value: String,
+        /// Whether the annotation is there already.
+        present: bool,
+    },
+    /// A file, as an annotation of the pod.
+    File {
+        /// Name; the end of the annotation's key.
+        name: String,
+        /// Whole new text.
+        text: String,
+        /// Whether the annotation is there already.
+        present: bool,
+        /// Variables among the text that were not there before: names and values.
+        variables: Vec<(String, String)>,
+    },
+    /// A volume that shows files.
+    FilesVolume {
+        /// Name.
+        name: String,
+        /// Names of the files.
+        items: Vec<String>,
+        /// Its index once it is there.
+        index: usize,
+    },
+    /// A volume for `/dev/shm`.
+    ShmVolume {
+        /// Name.
+        name: String,
+        /// Bytes.
+        size: i64,
+        /// Its index once it is there.
+        index: usize,
+    },
+    /// A requirement of the required node affinity.
+    NodeRequirement {
+        /// Index of its term; of the first where there is none yet.
+        term: usize,
+        /// The requirement.
+        requirement: Requirement,
+        /// Its index in `matchExpressions` once it is there.
+        index: usize,
+    },
+    /// Units of an extended resource.
+    Quantity {
+        /// Container.
+        container: usize,
+        /// Limits or requests.
+        list: ResourceList,
+        /// Resource.
+        name: String,
+        /// Units.
+        units: i64,
+        /// Whether the key is there already, with fewer units.
+        present: bool,
+    },
+    /// An added capability.
+    Capability {
+        /// Container.
+        container: usize,
+        /// Index in `capabilities.add` once it is there.
+        index: usize,
+    },
+    /// A variable.
+    Env {
+        /// Container.
+        container: usize,
+        /// Name.
+        name: String,
+        /// Value.
+        value: String,
+        /// Index in `env` once it is there.
+        index: usize,
+    },
+    /// A mount of the `/dev/shm` volume.
+    ShmMount {
+        /// Container.
+        container: usize,
+        /// Volume.
+        volume: String,
+        /// Index in `volumeMounts` once it is there.
+        index: usize,
+    },
+    /// A read-only mount of files.
+    FileMount {
+        /// Container.
+        container: usize,
+        /// Volume.
+        volume: String,
+        /// Path in the container.
+        path: &'static str,
+        /// Path of the one file in the volume; the whole volume where there is none.
+        sub_path: Option<String>,
+        /// Index in `volumeMounts` once it is there.
+        index: usize,
+    },
+}
+
+/// Which of a container's resource lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ResourceList {
+    /// `limits`.
+    Limits,
+    /// `requests`.
+    Requests,
+}
+
+impl ResourceList {
+    /// Name of the field.
+    #[must_use]
+    pub fn field(self) -> &'static str {
+        match self {
+            Self::Limits => "limits",
+            Self::Requests => "requests",
+        }
+    }
+}
+
+impl Edit {
+    /// JSON pointer of the value in the patched object.
+    #[must_use]
+    pub fn path(&self) -> String {
+        match self {
+            Self::Networks { .. } => {
+                format!("/metadata/annotations/{}", token(crate::multus::NETWORKS_ANNOTATION))
+            }
+            Self::ShmVolume { index, .. } | Self::FilesVolume { index, .. } => {
+                format!("/spec/volumes/{index}")
+            }
+            Self::Annotation { key, .. } => format!("/metadata/annotations/{}", token(key)),
+            Self::File { name, .. } => {
+                format!("/metadata/annotations/{}", token(&format!("{FILE_ANNOTATION}{name}")))
+            }
+            Self::NodeRequirement { term, index, .. } => {
+                format!("{TERMS_PATH}/{term}/matchExpressions/{index}")
+            }
+            Self::Quantity { container, list, name, .. } => {
+                format!("/spec/containers/{container}/resources/{}/{}", list.field(), token(name))
+            }
+            Self::Capability { container, index } => {
+                format!("/spec/containers/{container}/securityContext/capabilities/add/{index}")
+            }
+            Self::Env { container, index, .. } => format!("/spec/containers/{container}/env/{index}"),
+            Self::ShmMount { container, index, .. } | Self::FileMount { container, index, .. } => {
+                format!("/spec/containers/{container}/volumeMounts/{index}")
+            }
+        }
+    }
+
+    /// How it reaches the processes.
+    #[must_use]
+    pub fn carrier(&self) -> Carrier {
+        match self {
+            Self::Env { .. } => Carrier::Env,
+            Self::File { .. } => Carrier::File,
+            _ => Carrier::Object,
+        }
+    }
+
+    /// What is set, in one line for a person.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match self {
+            Self::Networks { value, .. } => format!("networks annotation: {}", networks::summary(value)),
+            Self::ShmVolume { name, size, .. } => {
+                format!("volume {name}: emptyDir in memory, sizeLimit {}", crate::pod::Bytes(*size))
+            }
+            Self::NodeRequirement { requirement, .. } => {
+                let values = requirement.values.join(", ");
+                let values = if values.is_empty() { values } else { format!(" ({values})") };
+                let (key, operator) = (&requirement.key, requirement.operator.word());
+                format!("node affinity: {key} {operator}{values}")
+            }
+            Self::Annotation { key, value, .. } => format!("annotation {key} = {value}"),
+            Self::File { name, variables, .. } if name == NCCL_CONF => {
+                let lines: Vec<String> =
+                    variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                format!("{NCCL_CONF_PATH}: {}", lines.join(" "))
+            }
+            Self::File { name, text, .. } => format!("{FILES_PATH}/{name}: {} bytes", text.len()),
+            Self::FilesVolume { name, items, .. } => format!("volume {name}: {}", items.join(", ")),
+            Self::FileMount { volume, path, .. } => format!("mount {volume} at {path}"),
+            Self::Quantity { list, name, units, .. } => format!("{}: {name} = {units}", list.field()),
+            Self::Capability { .. } => "capability IPC_LOCK".to_owned(),
+            Self::Env { name, value, .. } => format!("{name}={value}"),
+            Self::ShmMount { volume, .. } => format!("mount {volume} at {SHM_PATH}"),
+        }
+    }
+
+    /// Index of the container it belongs to.
+    #[must_use]
+    pub fn container(&self) -> Option<usize> {
+        match self {
+            Self::Networks { .. }
+            | Self::Annotation { .. }
+            | Self::File { .. }
+            | Self::ShmVolume { .. }
+            | Self::FilesVolume { .. }
+            | Self::NodeRequirement { .. } => None,
+            Self::Quantity { container, .. }
+            | Self::Capability { container, .. }
+            | Self::Env { container, .. }
+            | Self::FileMount { container, .. }
+            | Self::ShmMount { container, .. } => Some(*container),
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Small files in containers: an annotation of the pod that a downward-API volume shows as a file. No ConfigMap has
+//! to exist, nothing is read, and a dump of the pod that is created again brings its files along.
+
+use super::env::Variables;
+use super::{Change, Edit, Plan, Scene, nccl_conf};
+use crate::fabric::Profile;
+use crate::fabric::profile::NcclConf;
+use crate::fabric::small_files::MAX_FILE;
+use crate::pod::PodView;
+use crate::pod::view::{Container, Volume, VolumeMount};
+use crate::text::count;
+use std::collections::BTreeSet;
+
+/// Start of the annotations that hold files; their names follow.
+pub const FILE_ANNOTATION: &str = "fabric-admission.dev/file.";
+/// Name of NCCL's file.
+pub const NCCL_CONF: &str = "nccl.conf";
+/// Where NCCL looks for it.
+pub const NCCL_CONF_PATH: &str = "/etc/nccl.conf";
+/// Directory of a profile's other files.
+pub const FILES_PATH: &str = "/etc/fabric-admission";
+/// Names a volume of ours may have; the first that is free.
+const VOLUME_NAMES: [&str; 2] = ["fabric-files", "fabric-admission-files"];
+/// Annotations of an object (bytes), keys and values (k8s.io/apimachinery pkg/api/validation/objectmeta.go,
+/// TotalAnnotationSizeLimitB).
+const MAX_ANNOTATIONS: usize = 256 << 10;
+
+/// Why a file does not reach a container.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileRefusal {
+    /// Images of the fabric have one of their own that must stay.
+    Image,
+    /// The container mounts something there, or above it.
+    Mounted(String),
+    /// It would be longer than 64 KiB, or the pod's annotations longer than 256 KiB.
+    TooLarge,
+    /// Volumes of the pod have every name that ours may have.
+    NoName,
+}
+
+impl FileRefusal {
+    /// In words, to follow the file's path.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Image => "belongs to the image, says the profile".to_owned(),
+            Self::Mounted(path) => format!("lies behind the container's own mount at {path}"),
+            Self::TooLarge => "would pass 64 KiB, or the pod's annotations 256 KiB".to_owned(),
+            Self::NoName => format!("needs a volume, and {} are taken", VOLUME_NAMES.join(" and ")),
+        }
+    }
+}
+
+/// The files of a pod.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    /// Volume that has `nccl.conf`, and its path there.
+    conf: Option<(String, String)>,
+    /// Volume that has the profile's files.
+    directory: Option<String>,
+    /// Why nothing is carried by file, where it could not be.
+    pub(super) refusal: Option<FileRefusal>,
+}
+
+/// The field path by which a volume shows a file of ours.
+pub(crate) fn field_path(name: &str) -> String {
+    format!("metadata.annotations['{FILE_ANNOTATION}{name}']")
+}
+
+/// Path in a volume of a file of ours, if the volume has it.
+fn path_in<'v>(volume: &'v Volume<'_>, name: &str) -> Option<&'v str> {
+    let items = volume.downward_api.as_ref()?.items.as_deref()?;
+    let wanted = field_path(name);
+    let item = items.iter().find(|i| {
+        i.field_ref.as_ref().and_then(|f| f.field_path.as_deref()).is_some_and(|path| *path == wanted)
+    })?;
+    item.path.as_deref().filter(|path| !path.is_empty())
+}
+
+/// The volume of a name. Of two with one name, which the API server refuses, the first counts.
+fn volume_named<'p>(pod: &'p PodView<'_>, name: &str) -> Option<&'p Volume<'p>> {
+    pod.volumes().iter().find(|v| v.name.as_deref() == Some(name))
+}
+
+fn volume_of<'p>(pod: &'p PodView<'_>, mount: &VolumeMount<'_>) -> Option<&'p Volume<'p>> {
+    volume_named(pod, mount.name.as_deref()?)
+}
+
+/// Whether a container has our `/etc/nccl.conf`.
+pub(super) fn has_conf(pod: &PodView<'_>, container: &Container<'_>) -> bool {
+    container.mount_at(NCCL_CONF_PATH).is_some_and(|(_, mount)| {
+        volume_of(pod, mount)
+            .and_then(|v| path_in(v, NCCL_CONF))
+            .is_some_and(|path| mount.sub_path.as_deref() == Some(path))
+    })
+}
+
+fn has_directory(pod: &PodView<'_>, container: &Container<'_>, profile: &Profile) -> bool {
+    container.mount_at(FILES_PATH).is_some_and(|(_, mount)| {
+        mount.sub_path.is_none()
+            && volume_of(pod, mount)
+                .is_some_and(|v| profile.files.iter().all(|f| path_in(v, &f.name) == Some(f.name.as_str())))
+    })
+}
+
+/// A mount of the container at a path, above it or below it.
+fn in_the_way(container: &Container<'_>, path: &str) -> Option<FileRefusal> {
+    let within = |inner: &str, outer: &str| {
+        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    container.volume_mounts().iter().filter_map(|m| m.mount_path.as_deref()).find_map(|mounted| {
+        let own = mounted.trim_end_matches('/');
+        (within(path, own) || within(own, path)).then(|| FileRefusal::Mounted(mounted.to_owned()))
+    })
+}
+
+/// Why `/etc/nccl.conf` cannot be given to a container; `None` where it can, or is.
+pub(super) fn conf_refusal(
+    pod: &PodView<'_>,
+    container: &Container<'_>,
+    profile: &Profile,
+) -> Option<FileRefusal> {
+    if profile.nccl_conf == NcclConf::Image {
+        return Some(FileRefusal::Image);
+    }
+    if has_conf(pod, container) { None } else { in_the_way(container, NCCL_CONF_PATH) }
+}
+
+/// Whether the profile's files are in a container, or can be.
+pub(super) fn reach(pod: &PodView<'_>, container: &Container<'_>, profile: &Profile) -> bool {
+    has_directory(pod, container, profile) || in_the_way(container, FILES_PATH).is_none()
+}
+
+/// The file annotation of a pod.
+pub(super) fn text<'p>(pod: &'p PodView<'_>, name: &str) -> Option<&'p str> {
+    pod.annotation(&format!("{FILE_ANNOTATION}{name}"))
+}
+
+/// Bytes of the pod's annotations, with those that are planned.
+fn annotation_bytes(pod: &PodView<'_>, plan: &Plan) -> usize {
+    let own = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
+    let own: usize = own.into_iter().flat_map(|a| a.iter()).map(|(k, v)| k.len() + v.len()).sum();
+    // What replaces an annotation is counted beside it: at the edge nothing is added.
+    let planned = plan.changes.iter().map(|c| match &c.edit {
+        Edit::Networks { value, .. } => crate::multus::NETWORKS_ANNOTATION.len() + value.len(),
+        _ => 0,
+    });
+    own + planned.sum::<usize>()
+}
+
+/// Plans the annotations and the volume.
+pub(super) fn plan(
+    scene: Scene<'_>,
+    profile: &Profile,
+    variables: &[Variables<'_>],
+    plan: &mut Plan,
+) -> Files {
+    let pod = scene.pod;
+    let container = |index: usize| pod.containers().get(index);
+    // Where the files are wanted and not there yet.
+    let carried = || variables.iter().filter(|v| !v.by_file.is_empty());
+    let wants_conf = carried().any(|v| container(v.container).is_some_and(|c| !has_conf(pod, c)));
+    let wants_directory = !profile.files.is_empty()
+        && plan
+            .targets
+            .iter()
+            .filter_map(|t| container(t.index))
+            .any(|c| !has_directory(pod, c, profile) && in_the_way(c, FILES_PATH).is_none());
+    let mut edits = Vec::new();
+    let present = text(pod, NCCL_CONF);
+    let there: BTreeSet<&str> =
+        nccl_conf::variables(present.unwrap_or_default()).map(|(name, _)| name).collect();
+    let lacking = |name: &str| carried().any(|v| v.by_file.iter().any(|e| e.name == name));
+    let lines = || profile.env.iter().filter(|e| !there.contains(e.name.as_str()) && lacking(&e.name));
+    if lines().next().is_some() {
+        edits.push(Edit::File {
+            name: NCCL_CONF.to_owned(),
+            text: nccl_conf::with_lines(present.unwrap_or_default(), lines()),
+            present: present.is_some(),
+            variables: lines().map(|e| (e.name.clone(), e.value.clone())).collect(),
+        });
+    }
+    for file in profile.files.iter().filter(|f| wants_directory && text(pod, &f.name).is_none()) {
+        edits.push(Edit::File {
+            name: file.name.clone(),
+            text: file.content.clone(),
+            present: false,
+            variables: Vec::new(),
+        });
+    }
+    let mut files = Files::default();
+    let sizes = edits.iter().map(|e| match e {
+        Edit::File { name, text, .. } => (FILE_ANNOTATION.len() + name.len(), text.len()),
+        _ => (0, 0),
+    });
+    let (keys, texts): (Vec<_>, Vec<_>) = sizes.unzip();
+    let all = keys.iter().chain(&texts).sum::<usize>() + annotation_bytes(pod, plan);
+    if texts.iter().any(|n| *n > MAX_FILE) || (!edits.is_empty() && all > MAX_ANNOTATIONS) {
+        files.refusal = Some(FileRefusal::TooLarge);
+        return files;
+    }
+    let first = |v: &&Volume<'_>| {
+        v.name.as_deref().and_then(|n| volume_named(pod, n)).is_some_and(|first| std::ptr::eq(first, *v))
+    };
+    let volume_with = |has: &dyn Fn(&Volume<'_>) -> bool| pod.volumes().iter().filter(first).find(|v| has(v));
+    let names: Vec<&str> = profile.files.iter().map(|f| f.name.as_str()).collect();
+    let mut items: Vec<String> = Vec::new();
+    if wants_conf {
+        let volume = volume_with(&|v| path_in(v, NCCL_CONF).is_some());
+        match volume.and_then(|v| Some((v.name.as_deref()?, path_in(v, NCCL_CONF)?))) {
+            Some((volume, path)) => files.conf = Some((volume.to_owned(), path.to_owned())),
+            None => items.push(NCCL_CONF.to_owned()),
+        }
+    }
+    if wants_directory {
+        let volume = volume_with(&|v| names.iter().all(|n| path_in(v, n) == Some(n)));
+        match volume.and_then(|v| v.name.as_deref()) {
+            Some(volume) => files.directory = Some(volume.to_owned()),
+            None => items.extend(names.iter().map(|n| (*n).to_owned())),
+        }
+    }
+    if !items.is_empty() {
+        let Some(volume) = free_name(pod) else {
+            files = Files { refusal: Some(FileRefusal::NoName), ..Files::default() };
+            return files;
+        };
+        if items.iter().any(|i| i == NCCL_CONF) {
+            files.conf = Some((volume.to_owned(), NCCL_CONF.to_owned()));
+        }
+        if items.len() > usize::from(items.iter().any(|i| i == NCCL_CONF)) {
+            files.directory = Some(volume.to_owned());
+        }
+        let index = pod.volumes().len()
+            + plan.changes.iter().filter(|c| matches!(c.edit, Edit::ShmVolume { .. })).count();
+        edits.push(Edit::FilesVolume { name: volume.to_owned(), items, index });
+    }
+    for edit in edits {
+        let reason = match &edit {
+            Edit::File { variables, .. } if !variables.is_empty() => {
+                let why = carried().find_map(|v| v.why).map_or("", super::EnvRefusal::words);
+                format!("{} where env does not reach: {why}", count(variables.len(), "variable"))
+            }
+            Edit::File { .. } => format!("a file of profile {}", profile.name),
+            _ => "shows annotations of the pod as files".to_owned(),
+        };
+        plan.changes.push(Change { edit, reason });
+    }
+    files
+}
+
+/// A name that no volume and no mount of the pod has.
+fn free_name(pod: &PodView<'_>) -> Option<&'static str> {
+    let mounts = pod.containers().iter().chain(pod.init_containers()).flat_map(Container::volume_mounts);
+    let named = pod.volumes().iter().map(|v| &v.name).chain(mounts.map(|m| &m.name));
+    let taken: BTreeSet<&str> = named.filter_map(Option::as_deref).collect();
+    VOLUME_NAMES.into_iter().find(|name| !taken.contains(name))
+}
+
+/// Plans the mounts of a target container.
+pub(super) fn plan_mounts(
+    scene: Scene<'_>,
+    profile: &Profile,
+    variables: &Variables<'_>,
+    files: &Files,
+    plan: &mut Plan,
+) {
+    let pod = scene.pod;
+    let Some(container) = pod.containers().get(variables.container) else { return };
+    let mut mount = |volume: &str, path: &'static str, sub_path: Option<String>, reason: &str| {
+        let planned = plan.of_container(variables.container).iter();
+        let planned = planned.filter(|c| matches!(c.edit, Edit::FileMount { .. } | Edit::ShmMount { .. }));
+        let index = container.volume_mounts().len() + planned.count();
+        let (container, volume) = (variables.container, volume.to_owned());
+        let edit = Edit::FileMount { container, volume, path, sub_path, index };
+        plan.changes.push(Change { edit, reason: reason.to_owned() });
+    };
+    if !variables.by_file.is_empty()
+        && !has_conf(pod, container)
+        && let Some((volume, path)) = &files.conf
+    {
+        mount(
+            volume,
+            NCCL_CONF_PATH,
+            Some(path.clone()),
+            "NCCL and its plugins read it; what the process has set wins",
+        );
+    }
+    if !has_directory(pod, container, profile)
+        && let Some(volume) = &files.directory
+        && in_the_way(container, FILES_PATH).is_none()
+    {
+        mount(volume, FILES_PATH, None, "files of the profile");
+    }
+}
+
+/// Why the profile's files do not reach a target container, if they do not.
+pub(super) fn directory_refusal(
+    scene: Scene<'_>,
+    profile: &Profile,
+    container: &Container<'_>,
+    files: &Files,
+) -> Option<FileRefusal> {
+    if profile.files.is_empty() || has_directory(scene.pod, container, profile) {
+        return None;
+    }
+    in_the_way(container, FILES_PATH).or_else(|| files.refusal.clone())
+}

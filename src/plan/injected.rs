@@ -1,0 +1,21 @@
+//! The mark that a pod was changed: by which profile, and as it was then.
+
+use super::{Change, Edit, Plan, Scene};
+use crate::fabric::{INJECTED_ANNOTATION, Profile, mark};
+
+/// Plans the mark, if anything else is planned: a pod that fits already is left as it is.
+pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) {
+    if plan.changes.is_empty() {
+        return;
+    }
+    let value = mark(profile);
+    let own = scene.pod.annotation(INJECTED_ANNOTATION);
+    if own == Some(value.as_str()) {
+        return;
+    }
+    let edit = Edit::Annotation { key: INJECTED_ANNOTATION, value, present: own.is_some() };
+    let reason = "the profile, and a print of its settings".to_owned();
+    // What is no container's stands before what is.
+    let at = plan.changes.partition_point(|c| c.edit.container().is_none());
+    plan.changes.insert(at, Change { edit, reason });
+}
