@@ -135,6 +135,9 @@ pub struct Container<'a> {
     /// Mounts.
     #[serde(borrow, default)]
     pub volume_mounts: Option<Objects<VolumeMount<'a>>>,
+    /// Volumes handed in as raw block devices.
+    #[serde(borrow, default)]
+    pub volume_devices: Option<Objects<VolumeDevice<'a>>>,
     /// `Always` makes an init container a native sidecar.
     #[serde(borrow, default)]
     pub restart_policy: Option<Text<'a>>,
@@ -224,6 +227,15 @@ pub struct VolumeMount<'a> {
     /// Path in the container.
     #[serde(borrow, default)]
     pub mount_path: Option<Text<'a>>,
+}
+
+/// `volumeDevices[]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VolumeDevice<'a> {
+    /// Path in the container.
+    #[serde(borrow, default)]
+    pub device_path: Option<Text<'a>>,
 }
 
 /// `volumes[]`.
@@ -390,6 +402,13 @@ impl<'a> Container<'a> {
             .iter()
             .enumerate()
             .find(|(_, m)| m.mount_path.as_deref().is_some_and(|p| p.trim_end_matches('/') == path))
+    }
+    /// Whether a raw block device has a path, trailing slashes aside. No mount may have the same
+    /// (k8s.io/kubernetes pkg/apis/core/validation, ValidateVolumeMounts).
+    #[must_use]
+    pub fn has_device_at(&self, path: &str) -> bool {
+        let devices = self.volume_devices.as_deref().unwrap_or_default();
+        devices.iter().any(|d| d.device_path.as_deref().is_some_and(|p| p.trim_end_matches('/') == path))
     }
     /// Command and arguments, in order.
     pub fn shell_text(&self) -> impl Iterator<Item = &str> {
