@@ -265,6 +265,15 @@ pub struct EmptyDir<'a> {
     pub size_limit: Option<QuantityText<'a>>,
 }
 
+impl EnvVar<'_> {
+    /// Its text; `None` where it is taken from elsewhere. No value is the empty text: the API server drops an empty
+    /// `value` (`omitempty` in k8s.io/api core/v1), so that it is gone online.
+    #[must_use]
+    pub fn literal(&self) -> Option<&str> {
+        self.value_from.is_none().then(|| self.value.as_deref().unwrap_or_default())
+    }
+}
+
 impl<'a> PodView<'a> {
     /// App containers, in order.
     #[must_use]
