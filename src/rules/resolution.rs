@@ -1,10 +1,10 @@
 //! FAB8xx: what resolution found out about profiles and nodes.
 
 use super::{Findings, Meta, PodContext, Rule, Severity};
-use crate::fabric::nodes::{Constraints, landing};
+use crate::fabric::nodes::{ClassSet, Constraints, landing};
 use crate::fabric::resolve::awaits;
-use crate::fabric::{Because, Evidence, Missing, Resolution, SHOWN};
-use crate::plan::by_itself;
+use crate::fabric::{Because, Evidence, Missing, Profile, Resolution, SHOWN};
+use crate::plan::{Change, Edit, by_itself};
 use crate::snapshot::{Ambiguity, PROFILE_ANNOTATION};
 use crate::text::printable;
 
@@ -307,7 +307,7 @@ impl Rule for OtherNodes {
             return;
         }
         let constraints = Constraints::of(context.pod());
-        let landing = landing(&constraints, nodes);
+        let landing = kept(landing(&constraints, nodes), context, profile);
         let waits = || {
             awaits(
                 profile,
@@ -326,6 +326,17 @@ impl Rule for OtherNodes {
         let message = format!("the pod cannot land on a node of profile {}: {}", profile.name, by.join("; "));
         findings.add("/spec", message, "mend that, or name the profile of the nodes it goes to");
     }
+}
+
+/// Where a pod can land once the plan is carried out: a plan that keeps it to its profile's nodes leaves those alone.
+fn kept(mut landing: ClassSet, context: &PodContext<'_>, profile: &Profile) -> ClassSet {
+    let keeps = |change: &Change| matches!(change.edit, Edit::NodeRequirement { .. });
+    if let Some(carrying) = context.snapshot.catalog().classes_of(&profile.name)
+        && context.plan.changes.iter().any(keeps)
+    {
+        landing.intersect_with(carrying);
+    }
+    landing
 }
 
 /// FAB808.
@@ -401,7 +412,7 @@ impl Rule for PoolAtZero {
         // Once a pod has what the profile gives it, that is the evidence; nothing else about it has changed.
         if *evidence != Evidence::Selectors {
             let constraints = Constraints::of(context.pod());
-            let landing = landing(&constraints, nodes);
+            let landing = kept(landing(&constraints, nodes), context, profile);
             let facts = (context.namespace, context.namespace_facts);
             let carrying = context.snapshot.catalog().classes_of(&profile.name);
             if carrying.is_none_or(|carrying| !landing.is_disjoint(carrying))
