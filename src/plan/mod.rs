@@ -1,6 +1,7 @@
 //! The plan: what would be set on a pod so that it fits a profile, and why. Only what is absent is set; a
 //! value of the user's is never changed or removed. One file per kind of change.
 
+mod annotations;
 mod env;
 mod ipc_lock;
 mod networks;
@@ -296,6 +297,8 @@ pub enum Withheld {
     Unreadable,
     /// The pod asks for a part of the rails that the profile does not have.
     UnknownRails(String),
+    /// The pod's annotations leave no room for ours, and the API server would refuse the pod.
+    NoRoom,
 }
 
 /// Why a container does not get `IPC_LOCK`.
@@ -338,6 +341,16 @@ pub struct Scene<'a> {
 /// Plans a profile for a pod.
 #[must_use]
 pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
+    let plan = whole(scene, profile, evidence);
+    if annotations::fit(scene.pod, &plan) {
+        return plan;
+    }
+    // Devices without their networks would be half a plan: all of it or nothing.
+    let Plan { targets, accelerators, missing, .. } = plan;
+    Plan { targets, accelerators, missing, withheld: Some(Withheld::NoRoom), ..Plan::default() }
+}
+
+fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     let accelerators = &scene.snapshot.settings().accelerators;
     let targets = targets::find(scene.pod, accelerators, profile);
     let mut plan =

@@ -287,6 +287,11 @@ impl Rule for LeftAlone {
                 "a Windows pod".to_owned(),
                 "none: RDMA fabrics are Linux only here".to_owned(),
             ),
+            Withheld::NoRoom => (
+                "/metadata/annotations".to_owned(),
+                "with its networks the annotations would pass the API server's 256 KiB".to_owned(),
+                "make the pod's own annotations smaller".to_owned(),
+            ),
             // Told by FAB101, FAB801 and FAB810; a mirror pod is the node's, not the API server's.
             Withheld::Unreadable
             | Withheld::MissingNetworks
