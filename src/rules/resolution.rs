@@ -307,6 +307,9 @@ impl Rule for OtherNodes {
             return;
         }
         let constraints = Constraints::of(context.pod());
+        if constraints.unread {
+            return;
+        }
         let landing = kept(landing(&constraints, nodes), context, profile);
         let waits = || {
             awaits(
@@ -412,6 +415,9 @@ impl Rule for PoolAtZero {
         // Once a pod has what the profile gives it, that is the evidence; nothing else about it has changed.
         if *evidence != Evidence::Selectors {
             let constraints = Constraints::of(context.pod());
+            if constraints.unread {
+                return;
+            }
             let landing = kept(landing(&constraints, nodes), context, profile);
             let facts = (context.namespace, context.namespace_facts);
             let carrying = context.snapshot.catalog().classes_of(&profile.name);

@@ -9,6 +9,10 @@ use super::view::NodeView;
 use crate::pod::PodView;
 use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
 
+/// Most conditions and values, and most tolerations, that are looked at; real pods state a handful. Without a bound
+/// one pod could cost minutes.
+const MAX_STATED: usize = 4096;
+
 /// Everything in a pod that says where it may go.
 #[derive(Debug, Default)]
 pub struct Constraints<'a> {
@@ -22,6 +26,8 @@ pub struct Constraints<'a> {
     pub tolerations: Vec<Toleration<'a>>,
     /// Extended resources that the pod asks for.
     pub resources: Vec<&'a str>,
+    /// Whether the pod states more than is looked at: of nodes nothing can be said then, and nothing is read.
+    pub unread: bool,
 }
 
 /// One term of a node affinity; every requirement must hold.
@@ -40,6 +46,10 @@ impl<'a> Constraints<'a> {
     #[must_use]
     pub fn of(pod: &'a PodView<'a>) -> Self {
         let Some(spec) = &pod.spec else { return Self::default() };
+        // The API server adds tolerations by itself; they must not tip the others over.
+        if Self::stated(pod) > MAX_STATED || pod.tolerations().len() > MAX_STATED {
+            return Self { unread: true, ..Self::default() };
+        }
         let selector = spec.node_selector.iter().flat_map(|s| s.iter());
         let asked = pod.containers().iter().chain(pod.init_containers()).flat_map(|c| {
             let positive = |name: &&str| c.units(name).is_some_and(|units| units > 0);
@@ -62,13 +72,13 @@ impl<'a> Constraints<'a> {
                 })
                 .collect(),
             resources: asked.collect(),
+            unread: false,
         }
     }
 
-    /// How much a pod states about nodes: entries of its selector, requirements and their values, tolerations. A
-    /// comparison of numbers counts for many, since it looks at every value that nodes have.
-    #[must_use]
-    pub fn stated(pod: &PodView<'_>) -> usize {
+    /// How much a pod states about nodes: entries of its selector, requirements and their values. A comparison of
+    /// numbers counts for many, since it looks at every value that nodes have.
+    fn stated(pod: &PodView<'_>) -> usize {
         let requirement = |r: &NodeSelectorRequirement<'_>| {
             let compares = matches!(r.operator.as_deref(), Some("Gt" | "Lt"));
             1 + r.values().len() + if compares { 64 } else { 0 }
@@ -79,7 +89,6 @@ impl<'a> Constraints<'a> {
             .map(|t| 1 + t.expressions().iter().chain(t.fields()).map(requirement).sum::<usize>())
             .sum::<usize>()
             + selector.map_or(0, |s| s.0.len())
-            + pod.tolerations().len()
     }
 
     /// Whether a taint is tolerated. A taint named like a resource that the pod asks for counts as tolerated: where
