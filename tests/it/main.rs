@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(clippy::print_stderr, clippy::string_slice)]
 
+mod api_pods;
 mod bad_facts;
 mod bad_input;
 mod cluster;
