@@ -45,6 +45,8 @@ impl<'a> Creator<'a> {
             Some(client) => client,
             None => Client::connect(SocketAddr::from(([127, 0, 0, 1], self.plane.port)), &self.plane.ca())?,
         };
+        // Head and body are two writes; the second is not to wait until the first is acknowledged.
+        client.stream.sock.set_nodelay(true).map_err(|e| e.to_string())?;
         let answer = client.send(head.as_bytes(), body.as_bytes())?;
         if !answer.closes() {
             self.client = Some(client);
