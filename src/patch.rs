@@ -4,8 +4,7 @@
 //! follows from what the read model saw.
 
 use crate::fabric::profile::Requirement;
-use crate::multus::NETWORKS_ANNOTATION;
-use crate::plan::{Change, Edit, FILE_ANNOTATION, Plan, ResourceList, SHM_PATH, TERMS_PATH, file_field_path};
+use crate::plan::{Change, Edit, Plan, ResourceList, SHM_PATH, TERMS_PATH, file_field_path};
 use crate::pod::Bytes;
 use crate::pod::view::{Container, PodView};
 use crate::text::token;
@@ -98,18 +97,8 @@ fn volume(edit: &Edit) -> Option<String> {
 }
 
 fn annotations(pod: &PodView<'_>, plan: &Plan, out: &mut Vec<Operation>) {
-    let planned: Vec<(Cow<'_, str>, &str, bool)> = plan
-        .changes
-        .iter()
-        .filter_map(|change| match &change.edit {
-            Edit::Networks { value, present } => Some((NETWORKS_ANNOTATION.into(), value.as_str(), *present)),
-            Edit::Annotation { key, value, present } => Some(((*key).into(), value, *present)),
-            Edit::File { name, text, present, .. } => {
-                Some((format!("{FILE_ANNOTATION}{name}").into(), text, *present))
-            }
-            _ => None,
-        })
-        .collect();
+    let planned: Vec<(Cow<'_, str>, &str, bool)> =
+        plan.changes.iter().filter_map(|c| c.edit.annotation()).collect();
     if planned.is_empty() {
         return;
     }

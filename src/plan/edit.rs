@@ -2,8 +2,10 @@
 
 use super::{FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, SHM_PATH, TERMS_PATH, networks};
 use crate::fabric::profile::Requirement;
+use crate::multus::NETWORKS_ANNOTATION;
 use crate::text::token;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// How a change reaches the processes of a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -155,7 +157,7 @@ impl Edit {
     pub fn path(&self) -> String {
         match self {
             Self::Networks { .. } => {
-                format!("/metadata/annotations/{}", token(crate::multus::NETWORKS_ANNOTATION))
+                format!("/metadata/annotations/{}", token(NETWORKS_ANNOTATION))
             }
             Self::ShmVolume { index, .. } | Self::FilesVolume { index, .. } => {
                 format!("/spec/volumes/{index}")
@@ -178,6 +180,19 @@ impl Edit {
                 format!("/spec/containers/{container}/volumeMounts/{index}")
             }
         }
+    }
+
+    /// Key and whole value of the annotation that it sets, and whether that is there already.
+    #[must_use]
+    pub fn annotation(&self) -> Option<(Cow<'_, str>, &str, bool)> {
+        Some(match self {
+            Self::Networks { value, present } => (NETWORKS_ANNOTATION.into(), value, *present),
+            Self::Annotation { key, value, present } => ((*key).into(), value, *present),
+            Self::File { name, text, present, .. } => {
+                (format!("{FILE_ANNOTATION}{name}").into(), text, *present)
+            }
+            _ => return None,
+        })
     }
 
     /// How it reaches the processes.

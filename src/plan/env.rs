@@ -26,7 +26,7 @@ pub(super) struct Variables<'p> {
 
 fn names_plugin(container: &Container<'_>) -> bool {
     let plugin = container.env_var("NCCL_NET_PLUGIN");
-    plugin.is_some_and(|(_, e)| e.value.as_deref().is_none_or(|v| !v.is_empty() && v != "none"))
+    plugin.is_some_and(|(_, e)| e.literal().is_none_or(|v| !v.is_empty() && v != "none"))
         || container.shell_text().any(|text| sets_variable(text, "NCCL_NET_PLUGIN"))
 }
 

@@ -2,7 +2,7 @@
 //! to exist, nothing is read, and a dump of the pod that is created again brings its files along.
 
 use super::env::Variables;
-use super::{Change, Edit, Plan, Scene, nccl_conf};
+use super::{Change, Edit, Plan, Scene, annotations, nccl_conf};
 use crate::fabric::Profile;
 use crate::fabric::profile::NcclConf;
 use crate::fabric::small_files::MAX_FILE;
@@ -21,10 +21,6 @@ pub const NCCL_CONF_PATH: &str = "/etc/nccl.conf";
 pub const FILES_PATH: &str = "/etc/fabric-admission";
 /// Names a volume of ours may have; the first that is free.
 const VOLUME_NAMES: [&str; 2] = ["fabric-files", "fabric-admission-files"];
-/// Annotations of an object (bytes), keys and values (k8s.io/apimachinery pkg/api/validation/objectmeta.go,
-/// TotalAnnotationSizeLimitB).
-const MAX_ANNOTATIONS: usize = 256 << 10;
-
 /// Why a file does not reach a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileRefusal {
@@ -108,6 +104,9 @@ fn in_the_way(container: &Container<'_>, path: &str) -> Option<FileRefusal> {
     let within = |inner: &str, outer: &str| {
         inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
+    if container.has_device_at(path) {
+        return Some(FileRefusal::Mounted(path.to_owned()));
+    }
     container.volume_mounts().iter().filter_map(|m| m.mount_path.as_deref()).find_map(|mounted| {
         let own = mounted.trim_end_matches('/');
         (within(path, own) || within(own, path)).then(|| FileRefusal::Mounted(mounted.to_owned()))
@@ -134,18 +133,6 @@ pub(super) fn reach(pod: &PodView<'_>, container: &Container<'_>, profile: &Prof
 /// The file annotation of a pod.
 pub(super) fn text<'p>(pod: &'p PodView<'_>, name: &str) -> Option<&'p str> {
     pod.annotation(&format!("{FILE_ANNOTATION}{name}"))
-}
-
-/// Bytes of the pod's annotations, with those that are planned.
-fn annotation_bytes(pod: &PodView<'_>, plan: &Plan) -> usize {
-    let own = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
-    let own: usize = own.into_iter().flat_map(|a| a.iter()).map(|(k, v)| k.len() + v.len()).sum();
-    // What replaces an annotation is counted beside it: at the edge nothing is added.
-    let planned = plan.changes.iter().map(|c| match &c.edit {
-        Edit::Networks { value, .. } => crate::multus::NETWORKS_ANNOTATION.len() + value.len(),
-        _ => 0,
-    });
-    own + planned.sum::<usize>()
 }
 
 /// Plans the annotations and the volume.
@@ -189,13 +176,9 @@ pub(super) fn plan(
         });
     }
     let mut files = Files::default();
-    let sizes = edits.iter().map(|e| match e {
-        Edit::File { name, text, .. } => (FILE_ANNOTATION.len() + name.len(), text.len()),
-        _ => (0, 0),
-    });
-    let (keys, texts): (Vec<_>, Vec<_>) = sizes.unzip();
-    let all = keys.iter().chain(&texts).sum::<usize>() + annotation_bytes(pod, plan);
-    if texts.iter().any(|n| *n > MAX_FILE) || (!edits.is_empty() && all > MAX_ANNOTATIONS) {
+    let long = |edit: &Edit| matches!(edit, Edit::File { text, .. } if text.len() > MAX_FILE);
+    if edits.iter().any(long) || !annotations::fit(pod, || plan.changes.iter().map(|c| &c.edit).chain(&edits))
+    {
         files.refusal = Some(FileRefusal::TooLarge);
         return files;
     }

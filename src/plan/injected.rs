@@ -1,6 +1,6 @@
 //! The mark that a pod was changed: by which profile, and as it was then.
 
-use super::{Change, Edit, Plan, Scene};
+use super::{Change, Edit, Plan, Scene, annotations};
 use crate::fabric::{INJECTED_ANNOTATION, Profile, mark};
 
 /// Plans the mark, if anything else is planned: a pod that fits already is left as it is.
@@ -14,6 +14,9 @@ pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) {
         return;
     }
     let edit = Edit::Annotation { key: INJECTED_ANNOTATION, value, present: own.is_some() };
+    if !annotations::fit(scene.pod, || plan.changes.iter().map(|c| &c.edit).chain([&edit])) {
+        return;
+    }
     let reason = "the profile, and a print of its settings".to_owned();
     // What is no container's stands before what is.
     let at = plan.changes.partition_point(|c| c.edit.container().is_none());

@@ -1,6 +1,7 @@
 //! The plan: what would be set on a pod so that it fits a profile, and why. Only what is absent is set; a
 //! value of the user's is never changed or removed. One file per kind of change.
 
+mod annotations;
 mod edit;
 mod env;
 mod files;
@@ -146,6 +147,8 @@ pub enum Withheld {
     Unreadable,
     /// The pod asks for a part of the rails that the profile does not have.
     UnknownRails(String),
+    /// The pod's annotations leave no room for ours, and the API server would refuse the pod.
+    NoRoom,
 }
 
 /// Why a container does not get `IPC_LOCK`.
@@ -199,6 +202,17 @@ pub struct Scene<'a> {
 /// Plans a profile for a pod.
 #[must_use]
 pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
+    let mut plan = whole(scene, profile, evidence);
+    if annotations::fit(scene.pod, || plan.changes.iter().map(|c| &c.edit)) {
+        injected::plan(scene, profile, &mut plan);
+        return plan;
+    }
+    // Devices without their networks would be half a plan: all of it or nothing.
+    let Plan { targets, accelerators, missing, .. } = plan;
+    Plan { targets, accelerators, missing, withheld: Some(Withheld::NoRoom), ..Plan::default() }
+}
+
+fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     let accelerators = &scene.snapshot.settings().accelerators;
     let targets = targets::find(scene.pod, accelerators, profile);
     let mut plan =
@@ -223,7 +237,6 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     plan.unused_interfaces = rails::unused(profile, rails);
     networks::plan(scene, profile, rails, evidence, &mut plan);
     if profile.inject == Inject::Annotations {
-        injected::plan(scene, profile, &mut plan);
         return plan;
     }
     shm::plan_volume(scene, profile, &mut plan);
@@ -246,7 +259,6 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
         }
         shm::plan_mount(scene, index, &mut plan);
     }
-    injected::plan(scene, profile, &mut plan);
     plan
 }
 

@@ -1,6 +1,7 @@
 //! The networks annotation: the profile's rails merged with what is there.
 
 use super::{Change, Edit, Plan, RAILS_ANNOTATION, Scene};
+use crate::fabric::profile::Inject;
 use crate::fabric::{Evidence, Profile, Rail};
 use crate::multus::{Networks, Selection, parse};
 use crate::text::count;
@@ -19,7 +20,12 @@ pub(super) fn plan(
     }
     let existing: Option<&Networks<'_>> = scene.networks.and_then(|n| n.as_ref().ok());
     let items: &[Selection<'_>] = existing.map(|n| n.items.as_slice()).unwrap_or_default();
-    let missing = missing(rails, items, scene.namespace);
+    let mut missing = missing(rails, items, scene.namespace);
+    let have = rails.len() - missing.len();
+    if profile.inject == Inject::Annotations {
+        with_devices(scene, rails, items, &mut missing);
+    }
+    let left_out = rails.len() - have - missing.len();
     if missing.is_empty() {
         return;
     }
@@ -41,13 +47,15 @@ pub(super) fn plan(
         })
         .collect();
     let value = existing.map_or_else(|| short(&added), |n| n.append(&added));
-    let have = rails.len() - missing.len();
     let whole = count(rails.len(), "rail");
     let whole = match scene.pod.annotation(RAILS_ANNOTATION) {
         Some(subset) => format!("{whole} of subset {subset} of profile {}", profile.name),
         None => format!("{whole} of profile {}", profile.name),
     };
-    let reason = if have == 0 {
+    let reason = if left_out > 0 {
+        let devices = count(rails.len() - left_out, "rail");
+        format!("devices for {devices}; {have} of {whole} attached")
+    } else if have == 0 {
         format!("{whole} ({})", evidence.words())
     } else {
         format!("{have} of {whole} attached, {} missing", missing.len())
@@ -75,6 +83,33 @@ fn missing<'a>(rails: &'a [Rail], items: &[Selection<'_>], pod_namespace: &str) 
             }
         })
         .collect()
+}
+
+/// Keeps the rails that the pod has devices for. Where it asks units of a resource itself, and ours is not to raise
+/// them, an attachment beyond them gets no device and the pod never starts. Where it asks none, another webhook adds
+/// as many as there are attachments (k8snetworkplumbingwg/network-resources-injector pkg/webhook).
+fn with_devices(scene: Scene<'_>, rails: &[Rail], items: &[Selection<'_>], missing: &mut Vec<&Rail>) {
+    let mut room: BTreeMap<&str, i64> = BTreeMap::new();
+    for name in rails.iter().filter_map(|r| r.resource.as_deref()) {
+        let held = super::resources::held(scene, name);
+        if held > 0 {
+            room.insert(name, held);
+        }
+    }
+    for item in items {
+        let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
+        let rail = rails.iter().find(|r| r.network.is(namespace, &item.name, scene.namespace));
+        if let Some(left) = rail.and_then(|r| room.get_mut(r.resource.as_deref()?)) {
+            *left -= 1;
+        }
+    }
+    missing.retain(|rail| match rail.resource.as_deref().and_then(|name| room.get_mut(name)) {
+        Some(left) => {
+            *left -= 1;
+            *left >= 0
+        }
+        None => true,
+    });
 }
 
 /// The networks of an annotation, with repetitions counted: `default/net x8 (rail0 to rail7)`.

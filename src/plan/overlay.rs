@@ -73,10 +73,7 @@ impl<'a> Overlay<'a> {
     #[must_use]
     pub fn variable(self, index: usize, container: &'a Container<'a>, name: &str) -> Option<Variable<'a>> {
         if let Some((_, entry)) = container.env_var(name) {
-            if entry.value_from.is_some() {
-                return Some(Variable::Unknown);
-            }
-            return Some(Variable::Value(entry.value.as_deref().unwrap_or_default()));
+            return Some(entry.literal().map_or(Variable::Unknown, Variable::Value));
         }
         let planned = self.edits_of(index).find_map(|e| match e {
             Edit::Env { name: n, value, .. } if n == name => Some(Variable::Value(value.as_str())),

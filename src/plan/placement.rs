@@ -28,10 +28,14 @@ pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) {
     let said =
         |r: &Requirement| pod.node_selector_value(&r.key).is_some_and(|v| r.condition().holds(Some(v)));
     let missing: Vec<Requirement> = selector.requirements().into_iter().filter(|r| !said(r)).collect();
-    let terms = pod.affinity().and_then(|a| a.required_terms()).unwrap_or_default();
-    if terms.len() > MAX_TERMS {
+    let required = pod.affinity().and_then(|a| a.node_affinity.as_ref()?.required.as_ref());
+    let terms = required.map(|r| r.node_selector_terms.as_deref().unwrap_or_default());
+    // A selector without terms matches no node, and the API server refuses it (k8s.io/kubernetes
+    // pkg/apis/core/validation, ValidateNodeSelector). It is not for us to make it valid.
+    if terms.is_some_and(|terms| terms.is_empty() || terms.len() > MAX_TERMS) {
         return;
     }
+    let terms = terms.unwrap_or_default();
     let empty = NodeSelectorTerm::default();
     let fresh = terms.is_empty().then_some(&empty);
     for (term, own) in terms.iter().chain(fresh).enumerate() {
@@ -104,6 +108,16 @@ mod tests {
         // Without a selector there is nothing to pin to.
         assert!(planned("{}", "", true).is_empty());
         assert!(planned(r#"{"nodeName":"n"}"#, NODES, true).is_empty());
+    }
+
+    #[test]
+    fn a_selector_without_terms_is_left_to_the_api_server() {
+        for list in ["{}", r#"{"nodeSelectorTerms":null}"#, r#"{"nodeSelectorTerms":[]}"#] {
+            let spec = format!(
+                r#"{{"affinity":{{"nodeAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":{list}}}}}}}"#
+            );
+            assert!(planned(&spec, NODES, true).is_empty(), "{list}");
+        }
     }
 
     #[test]

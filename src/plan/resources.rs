@@ -84,8 +84,15 @@ fn deal<'a>(plan: &Plan, attached: &[&'a Rail]) -> Dealt<'a> {
     dealt
 }
 
-/// Shares out what is missing of a resource. Units that other running containers hold count: Multus takes devices
-/// from all of them (multus-cni pkg/k8sclient). What a target holds already counts for it, so that the sum never
+/// Units that the running containers of the pod hold: Multus takes devices from all of them (multus-cni
+/// pkg/k8sclient).
+pub(super) fn held(scene: Scene<'_>, name: &str) -> i64 {
+    let sidecars = scene.pod.init_containers().iter().filter(|c| c.is_sidecar());
+    let running = scene.pod.containers().iter().chain(sidecars);
+    running.filter_map(|c| c.units(name)).fold(0, i64::saturating_add)
+}
+
+/// Shares out what is missing of a resource. Units that any running container holds count. What a target holds already counts for it, so that the sum never
 /// passes the number of attachments.
 fn share(
     scene: Scene<'_>,
@@ -96,9 +103,7 @@ fn share(
     wanted: &mut Vec<Wanted>,
 ) {
     let apps = scene.pod.containers();
-    let sidecars = scene.pod.init_containers().iter().filter(|c| c.is_sidecar());
-    let held = apps.iter().chain(sidecars).filter_map(|c| c.units(name)).fold(0_i64, i64::saturating_add);
-    let mut short = attachments.saturating_sub(held);
+    let mut short = attachments.saturating_sub(held(scene, name));
     let units = count(usize::try_from(attachments).unwrap_or(usize::MAX), "attachment");
     let reason = format!("one unit for each of {units}");
     let mut gives: Vec<(usize, i64, i64)> = Vec::new();

@@ -34,7 +34,10 @@ fn memory_limit(container: &Container<'_>) -> Option<i64> {
 }
 
 fn needs_mount(container: &Container<'_>) -> bool {
-    container.present && container.mount_at(SHM_PATH).is_none() && !MESH_PROXIES.contains(&container.name())
+    container.present
+        && container.mount_at(SHM_PATH).is_none()
+        && !container.has_device_at(SHM_PATH)
+        && !MESH_PROXIES.contains(&container.name())
 }
 
 /// Plans the volume, where a target has nothing at `/dev/shm`.

@@ -87,7 +87,7 @@ fn world(pod: &PodView<'_>) -> Option<Gang> {
     let literal = |name: &str| {
         pod.containers().iter().find_map(|c| {
             let (_, variable) = c.env_var(name)?;
-            number(variable.value.as_deref().filter(|_| variable.value_from.is_none())?)
+            number(variable.literal()?)
         })
     };
     for name in ["PET_NNODES", "NNODES"] {

@@ -135,6 +135,9 @@ pub struct Container<'a> {
     /// Mounts.
     #[serde(borrow, default)]
     pub volume_mounts: Option<Objects<VolumeMount<'a>>>,
+    /// Volumes handed in as raw block devices.
+    #[serde(borrow, default)]
+    pub volume_devices: Option<Objects<VolumeDevice<'a>>>,
     /// `Always` makes an init container a native sidecar.
     #[serde(borrow, default)]
     pub restart_policy: Option<Text<'a>>,
@@ -229,6 +232,15 @@ pub struct VolumeMount<'a> {
     pub sub_path: Option<Text<'a>>,
 }
 
+/// `volumeDevices[]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VolumeDevice<'a> {
+    /// Path in the container.
+    #[serde(borrow, default)]
+    pub device_path: Option<Text<'a>>,
+}
+
 /// `volumes[]`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -286,6 +298,15 @@ pub struct EmptyDir<'a> {
     /// Size.
     #[serde(borrow, default)]
     pub size_limit: Option<QuantityText<'a>>,
+}
+
+impl EnvVar<'_> {
+    /// Its text; `None` where it is taken from elsewhere. No value is the empty text: the API server drops an empty
+    /// `value` (`omitempty` in k8s.io/api core/v1), so that it is gone online.
+    #[must_use]
+    pub fn literal(&self) -> Option<&str> {
+        self.value_from.is_none().then(|| self.value.as_deref().unwrap_or_default())
+    }
 }
 
 impl<'a> PodView<'a> {
@@ -425,6 +446,13 @@ impl<'a> Container<'a> {
             .iter()
             .enumerate()
             .find(|(_, m)| m.mount_path.as_deref().is_some_and(|p| p.trim_end_matches('/') == path))
+    }
+    /// Whether a raw block device has a path, trailing slashes aside. No mount may have the same
+    /// (k8s.io/kubernetes pkg/apis/core/validation, ValidateVolumeMounts).
+    #[must_use]
+    pub fn has_device_at(&self, path: &str) -> bool {
+        let devices = self.volume_devices.as_deref().unwrap_or_default();
+        devices.iter().any(|d| d.device_path.as_deref().is_some_and(|p| p.trim_end_matches('/') == path))
     }
     /// Command and arguments, in order.
     pub fn shell_text(&self) -> impl Iterator<Item = &str> {

@@ -6,7 +6,6 @@ pub mod envelope;
 pub mod response;
 pub mod webhook;
 
-use crate::fabric::nodes::Constraints;
 use crate::fabric::why::{Why, why};
 use crate::fabric::{Because, Evidence, Profile, Question, Resolution, resolve};
 use crate::multus::{self, AnnotationError, Networks};
@@ -119,10 +118,6 @@ pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decisi
     if !in_scope(&pod, snapshot) {
         return Ok(Decision::default());
     }
-    if Constraints::stated(&pod) > MAX_STATED {
-        let message = format!("more than {MAX_STATED} conditions and values on nodes");
-        return Err(DecodeError { pointer: "/spec".to_owned(), message });
-    }
     let networks: Option<Result<Networks<'_>, AnnotationError>> =
         pod.annotation(multus::NETWORKS_ANNOTATION).map(multus::parse);
     let networks = networks.as_ref();
@@ -170,9 +165,6 @@ pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decisi
     judge(&mut decision, request.stage, request.mode, request.opted_in);
     Ok(decision)
 }
-
-/// Most conditions on nodes that are looked at; real pods state a handful. Without a bound one pod could cost minutes.
-const MAX_STATED: usize = 4096;
 
 /// Whether the profile wants networks or resources on the pod and none of them is there: the sign of a
 /// mutating webhook that did not run.

@@ -140,7 +140,7 @@ impl Rule for WordForNumber {
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
         for (index, container) in context.pod().containers().iter().enumerate() {
             for (nth, entry) in container.env().iter().enumerate() {
-                let (Some(name), Some(value)) = (entry.name.as_deref(), entry.value.as_deref()) else {
+                let (Some(name), Some(value)) = (entry.name.as_deref(), entry.literal()) else {
                     continue;
                 };
                 let Some(kind) = number(name) else { continue };
@@ -247,11 +247,7 @@ impl Rule for DiffersFromProfile {
                     );
                     continue;
                 }
-                let Some(value) =
-                    own.value.as_deref().filter(|v| own.value_from.is_none() && *v != entry.value)
-                else {
-                    continue;
-                };
+                let Some(value) = own.literal().filter(|v| *v != entry.value) else { continue };
                 let shown = printable(value, 60);
                 let message = format!("{name}={shown} stays; profile {} has {}", profile.name, entry.value);
                 if entry.policy == EnvPolicy::Require {

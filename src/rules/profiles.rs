@@ -191,8 +191,8 @@ static LEFT_ALONE: Meta = Meta {
     severity: Severity::Info,
     summary: "a pod with a profile is left as it is",
     what: "The pod has a profile, and something about it keeps the plan empty: hostNetwork, networks of a cloud \
-           provider, annotation `fabric-admission.dev/inject: \"false\"`, a profile for review only, Windows; or the pod \
-           uses resources or networks of a profile whose `when` it does not meet. The rules still run.",
+           provider, annotation `fabric-admission.dev/inject: \"false\"`, a profile for review only, Windows, or (a \
+           warning) annotations that leave no room for ours; or the pod uses resources or networks of a profile whose `when` it does not meet. The rules still run.",
     why: "Injecting would do nothing (no CNI plugin is called for hostNetwork pods) or fight with whoever serves the \
           pod.",
     fix: "Nothing, where that is meant.",
@@ -287,6 +287,11 @@ impl Rule for LeftAlone {
                 "a Windows pod".to_owned(),
                 "none: RDMA fabrics are Linux only here".to_owned(),
             ),
+            Withheld::NoRoom => (
+                "/metadata/annotations".to_owned(),
+                "with its networks the annotations would pass the API server's 256 KiB".to_owned(),
+                "make the pod's own annotations smaller".to_owned(),
+            ),
             // Told by FAB101, FAB801 and FAB810; a mirror pod is the node's, not the API server's.
             Withheld::Unreadable
             | Withheld::MissingNetworks
@@ -295,6 +300,7 @@ impl Rule for LeftAlone {
                 return;
             }
         };
-        findings.add(path, format!("profile {name} is not applied: {why}"), fix);
+        let severity = if *withheld == Withheld::NoRoom { Severity::Warning } else { LEFT_ALONE.severity };
+        findings.add_as(severity, path, format!("profile {name} is not applied: {why}"), fix);
     }
 }

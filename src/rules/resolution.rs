@@ -307,6 +307,9 @@ impl Rule for OtherNodes {
             return;
         }
         let constraints = constraints(context, profile);
+        if constraints.unread {
+            return;
+        }
         let landing = landing(&constraints, nodes);
         let waits = || {
             awaits(
@@ -411,6 +414,9 @@ impl Rule for PoolAtZero {
         // Once a pod has what the profile gives it, that is the evidence; nothing else about it has changed.
         if *evidence != Evidence::Selectors {
             let constraints = constraints(context, profile);
+            if constraints.unread {
+                return;
+            }
             let landing = landing(&constraints, nodes);
             let facts = (context.namespace, context.namespace_facts);
             let carrying = context.snapshot.catalog().classes_of(&profile.name);

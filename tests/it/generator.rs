@@ -1,13 +1,15 @@
 //! Cases by chance: a pod with every field that the read model looks at absent, `null`, right or odd, and the
 //! profiles, networks and namespace around it.
 
+use crate::api_pods::{self, Site};
 use crate::documents::{self, Dice, put};
 use crate::placement;
 use serde_json::{Map, Value, json};
 
 /// A pod and the cluster around it.
 pub(crate) fn case(dice: &mut Dice<'_>) -> Value {
-    let mut pod = pod(dice);
+    let site = Site { profiles: &["p0", "p0", "p0", "p1"] };
+    let mut pod = if dice.percent(30) { api_pods::pod(&site, dice) } else { pod(dice) };
     if dice.odd() {
         for _ in 0..=dice.below(3) {
             documents::mangle(&mut pod, dice);

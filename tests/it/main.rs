@@ -4,6 +4,7 @@
 #![allow(clippy::print_stderr, clippy::string_slice)]
 
 mod allowed;
+mod api_pods;
 mod bad_facts;
 mod bad_input;
 mod cluster;

@@ -120,6 +120,21 @@ pub(crate) fn add(suite: &mut Suite) {
         });
         Ok(odd(pod.to_string().as_bytes(), &["FAB101"])?)
     });
+    suite.add("odd_pods::more_conditions_on_nodes_than_are_looked_at", || {
+        let term =
+            serde_json::json!({"matchExpressions": [{"key": "gpus", "operator": "Gt", "values": ["4"]}]});
+        let terms = serde_json::json!({"nodeSelectorTerms": vec![term; 100]});
+        let affinity =
+            serde_json::json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}});
+        let container = serde_json::json!({
+            "name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": 1}},
+        });
+        let pod = serde_json::json!({
+            "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "wide"},
+            "spec": {"containers": [container], "affinity": affinity},
+        });
+        Ok(odd(pod.to_string().as_bytes(), &[])?)
+    });
     suite.add("odd_pods::a_thousand_containers", || Ok(odd(&thousand(), &[])?));
 }
 

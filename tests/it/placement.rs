@@ -128,8 +128,6 @@ pub(crate) fn may_add(path: &[&str], value: &Value, is_new: bool) -> bool {
         [] => is_new && only(value, "nodeAffinity") && node(&value["nodeAffinity"]),
         ["nodeAffinity"] => is_new && node(value),
         ["nodeAffinity", REQUIRED] => is_new && selector(value),
-        ["nodeAffinity", REQUIRED, "nodeSelectorTerms"] => is_new && terms(value),
-        ["nodeAffinity", REQUIRED, "nodeSelectorTerms", "-"] => term(value),
         ["nodeAffinity", REQUIRED, "nodeSelectorTerms", _, "matchExpressions"] => {
             is_new && requirements(value)
         }
@@ -172,14 +170,15 @@ fn nodes() -> Vec<BTreeMap<String, String>> {
     nodes
 }
 
-/// What the scheduler says of a node with these labels, named node-7; a list without terms, which the API server
-/// refuses, asks nothing.
+/// What the scheduler says of a node with these labels, named node-7. A selector without terms, which the API server
+/// refuses, matches no node.
 fn fits(pod: &Value, node: &BTreeMap<String, String>) -> bool {
     let selector = pod["spec"]["nodeSelector"].as_object();
-    let terms = pod["spec"]["affinity"]["nodeAffinity"][REQUIRED]["nodeSelectorTerms"].as_array();
+    let required = pod["spec"]["affinity"]["nodeAffinity"][REQUIRED].as_object();
+    let terms = required.map(|r| r.get("nodeSelectorTerms").and_then(Value::as_array));
     selector.is_none_or(|labels| {
         labels.iter().all(|(k, v)| node.get(k).map(String::as_str) == Some(v.as_str().unwrap_or_default()))
-    }) && terms.is_none_or(|terms| terms.is_empty() || terms.iter().any(|t| term_fits(t, node)))
+    }) && terms.is_none_or(|terms| terms.into_iter().flatten().any(|t| term_fits(t, node)))
 }
 
 fn term_fits(term: &Value, node: &BTreeMap<String, String>) -> bool {

@@ -365,6 +365,7 @@ fn cases_reach_everything() -> Outcome {
         "Mirror",
         "Unreadable",
         "UnknownRails",
+        "NoRoom",
         "WithoutInterface",
         "NonRoot",
         "PodSecurity",

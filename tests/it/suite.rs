@@ -27,7 +27,7 @@ impl Need {
     }
 
     /// Where it is.
-    fn find(self) -> Option<PathBuf> {
+    pub(crate) fn find(self) -> Option<PathBuf> {
         match self {
             Self::Shared => {
                 let given = std::env::var_os("FABRIC_ADMISSION_SHARED").map(PathBuf::from);

@@ -10,6 +10,10 @@ use crate::fabric::profile::LabelSelector;
 use crate::pod::PodView;
 use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
 
+/// Most conditions and values, and most tolerations, that are looked at; real pods state a handful. Without a bound
+/// one pod could cost minutes.
+const MAX_STATED: usize = 4096;
+
 /// Everything in a pod that says where it may go.
 #[derive(Debug, Default)]
 pub struct Constraints<'a> {
@@ -23,6 +27,8 @@ pub struct Constraints<'a> {
     pub tolerations: Vec<Toleration<'a>>,
     /// Extended resources that the pod asks for.
     pub resources: Vec<&'a str>,
+    /// Whether the pod states more than is looked at: of nodes nothing can be said then, and nothing is read.
+    pub unread: bool,
 }
 
 /// One term of a node affinity; every requirement must hold.
@@ -41,6 +47,10 @@ impl<'a> Constraints<'a> {
     #[must_use]
     pub fn of(pod: &'a PodView<'a>) -> Self {
         let Some(spec) = &pod.spec else { return Self::default() };
+        // The API server adds tolerations by itself; they must not tip the others over.
+        if Self::stated(pod) > MAX_STATED || pod.tolerations().len() > MAX_STATED {
+            return Self { unread: true, ..Self::default() };
+        }
         let selector = spec.node_selector.iter().flat_map(|s| s.iter());
         let asked = pod.containers().iter().chain(pod.init_containers()).flat_map(|c| {
             let positive = |name: &&str| c.units(name).is_some_and(|units| units > 0);
@@ -63,6 +73,7 @@ impl<'a> Constraints<'a> {
                 })
                 .collect(),
             resources: asked.collect(),
+            unread: false,
         }
     }
 
@@ -78,10 +89,9 @@ impl<'a> Constraints<'a> {
         self
     }
 
-    /// How much a pod states about nodes: entries of its selector, requirements and their values, tolerations. A
-    /// comparison of numbers counts for many, since it looks at every value that nodes have.
-    #[must_use]
-    pub fn stated(pod: &PodView<'_>) -> usize {
+    /// How much a pod states about nodes: entries of its selector, requirements and their values. A comparison of
+    /// numbers counts for many, since it looks at every value that nodes have.
+    fn stated(pod: &PodView<'_>) -> usize {
         let requirement = |r: &NodeSelectorRequirement<'_>| {
             let compares = matches!(r.operator.as_deref(), Some("Gt" | "Lt"));
             1 + r.values().len() + if compares { 64 } else { 0 }
@@ -92,7 +102,6 @@ impl<'a> Constraints<'a> {
             .map(|t| 1 + t.expressions().iter().chain(t.fields()).map(requirement).sum::<usize>())
             .sum::<usize>()
             + selector.map_or(0, |s| s.0.len())
-            + pod.tolerations().len()
     }
 
     /// Whether a taint is tolerated. A taint named like a resource that the pod asks for counts as tolerated: where

@@ -136,6 +136,9 @@ pub(super) fn resolve(
 ) -> Option<Resolution> {
     snapshot.profiles().next()?;
     let constraints = Constraints::of(question.pod);
+    if constraints.unread {
+        return None;
+    }
     let admitted = || snapshot.profiles().filter(|p| admits(p, question.namespace, facts));
     if snapshot.nodes().is_empty() {
         // Of nodes that nobody told of nothing is known: only a pod that asks for a profile's nodes gets it.

@@ -4,7 +4,12 @@
 
 mod configuration;
 mod controllers;
+mod corpus_pods;
+mod creates;
 mod custom_resource;
+mod engine;
+mod fabrics;
+mod fate;
 mod live;
 mod load;
 mod network_objects;
@@ -12,10 +17,12 @@ mod one_object;
 mod outages;
 mod plane;
 mod pods;
+mod random_pods;
 mod reinvocation;
 mod scheduler;
 mod site;
 mod status;
+mod stored;
 
 use crate::suite::{Need, Outcome, Suite};
 use plane::Plane;
@@ -38,6 +45,8 @@ pub(crate) fn add(suite: &mut Suite) {
     live::add(suite, &assets);
     scheduler::add(suite, &assets);
     load::add(suite, &assets);
+    random_pods::add(suite, &assets);
+    corpus_pods::add(suite, &assets);
 }
 
 /// Ends the control plane, if one was started.

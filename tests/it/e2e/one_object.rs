@@ -3,6 +3,7 @@
 
 use super::plane::Plane;
 use super::site::{PROFILE_LABEL, Site};
+use super::stored::comparable;
 use super::trial;
 use crate::suite::{Outcome, Suite};
 use crate::support::{names, read, root, run};
@@ -59,41 +60,12 @@ fn same(plane: &Plane) -> Outcome {
             actual.stderr
         );
         if actual.ok {
-            assert_eq!(comparable(&expected.stdout)?, comparable(&actual.stdout)?, "{case}");
+            let pod = |text: &str| serde_json::from_str(text).map_err(|e| e.to_string());
+            let (expected, actual): (Value, Value) = (pod(&expected.stdout)?, pod(&actual.stdout)?);
+            assert_eq!(comparable(&expected), comparable(&actual), "{case}");
             compared += 1;
         }
     }
     assert!(compared >= 20, "only {compared} pods were compared");
     Ok(())
-}
-
-/// A pod without what the API server makes anew each time.
-fn comparable(text: &str) -> Result<Value, String> {
-    let mut pod: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    for key in ["uid", "creationTimestamp", "managedFields", "namespace", "name"] {
-        pod["metadata"].as_object_mut().map(|m| m.remove(key));
-    }
-    let token =
-        pod["spec"]["volumes"].as_array().into_iter().flatten().find_map(|v| {
-            v["name"].as_str().filter(|n| n.starts_with("kube-api-access-")).map(str::to_owned)
-        });
-    let mut text = pod.to_string();
-    if let Some(token) = token {
-        text = text.replace(&token, "kube-api-access");
-    }
-    let mut pod: Value = serde_json::from_str(&text).map_err(|e| e.to_string())?;
-    // The token volume is appended before us online and after us offline; lists of volumes and mounts have no order.
-    sort(&mut pod["spec"]["volumes"]);
-    for list in ["containers", "initContainers"] {
-        for container in pod["spec"][list].as_array_mut().into_iter().flatten() {
-            sort(&mut container["volumeMounts"]);
-        }
-    }
-    Ok(pod)
-}
-
-fn sort(list: &mut Value) {
-    if let Some(list) = list.as_array_mut() {
-        list.sort_by_key(Value::to_string);
-    }
 }

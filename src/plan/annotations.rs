@@ -1,0 +1,44 @@
+//! Room for annotations: those of one object may have 256 KiB together, keys and values.
+
+use super::Edit;
+use crate::pod::PodView;
+
+/// What the API server takes (bytes; k8s.io/apimachinery pkg/api/validation, `TotalAnnotationSizeLimitB`).
+pub(super) const MOST: usize = 256 << 10;
+
+/// Whether the annotations of a pod are still within the bound once edits are carried out. Those that are beyond it
+/// already are the user's, and refused whatever is planned.
+pub(super) fn fit<'e, I: Iterator<Item = &'e Edit>>(pod: &PodView<'_>, edits: impl Fn() -> I) -> bool {
+    let set = || edits().filter_map(Edit::annotation);
+    if set().next().is_none() {
+        return true;
+    }
+    let own = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
+    let kept = own.into_iter().flat_map(|a| a.iter()).filter(|(key, _)| set().all(|(k, _, _)| k != *key));
+    let kept: usize = kept.map(|(key, value)| key.len() + value.len()).sum();
+    kept + set().map(|(key, value, _)| key.len() + value.len()).sum::<usize>() <= MOST
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::multus::NETWORKS_ANNOTATION;
+    use serde_json::json;
+
+    #[test]
+    fn up_to_the_last_byte() {
+        let fits = |own: usize, networks: usize, present: bool| {
+            let mut pod = json!({"metadata": {"annotations": {"note": "x".repeat(own - 4)}}});
+            if present {
+                pod["metadata"]["annotations"][NETWORKS_ANNOTATION] = "a".into();
+            }
+            let value = "n".repeat(networks - NETWORKS_ANNOTATION.len());
+            let edit = Edit::Networks { value, present };
+            let text = pod.to_string();
+            fit(&serde_json::from_str(&text).unwrap(), || std::iter::once(&edit))
+        };
+        for present in [false, true] {
+            assert!(fits(MOST - 100, 100, present) && !fits(MOST - 99, 100, present), "{present}");
+        }
+    }
+}
