@@ -109,6 +109,13 @@ impl Server {
         if status.map_err(|e| e.to_string())?.success() { Ok(()) } else { Err("kill failed".into()) }
     }
 
+    /// Threads and open files of the process, where the system tells them (Linux).
+    pub(crate) fn belongings(&self) -> Option<(usize, usize)> {
+        let count =
+            |of: &str| Some(std::fs::read_dir(format!("/proc/{}/{of}", self.child.id())).ok()?.count());
+        Some((count("task")?, count("fd")?))
+    }
+
     /// Waits for the end; the exit code.
     pub(crate) fn wait(&mut self, most: Duration) -> Result<i32, String> {
         let end = std::time::Instant::now() + most;
