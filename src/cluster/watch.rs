@@ -32,6 +32,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
     // Before the next list that a lost past asks for: none, unless the last such list led to nothing.
     let mut anew = Duration::ZERO;
     loop {
+        let listing = version.is_none();
         let outcome = match version.take() {
             None => list(kind, &client, &shared).await.map(|listed| {
                 if kind.kind == Kind::NetworkAttachmentDefinition {
@@ -59,8 +60,10 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
                 heard.map(|_| ())
             }
         };
-        // The API has no node or namespace that is "not installed": that is a proxy, or a server that starts.
         let outcome = match outcome {
+            // There is no past to lose while listing: a list that is too old for its next page is one that failed.
+            Err(Failure::Gone) if listing => Err(Failure::Other("410: the list grew too old".to_owned())),
+            // The API has no node or namespace that is "not installed": that is a proxy, or a server that starts.
             Err(Failure::Absent) if kind.group.is_empty() => Err(Failure::Other("404".to_owned())),
             other => other,
         };
