@@ -150,6 +150,10 @@ async fn watch(
     path.extend(form_urlencoded::byte_serialize(version.as_bytes()));
     let mut body = get(client, &path).await?.into_body();
     shared.heard(kind.name());
+    // The list that it goes on from was complete, whatever was refused since.
+    if kind.kind == Kind::NetworkAttachmentDefinition {
+        shared.with(|builder| builder.networks_listed(true));
+    }
     phase(kind, shared, Phase::Synced, "");
     let opened = Instant::now();
     let mut heard = false;
