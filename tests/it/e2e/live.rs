@@ -25,10 +25,10 @@ const SITE: [&str; 5] = [
 ];
 
 /// The example site on the plane; gone when dropped.
-struct Objects<'a>(&'a Plane);
+pub(super) struct Objects<'a>(&'a Plane);
 
 impl<'a> Objects<'a> {
-    fn create(plane: &'a Plane) -> Result<Self, String> {
+    pub(super) fn create(plane: &'a Plane) -> Result<Self, String> {
         install(plane)?;
         let here = Self(plane);
         plane.apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: fabric}\n")?;
@@ -47,7 +47,7 @@ impl Drop for Objects<'_> {
     }
 }
 
-fn start(plane: &Plane) -> Result<Site<'_>, String> {
+pub(super) fn start(plane: &Plane) -> Result<Site<'_>, String> {
     let kubeconfig = plane.directory().join("kubeconfig").to_string_lossy().into_owned();
     let site = Site::start(plane, &[], &["--kubeconfig", &kubeconfig, "--watch-retry", "0.2"])?;
     plane.until("the server is ready", Duration::from_secs(20), || {
@@ -57,7 +57,7 @@ fn start(plane: &Plane) -> Result<Site<'_>, String> {
 }
 
 /// A pod for nodes of a product, as a Job of two makes it; no annotation.
-fn pod(name: &str, product: &str) -> Value {
+pub(super) fn pod(name: &str, product: &str) -> Value {
     let mut pod = training_pod(name);
     pod["metadata"].as_object_mut().map(|m| m.remove("annotations"));
     pod["metadata"]["labels"] = json!({"batch.kubernetes.io/job-completion-index": "0"});
@@ -76,7 +76,7 @@ fn network(site: &Site<'_>, namespace: &str, pod: &Value) -> Result<(String, Str
 }
 
 /// Waits until a pod gets a network; how long that took.
-fn gets(site: &Site<'_>, namespace: &str, pod: &Value, wanted: &str) -> Result<Duration, String> {
+pub(super) fn gets(site: &Site<'_>, namespace: &str, pod: &Value, wanted: &str) -> Result<Duration, String> {
     let start = Instant::now();
     site.plane.until(&format!("a pod gets {wanted:?}"), Duration::from_secs(10), || {
         Ok(network(site, namespace, pod)?.0 == wanted)
