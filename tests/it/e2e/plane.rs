@@ -196,7 +196,7 @@ impl Plane {
     }
 
     /// The CRDs of the objects that the tests create, as their projects ship them.
-    fn install_crds(&self) -> Result<(), String> {
+    pub(super) fn install_crds(&self) -> Result<(), String> {
         for (group, plural, kind) in [
             ("sriovnetwork.openshift.io", "sriovnetworknodepolicies", "SriovNetworkNodePolicy"),
             ("k8s.cni.cncf.io", "network-attachment-definitions", "NetworkAttachmentDefinition"),
