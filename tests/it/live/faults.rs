@@ -193,6 +193,10 @@ fn broken_lines() -> Outcome {
             live.gives(&pod_of("p"), &format!("x.com/{fabric}")).map_err(line_is)?;
         }
     }
+    // What was on such a line is not lost.
+    live.settled()?;
+    live.script.put_unheard("Node", node("gpu-1", "west", "p"));
+    live.gives(&pod_of("p"), "x.com/west")?;
     Ok(live.end()?)
 }
 
@@ -210,6 +214,7 @@ fn large() -> Outcome {
     live.script.put("Node", big("gpu-1", "west"));
     live.gives(&pod_of("p"), "x.com/west")?;
     assert_eq!(live.of_kind("malformed_total", "Node")?, 0.0);
+    assert_eq!(live.of_kind("lists_total", "Node")?, 1.0, "it is read from the stream");
     Ok(live.end()?)
 }
 

@@ -196,6 +196,17 @@ impl Script {
         self.command(|state| state.put(kind, object));
     }
 
+    /// Puts an object in place of what it was; what watchers hear of it is cut short.
+    pub(crate) fn put_unheard(&self, kind: &str, object: Value) {
+        self.command(|state| {
+            state.put(kind, object);
+            let events = &mut state.resources.get_mut(path(kind)).unwrap().events;
+            if let Some((_, line)) = events.last_mut() {
+                *line = line[..line.len() / 2].into();
+            }
+        });
+    }
+
     /// Deletes an object; an empty namespace for cluster-scoped ones.
     pub(crate) fn delete(&self, kind: &str, namespace: &str, name: &str) {
         self.command(|state| state.delete(kind, namespace, name));
