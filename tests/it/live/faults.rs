@@ -233,6 +233,20 @@ fn errors() -> Outcome {
         live.script.drop_streams(How::Clean);
         live.script.put("Node", node("gpu-1", "west", "p"));
         live.gives(&pod_of("p"), "x.com/west").map_err(|e| format!("{code}: {e}"))?;
+        // An error is no word about what exists.
+        live.settled()?;
+        for kind in ["Node", "FabricProfile", "NetworkAttachmentDefinition"] {
+            live.script.refuse(kind, Some(code));
+        }
+        for _ in 0..75 {
+            assert_eq!(live.resources(&pod_of("p"))?, ["x.com/west"], "{code}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        for kind in ["Node", "FabricProfile", "NetworkAttachmentDefinition"] {
+            live.script.refuse(kind, None);
+        }
+        live.script.put("Node", node("gpu-1", "east", "p"));
+        live.gives(&pod_of("p"), "x.com/east").map_err(|e| format!("{code}: {e}"))?;
         assert_eq!(
             live.script.asked("Node", false).iter().filter(|r| !r.parameter("continue").is_empty()).count(),
             0
