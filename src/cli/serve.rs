@@ -4,12 +4,13 @@ use super::Exit;
 use super::input::{Choice, facts_from_files, files};
 use crate::cluster::{self, Pace};
 use crate::server::{self, Facts, Limits, Live, Look, Settings, Source, StatusWriter};
-use crate::snapshot::Mode;
+use crate::snapshot::{Builder, Mode};
 use clap::ValueEnum;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+use tokio::runtime::Runtime;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -133,38 +134,19 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     crate::telemetry::install();
     // A decision takes tens of microseconds: four cores serve any cluster, and a node may have two hundred.
     let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(4);
-    let runtime =
-        match tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build() {
-            Ok(runtime) => runtime,
-            Err(error) => {
-                writeln!(err, "error: cannot start: {error}")?;
-                return Ok(Exit::Internal);
-            }
-        };
-    let watching = match tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build() {
+    let runtime = match start_runtime(workers) {
         Ok(runtime) => runtime,
         Err(error) => {
             writeln!(err, "error: cannot start: {error}")?;
             return Ok(Exit::Internal);
         }
     };
+    let mut watching = None;
     let facts = if live {
-        let connecting = cluster::client::connect(arguments.kubeconfig.as_deref(), None);
-        match watching.block_on(connecting) {
-            Ok(client) => {
-                let pace = Pace {
-                    retry: Duration::from_secs_f64(arguments.watch_retry.max(0.05)),
-                    watch: Duration::from_secs_f64(arguments.watch_timeout.max(1.0)),
-                    stale: Duration::from_secs_f64(arguments.stale_after.max(1.0)),
-                };
-                let status_writer = arguments.profile_status.then(|| status_writer(&client));
-                Facts::Live(Box::new(Live {
-                    client,
-                    builder,
-                    pace,
-                    runtime: watching.handle().clone(),
-                    status_writer,
-                }))
+        match live_facts(arguments, builder) {
+            Ok((of_watches, live)) => {
+                watching = Some(of_watches);
+                Facts::Live(Box::new(live))
             }
             Err(error) => {
                 writeln!(err, "error: {error}")?;
@@ -179,7 +161,9 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         let line = serde_json::json!({"event": "listening", "webhook": webhook.to_string(), "admin": admin.to_string()});
         let _ = writeln!(io::stderr(), "{line}");
     }));
-    watching.shutdown_background();
+    if let Some(watching) = watching {
+        watching.shutdown_background();
+    }
     runtime.shutdown_timeout(Duration::from_secs(1));
     match outcome {
         Ok(()) => Ok(Exit::Clean),
@@ -192,6 +176,27 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
             Ok(Exit::Internal)
         }
     }
+}
+
+fn start_runtime(workers: usize) -> io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()
+}
+
+/// Connects to the API server. Watches have a thread of their own, so that a large list holds up no request.
+fn live_facts(
+    arguments: &Arguments,
+    builder: Builder,
+) -> Result<(Runtime, Live), Box<dyn std::error::Error>> {
+    let watching = start_runtime(1)?;
+    let client = watching.block_on(cluster::client::connect(arguments.kubeconfig.as_deref(), None))?;
+    let pace = Pace {
+        retry: Duration::from_secs_f64(arguments.watch_retry.max(0.05)),
+        watch: Duration::from_secs_f64(arguments.watch_timeout.max(1.0)),
+        stale: Duration::from_secs_f64(arguments.stale_after.max(1.0)),
+    };
+    let status_writer = arguments.profile_status.then(|| status_writer(&client));
+    let live = Live { client, builder, pace, runtime: watching.handle().clone(), status_writer };
+    Ok((watching, live))
 }
 
 /// Names this replica: a pod by its name, elsewhere by the process as well.

@@ -3,13 +3,13 @@
 
 use super::event::{Header, Page, Status};
 use super::kinds::Watched;
+use super::listed::Listed;
 use super::{CALL, Shared};
 use crate::facts::Kind;
 use crate::snapshot::{FactError, Layer};
 use http_body_util::BodyExt;
 use kube::Client;
 use kube::client::Body;
-use std::collections::BTreeSet;
 
 /// Objects of a page. A node is about 34 kB, and a page of them is in memory as a whole.
 fn limit(kind: &Watched) -> usize {
@@ -69,7 +69,7 @@ pub(super) async fn list(
     client: &Client,
     shared: &Shared,
 ) -> Result<String, Failure> {
-    let mut keep: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut listed = Listed::default();
     let mut next: Option<String> = None;
     loop {
         let mut path = format!("{}?limit={}", kind.path(), limit(kind));
@@ -90,8 +90,8 @@ pub(super) async fn list(
             .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
             .map_err(|error| Failure::Other(format!("the list cannot be read: {error}")))?;
         for object in page.items.iter().flatten() {
-            if let Some(id) = take(kind, shared, object) {
-                keep.insert(id);
+            if let Some((namespace, name)) = take(kind, shared, object) {
+                listed.add(&namespace, &name);
             }
         }
         next = page.metadata.next.filter(|token| !token.is_empty());
@@ -100,8 +100,9 @@ pub(super) async fn list(
             let version =
                 version.ok_or_else(|| Failure::Other("the list has no resourceVersion".to_owned()))?;
             shared.metrics.watch_listed(kind.name());
-            shared.metrics.watch_objects(kind.name(), keep.len());
-            shared.change(|builder| builder.retain(Layer::Live, kind.kind, &keep));
+            shared.metrics.watch_objects(kind.name(), listed.len());
+            let kept = listed.into_kept();
+            shared.change(|builder| builder.retain(Layer::Live, kind.kind, kept));
             return Ok(version);
         }
     }

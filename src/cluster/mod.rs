@@ -13,6 +13,7 @@ mod event;
 pub mod kinds;
 mod lease;
 mod list;
+mod listed;
 mod once;
 mod publish;
 pub mod status;
@@ -77,10 +78,12 @@ impl Shared {
         self.metrics.watch_contact(kind);
     }
 
-    /// Works on the builder and has a Snapshot made of it.
+    /// Works on the builder, and has a Snapshot made of it if that told anything new.
     fn change<T>(&self, work: impl FnOnce(&mut Builder) -> T) -> T {
-        let done = self.with(work);
-        self.changed.notify_one();
+        let (done, changed) = self.with(|builder| (work(builder), builder.changed()));
+        if changed {
+            self.changed.notify_one();
+        }
         done
     }
 }

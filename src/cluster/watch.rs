@@ -8,7 +8,6 @@ use crate::facts::Kind;
 use crate::snapshot::Layer;
 use http_body_util::BodyExt;
 use kube::Client;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -78,7 +77,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
                 shared.heard(kind.name());
                 // Without its CRD a kind has no objects.
                 shared.change(|builder| {
-                    builder.retain(Layer::Live, kind.kind, &BTreeSet::new());
+                    builder.retain(Layer::Live, kind.kind, |_, _| false);
                     if kind.kind == Kind::NetworkAttachmentDefinition {
                         builder.networks_listed(false);
                     }
@@ -152,7 +151,7 @@ async fn watch(
     shared.heard(kind.name());
     // The list that it goes on from was complete, whatever was refused since.
     if kind.kind == Kind::NetworkAttachmentDefinition {
-        shared.with(|builder| builder.networks_listed(true));
+        shared.change(|builder| builder.networks_listed(true));
     }
     phase(kind, shared, Phase::Synced, "");
     let opened = Instant::now();

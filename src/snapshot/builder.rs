@@ -6,7 +6,7 @@ use crate::fabric::nodes::{NodeIndex, NodeObject, NodeView};
 use crate::fabric::{Catalog, FabricProfile, Profile, ProfileError};
 use crate::facts::{self, Fact, Kind};
 use crate::review::decode::{DecodeError, object as decode};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Where a fact comes from; the larger one wins over the same object of a smaller one.
@@ -50,6 +50,8 @@ pub struct Builder {
     /// Whether a live cluster has told all of its networks.
     networks_listed: bool,
     stale: Vec<&'static str>,
+    /// Whether anything is known now that the last view does not have.
+    changed: bool,
     /// What was folded for the last view; `None` once an object came or went.
     folded: Option<(Arc<Objects>, Profiles, bool)>,
     /// The catalog of the last view, and the classes of nodes it was made for.
@@ -111,12 +113,13 @@ impl Builder {
             if layer > Layer::Live {
                 self.node_layers.insert(name.to_owned(), layer);
             }
-            self.nodes.add(node);
+            self.changed |= self.nodes.add(node);
         }
     }
 
     /// Says how the cluster wants it.
     pub fn set(&mut self, settings: Settings) {
+        self.changed = true;
         self.settings = settings;
     }
 
@@ -139,7 +142,7 @@ impl Builder {
         if kind == Kind::Node {
             if self.node_layers.get(name).copied().unwrap_or(Layer::Live) == layer {
                 self.node_layers.remove(name);
-                self.nodes.delete(name);
+                self.changed |= self.nodes.delete(name);
             }
             return;
         }
@@ -147,47 +150,55 @@ impl Builder {
         self.put(layer, Id { kind, namespace, name: name.to_owned() }, None);
     }
 
-    /// Takes away what a complete list of a kind does not have, by namespace (empty for cluster-scoped kinds) and name.
-    pub fn retain(&mut self, layer: Layer, kind: Kind, keep: &BTreeSet<(String, String)>) {
+    /// Takes away what a complete list of a kind does not have: all objects of which `kept` says no, by namespace
+    /// (empty for cluster-scoped kinds) and name.
+    pub fn retain(&mut self, layer: Layer, kind: Kind, kept: impl Fn(&str, &str) -> bool) {
         if kind == Kind::Node {
-            let kept = |name: &str, layers: &HashMap<String, Layer>| {
-                layers.get(name).copied().unwrap_or(Layer::Live) != layer
-                    || keep.contains(&(String::new(), name.to_owned()))
-            };
+            let of = |name: &str| self.node_layers.get(name).copied().unwrap_or(Layer::Live);
             let gone: Vec<String> =
-                self.nodes.names().filter(|n| !kept(n, &self.node_layers)).map(str::to_owned).collect();
+                self.nodes.names().filter(|n| of(n) == layer && !kept("", n)).map(str::to_owned).collect();
             for name in gone {
                 self.node_layers.remove(&name);
-                self.nodes.delete(&name);
+                self.changed |= self.nodes.delete(&name);
             }
             return;
         }
-        for id in self.store.others(layer, kind, keep) {
+        for id in self.store.others(layer, kind, kept) {
             self.put(layer, id, None);
         }
     }
 
     /// Says that a live cluster has told all of its networks, or no longer can.
     pub fn networks_listed(&mut self, listed: bool) {
+        self.changed |= self.networks_listed != listed;
         self.networks_listed = listed;
     }
 
     /// Says of which kinds a live cluster was not heard for too long. Whether these are others than before.
     pub fn stale(&mut self, kinds: Vec<&'static str>) -> bool {
         let changed = self.stale != kinds;
+        self.changed |= changed;
         self.stale = kinds;
         changed
+    }
+
+    /// Whether a view made now differs from the last one. Most changes of nodes are heartbeats, and tell nothing.
+    #[must_use]
+    pub fn changed(&self) -> bool {
+        self.changed
     }
 
     fn put(&mut self, layer: Layer, id: Id, fact: Option<Fact>) {
         if self.store.put(layer, id, fact) {
             self.folded = None;
+            self.changed = true;
         }
     }
 
     /// The view of everything taken in and not taken away. What did not change since the last one is shared with it.
     #[must_use]
     pub fn build(&mut self) -> Snapshot {
+        self.changed = false;
         let (objects, profiles, listed) = match self.folded.take() {
             Some(folded) => folded,
             None => {
@@ -272,6 +283,37 @@ mod tests {
         assert_eq!(builder.build().namespace("t").unwrap().mode(), Some(Mode::Audit));
         builder.remove(Layer::Input, "", "Namespace", "", "t");
         assert_eq!(builder.build().namespace("t").unwrap().mode(), Some(Mode::Enforce));
+    }
+
+    #[test]
+    fn what_tells_nothing_new_changes_nothing() {
+        let node = |beat: u8, pool: &str| {
+            format!(
+                r#"{{"metadata":{{"name":"a","resourceVersion":"{beat}","labels":{{"pool":"{pool}"}}}},
+                "status":{{"conditions":[{{"type":"Ready","lastHeartbeatTime":"{beat}"}}]}}}}"#
+            )
+        };
+        let mut builder = Builder::default();
+        let put = |builder: &mut Builder, kind: &str, json: &str| {
+            builder
+                .add(Layer::Live, if kind == "Node" { "" } else { "k8s.cni.cncf.io" }, kind, json, "default")
+                .unwrap();
+            let changed = builder.changed();
+            drop(builder.build());
+            changed
+        };
+        assert!(put(&mut builder, "Node", &node(1, "x")));
+        assert!(!put(&mut builder, "Node", &node(2, "x")), "a heartbeat");
+        assert!(put(&mut builder, "Node", &node(3, "y")));
+        assert!(put(&mut builder, "NetworkAttachmentDefinition", NAD));
+        assert!(!put(&mut builder, "NetworkAttachmentDefinition", NAD));
+        builder.networks_listed(true);
+        assert!(builder.changed());
+        drop(builder.build());
+        builder.retain(Layer::Live, Kind::Node, |_, name| name == "a");
+        assert!(!builder.changed());
+        builder.remove(Layer::Live, "", "Node", "", "a");
+        assert!(builder.changed());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::{Layer, Objects};
 use crate::fabric::Profile;
 use crate::facts::{Fact, Index, Kind};
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// An object by kind and name; the namespace is empty for cluster-scoped kinds.
@@ -51,14 +51,11 @@ impl Store {
     }
 
     /// Names of a kind's objects in a layer that are not to be kept.
-    pub(super) fn others(&self, layer: Layer, kind: Kind, keep: &BTreeSet<(String, String)>) -> Vec<Id> {
+    pub(super) fn others(&self, layer: Layer, kind: Kind, kept: impl Fn(&str, &str) -> bool) -> Vec<Id> {
         let of_kind = self.0.iter().filter(|(id, layers)| {
             id.kind == kind && layers.get(layer as usize).is_some_and(Option::is_some)
         });
-        of_kind
-            .filter(|(id, _)| !keep.contains(&(id.namespace.clone(), id.name.clone())))
-            .map(|(id, _)| id.clone())
-            .collect()
+        of_kind.filter(|(id, _)| !kept(&id.namespace, &id.name)).map(|(id, _)| id.clone()).collect()
     }
 
     /// The view of everything that is there. It depends on what is there alone, not on how it came: objects are

@@ -98,7 +98,8 @@ fn list(builder: &mut Builder, kind: usize, objects: &Objects) {
         put(builder, kind, object);
         keep.insert((namespace.clone(), name.clone()));
     }
-    builder.retain(Layer::Live, KINDS[kind].2, &keep);
+    let kept = |namespace: &str, name: &str| keep.contains(&(namespace.to_owned(), name.to_owned()));
+    builder.retain(Layer::Live, KINDS[kind].2, kept);
 }
 
 fn same(case: &Value, fitted: &Cell<usize>) -> Result<(), String> {

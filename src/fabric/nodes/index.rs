@@ -55,29 +55,23 @@ struct Incoming<'a> {
 }
 
 impl NodeIndex {
-    /// Takes a node in, in place of an earlier state of it. A node without a name is passed over.
-    pub fn add(&mut self, node: &NodeObject<'_>) {
-        if let Some(name) = node.name() {
-            let incoming =
-                Incoming { labels: node.labels(), taints: node.taints(), resources: node.resources() };
-            self.put(name, incoming);
-            self.take_out_labels();
-        }
+    /// Takes a node in, in place of an earlier state of it; whether that tells anything new. A heartbeat does not.
+    /// A node without a name is passed over.
+    pub fn add(&mut self, node: &NodeObject<'_>) -> bool {
+        let Some(name) = node.name() else { return false };
+        let incoming = Incoming { labels: node.labels(), taints: node.taints(), resources: node.resources() };
+        let changed = self.put(name, incoming);
+        self.take_out_labels();
+        changed
     }
 
-    /// Forgets a node.
-    pub fn delete(&mut self, name: &str) {
-        if let Some(entry) = self.view.nodes.remove(name) {
-            self.release(name, &entry);
+    /// Forgets a node; whether it was known.
+    pub fn delete(&mut self, name: &str) -> bool {
+        let known = self.view.nodes.remove(name);
+        if let Some(entry) = &known {
+            self.release(name, entry);
         }
-    }
-
-    /// Forgets the nodes that a complete list does not have.
-    pub fn retain(&mut self, keep: &BTreeSet<String>) {
-        let gone: Vec<String> = self.names().filter(|n| !keep.contains(*n)).map(str::to_owned).collect();
-        for name in gone {
-            self.delete(&name);
-        }
+        known.is_some()
     }
 
     /// Names of all nodes.
@@ -110,7 +104,7 @@ impl NodeIndex {
         self.view.clone()
     }
 
-    fn put(&mut self, name: &str, incoming: Incoming<'_>) {
+    fn put(&mut self, name: &str, incoming: Incoming<'_>) -> bool {
         let is_own = |key: &str| self.view.own_keys.contains_key(key);
         let named = is_own(HOSTNAME_LABEL) && incoming.labels.contains(&(HOSTNAME_LABEL, name));
         let own: Vec<(Arc<str>, Box<str>)> = incoming
@@ -121,14 +115,15 @@ impl NodeIndex {
             .collect();
         let labels: Vec<(&str, &str)> = incoming.labels.iter().copied().filter(|(k, _)| !is_own(k)).collect();
         let class = self.intern(&labels, &incoming.taints, &incoming.resources);
-        let entry = Entry { class, named, own: own.into_boxed_slice() };
+        let entry = Entry::new(class, named, own);
         if self.view.nodes.get(name) == Some(&entry) {
-            return;
+            return false;
         }
         self.count(&entry, name, true);
         if let Some(old) = self.view.nodes.insert(name, entry) {
             self.release(name, &old);
         }
+        true
     }
 
     /// Number of the class with these properties; a new one where there is none yet.
@@ -176,10 +171,10 @@ impl NodeIndex {
 
     fn count(&mut self, entry: &Entry, name: &str, more: bool) {
         let bump = |counts: &mut Vec<usize>| {
-            if counts.len() <= entry.class {
-                counts.resize(entry.class + 1, 0);
+            if counts.len() <= entry.class() {
+                counts.resize(entry.class() + 1, 0);
             }
-            if let Some(count) = counts.get_mut(entry.class) {
+            if let Some(count) = counts.get_mut(entry.class()) {
                 *count = if more { *count + 1 } else { count.saturating_sub(1) };
             }
         };
@@ -210,8 +205,8 @@ impl NodeIndex {
     /// Takes back what a node counted for.
     fn release(&mut self, name: &str, entry: &Entry) {
         self.count(entry, name, false);
-        if self.view.counts.get(entry.class) == Some(&0)
-            && let Some(class) = self.slots.get_mut(entry.class).and_then(Option::take)
+        if self.view.counts.get(entry.class()) == Some(&0)
+            && let Some(class) = self.slots.get_mut(entry.class()).and_then(Option::take)
         {
             let labels: Vec<(&str, &str)> = class.labels.iter().map(|(k, v)| (&**k, &**v)).collect();
             let resources: Vec<&str> = class.resources.iter().map(|r| &**r).collect();
@@ -219,12 +214,12 @@ impl NodeIndex {
             (labels.as_slice(), class.taints.as_slice(), resources.as_slice()).hash(&mut hasher);
             let print = hasher.finish();
             if let Some(numbers) = self.prints.get_mut(&print) {
-                numbers.retain(|n| *n != entry.class);
+                numbers.retain(|n| *n != entry.class());
                 if numbers.is_empty() {
                     self.prints.remove(&print);
                 }
             }
-            self.free.push(entry.class);
+            self.free.push(entry.class());
             self.stale = true;
         }
     }
@@ -259,7 +254,7 @@ impl NodeIndex {
         std::mem::swap(&mut self.strings, &mut old.strings);
         std::mem::swap(&mut self.asked, &mut old.asked);
         for (name, entry) in old.view.nodes.iter() {
-            let Some(class) = old.slots.get(entry.class).and_then(Option::as_deref) else { continue };
+            let Some(class) = old.slots.get(entry.class()).and_then(Option::as_deref) else { continue };
             let mut labels: Vec<(&str, &str)> = class.labels.iter().map(|(k, v)| (&**k, &**v)).collect();
             labels.extend(entry.own.iter().map(|(k, v)| (&**k, &**v)));
             if entry.named {

@@ -26,8 +26,8 @@ pub(super) fn refine(
     if let Some(listed) = conditions.listed() {
         let mut fits = view.classes.none();
         for (name, entry) in listed.into_iter().filter_map(|n| view.nodes.get(n).map(|e| (n, e))) {
-            if set.contains(entry.class) && conditions.hold(name, entry) {
-                fits.insert(entry.class);
+            if set.contains(entry.class()) && conditions.hold(name, entry) {
+                fits.insert(entry.class());
             }
         }
         return fits;
@@ -35,7 +35,7 @@ pub(super) fn refine(
     if let Some(excluded) = conditions.excluded() {
         let mut left = view.counts.clone();
         for entry in excluded.into_iter().filter_map(|name| view.nodes.get(name)) {
-            if let Some(count) = left.get_mut(entry.class) {
+            if let Some(count) = left.get_mut(entry.class()) {
                 *count = count.saturating_sub(1);
             }
         }
@@ -58,8 +58,8 @@ pub(super) fn refine(
     *scans = left;
     let mut fits = view.classes.none();
     for (name, entry) in view.nodes.iter() {
-        if set.contains(entry.class) && !fits.contains(entry.class) && conditions.hold(name, entry) {
-            fits.insert(entry.class);
+        if set.contains(entry.class()) && !fits.contains(entry.class()) && conditions.hold(name, entry) {
+            fits.insert(entry.class());
         }
     }
     fits

@@ -41,16 +41,14 @@ fn nodes_come_change_and_go() {
     assert_eq!(with(&mut index, "pool", "x"), ["a"]);
     assert_eq!(with(&mut index, "pool", "y"), ["b"]);
     // The class goes with its last node, and its number to the next one.
-    index.delete("a");
-    index.delete("never there");
+    assert!(index.delete("a"));
+    assert!(!index.delete("never there"));
     assert_eq!(sizes(&mut index), (1, 1));
     assert!(with(&mut index, "pool", "x").is_empty());
     put(&mut index, &node("c", &[("pool", "z")]));
     assert_eq!(sizes(&mut index), (2, 2));
     assert_eq!(with(&mut index, "pool", "z"), ["c"]);
-    index.retain(&BTreeSet::from(["c".to_owned(), "d".to_owned()]));
-    assert_eq!(sizes(&mut index), (1, 1));
-    index.retain(&BTreeSet::new());
+    assert!(index.delete("c") && index.delete("b"));
     assert_eq!(sizes(&mut index), (0, 0));
     put(&mut index, r#"{"metadata": {"labels": {"pool": "x"}}}"#);
     assert!(index.view().is_empty(), "a node without a name");
@@ -242,7 +240,7 @@ fn answers_are_of_the_nodes_alone(
                 index.ask(["fabric"].into_iter());
             }
             match change {
-                None => index.delete(&name),
+                None => drop(index.delete(&name)),
                 Some((kind, own)) => {
                     let mut kind = kind.clone();
                     if *own {

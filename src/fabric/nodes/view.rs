@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// A node: its class, and the labels that are its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// Number of its class.
-    pub(super) class: usize,
+    /// Number of its class: four bytes, as there is an entry for every node.
+    class: u32,
     /// Whether its label `kubernetes.io/hostname` is its name, as it is nearly everywhere.
     pub(super) named: bool,
     /// Labels that every node has a value of its own for, by key.
@@ -18,6 +18,17 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    pub(super) fn new(class: usize, named: bool, own: Vec<(Arc<str>, Box<str>)>) -> Self {
+        // No cluster has four billion classes; such a number would name none.
+        let class = u32::try_from(class).unwrap_or(u32::MAX);
+        Self { class, named, own: own.into_boxed_slice() }
+    }
+
+    /// Number of its class.
+    pub(super) fn class(&self) -> usize {
+        usize::try_from(self.class).unwrap_or(usize::MAX)
+    }
+
     /// Value of a label that is not part of the class.
     pub(super) fn own<'a>(&'a self, name: &'a str, key: &str) -> Option<&'a str> {
         if self.named && key == HOSTNAME_LABEL {
@@ -68,7 +79,7 @@ impl NodeView {
     /// Number of a node's class.
     #[must_use]
     pub fn class_of(&self, node: &str) -> Option<usize> {
-        self.nodes.get(node).map(|entry| entry.class)
+        self.nodes.get(node).map(|entry| entry.class())
     }
 
     /// The classes of a set, with their number of nodes.
@@ -86,7 +97,7 @@ impl NodeView {
     #[must_use]
     pub fn names(&self, set: &ClassSet, most: usize) -> Vec<&str> {
         let mut names: Vec<&str> =
-            self.nodes.iter().filter(|(_, e)| set.contains(e.class)).map(|(name, _)| name).collect();
+            self.nodes.iter().filter(|(_, e)| set.contains(e.class())).map(|(name, _)| name).collect();
         names.sort_unstable();
         names.truncate(most);
         names
@@ -102,7 +113,7 @@ pub(super) fn value_key(key: &str, value: &str) -> String {
 impl PartialEq for NodeView {
     fn eq(&self, other: &Self) -> bool {
         let labels = |view: &Self, name: &str, entry: &Entry| {
-            let class = view.classes.get(entry.class)?;
+            let class = view.classes.get(entry.class())?;
             let mut labels: Vec<(String, String)> =
                 class.labels.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
             labels.extend(entry.own.iter().map(|(k, v)| (k.to_string(), v.to_string())));
