@@ -31,6 +31,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
     // Before the next list that a lost past asks for: none, unless the last such list led to nothing.
     let mut anew = Duration::ZERO;
     loop {
+        let listing = version.is_none();
         let outcome = match version.take() {
             None => list(kind, &client, &shared).await.map(|listed| {
                 if kind.kind == Kind::NetworkAttachmentDefinition {
@@ -58,8 +59,10 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
                 heard.map(|_| ())
             }
         };
-        // The API has no node or namespace that is "not installed": that is a proxy, or a server that starts.
         let outcome = match outcome {
+            // There is no past to lose while listing: a list that is too old for its next page is one that failed.
+            Err(Failure::Gone) if listing => Err(Failure::Other("410: the list grew too old".to_owned())),
+            // The API has no node or namespace that is "not installed": that is a proxy, or a server that starts.
             Err(Failure::Absent) if kind.group.is_empty() => Err(Failure::Other("404".to_owned())),
             other => other,
         };
@@ -146,6 +149,10 @@ async fn watch(
     path.extend(form_urlencoded::byte_serialize(version.as_bytes()));
     let mut body = get(client, &path).await?.into_body();
     shared.heard(kind.name());
+    // The list that it goes on from was complete, whatever was refused since.
+    if kind.kind == Kind::NetworkAttachmentDefinition {
+        shared.change(|builder| builder.networks_listed(true));
+    }
     phase(kind, shared, Phase::Synced, "");
     let opened = Instant::now();
     let mut heard = false;

@@ -14,10 +14,12 @@ mod documents;
 mod e2e;
 mod examples;
 mod facts;
+mod faults_page;
 mod gang;
 mod generator;
 mod golden;
 mod house;
+mod interleaving;
 mod landing;
 mod layers;
 mod live;
@@ -60,12 +62,14 @@ fn main() -> std::process::ExitCode {
     properties::add(&mut suite);
     landing::add(&mut suite);
     gang::add(&mut suite);
+    interleaving::add(&mut suite);
     parsers::add(&mut suite);
     no_value::add(&mut suite);
     why::add(&mut suite);
     webhook::add(&mut suite);
     live::add(&mut suite);
     e2e::add(&mut suite);
+    faults_page::add(&mut suite);
     let code = suite.run(&arguments);
     e2e::end();
     code

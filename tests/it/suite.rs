@@ -1,7 +1,7 @@
 //! The trials, and what this machine lacks for some of them.
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -87,6 +87,11 @@ impl Suite {
         }
         let name = format!("{name}::needs_{}", need.name());
         self.trials.push(Trial::test(name, move || Err(why.into())).with_ignored_flag(!required));
+    }
+
+    /// Names of all trials so far.
+    pub(crate) fn names(&self) -> BTreeSet<String> {
+        self.trials.iter().map(|trial| trial.name().to_owned()).collect()
     }
 
     /// Says what is skipped and runs the rest.

@@ -7,6 +7,7 @@ use super::site::{PROFILE_LABEL, Site, training_pod};
 use super::trial;
 use crate::suite::{Outcome, Suite};
 use crate::support::{read, root};
+use crate::webhook::Server;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,6 +15,8 @@ use std::time::{Duration, Instant};
 pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "live_three_fabrics_and_changes", three_fabrics);
     trial(suite, assets, "live_a_crd_goes_and_comes_back", crd_comes_back);
+    trial(suite, assets, "live_the_crd_of_networks_goes_and_comes_back", networks_come_back);
+    trial(suite, assets, "live_an_api_server_of_another_authority_is_not_believed", another_authority);
 }
 
 const SITE: [&str; 5] = [
@@ -25,10 +28,10 @@ const SITE: [&str; 5] = [
 ];
 
 /// The example site on the plane; gone when dropped.
-struct Objects<'a>(&'a Plane);
+pub(super) struct Objects<'a>(&'a Plane);
 
 impl<'a> Objects<'a> {
-    fn create(plane: &'a Plane) -> Result<Self, String> {
+    pub(super) fn create(plane: &'a Plane) -> Result<Self, String> {
         install(plane)?;
         let here = Self(plane);
         plane.apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: fabric}\n")?;
@@ -47,7 +50,7 @@ impl Drop for Objects<'_> {
     }
 }
 
-fn start(plane: &Plane) -> Result<Site<'_>, String> {
+pub(super) fn start(plane: &Plane) -> Result<Site<'_>, String> {
     let kubeconfig = plane.directory().join("kubeconfig").to_string_lossy().into_owned();
     let site = Site::start(plane, &[], &["--kubeconfig", &kubeconfig, "--watch-retry", "0.2"])?;
     plane.until("the server is ready", Duration::from_secs(20), || {
@@ -57,7 +60,7 @@ fn start(plane: &Plane) -> Result<Site<'_>, String> {
 }
 
 /// A pod for nodes of a product, as a Job of two makes it; no annotation.
-fn pod(name: &str, product: &str) -> Value {
+pub(super) fn pod(name: &str, product: &str) -> Value {
     let mut pod = training_pod(name);
     pod["metadata"].as_object_mut().map(|m| m.remove("annotations"));
     pod["metadata"]["labels"] = json!({"batch.kubernetes.io/job-completion-index": "0"});
@@ -76,7 +79,7 @@ fn network(site: &Site<'_>, namespace: &str, pod: &Value) -> Result<(String, Str
 }
 
 /// Waits until a pod gets a network; how long that took.
-fn gets(site: &Site<'_>, namespace: &str, pod: &Value, wanted: &str) -> Result<Duration, String> {
+pub(super) fn gets(site: &Site<'_>, namespace: &str, pod: &Value, wanted: &str) -> Result<Duration, String> {
     let start = Instant::now();
     site.plane.until(&format!("a pod gets {wanted:?}"), Duration::from_secs(10), || {
         Ok(network(site, namespace, pod)?.0 == wanted)
@@ -151,5 +154,56 @@ fn crd_comes_back(plane: &Plane) -> Outcome {
     drop(objects);
     let _objects = Objects::create(plane)?;
     gets(&site, &namespace, &h100, "fabric/roce")?;
+    Ok(())
+}
+
+/// While the kind is not installed nothing is known of networks, so none is missing; once it is, one that is not there
+/// is.
+fn networks_come_back(plane: &Plane) -> Outcome {
+    /// Other trials need the kind as well, however this one ends.
+    struct Installed<'a>(&'a Plane);
+    impl Drop for Installed<'_> {
+        fn drop(&mut self) {
+            let _ = self.0.install_crds();
+        }
+    }
+    let _installed = Installed(plane);
+    let _objects = Objects::create(plane)?;
+    let site = start(plane)?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    let h100 = pod("a", "NVIDIA-H100-80GB-HBM3");
+    gets(&site, &namespace, &h100, "fabric/roce")?;
+    let crd = "network-attachment-definitions.k8s.cni.cncf.io";
+    let gone = plane.kubectl(&["delete", "crd", crd, "--wait=true"], "")?;
+    assert!(gone.ok, "{}", gone.stderr);
+    plane.until("the kind is known to be absent", Duration::from_secs(20), || {
+        let metrics = site.server.admin("/metrics")?.body;
+        Ok(metrics.contains("watch_state{kind=\"NetworkAttachmentDefinition\",state=\"absent\"} 1"))
+    })?;
+    gets(&site, &namespace, &h100, "fabric/roce")?;
+    plane.install_crds()?;
+    plane.until("the missing network is told", Duration::from_secs(20), || {
+        Ok(network(&site, &namespace, &h100)?.1.contains("FAB801"))
+    })?;
+    plane.apply(&read(&root().join("examples/site/cluster/networks.yaml"))?)?;
+    gets(&site, &namespace, &h100, "fabric/roce")?;
+    Ok(())
+}
+
+fn another_authority(plane: &Plane) -> Outcome {
+    let other = Server::start(&[], &[])?;
+    let ca = other.scratch.path().join("tls/ca.crt").to_string_lossy().into_owned();
+    let text = read(&plane.directory().join("kubeconfig"))?.replace("tls/ca.crt", &ca);
+    let server =
+        Server::start(&[("kubeconfig", &text)], &["--kubeconfig", "kubeconfig", "--watch-retry", "0.2"])?;
+    plane.until("every call fails", Duration::from_secs(20), || {
+        let metrics = server.admin("/metrics")?.body;
+        let failing = |l: &&str| l.contains("watch_state{") && l.contains("failing") && l.ends_with(" 1");
+        Ok(metrics.lines().filter(failing).count() == fabric_admission::cluster::kinds::WATCHED.len())
+    })?;
+    // Long enough for kinds that are not waited for for ever.
+    std::thread::sleep(Duration::from_secs(2));
+    let ready = server.admin("/readyz")?;
+    assert!(ready.status == 503 && ready.body.contains("Node"), "{} {}", ready.status, ready.body);
     Ok(())
 }

@@ -2,6 +2,8 @@
 //! our own binary. One control plane serves every trial; the trials take turns, since webhook configurations are
 //! the cluster's.
 
+mod api;
+mod changes;
 mod configuration;
 mod controllers;
 mod corpus_pods;
@@ -13,12 +15,14 @@ mod fate;
 mod live;
 mod load;
 mod network_objects;
+mod nodes;
 mod one_object;
 mod outages;
 mod plane;
 mod pods;
 mod random_pods;
 mod reinvocation;
+mod restart;
 mod scheduler;
 mod site;
 mod status;
@@ -43,6 +47,9 @@ pub(crate) fn add(suite: &mut Suite) {
     outages::add(suite, &assets);
     reinvocation::add(suite, &assets);
     live::add(suite, &assets);
+    changes::add(suite, &assets);
+    nodes::add(suite, &assets);
+    restart::add(suite, &assets);
     scheduler::add(suite, &assets);
     load::add(suite, &assets);
     random_pods::add(suite, &assets);

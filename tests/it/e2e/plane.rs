@@ -1,11 +1,12 @@
 //! The control plane: started once, on ports of its own, and ended with the run.
 
 use crate::support::Scratch;
-use crate::webhook::certificate;
-use std::net::TcpListener;
+use crate::webhook::{Answer, certificate};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub(super) const TOKEN: &str = "e2e-admin";
@@ -18,7 +19,11 @@ pub(super) struct Plane {
     pub(super) port: u16,
     assets: PathBuf,
     scratch: Scratch,
+    etcd: u16,
     processes: Vec<Child>,
+    api_server: Mutex<Option<Child>>,
+    /// With which the API server is started.
+    flags: Vec<String>,
     pub(super) has_controllers: bool,
     namespaces: AtomicUsize,
 }
@@ -49,7 +54,10 @@ impl Plane {
             port,
             assets: assets.to_path_buf(),
             scratch,
+            etcd,
             processes: Vec::new(),
+            api_server: Mutex::new(None),
+            flags: Vec::new(),
             has_controllers,
             namespaces: AtomicUsize::new(0),
         };
@@ -97,19 +105,12 @@ impl Plane {
             flags.push("--disable-admission-plugins=ServiceAccount");
         }
         plane.scratch.write("audit.yaml", "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: Metadata\n  resources:\n  - group: \"\"\n    resources: [pods]\n- level: None\n")?;
-        plane.spawn("kube-apiserver", &flags)?;
+        plane.flags = flags.into_iter().map(str::to_owned).collect();
         plane.scratch.write("kubeconfig", format!(
             "apiVersion: v1\nkind: Config\nclusters: [{{name: e, cluster: {{server: 'https://127.0.0.1:{port}', certificate-authority: tls/ca.crt}}}}]\n\
              users: [{{name: e, user: {{token: {TOKEN}}}}}]\ncontexts: [{{name: e, context: {{cluster: e, user: e}}}}]\ncurrent-context: e\n"
         ))?;
-        let end = Instant::now() + Duration::from_secs(60);
-        while plane.kubectl(&["get", "--raw", "/readyz"], "")?.stdout != "ok" {
-            let gone = plane.processes.iter_mut().any(|p| p.try_wait().is_ok_and(|s| s.is_some()));
-            if gone || Instant::now() > end {
-                return Err(plane.log_tail("kube-apiserver"));
-            }
-            std::thread::sleep(Duration::from_millis(200));
-        }
+        plane.start_api_server()?;
         if has_controllers {
             let controllers = format!("--controllers={CONTROLLERS}");
             plane.spawn(
@@ -128,6 +129,43 @@ impl Plane {
         }
         plane.install_crds()?;
         Ok(plane)
+    }
+
+    /// Starts the API server and waits until it is ready.
+    pub(super) fn start_api_server(&self) -> Result<(), String> {
+        let flags: Vec<&str> = self.flags.iter().map(String::as_str).collect();
+        let mut child = self.child("kube-apiserver", &flags)?;
+        let end = Instant::now() + Duration::from_secs(60);
+        let mut ready = false;
+        while !ready && Instant::now() < end && child.try_wait().is_ok_and(|ended| ended.is_none()) {
+            std::thread::sleep(Duration::from_millis(100));
+            ready = self.kubectl(&["get", "--raw", "/readyz"], "")?.stdout == "ok";
+        }
+        *self.api_server.lock().unwrap_or_else(PoisonError::into_inner) = Some(child);
+        if ready { Ok(()) } else { Err(self.log_tail("kube-apiserver")) }
+    }
+
+    /// Kills the API server, as a machine that loses its power does.
+    pub(super) fn kill_api_server(&self) {
+        if let Some(mut child) = self.api_server.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    /// Asks etcd past the API server, over its JSON gateway.
+    pub(super) fn etcd(&self, path: &str, body: &serde_json::Value) -> Result<serde_json::Value, String> {
+        use std::io::Write;
+        let mut stream = TcpStream::connect(("127.0.0.1", self.etcd)).map_err(|e| e.to_string())?;
+        let body = body.to_string();
+        write!(
+            stream,
+            "POST /v3/{path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .map_err(|e| e.to_string())?;
+        let answer = Answer::read(&mut stream)?;
+        if answer.status == 200 { answer.json() } else { Err(answer.body) }
     }
 
     fn spawn(&mut self, name: &str, args: &[&str]) -> Result<(), String> {
@@ -158,7 +196,7 @@ impl Plane {
     }
 
     /// The CRDs of the objects that the tests create, as their projects ship them.
-    fn install_crds(&self) -> Result<(), String> {
+    pub(super) fn install_crds(&self) -> Result<(), String> {
         for (group, plural, kind) in [
             ("sriovnetwork.openshift.io", "sriovnetworknodepolicies", "SriovNetworkNodePolicy"),
             ("k8s.cni.cncf.io", "network-attachment-definitions", "NetworkAttachmentDefinition"),
@@ -252,6 +290,7 @@ impl Plane {
 
 impl Drop for Plane {
     fn drop(&mut self) {
+        self.kill_api_server();
         for child in self.processes.iter_mut().rev() {
             let _ = child.kill();
             let _ = child.wait();

@@ -3,11 +3,14 @@
 mod faults;
 mod http;
 mod kinds;
+mod lists;
 mod of_script;
 mod outages;
 mod random;
+mod rights;
 mod script;
 mod serving;
+mod streams;
 
 use crate::suite::Suite;
 use crate::support::Scratch;
@@ -19,7 +22,10 @@ use std::time::{Duration, Instant};
 
 pub(crate) fn add(suite: &mut Suite) {
     of_script::add(suite);
+    lists::add(suite);
+    streams::add(suite);
     faults::add(suite);
+    rights::add(suite);
     kinds::add(suite);
     outages::add(suite);
     random::add(suite);

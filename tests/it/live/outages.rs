@@ -3,6 +3,8 @@
 use super::script::{Gone, RESOURCES};
 use super::{Live, namespace, node, pod_of, pod_of_namespace, site, soon};
 use crate::suite::{Outcome, Suite};
+use crate::webhook::review;
+use std::time::Duration;
 
 pub(super) fn add(suite: &mut Suite) {
     suite.add("live::readiness_waits_for_the_first_lists", readiness);
@@ -10,6 +12,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("live::answers_go_on_while_the_server_is_away", away);
     suite.add("live::a_server_that_is_down_at_the_start_is_waited_for", down_at_start);
     suite.add("live::a_server_that_is_set_up_anew_is_followed", restored);
+    suite.add("live::answers_say_when_facts_are_old", old_facts);
 }
 
 fn readiness() -> Outcome {
@@ -106,5 +109,30 @@ fn restored() -> Outcome {
         live.script.put("Node", node("gpu-1", "east", "p"));
         live.gives(&pod_of("p"), "x.com/east")?;
     }
+    Ok(live.end()?)
+}
+
+/// Silence is no news where nothing happens, as long as watches are renewed; it is once they are not.
+fn old_facts() -> Outcome {
+    let mut live = Live::begin(site()?, &["--watch-timeout", "1", "--stale-after", "3"])?;
+    live.ready()?;
+    live.settled()?;
+    let old = |live: &Live| -> Result<bool, String> {
+        let body = review("u", ("", "Pod"), "CREATE", &pod_of("p")).to_string();
+        Ok(live.server.post("/mutate", body.as_bytes())?.json()?["response"]["warnings"]
+            .to_string()
+            .contains("FAB813"))
+    };
+    for _ in 0..50 {
+        assert!(!old(&live)?, "facts are not old: {}", live.watching());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    live.script.down();
+    live.gives(&pod_of("p"), "x.com/east")?;
+    assert!(!old(&live)?, "at once");
+    soon("answers say that facts are old", || old(&live))?;
+    live.gives(&pod_of("p"), "x.com/east")?;
+    live.script.up()?;
+    soon("answers say it no longer", || Ok(!old(&live)?))?;
     Ok(live.end()?)
 }

@@ -80,7 +80,7 @@ fn run(seed: u64) -> Result<(), String> {
 fn step(script: &mut Script, dice: &mut Dice) -> Result<String, String> {
     Ok(match dice.below(20) {
         0 => {
-            let how = dice.of(&[How::Clean, How::Closed, How::MidLine]);
+            let how = dice.of(&[How::Clean, How::Closed, How::MidLine, How::MidChunk]);
             script.drop_streams(how);
             format!("streams end: {how:?}")
         }
@@ -90,7 +90,8 @@ fn step(script: &mut Script, dice: &mut Dice) -> Result<String, String> {
             format!("compaction: {gone:?}")
         }
         2 => {
-            let (how, gone) = (dice.of(&[How::Closed, How::MidLine]), dice.of(&[Gone::Status, Gone::Event]));
+            let (how, gone) =
+                (dice.of(&[How::Closed, How::MidLine, How::MidChunk]), dice.of(&[Gone::Status, Gone::Event]));
             script.drop_streams(how);
             let what = change(script, dice);
             script.compact(gone);

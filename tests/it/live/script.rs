@@ -45,6 +45,8 @@ pub(crate) enum How {
     Closed,
     /// The connection is closed within a line.
     MidLine,
+    /// The connection is closed within a chunk.
+    MidChunk,
 }
 
 /// How a watch from before the compaction is refused.
@@ -67,6 +69,8 @@ pub(super) struct Resource {
     pub(super) refused: Option<u16>,
     /// Grows with every command to end its streams.
     pub(super) ended: u64,
+    /// Whether its lists stop in the middle, and say nothing more.
+    pub(super) halting: bool,
 }
 
 pub(super) struct State {
@@ -86,6 +90,12 @@ pub(super) struct State {
     pub(super) connections: BTreeMap<u64, TcpStream>,
     next_connection: u64,
     pub(super) up: bool,
+    /// Streams that are opened from now on say everything of so many revisions once more.
+    pub(super) rewind: u64,
+    /// Whether what a stream says at once is in the order of the names of objects, not of revisions.
+    pub(super) by_name: bool,
+    /// Pages that are still to be refused as too old.
+    expiring: usize,
     pages: HashMap<String, (u64, Vec<Value>)>,
     /// Most items of a page, whatever the client asks.
     page: usize,
@@ -129,6 +139,9 @@ impl Script {
             connections: BTreeMap::new(),
             next_connection: 0,
             up: false,
+            rewind: 0,
+            by_name: false,
+            expiring: 0,
             pages: HashMap::new(),
             page: usize::MAX,
         };
@@ -183,6 +196,17 @@ impl Script {
         self.command(|state| state.put(kind, object));
     }
 
+    /// Puts an object in place of what it was; what watchers hear of it is cut short.
+    pub(crate) fn put_unheard(&self, kind: &str, object: Value) {
+        self.command(|state| {
+            state.put(kind, object);
+            let events = &mut state.resources.get_mut(path(kind)).unwrap().events;
+            if let Some((_, line)) = events.last_mut() {
+                *line = line[..line.len() / 2].into();
+            }
+        });
+    }
+
     /// Deletes an object; an empty namespace for cluster-scoped ones.
     pub(crate) fn delete(&self, kind: &str, namespace: &str, name: &str) {
         self.command(|state| state.delete(kind, namespace, name));
@@ -226,7 +250,22 @@ impl Script {
         });
     }
 
-    /// Answers every request for a kind with 404 or 403 and ends its streams, or serves it again.
+    /// Refuses so many pages after a first one as too old.
+    pub(crate) fn expire_pages(&self, times: usize) {
+        self.command(|state| state.expiring = times);
+    }
+
+    /// Makes lists of a kind stop in the middle, or not any more.
+    pub(crate) fn halt(&self, kind: &str, halting: bool) {
+        self.command(|state| state.resources.get_mut(path(kind)).unwrap().halting = halting);
+    }
+
+    /// Makes new streams begin so many revisions earlier than they were asked to, by the names of objects.
+    pub(crate) fn repeat(&self, revisions: u64) {
+        self.command(|state| (state.rewind, state.by_name) = (revisions, revisions > 0));
+    }
+
+    /// Answers every request for a kind with a status and ends its streams, or serves it again.
     pub(crate) fn refuse(&self, kind: &str, status: Option<u16>) {
         self.command(|state| {
             state.how = How::Clean;
@@ -353,6 +392,9 @@ impl State {
                 }
             }
             (self.revision, items)
+        } else if self.expiring > 0 {
+            self.expiring -= 1;
+            return None;
         } else {
             self.pages.get(token).cloned()?
         };

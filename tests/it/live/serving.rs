@@ -3,7 +3,7 @@
 use super::http::{Request, answer, chunk, chunked, gone, request};
 use super::script::{Gone, How, Shared, State};
 use serde_json::json;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
@@ -44,8 +44,10 @@ pub(super) fn connection(stream: &TcpStream, shared: &Shared) -> io::Result<()> 
             }
             Some(None) => {
                 let body = state.list(&asked);
+                let halting = state.resources[&asked.path].halting;
                 drop(state);
                 match body {
+                    Some(body) if halting => return half(&mut stream, shared, &body),
                     Some(body) => answer(&mut stream, 200, JSON, body.as_bytes())?,
                     None => answer(&mut stream, 410, JSON, expired().as_bytes())?,
                 }
@@ -63,6 +65,17 @@ fn status(code: u16, reason: &str, message: &str) -> String {
 
 fn expired() -> String {
     status(410, "Expired", "too old resource version")
+}
+
+/// Half of an answer, and then nothing until the client or the server goes away.
+fn half(stream: &mut TcpStream, shared: &Shared, body: &str) -> io::Result<()> {
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {JSON}\r\nContent-Length: {}\r\n\r\n", body.len());
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(&body.as_bytes()[..body.len() / 2])?;
+    while shared.state().up && !gone(stream) {
+        std::thread::sleep(LOOK);
+    }
+    Ok(())
 }
 
 /// The state once the server is not stalled; `None` where the client or the server went away before.
@@ -103,10 +116,11 @@ fn watch(stream: &mut TcpStream, shared: &Shared, asked: &Request) -> io::Result
     let number = state.next_stream;
     state.next_stream += 1;
     state.streams.insert(number, asked.path.clone());
+    let known = from.saturating_sub(state.rewind);
     let (ended, injected) = (state.resources[&asked.path].ended, state.resources[&asked.path].injected.len());
     drop(state);
     let outcome =
-        chunked(stream).and_then(|()| follow(stream, shared, asked, (number, from, ended, injected), end));
+        chunked(stream).and_then(|()| follow(stream, shared, asked, (number, known, ended, injected), end));
     shared.state().streams.remove(&number);
     outcome
 }
@@ -139,7 +153,12 @@ fn follow(
                 lines.extend(resource.injected.iter().skip(injected).cloned());
                 injected = resource.injected.len();
                 let news = resource.events.iter().filter(|(revision, _)| *revision > known);
-                lines.extend(news.map(|(_, line)| Arc::clone(line)));
+                let mut news: Vec<Arc<str>> = news.map(|(_, line)| Arc::clone(line)).collect();
+                if state.by_name {
+                    // What becomes of one object stays in its order.
+                    news.sort_by_cached_key(|line| name(line));
+                }
+                lines.append(&mut news);
                 known = resource.events.last().map_or(known, |(revision, _)| known.max(*revision));
                 if !lines.is_empty() {
                     break;
@@ -158,12 +177,24 @@ fn follow(
     }
 }
 
+/// Name of the object of a line.
+fn name(line: &str) -> Option<String> {
+    let event: serde_json::Value = serde_json::from_str(line).ok()?;
+    Some(event["object"]["metadata"]["name"].as_str()?.to_owned())
+}
+
 fn finish(stream: &mut TcpStream, how: How) -> io::Result<Next> {
     match how {
         How::Clean => chunk(stream, b"").map(|()| Next::Request),
         How::Closed => Ok(Next::Close),
         How::MidLine => {
             chunk(stream, br#"{"type":"MODIFIED","object":{"metadata":{"name":"gpu-"#)?;
+            Ok(Next::Close)
+        }
+        How::MidChunk => {
+            // Of a chunk of 4096 bytes the first few.
+            stream
+                .write_all(b"1000\r\n{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"gpu-1\"")?;
             Ok(Next::Close)
         }
     }

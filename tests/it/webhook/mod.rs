@@ -109,6 +109,31 @@ impl Server {
         if status.map_err(|e| e.to_string())?.success() { Ok(()) } else { Err("kill failed".into()) }
     }
 
+    /// Threads and open files of the process, where the system tells them (Linux).
+    pub(crate) fn belongings(&self) -> Option<(usize, usize)> {
+        let count =
+            |of: &str| Some(std::fs::read_dir(format!("/proc/{}/{of}", self.child.id())).ok()?.count());
+        Some((count("task")?, count("fd")?))
+    }
+
+    /// Open connections of the process to a port of this machine, where the system tells them (Linux).
+    pub(crate) fn connections_to(&self, port: u16) -> Option<usize> {
+        let process = format!("/proc/{}", self.child.id());
+        let files = std::fs::read_dir(format!("{process}/fd")).ok()?.filter_map(Result::ok);
+        let links = files.filter_map(|file| std::fs::read_link(file.path()).ok());
+        let ours: Vec<String> = links.map(|link| link.to_string_lossy().into_owned()).collect();
+        let table = std::fs::read_to_string(format!("{process}/net/tcp")).ok()?;
+        // Number, local address, remote address, state (01: established), and the inode as the tenth.
+        let open = table.lines().skip(1).filter(|line| {
+            let row: Vec<&str> = line.split_whitespace().collect();
+            row.len() > 9
+                && row[2].ends_with(&format!(":{port:04X}"))
+                && row[3] == "01"
+                && ours.contains(&format!("socket:[{}]", row[9]))
+        });
+        Some(open.count())
+    }
+
     /// Waits for the end; the exit code.
     pub(crate) fn wait(&mut self, most: Duration) -> Result<i32, String> {
         let end = std::time::Instant::now() + most;
@@ -138,7 +163,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    fn read(stream: &mut impl Read) -> Result<Self, String> {
+    pub(crate) fn read(stream: &mut impl Read) -> Result<Self, String> {
         let mut bytes = Vec::new();
         let mut buffer = [0; 16 * 1024];
         loop {
@@ -220,6 +245,8 @@ impl Client {
         let connection = ClientConnection::new(Arc::new(config), name).map_err(|e| e.to_string())?;
         let socket = TcpStream::connect(address).map_err(|e| e.to_string())?;
         socket.set_read_timeout(Some(Duration::from_secs(20))).map_err(|e| e.to_string())?;
+        // Head and body are two writes; the second must not wait for the first to be acknowledged.
+        socket.set_nodelay(true).map_err(|e| e.to_string())?;
         let mut stream = StreamOwned::new(connection, socket);
         // The handshake, so that what follows is HTTP alone.
         while stream.conn.is_handshaking() {
