@@ -59,6 +59,15 @@ impl ResourceName {
             Self::Suffix(name) => resource.split_once('/').is_some_and(|(_, n)| n == name),
         }
     }
+
+    /// The whole name, where it is known.
+    #[must_use]
+    pub fn full(&self) -> Option<&str> {
+        match self {
+            Self::Full(name) => Some(name),
+            Self::Suffix(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for ResourceName {

@@ -359,15 +359,13 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
         plan.withheld = Some(Withheld::UnknownRails(name.to_owned()));
         return plan;
     };
-    plan.unused_interfaces = rails::unused(profile, rails);
-    networks::plan(scene, profile, rails, evidence, &mut plan);
+    let attached = networks::plan(scene, profile, rails, evidence, &mut plan);
     if profile.inject == Inject::Annotations {
         return plan;
     }
     shm::plan_volume(scene, profile, &mut plan);
     placement::plan(scene, profile, &mut plan);
     // Container by container, so that a patch and a reader find one container's edits together.
-    let attached = networks::attached_rails(scene, profile, &plan);
     let wanted = resources::wanted(scene, profile, &plan, &attached);
     for index in 0..scene.pod.containers().len() {
         if let Some(target) = plan.target(index) {
