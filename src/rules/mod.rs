@@ -16,6 +16,7 @@ mod rails;
 mod resolution;
 mod resources;
 mod sriov;
+mod units;
 
 pub use finding::{Finding, Findings, Severity};
 pub use nccl_numbers::is_word_for_number;
@@ -24,7 +25,7 @@ use crate::fabric::Resolution;
 use crate::multus::{AnnotationError, Networks};
 use crate::plan::Plan;
 use crate::plan::overlay::Overlay;
-use crate::pod::PodView;
+use crate::pod::{Container, PodView};
 use crate::snapshot::{NamespaceFacts, Snapshot};
 
 /// A rule: what it is, and how it is checked.
@@ -90,6 +91,8 @@ pub static RULES: &[&dyn Rule] = &[
     &attachments::CniConfiguration,
     &resources::Quantity,
     &resources::FewerUnits,
+    &units::OtherContainer,
+    &units::MoreUnits,
     &sriov::VfioWithRdma,
     &device_plugins::DevicePluginConfig,
     &nccl::IbDisabled,
@@ -168,6 +171,15 @@ impl<'a> PodContext<'a> {
     #[must_use]
     pub fn pod(&self) -> &'a PodView<'a> {
         self.overlay.pod()
+    }
+
+    /// Whether the profile is for an app container; without a plan, whether it asks for accelerators.
+    #[must_use]
+    pub fn is_target(&self, index: usize, container: &Container<'_>) -> bool {
+        match self.plan.targets.is_empty() {
+            true => self.snapshot.settings().accelerators.demand(container).any,
+            false => self.plan.target(index).is_some(),
+        }
     }
 
     /// Whether an app container gets a device for RDMA, as far as names and facts tell: a resource of a

@@ -244,15 +244,15 @@ impl Rule for FewerUnits {
 }
 
 /// Attachments that take units of one resource.
-struct Needed {
-    resource: ResourceName,
-    attachments: i64,
+pub(super) struct Needed {
+    pub(super) resource: ResourceName,
+    pub(super) attachments: i64,
     /// Whether every one of them is known to take a device.
-    certain: bool,
+    pub(super) certain: bool,
 }
 
 /// Attachments by the resource they take, with what the resource is called.
-fn needed(context: &PodContext<'_>, networks: &Networks<'_>) -> BTreeMap<String, Needed> {
+pub(super) fn needed(context: &PodContext<'_>, networks: &Networks<'_>) -> BTreeMap<String, Needed> {
     let profile = context.resolution.profile().map(|(p, _)| p);
     let mut needed: BTreeMap<String, Needed> = BTreeMap::new();
     for item in &networks.items {
@@ -276,7 +276,7 @@ fn needed(context: &PodContext<'_>, networks: &Networks<'_>) -> BTreeMap<String,
 
 /// Units that Multus can hand out: those of app containers and native sidecars. The kubelet does not report
 /// devices of plain init containers (kubernetes/kubernetes#120501).
-fn units_in_pod(context: &PodContext<'_>, pod: &PodView<'_>, resource: &ResourceName) -> i64 {
+pub(super) fn units_in_pod(context: &PodContext<'_>, pod: &PodView<'_>, resource: &ResourceName) -> i64 {
     let planned = context.plan.changes.iter().filter_map(|c| match &c.edit {
         crate::plan::Edit::Quantity { name, container, .. } if resource.matches(name) => {
             Some((*container, name.as_str()))

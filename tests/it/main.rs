@@ -6,6 +6,7 @@
 mod bad_facts;
 mod bad_input;
 mod cluster;
+mod convergence;
 mod corpus;
 mod corpus_nodes;
 mod documents;
@@ -58,6 +59,7 @@ fn main() -> std::process::ExitCode {
     properties::add(&mut suite);
     landing::add(&mut suite);
     gang::add(&mut suite);
+    convergence::add(&mut suite);
     parsers::add(&mut suite);
     no_value::add(&mut suite);
     why::add(&mut suite);
