@@ -15,12 +15,12 @@ pub(crate) use env::unused_interface;
 pub use placement::TERMS_PATH;
 pub use rails::RAILS_ANNOTATION;
 pub use shm::{SHM_PATH, recommended as recommended_shm};
-pub use targets::Target;
+pub use targets::{CONTAINERS_ANNOTATION, Target, WrongContainers};
 
 use crate::fabric::profile::{Inject, Requirement};
 use crate::fabric::{Evidence, Missing, Profile, missing};
 use crate::multus::Networks;
-use crate::pod::PodView;
+use crate::pod::{Demands, PodView};
 use crate::snapshot::{NamespaceFacts, Snapshot};
 use crate::text::token;
 use serde::Serialize;
@@ -296,6 +296,10 @@ pub enum Withheld {
     Unreadable,
     /// The pod asks for a part of the rails that the profile does not have.
     UnknownRails(String),
+    /// The pod names containers that the profile cannot be for.
+    WrongContainers(WrongContainers),
+    /// A claim of the pod brings network devices: a DRA driver serves it.
+    NetworkClaim,
 }
 
 /// Why a container does not get `IPC_LOCK`.
@@ -321,6 +325,8 @@ pub enum EnvRefusal {
 pub struct Scene<'a> {
     /// The pod or pod template.
     pub pod: &'a PodView<'a>,
+    /// What its containers ask of accelerators.
+    pub demands: &'a Demands,
     /// Its networks annotation; an error where it cannot be read.
     pub networks: Option<&'a Result<Networks<'a>, crate::multus::AnnotationError>>,
     /// Its namespace.
@@ -338,11 +344,13 @@ pub struct Scene<'a> {
 /// Plans a profile for a pod.
 #[must_use]
 pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
-    let accelerators = &scene.snapshot.settings().accelerators;
-    let targets = targets::find(scene.pod, accelerators, profile);
-    let mut plan =
-        Plan { accelerators: targets.iter().map(|t| t.accelerators).sum(), targets, ..Plan::default() };
-    plan.withheld = withheld(scene, profile);
+    let (targets, wrong) = match targets::find(scene, profile) {
+        Ok(targets) => (targets, None),
+        Err(wrong) => (Vec::new(), Some(Withheld::WrongContainers(wrong))),
+    };
+    let accelerators = targets.iter().fold(0_u32, |sum, t| sum.saturating_add(t.accelerators));
+    let mut plan = Plan { accelerators, targets, ..Plan::default() };
+    plan.withheld = withheld(scene, profile).or(wrong);
     if plan.withheld.is_none() {
         plan.missing = missing(profile, scene.namespace, scene.snapshot);
         // A pod whose network does not exist never starts. A resource may come with a plugin that is still starting on
@@ -383,6 +391,7 @@ fn withheld(scene: Scene<'_>, profile: &Profile) -> Option<Withheld> {
         Some(Withheld::OptedOut) => Some(Withheld::OptedOut),
         _ if profile.inject == Inject::Review => Some(Withheld::ReviewOnly),
         None if matches!(scene.networks, Some(Err(_))) => Some(Withheld::Unreadable),
+        None if scene.demands.network_claim() => Some(Withheld::NetworkClaim),
         reason => reason,
     }
 }

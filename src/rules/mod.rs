@@ -16,6 +16,7 @@ mod rails;
 mod resolution;
 mod resources;
 mod sriov;
+mod targets;
 mod units;
 
 pub use finding::{Finding, Findings, Severity};
@@ -25,7 +26,7 @@ use crate::fabric::Resolution;
 use crate::multus::{AnnotationError, Networks};
 use crate::plan::Plan;
 use crate::plan::overlay::Overlay;
-use crate::pod::{Container, PodView};
+use crate::pod::{Demands, PodView};
 use crate::snapshot::{NamespaceFacts, Snapshot};
 
 /// A rule: what it is, and how it is checked.
@@ -116,6 +117,7 @@ pub static RULES: &[&dyn Rule] = &[
     &profile_objects::Unusable,
     &profile_objects::InUse,
     &cluster::OldFacts,
+    &targets::Containers,
 ];
 
 /// A rule by id, in any case.
@@ -154,6 +156,8 @@ pub struct PodContext<'a> {
     pub overlay: Overlay<'a>,
     /// The plan.
     pub plan: &'a Plan,
+    /// What the pod's containers ask of accelerators.
+    pub demands: &'a Demands,
     /// How the profile was found.
     pub resolution: &'a Resolution,
     /// The networks annotation as it came; `None` where there is none.
@@ -175,9 +179,9 @@ impl<'a> PodContext<'a> {
 
     /// Whether the profile is for an app container; without a plan, whether it asks for accelerators.
     #[must_use]
-    pub fn is_target(&self, index: usize, container: &Container<'_>) -> bool {
+    pub fn is_target(&self, index: usize) -> bool {
         match self.plan.targets.is_empty() {
-            true => self.snapshot.settings().accelerators.demand(container).any,
+            true => self.demands.app(index).any,
             false => self.plan.target(index).is_some(),
         }
     }

@@ -107,7 +107,7 @@ impl Rule for OtherContainer {
             let mut strangers = Vec::new();
             let (mut any, profile_units) = (false, profile.and_then(|p| Some((p, needed.resource.full()?))));
             for (index, container) in pod.containers().iter().enumerate() {
-                if context.is_target(index, container) {
+                if context.is_target(index) {
                     any = true;
                     let planned = profile_units.filter(|(p, name)| p.serves_resource(name));
                     let own = units(index, container);

@@ -99,6 +99,11 @@ fn metadata(dice: &mut Dice<'_>) -> Value {
         put(&mut annotations, "fabric-admission.dev/rails", 9, dice, |dice| {
             if dice.odd() { dice.pick(&["s9", ""]) } else { dice.pick(&["s0", "s0", "s1"]) }.into()
         });
+        if dice.odd() {
+            put(&mut annotations, "fabric-admission.dev/containers", 30, dice, |dice| {
+                dice.pick(&["trainer", "trainer,worker", "worker , istio-proxy", "", "absent"]).into()
+            });
+        }
         put(&mut annotations, "networking.gke.io/interfaces", 3, dice, |_| "[]".into());
         put(&mut annotations, "kubernetes.io/config.mirror", 2, dice, |_| "x".into());
         put(&mut annotations, "example.com/note", 40, dice, |_| "a\"b\\c\n\u{e9}".into());
