@@ -4,7 +4,7 @@ use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::fabric::nodes::{Constraints, landing};
 use crate::fabric::resolve::awaits;
 use crate::fabric::{Because, Evidence, Missing, Resolution, SHOWN};
-use crate::plan::by_itself;
+use crate::plan::{Edit, by_itself};
 use crate::snapshot::{Ambiguity, PROFILE_ANNOTATION};
 use crate::text::printable;
 
@@ -401,9 +401,14 @@ impl Rule for PoolAtZero {
         // Once a pod has what the profile gives it, that is the evidence; nothing else about it has changed.
         if *evidence != Evidence::Selectors {
             let constraints = Constraints::of(context.pod());
-            let landing = landing(&constraints, nodes);
+            let mut landing = landing(&constraints, nodes);
             let facts = (context.namespace, context.namespace_facts);
             let carrying = context.snapshot.catalog().classes_of(&profile.name);
+            // What the plan adds keeps the pod to the profile's nodes, as it will the next time.
+            let kept = context.plan.changes.iter().any(|c| matches!(c.edit, Edit::NodeRequirement { .. }));
+            if let Some(carrying) = carrying.filter(|_| kept) {
+                landing.intersect_with(carrying);
+            }
             if carrying.is_none_or(|carrying| !landing.is_disjoint(carrying))
                 || !awaits(profile, &constraints, &landing, facts, context.snapshot)
             {
