@@ -4,6 +4,7 @@
 mod env;
 mod ipc_lock;
 mod networks;
+mod node_selector;
 pub mod overlay;
 mod placement;
 mod rails;
@@ -12,6 +13,7 @@ mod shm;
 mod targets;
 
 pub(crate) use env::unused_interface;
+pub(crate) use networks::serves_namespace;
 pub use placement::TERMS_PATH;
 pub use rails::RAILS_ANNOTATION;
 pub use shm::{SHM_PATH, recommended as recommended_shm};
@@ -103,6 +105,13 @@ pub enum Edit {
         size: i64,
         /// Its index once it is there.
         index: usize,
+    },
+    /// A label of the node selector.
+    NodeSelector {
+        /// Key.
+        key: String,
+        /// Value.
+        value: String,
     },
     /// A requirement of the required node affinity.
     NodeRequirement {
@@ -216,6 +225,7 @@ impl Edit {
                 format!("/metadata/annotations/{}", token(crate::multus::NETWORKS_ANNOTATION))
             }
             Self::ShmVolume { index, .. } => format!("/spec/volumes/{index}"),
+            Self::NodeSelector { key, .. } => format!("/spec/nodeSelector/{}", token(key)),
             Self::NodeRequirement { term, index, .. } => {
                 format!("{TERMS_PATH}/{term}/matchExpressions/{index}")
             }
@@ -249,6 +259,7 @@ impl Edit {
             Self::ShmVolume { name, size, .. } => {
                 format!("volume {name}: emptyDir in memory, sizeLimit {}", crate::pod::Bytes(*size))
             }
+            Self::NodeSelector { key, value } => format!("node selector: {key}={value}"),
             Self::NodeRequirement { requirement, .. } => {
                 let values = requirement.values.join(", ");
                 let values = if values.is_empty() { values } else { format!(" ({values})") };
@@ -266,7 +277,10 @@ impl Edit {
     #[must_use]
     pub fn container(&self) -> Option<usize> {
         match self {
-            Self::Networks { .. } | Self::ShmVolume { .. } | Self::NodeRequirement { .. } => None,
+            Self::Networks { .. }
+            | Self::ShmVolume { .. }
+            | Self::NodeSelector { .. }
+            | Self::NodeRequirement { .. } => None,
             Self::Quantity { container, .. }
             | Self::Capability { container, .. }
             | Self::Env { container, .. }
@@ -369,6 +383,15 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     };
     let attached = networks::plan(scene, profile, rails, evidence, &mut plan);
     if profile.inject == Inject::Annotations {
+        return plan;
+    }
+    if profile.inject == Inject::Networks {
+        node_selector::plan(scene, &mut plan);
+        placement::plan(scene, profile, &mut plan);
+        let wanted = resources::wanted(scene, profile, &plan, &attached);
+        for target in plan.targets.clone() {
+            resources::plan(scene, target, &wanted, &mut plan);
+        }
         return plan;
     }
     shm::plan_volume(scene, profile, &mut plan);

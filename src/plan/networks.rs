@@ -1,7 +1,9 @@
 //! The networks annotation: the profile's rails merged with what is there.
 
 use super::{Change, Edit, Plan, RAILS_ANNOTATION, Scene};
+use crate::fabric::profile::Inject;
 use crate::fabric::{Evidence, Profile, Rail};
+use crate::multus::network::is_extended;
 use crate::multus::{Networks, Selection, parse};
 use crate::text::count;
 use std::borrow::Cow;
@@ -12,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Attached<'a> {
     /// Resource whose unit it takes.
     pub(super) resource: Option<&'a str>,
-    /// Whether its network is one of the profile's.
+    /// Whether its network is one that the profile serves.
     pub(super) rail: bool,
 }
 
@@ -76,13 +78,25 @@ fn attached<'a>(scene: Scene<'a>, profile: &'a Profile, item: &Selection<'_>) ->
     if let Some(rail) = profile.rail_on(namespace, &item.name, scene.namespace) {
         return Attached { resource: rail.resource.as_deref(), rail: true };
     }
+    let fact = scene.snapshot.network(namespace, &item.name);
+    if profile.inject == Inject::Networks {
+        let fact = fact.filter(|_| serves_namespace(scene.namespace, namespace));
+        let resource = fact.and_then(|f| f.resource.as_ref()?.full());
+        return Attached { resource: resource.filter(|name| is_extended(name)), rail: true };
+    }
     // What networks of other namespaces take is not the pod's to learn.
     let told = namespace == scene.namespace;
-    let fact =
-        scene.snapshot.network(namespace, &item.name).filter(|f| told && f.takes_device != Some(false));
+    let fact = fact.filter(|f| told && f.takes_device != Some(false));
     let resource = fact.and_then(|f| f.resource.as_ref()?.full());
     let shared = |name: &&str| profile.rails.iter().any(|r| r.resource.as_deref() == Some(*name));
     Attached { resource: resource.filter(shared), rail: false }
+}
+
+/// Whether networks of a namespace are looked into for a pod that names them: those of its own, and of `default`, which
+/// Multus leaves open to all where it keeps namespaces apart (multus-cni docs/configuration.md, namespaceIsolation).
+#[must_use]
+pub(crate) fn serves_namespace(pod_namespace: &str, namespace: &str) -> bool {
+    namespace == pod_namespace || namespace == "default"
 }
 
 /// The rails that no attachment of the pod serves. A network under the interface of a rail is that rail; beyond that a

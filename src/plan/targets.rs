@@ -3,6 +3,7 @@
 
 use super::Scene;
 use crate::fabric::Profile;
+use crate::fabric::profile::Inject;
 use crate::pod::Demands;
 use crate::text::nearest;
 use std::collections::BTreeMap;
@@ -56,7 +57,8 @@ pub(super) fn find(scene: Scene<'_>, profile: &Profile) -> Result<Vec<Target>, W
     };
     if let Some(list) = pod.annotation(CONTAINERS_ANNOTATION) {
         let named = named(scene, list)?;
-        if !demands.any() && !apps.clone().any(|index| demands.is_unread(index)) {
+        let asks = demands.any() || profile.inject == Inject::Networks;
+        if !asks && !apps.clone().any(|index| demands.is_unread(index)) {
             return Err(WrongContainers::NoAccelerators);
         }
         return Ok(weigh(&named, demands, apps.filter(|i| demands.app(*i).any).map(target).collect()));
@@ -68,6 +70,12 @@ pub(super) fn find(scene: Scene<'_>, profile: &Profile) -> Result<Vec<Target>, W
         .collect();
     if !found.is_empty() {
         return Ok(found);
+    }
+    // Beside network-resources-injector's container 0: the first that may be the user's.
+    if profile.inject == Inject::Networks {
+        let present = |index: usize| pod.containers().get(index).is_some_and(|c| c.present);
+        let first = apps.into_iter().find(|index| present(*index) && !is_mesh_proxy(names(*index)));
+        return Ok(first.map(|index| Target { index, accelerators: 1 }).into_iter().collect());
     }
     // A claim that cannot be read may be for a whole node; its container is the only one that may compute.
     let unread = apps.filter(|index| demands.is_unread(*index) && !is_mesh_proxy(names(*index)));

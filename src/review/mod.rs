@@ -7,8 +7,9 @@ pub mod response;
 pub mod webhook;
 
 use crate::fabric::nodes::Constraints;
+use crate::fabric::profile::Inject;
 use crate::fabric::why::{Why, why};
-use crate::fabric::{Because, Evidence, Profile, Question, Resolution, resolve};
+use crate::fabric::{Because, Evidence, Profile, Question, Resolution, default_profile, resolve};
 use crate::multus::{self, AnnotationError, Networks};
 use crate::patch::{Operation, operations};
 use crate::plan::overlay::Overlay;
@@ -83,15 +84,24 @@ pub struct Decision {
 pub fn why_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Option<Why>, DecodeError> {
     let pod: PodView<'_> = decode::object(request.json)?;
     let demands = Demands::of(&pod, request.namespace, snapshot);
-    if !in_scope(&pod, &demands) {
+    if !in_scope(&pod, &demands, request, snapshot) {
         return Ok(None);
     }
     let networks = pod.annotation(multus::NETWORKS_ANNOTATION).and_then(|text| multus::parse(text).ok());
     Ok(Some(why(question(&pod, networks.as_ref(), request, &demands), snapshot)))
 }
 
-fn in_scope(pod: &PodView<'_>, demands: &Demands) -> bool {
-    demands.any() || pod.annotation(PROFILE_ANNOTATION).is_some()
+fn in_scope(pod: &PodView<'_>, demands: &Demands, request: PodRequest<'_>, snapshot: &Snapshot) -> bool {
+    demands.any()
+        || pod.annotation(PROFILE_ANNOTATION).is_some()
+        || pod.annotation(multus::NETWORKS_ANNOTATION).is_some()
+            && serves_networks(request.namespace, snapshot)
+}
+
+/// Whether pods of a namespace get what the networks need that they name, accelerators or not.
+fn serves_networks(namespace: &str, snapshot: &Snapshot) -> bool {
+    let default = default_profile(snapshot.namespace(namespace), snapshot);
+    default.and_then(|(name, _)| snapshot.profile(name)).is_some_and(|p| p.inject == Inject::Networks)
 }
 
 fn question<'a>(
@@ -118,7 +128,7 @@ fn question<'a>(
 pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decision, DecodeError> {
     let pod: PodView<'_> = decode::object(request.json)?;
     let demands = Demands::of(&pod, request.namespace, snapshot);
-    if !in_scope(&pod, &demands) {
+    if !in_scope(&pod, &demands, request, snapshot) {
         return Ok(Decision::default());
     }
     if Constraints::stated(&pod) > MAX_STATED {

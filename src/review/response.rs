@@ -155,14 +155,15 @@ fn line(text: &str) -> String {
 
 /// Kinds of things that changes set, in a few words.
 fn injected<'a>(edits: impl Iterator<Item = &'a Edit>) -> String {
-    let (mut networks, mut units, mut lock, mut shm, mut nodes, mut env) =
-        (false, false, false, false, false, 0);
+    let (mut networks, mut units, mut lock, mut shm, mut selector, mut nodes, mut env) =
+        (false, false, false, false, false, false, 0);
     for edit in edits {
         match edit {
             Edit::Networks { .. } => networks = true,
             Edit::Quantity { .. } => units = true,
             Edit::Capability { .. } => lock = true,
             Edit::ShmVolume { .. } | Edit::ShmMount { .. } => shm = true,
+            Edit::NodeSelector { .. } => selector = true,
             Edit::NodeRequirement { .. } => nodes = true,
             Edit::Env { .. } => env += 1,
         }
@@ -173,6 +174,7 @@ fn injected<'a>(edits: impl Iterator<Item = &'a Edit>) -> String {
         (units, "RDMA resources"),
         (lock, "IPC_LOCK"),
         (shm, "/dev/shm"),
+        (selector, "node selector"),
         (nodes, "node affinity"),
     ] {
         if there {

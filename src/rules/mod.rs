@@ -10,6 +10,7 @@ mod memory;
 mod nccl;
 pub mod nccl_numbers;
 mod networks;
+mod pod_networks;
 mod profile_objects;
 mod profiles;
 mod rails;
@@ -90,6 +91,7 @@ pub static RULES: &[&dyn Rule] = &[
     &networks::Unreadable,
     &networks::HostNetwork,
     &attachments::CniConfiguration,
+    &pod_networks::PodNetworks,
     &resources::Quantity,
     &resources::FewerUnits,
     &units::OtherContainer,

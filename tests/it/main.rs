@@ -21,6 +21,7 @@ mod landing;
 mod layers;
 mod live;
 mod no_value;
+mod nri;
 mod odd_pods;
 mod parsers;
 mod placement;
@@ -62,6 +63,7 @@ fn main() -> std::process::ExitCode {
     convergence::add(&mut suite);
     parsers::add(&mut suite);
     no_value::add(&mut suite);
+    nri::add(&mut suite);
     why::add(&mut suite);
     webhook::add(&mut suite);
     live::add(&mut suite);
