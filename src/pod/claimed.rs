@@ -38,7 +38,8 @@ pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claim
     for (index, container) in all.filter(running) {
         let own = container.resources.as_ref().and_then(|r| r.claims.as_deref()).unwrap_or_default();
         for entry in own {
-            let name = entry.name.as_deref().unwrap_or_default();
+            // A null in the list uses nothing.
+            let Some(name) = entry.name.as_deref() else { continue };
             uses.entry(name).or_default().push((index, entry.request.as_deref().unwrap_or_default()));
         }
     }
