@@ -1,7 +1,7 @@
 //! Beside other writers of the networks annotation and of quantities, in any order and again by reinvocation, a pod
 //! comes to rest: our next decision changes nothing, nothing of theirs is lost, and no unit is asked twice.
 
-mod writers;
+pub(crate) mod writers;
 
 use crate::cluster::World;
 use crate::suite::{Outcome, Suite};

@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 pub(crate) const NETWORKS: &str = "k8s.v1.cni.cncf.io/networks";
 
 /// Networks of the cluster with their resource.
-pub(crate) const DEFINITIONS: [(&str, &str, Option<&str>); 6] = [
+pub(crate) const DEFINITIONS: [(&str, &str, Option<&str>); 7] = [
     ("fabric", "net", Some("example.com/vf")),
     ("fabric", "rail-a", Some("example.com/a")),
     ("fabric", "rail-b", Some("example.com/b")),
     ("team", "storage", None),
     ("team", "capture", Some("example.com/vf")),
     ("default", "istio-cni", None),
+    ("default", "sriov-rdma-network", Some("nvidia.com/sriov_resource")),
 ];
 
 /// One call of another webhook, or one write of a controller.
