@@ -158,14 +158,17 @@ pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decisi
     };
     let not_injected = request.stage == Stage::Final && lacks_everything(scene, &plan, &resolution);
     let plan = if request.stage == Stage::Final { plan.without_changes() } else { plan };
+    let overlay = Overlay::new(&pod, &plan);
+    let planned = overlay.planned_networks().map(multus::parse);
     let context = PodContext {
         tenant_view: request.tenant_view,
         not_injected,
-        overlay: Overlay::new(&pod, &plan),
+        overlay,
         plan: &plan,
         demands: &demands,
         resolution: &resolution,
         networks,
+        final_networks: planned.as_ref().or(networks),
         namespace: request.namespace,
         namespace_facts,
         snapshot,

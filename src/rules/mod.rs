@@ -164,6 +164,8 @@ pub struct PodContext<'a> {
     pub resolution: &'a Resolution,
     /// The networks annotation as it came; `None` where there is none.
     pub networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
+    /// The same with the plan laid over it.
+    pub final_networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
     /// Namespace of the pod.
     pub namespace: &'a str,
     /// What is known of the namespace.

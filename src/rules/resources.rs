@@ -2,7 +2,7 @@
 
 use super::networks::annotation_path;
 use super::{Findings, Meta, PodContext, Rule, Severity};
-use crate::multus::{Networks, ResourceName, parse};
+use crate::multus::{Networks, ResourceName};
 use crate::pod::view::{Container, PodView};
 use crate::pod::{Quantity as Amount, QuantityError};
 use crate::text::{count, printable, token};
@@ -219,9 +219,7 @@ impl Rule for FewerUnits {
         if pod.host_network() || claims {
             return;
         }
-        let planned = context.overlay.planned_networks().map(parse);
-        let networks = planned.as_ref().or(context.networks);
-        let Some(Ok(networks)) = networks else { return };
+        let Some(Ok(networks)) = context.final_networks else { return };
         for (shown, Needed { resource, attachments, certain }) in needed(context, networks) {
             let units = units_in_pod(context, pod, &resource);
             if units >= attachments {

@@ -2,7 +2,6 @@
 
 use super::resources::{needed, units_in_pod};
 use super::{Findings, Meta, PodContext, Rule, Severity};
-use crate::multus::parse;
 use crate::pod::view::Container;
 use crate::text::{count, printable, token};
 
@@ -91,8 +90,7 @@ impl Rule for OtherContainer {
         if pod.host_network() {
             return;
         }
-        let planned = context.overlay.planned_networks().map(parse);
-        let Some(Ok(networks)) = planned.as_ref().or(context.networks) else { return };
+        let Some(Ok(networks)) = context.final_networks else { return };
         let profile = context.resolution.profile().map(|(p, _)| p);
         for (shown, needed) in needed(context, networks) {
             let is_it = |name: &str| {
@@ -210,8 +208,7 @@ impl Rule for MoreUnits {
         if pod.host_network() {
             return;
         }
-        let planned = context.overlay.planned_networks().map(parse);
-        let Some(Ok(networks)) = planned.as_ref().or(context.networks) else { return };
+        let Some(Ok(networks)) = context.final_networks else { return };
         for (shown, needed) in needed(context, networks).into_iter().filter(|(_, n)| n.certain) {
             let units = units_in_pod(context, pod, &needed.resource);
             if units <= needed.attachments {
