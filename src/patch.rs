@@ -64,6 +64,7 @@ pub fn operations(pod: &PodView<'_>, plan: &Plan) -> Vec<Operation> {
     let volumes = plan.changes.iter().filter_map(|c| volume(&c.edit)).collect();
     let has = pod.spec.as_ref().is_some_and(|s| s.volumes.is_some());
     append(has, "/spec/volumes", volumes, &mut out);
+    node_selector(pod, plan, &mut out);
     node_affinity(pod, plan, &mut out);
     for (index, container) in pod.containers().iter().enumerate() {
         let changes = plan.of_container(index);
@@ -115,6 +116,24 @@ fn annotations(pod: &PodView<'_>, plan: &Plan, out: &mut Vec<Operation>) {
         push(out, "add", "/metadata/annotations".to_owned(), object(&pairs));
     } else {
         push(out, "add", "/metadata".to_owned(), object(&[("annotations", object(&pairs))]));
+    }
+}
+
+fn node_selector(pod: &PodView<'_>, plan: &Plan, out: &mut Vec<Operation>) {
+    let labels = plan.changes.iter().filter_map(|c| match &c.edit {
+        Edit::NodeSelector { key, value } => Some((key.as_str(), string(value))),
+        _ => None,
+    });
+    let labels: Vec<_> = labels.collect();
+    if labels.is_empty() {
+        return;
+    }
+    if pod.spec.as_ref().is_some_and(|s| s.node_selector.is_some()) {
+        for (key, value) in labels {
+            push(out, "add", format!("/spec/nodeSelector/{}", token(key)), value);
+        }
+    } else {
+        push(out, "add", "/spec/nodeSelector".to_owned(), object(&labels));
     }
 }
 

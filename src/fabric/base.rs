@@ -10,4 +10,5 @@ pub const BASES: &[(&str, &str)] = &[
     ("ethernet-tcp", include_str!("../../policies/ethernet-tcp.yaml")),
     ("aws-efa", include_str!("../../policies/aws-efa.yaml")),
     ("azure-nd", include_str!("../../policies/azure-nd.yaml")),
+    ("nri-compat", include_str!("../../policies/nri-compat.yaml")),
 ];

@@ -21,5 +21,6 @@ pub use crd::definition;
 pub use missing::{Missing, missing, missing_anywhere};
 pub use print::{INJECTED_ANNOTATION, Then, mark};
 pub use profile::FabricProfile;
+pub(crate) use resolve::default_profile;
 pub use resolve::{Because, Evidence, Question, Resolution, SHOWN, resolve};
 pub use resolved::{EnvEntry, Profile, ProfileError, Rail, Subset, fixed_units};

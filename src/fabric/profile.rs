@@ -295,14 +295,18 @@ pub enum Attachment {
     None,
 }
 
-/// How much of a profile may be written into a pod: `full` (everything, the default), `annotations` (the provider's own
-/// webhook does the rest) or `review` (nothing, rules only).
+/// How much of a profile may be written into a pod: `full` (everything, the default), `networks` (the rails, and the
+/// resources and node selectors of every network that the pod names, as network-resources-injector gives them; no variables,
+/// shared memory or capabilities), `annotations` (the provider's own webhook does the rest) or `review` (nothing, rules
+/// only).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Inject {
     /// Everything the profile says.
     #[default]
     Full,
+    /// The rails, and what every network that the pod names needs: its resource and its node selector.
+    Networks,
     /// Annotations only; the provider's own webhook does the rest.
     Annotations,
     /// Nothing: rules only.

@@ -13,6 +13,9 @@ pub const IMPLICIT_DOMAIN: &str = "deviceclass.resource.kubernetes.io";
 /// ROCm/k8s-gpu-dra-driver, and AWS' for Neuron.
 const ACCELERATORS: [&str; 3] = ["gpu.nvidia.com", "gpu.amd.com", "neuron.aws.com"];
 
+/// Drivers of NICs: kubernetes-sigs/dranet and k8snetworkplumbingwg/dra-driver-sriov.
+const NETWORKS: [&str; 2] = ["dra.net", "sriovnetwork.k8snetworkplumbingwg.io"];
+
 /// What is known of a class.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeviceClass {
@@ -78,6 +81,13 @@ pub fn is_accelerator(name: &str, class: Option<&DeviceClass>) -> bool {
         }
         _ => ACCELERATORS.contains(&name),
     }
+}
+
+/// Whether a request of a class asks for network devices, told in the same way.
+#[must_use]
+pub fn is_network(name: &str, class: Option<&DeviceClass>) -> bool {
+    let driver = class.and_then(|c| c.driver.as_deref()).unwrap_or(name);
+    NETWORKS.contains(&driver)
 }
 
 #[cfg(test)]

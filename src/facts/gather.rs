@@ -57,6 +57,7 @@ impl Index {
                 interfaces: Vec::new(),
             };
             merge(&mut self.resources, resource, fact);
+            self.classes_behind.insert(resource.clone(), name.to_owned());
         }
         self.device_classes.insert(name.to_owned(), Arc::clone(class));
     }

@@ -43,6 +43,8 @@ pub struct Index {
     pub(super) node_policies: BTreeMap<(String, String), Arc<NodePolicy>>,
     pub(super) node_states: BTreeMap<String, Arc<NodeState>>,
     pub(super) device_classes: HashMap<String, Arc<DeviceClass>>,
+    /// DeviceClass by the extended resource that it stands behind.
+    pub(super) classes_behind: HashMap<String, String>,
     pub(super) claims: ByNamespace<DeviceClaim>,
     pub(super) claim_templates: ByNamespace<DeviceClaim>,
     /// By driver, then by pool, with the generation.
@@ -66,6 +68,12 @@ impl Index {
     #[must_use]
     pub fn resource(&self, name: &str) -> Option<&ResourceFact> {
         self.resources.get(name).or_else(|| self.suffixes.get(name.split_once('/')?.1))
+    }
+
+    /// The DeviceClass whose devices a resource stands for (KEP-5004).
+    #[must_use]
+    pub fn class_behind(&self, resource: &str) -> Option<&str> {
+        self.classes_behind.get(resource).map(String::as_str)
     }
 
     fn resource_of(&self, name: &ResourceName) -> Option<&ResourceFact> {

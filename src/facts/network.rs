@@ -6,7 +6,9 @@
 
 use super::Kind;
 use super::cni::{CniConfig, Plugin};
-use crate::multus::{Class, NetworkFact, RESOURCE_ANNOTATION, ResourceName, classify};
+use crate::multus::{
+    Class, NODE_SELECTOR_ANNOTATION, NetworkFact, RESOURCE_ANNOTATION, ResourceName, classify,
+};
 use crate::pod::decode::mapping;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -87,11 +89,15 @@ pub fn render(kind: Kind, object: &NetworkObject, default_namespace: &str) -> Op
     let bare = spec.resource_name.as_deref().filter(|n| !n.is_empty());
     // The operator puts its own prefix before the name (`RESOURCE_PREFIX` of its deployment), which no CR tells.
     let suffix = || bare.map(|r| ResourceName::Suffix(r.to_owned()));
+    let annotation = |key: &str| {
+        let annotations = object.metadata.as_ref().and_then(|m| m.annotations.as_ref());
+        annotations.and_then(|a| a.get(key)?.clone()).filter(|text| !text.is_empty())
+    };
+    let node_selector =
+        annotation(NODE_SELECTOR_ANNOTATION).filter(|_| kind == Kind::NetworkAttachmentDefinition);
     let (namespace, resource, class) = match kind {
         Kind::NetworkAttachmentDefinition => {
-            let annotations = object.metadata.as_ref().and_then(|m| m.annotations.as_ref());
-            let resource =
-                annotations.and_then(|a| a.get(RESOURCE_ANNOTATION)?.clone()).filter(|r| !r.is_empty());
+            let resource = annotation(RESOURCE_ANNOTATION);
             let config = object.config().and_then(|c| CniConfig::parse(c).ok());
             (own, resource.map(ResourceName::Full), config.map(|c| classify(&c)).unwrap_or_default())
         }
@@ -106,7 +112,8 @@ pub fn render(kind: Kind, object: &NetworkObject, default_namespace: &str) -> Op
         }
         _ => return None,
     };
-    let fact = NetworkFact { resource, takes_device: class.takes_device(), origin: kind.name(), class };
+    let takes_device = class.takes_device();
+    let fact = NetworkFact { resource, takes_device, node_selector, origin: kind.name(), class };
     Some(Rendered { namespace: namespace.to_owned(), name, fact })
 }
 

@@ -7,9 +7,12 @@ pub mod network;
 
 pub use annotation::{AnnotationError, Networks, Selection, parse};
 pub use class::{Class, LinkLayer, Sharing, classify};
-pub use network::{NetworkFact, NetworkRef, ResourceName};
+pub use network::{NetworkFact, NetworkRef, NodeLabel, ResourceName};
 
 /// Pod annotation that asks for secondary networks (Network Plumbing WG specification, section 4.1.1).
 pub const NETWORKS_ANNOTATION: &str = "k8s.v1.cni.cncf.io/networks";
 /// Annotation of a NetworkAttachmentDefinition that names the extended resource behind it.
 pub const RESOURCE_ANNOTATION: &str = "k8s.v1.cni.cncf.io/resourceName";
+/// Annotation of a NetworkAttachmentDefinition that names a label of the nodes that have it, as
+/// network-resources-injector reads it.
+pub const NODE_SELECTOR_ANNOTATION: &str = "k8s.v1.cni.cncf.io/nodeSelector";

@@ -59,6 +59,15 @@ impl ResourceName {
             Self::Suffix(name) => resource.split_once('/').is_some_and(|(_, n)| n == name),
         }
     }
+
+    /// The whole name, where it is known.
+    #[must_use]
+    pub fn full(&self) -> Option<&str> {
+        match self {
+            Self::Full(name) => Some(name),
+            Self::Suffix(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for ResourceName {
@@ -70,6 +79,46 @@ impl fmt::Display for ResourceName {
     }
 }
 
+/// A label that a network wants its nodes to have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NodeLabel<'a> {
+    /// Key.
+    pub key: &'a str,
+    /// Value; may be empty.
+    pub value: &'a str,
+}
+
+impl<'a> NodeLabel<'a> {
+    /// Reads `key=value`, or `key` for an empty value. `None` for what is no label: the API server would refuse the pod
+    /// (k8s.io/apimachinery pkg/util/validation, `IsQualifiedName`, `IsValidLabelValue`).
+    #[must_use]
+    pub fn parse(text: &'a str) -> Option<Self> {
+        let (key, value) = text.trim().split_once('=').unwrap_or((text.trim(), ""));
+        let part = |text: &str| {
+            let inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+            let edge = |c: char| c.is_ascii_alphanumeric();
+            text.len() <= 63 && text.bytes().all(inner) && text.starts_with(edge) && text.ends_with(edge)
+        };
+        let (domain, name) = key.split_once('/').map_or((None, key), |(domain, name)| (Some(domain), name));
+        let valid =
+            part(name) && domain.is_none_or(annotation::is_subdomain) && (value.is_empty() || part(value));
+        valid.then_some(Self { key, value })
+    }
+}
+
+/// Whether a container can ask for a resource of this name: an extended one, `domain/name`
+/// (kubernetes/kubernetes pkg/apis/core/v1/helper, `IsExtendedResourceName`).
+#[must_use]
+pub fn is_extended(name: &str) -> bool {
+    let own = |domain: &str| domain == "kubernetes.io" || domain.ends_with(".kubernetes.io");
+    name.split_once('/').is_some_and(|(domain, rest)| {
+        !own(domain)
+            && !domain.starts_with("requests.")
+            && !rest.contains('/')
+            && NodeLabel::parse(name).is_some_and(|label| label.value.is_empty() && label.key == name)
+    })
+}
+
 /// What is known of one network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetworkFact {
@@ -78,6 +127,8 @@ pub struct NetworkFact {
     /// Whether its CNI plugin takes one device an attachment; `None` where the plugin is not known. A shared HCA
     /// behind macvlan or IPoIB is a slot of the pod, not a device of an attachment.
     pub takes_device: Option<bool>,
+    /// Label that its nodes have, as its definition says; not checked.
+    pub node_selector: Option<String>,
     /// Kind of the object that says so.
     pub origin: &'static str,
     /// What its CNI configuration alone says.
@@ -87,6 +138,34 @@ pub struct NetworkFact {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_labels_of_nodes() {
+        let read = |text| NodeLabel::parse(text).map(|l| (l.key, l.value));
+        assert_eq!(read("kubernetes.io/hostname=n1"), Some(("kubernetes.io/hostname", "n1")));
+        assert_eq!(read(" rack "), Some(("rack", "")));
+        assert_eq!(read("rack="), Some(("rack", "")));
+        for bad in ["", "=", "=a", "a=b=c", "a b", "a=-", "/a=b", "A/a=b", "a/b/c=d", "a=b,c=d"] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn knows_extended_resources() {
+        assert!(is_extended("example.com/foo") && is_extended("openshift.io/x_1"));
+        for bad in [
+            "foo",
+            "cpu",
+            "kubernetes.io/x",
+            "a.kubernetes.io/x",
+            "a/b/c",
+            "requests.a.io/b",
+            "a.io/",
+            "a.io/b=c",
+        ] {
+            assert!(!is_extended(bad), "{bad}");
+        }
+    }
 
     #[test]
     fn reads_references() {

@@ -67,6 +67,13 @@ pub enum Edit {
         /// Its index once it is there.
         index: usize,
     },
+    /// A label of the node selector.
+    NodeSelector {
+        /// Key.
+        key: String,
+        /// Value.
+        value: String,
+    },
     /// A requirement of the required node affinity.
     NodeRequirement {
         /// Index of its term; of the first where there is none yet.
@@ -166,6 +173,7 @@ impl Edit {
             Self::File { name, .. } => {
                 format!("/metadata/annotations/{}", token(&format!("{FILE_ANNOTATION}{name}")))
             }
+            Self::NodeSelector { key, .. } => format!("/spec/nodeSelector/{}", token(key)),
             Self::NodeRequirement { term, index, .. } => {
                 format!("{TERMS_PATH}/{term}/matchExpressions/{index}")
             }
@@ -213,6 +221,7 @@ impl Edit {
             Self::ShmVolume { name, size, .. } => {
                 format!("volume {name}: emptyDir in memory, sizeLimit {}", crate::pod::Bytes(*size))
             }
+            Self::NodeSelector { key, value } => format!("node selector: {key}={value}"),
             Self::NodeRequirement { requirement, .. } => {
                 let values = requirement.values.join(", ");
                 let values = if values.is_empty() { values } else { format!(" ({values})") };
@@ -244,6 +253,7 @@ impl Edit {
             | Self::File { .. }
             | Self::ShmVolume { .. }
             | Self::FilesVolume { .. }
+            | Self::NodeSelector { .. }
             | Self::NodeRequirement { .. } => None,
             Self::Quantity { container, .. }
             | Self::Capability { container, .. }

@@ -9,6 +9,7 @@ mod injected;
 mod ipc_lock;
 mod nccl_conf;
 mod networks;
+mod node_selector;
 pub mod overlay;
 mod placement;
 mod rails;
@@ -20,15 +21,16 @@ pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use env::unused_interface;
 pub(crate) use files::field_path as file_field_path;
 pub use files::{FILE_ANNOTATION, FILES_PATH, FileRefusal, NCCL_CONF, NCCL_CONF_PATH};
+pub(crate) use networks::serves_namespace;
 pub use placement::TERMS_PATH;
 pub use rails::RAILS_ANNOTATION;
 pub use shm::{SHM_PATH, recommended as recommended_shm};
-pub use targets::Target;
+pub use targets::{CONTAINERS_ANNOTATION, Target, WrongContainers};
 
 use crate::fabric::profile::Inject;
 use crate::fabric::{Evidence, Missing, Profile, missing};
 use crate::multus::Networks;
-use crate::pod::PodView;
+use crate::pod::{Demands, PodView};
 use crate::snapshot::{NamespaceFacts, Snapshot};
 
 /// Annotation by which a pod keeps itself as it is. It stops the plan, not the rules.
@@ -149,6 +151,10 @@ pub enum Withheld {
     UnknownRails(String),
     /// The pod's annotations leave no room for ours, and the API server would refuse the pod.
     NoRoom,
+    /// The pod names containers that the profile cannot be for.
+    WrongContainers(WrongContainers),
+    /// A claim of the pod brings network devices: a DRA driver serves it.
+    NetworkClaim,
 }
 
 /// Why a container does not get `IPC_LOCK`.
@@ -185,6 +191,8 @@ impl EnvRefusal {
 pub struct Scene<'a> {
     /// The pod or pod template.
     pub pod: &'a PodView<'a>,
+    /// What its containers ask of accelerators.
+    pub demands: &'a Demands,
     /// Its networks annotation; an error where it cannot be read.
     pub networks: Option<&'a Result<Networks<'a>, crate::multus::AnnotationError>>,
     /// Its namespace.
@@ -213,11 +221,13 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
 }
 
 fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
-    let accelerators = &scene.snapshot.settings().accelerators;
-    let targets = targets::find(scene.pod, accelerators, profile);
-    let mut plan =
-        Plan { accelerators: targets.iter().map(|t| t.accelerators).sum(), targets, ..Plan::default() };
-    plan.withheld = withheld(scene, profile);
+    let (targets, wrong) = match targets::find(scene, profile) {
+        Ok(targets) => (targets, None),
+        Err(wrong) => (Vec::new(), Some(Withheld::WrongContainers(wrong))),
+    };
+    let accelerators = targets.iter().fold(0_u32, |sum, t| sum.saturating_add(t.accelerators));
+    let mut plan = Plan { accelerators, targets, ..Plan::default() };
+    plan.withheld = withheld(scene, profile).or(wrong);
     if plan.withheld.is_none() {
         plan.missing = missing(profile, scene.namespace, scene.snapshot);
         // A pod whose network does not exist never starts. A resource may come with a plugin that is still starting on
@@ -234,15 +244,22 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
         plan.withheld = Some(Withheld::UnknownRails(name.to_owned()));
         return plan;
     };
-    plan.unused_interfaces = rails::unused(profile, rails);
-    networks::plan(scene, profile, rails, evidence, &mut plan);
+    let attached = networks::plan(scene, profile, rails, evidence, &mut plan);
     if profile.inject == Inject::Annotations {
+        return plan;
+    }
+    if profile.inject == Inject::Networks {
+        node_selector::plan(scene, &mut plan);
+        placement::plan(scene, profile, &mut plan);
+        let wanted = resources::wanted(scene, profile, &plan, &attached);
+        for target in plan.targets.clone() {
+            resources::plan(scene, target, &wanted, &mut plan);
+        }
         return plan;
     }
     shm::plan_volume(scene, profile, &mut plan);
     placement::plan(scene, profile, &mut plan);
     // Container by container, so that a patch and a reader find one container's edits together.
-    let attached = networks::attached_rails(scene, profile, &plan);
     let wanted = resources::wanted(scene, profile, &plan, &attached);
     let variables = env::wanted(scene, profile, &mut plan);
     let files = files::plan(scene, profile, &variables, &mut plan);
@@ -267,6 +284,7 @@ fn withheld(scene: Scene<'_>, profile: &Profile) -> Option<Withheld> {
         Some(Withheld::OptedOut) => Some(Withheld::OptedOut),
         _ if profile.inject == Inject::Review => Some(Withheld::ReviewOnly),
         None if matches!(scene.networks, Some(Err(_))) => Some(Withheld::Unreadable),
+        None if scene.demands.network_claim() => Some(Withheld::NetworkClaim),
         reason => reason,
     }
 }

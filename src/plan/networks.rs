@@ -3,21 +3,29 @@
 use super::{Change, Edit, Plan, RAILS_ANNOTATION, Scene};
 use crate::fabric::profile::Inject;
 use crate::fabric::{Evidence, Profile, Rail};
+use crate::multus::network::is_extended;
 use crate::multus::{Networks, Selection, parse};
 use crate::text::count;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) fn plan(
-    scene: Scene<'_>,
-    profile: &Profile,
+/// One attachment of the final annotation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Attached<'a> {
+    /// Resource whose unit it takes.
+    pub(super) resource: Option<&'a str>,
+    /// Whether its network is one that the profile serves.
+    pub(super) rail: bool,
+}
+
+/// Plans the annotation, and tells every attachment of the final one, in its order.
+pub(super) fn plan<'a>(
+    scene: Scene<'a>,
+    profile: &'a Profile,
     rails: &[Rail],
     evidence: &Evidence,
     plan: &mut Plan,
-) {
-    if rails.is_empty() {
-        return;
-    }
+) -> Vec<Attached<'a>> {
     let existing: Option<&Networks<'_>> = scene.networks.and_then(|n| n.as_ref().ok());
     let items: &[Selection<'_>] = existing.map(|n| n.items.as_slice()).unwrap_or_default();
     let mut missing = missing(rails, items, scene.namespace);
@@ -26,9 +34,6 @@ pub(super) fn plan(
         with_devices(scene, rails, items, &mut missing);
     }
     let left_out = rails.len() - have - missing.len();
-    if missing.is_empty() {
-        return;
-    }
     // A rail keeps its own interface; where the user gave that name to another network, it gets one that no rail has.
     let taken: BTreeSet<&str> = items.iter().filter_map(|i| i.interface.as_deref()).collect();
     let mut spare = (profile.rails.len()..)
@@ -46,6 +51,15 @@ pub(super) fn plan(
             },
         })
         .collect();
+    let networks = || items.iter().chain(&added);
+    let attached: Vec<Attached<'a>> = networks().map(|item| attached(scene, profile, item)).collect();
+    let on_rails = networks().zip(&attached).filter(|(_, attached)| attached.rail);
+    let there: BTreeSet<&str> = on_rails.filter_map(|(item, _)| item.interface.as_deref()).collect();
+    let unused = profile.rails.iter().map(|r| &r.interface).filter(|name| !there.contains(name.as_str()));
+    plan.unused_interfaces = unused.cloned().collect();
+    if missing.is_empty() {
+        return attached;
+    }
     let value = existing.map_or_else(|| short(&added), |n| n.append(&added));
     let whole = count(rails.len(), "rail");
     let whole = match scene.pod.annotation(RAILS_ANNOTATION) {
@@ -61,28 +75,65 @@ pub(super) fn plan(
         format!("{have} of {whole} attached, {} missing", missing.len())
     };
     plan.changes.push(Change { edit: Edit::Networks { value, present: existing.is_some() }, reason });
+    attached
 }
 
-/// The rails that no attachment of the pod serves. A network named n times serves n rails.
+/// What an attachment takes. A network that is none of the profile's may take units of a rail's resource too: then it
+/// counts, or one of the rails would be left without a device.
+fn attached<'a>(scene: Scene<'a>, profile: &'a Profile, item: &Selection<'_>) -> Attached<'a> {
+    let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
+    if let Some(rail) = profile.rail_on(namespace, &item.name, scene.namespace) {
+        return Attached { resource: rail.resource.as_deref(), rail: true };
+    }
+    let fact = scene.snapshot.network(namespace, &item.name);
+    if profile.inject == Inject::Networks {
+        let fact = fact.filter(|_| serves_namespace(scene.namespace, namespace));
+        let resource = fact.and_then(|f| f.resource.as_ref()?.full());
+        return Attached { resource: resource.filter(|name| is_extended(name)), rail: true };
+    }
+    // What networks of other namespaces take is not the pod's to learn.
+    let told = namespace == scene.namespace;
+    let fact = fact.filter(|f| told && f.takes_device != Some(false));
+    let resource = fact.and_then(|f| f.resource.as_ref()?.full());
+    let shared = |name: &&str| profile.rails.iter().any(|r| r.resource.as_deref() == Some(*name));
+    Attached { resource: resource.filter(shared), rail: false }
+}
+
+/// Whether networks of a namespace are looked into for a pod that names them: those of its own, and of `default`, which
+/// Multus leaves open to all where it keeps namespaces apart (multus-cni docs/configuration.md, namespaceIsolation).
+#[must_use]
+pub(crate) fn serves_namespace(pod_namespace: &str, namespace: &str) -> bool {
+    namespace == pod_namespace || namespace == "default"
+}
+
+/// The rails that no attachment of the pod serves. A network under the interface of a rail is that rail; beyond that a
+/// network named n times serves n rails.
 fn missing<'a>(rails: &'a [Rail], items: &[Selection<'_>], pod_namespace: &str) -> Vec<&'a Rail> {
-    let mut left: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut left: BTreeMap<(&str, &str), (usize, BTreeSet<&str>)> = BTreeMap::new();
     for item in items {
         let namespace = item.namespace.as_deref().unwrap_or(pod_namespace);
-        *left.entry((namespace, &item.name)).or_default() += 1;
+        let (times, interfaces) = left.entry((namespace, &item.name)).or_default();
+        *times += 1;
+        interfaces.extend(item.interface.as_deref());
     }
-    rails
-        .iter()
-        .filter(|rail| {
-            let namespace = rail.network.namespace.as_deref().unwrap_or(pod_namespace);
-            match left.get_mut(&(namespace, rail.network.name.as_str())) {
-                Some(n) if *n > 0 => {
-                    *n -= 1;
-                    false
-                }
-                _ => true,
-            }
-        })
-        .collect()
+    let key = |rail: &'a Rail| {
+        (rail.network.namespace.as_deref().unwrap_or(pod_namespace), rail.network.name.as_str())
+    };
+    let mut by_name = |rail: &&'a Rail| {
+        let Some((times, interfaces)) = left.get_mut(&key(rail)) else { return true };
+        let found = interfaces.remove(rail.interface.as_str());
+        *times -= usize::from(found);
+        !found
+    };
+    let mut rest: Vec<&Rail> = rails.iter().filter(|rail| by_name(rail)).collect();
+    rest.retain(|rail| match left.get_mut(&key(rail)) {
+        Some((times, _)) if *times > 0 => {
+            *times -= 1;
+            false
+        }
+        _ => true,
+    });
+    rest
 }
 
 /// Keeps the rails that the pod has devices for. Where it asks units of a resource itself, and ours is not to raise
@@ -153,20 +204,4 @@ fn range(interfaces: &[&str]) -> String {
 
 fn short(added: &[Selection<'_>]) -> String {
     added.iter().map(Selection::short).collect::<Vec<_>>().join(",")
-}
-
-/// The rail of the profile behind each attachment of the final annotation, in its order; attachments of other
-/// networks are left out.
-pub(super) fn attached_rails<'p>(scene: Scene<'_>, profile: &'p Profile, plan: &Plan) -> Vec<&'p Rail> {
-    let planned = plan.changes.iter().find_map(|c| match &c.edit {
-        Edit::Networks { value, .. } => parse(value).ok(),
-        _ => None,
-    });
-    let existing = scene.networks.and_then(|n| n.as_ref().ok());
-    let items = planned.as_ref().or(existing).map(|n| n.items.as_slice()).unwrap_or_default();
-    let rail = |item: &Selection<'_>| {
-        let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
-        profile.rail_on(namespace, &item.name, scene.namespace)
-    };
-    items.iter().filter_map(rail).collect()
 }

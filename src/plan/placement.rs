@@ -87,6 +87,7 @@ mod tests {
         let snapshot = Snapshot::default();
         let scene = Scene {
             pod: &pod,
+            demands: &crate::pod::Demands::default(),
             networks: None,
             namespace: "default",
             namespace_facts: None,

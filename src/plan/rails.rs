@@ -14,9 +14,3 @@ pub(super) fn chosen<'p>(scene: Scene<'_>, profile: &'p Profile, plan: &Plan) ->
         None => Some(profile.rails_for(plan.accelerators)),
     }
 }
-
-/// Interfaces of the profile's rails that the pod does not get.
-pub(super) fn unused(profile: &Profile, rails: &[Rail]) -> Vec<String> {
-    let without = profile.rails.iter().filter(|r| rails.iter().all(|own| own.interface != r.interface));
-    without.map(|r| r.interface.clone()).collect()
-}

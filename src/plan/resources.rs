@@ -1,8 +1,9 @@
 //! RDMA resources: as many units as attachments carry them, on the containers that ask for accelerators.
 
+use super::networks::Attached;
 use super::{Change, Edit, Plan, ResourceList, Scene, Target};
 use crate::fabric::profile::Per;
-use crate::fabric::{Profile, Rail, fixed_units};
+use crate::fabric::{Profile, fixed_units};
 use crate::pod::Quantity;
 use crate::pod::view::Container;
 use crate::text::count;
@@ -18,13 +19,18 @@ pub(super) struct Wanted {
     raise: bool,
 }
 
-/// What each target should have, in the order of the containers. `attached` is the rail behind each attachment of the
-/// final annotation, in its order.
-pub(super) fn wanted(scene: Scene<'_>, profile: &Profile, plan: &Plan, attached: &[&Rail]) -> Vec<Wanted> {
+/// What each target should have, in the order of the containers. `attached` is each attachment of the final annotation,
+/// in its order.
+pub(super) fn wanted(
+    scene: Scene<'_>,
+    profile: &Profile,
+    plan: &Plan,
+    attached: &[Attached<'_>],
+) -> Vec<Wanted> {
     let mut wanted = Vec::new();
     let dealt = deal(plan, attached);
     let mut needs: BTreeMap<&str, i64> = BTreeMap::new();
-    for name in attached.iter().filter_map(|rail| rail.resource.as_deref()) {
+    for name in attached.iter().filter_map(|a| a.resource) {
         *needs.entry(name).or_default() += 1;
     }
     for (name, need) in needs {
@@ -66,9 +72,10 @@ struct Dealt<'a> {
 
 /// Deals the attachments over the targets by their accelerators: with four accelerators each, the first target
 /// gets the first half of the rails, whether they share one resource or have one each.
-fn deal<'a>(plan: &Plan, attached: &[&'a Rail]) -> Dealt<'a> {
+fn deal<'a>(plan: &Plan, attached: &[Attached<'a>]) -> Dealt<'a> {
     let total = u64::from(plan.accelerators.max(1));
     let mut dealt = Dealt::default();
+    let attached: Vec<_> = attached.iter().filter(|a| a.rail).collect();
     let mut rails = attached.iter().enumerate().peekable();
     let mut seen = 0_u64;
     for target in &plan.targets {
@@ -76,7 +83,7 @@ fn deal<'a>(plan: &Plan, attached: &[&'a Rail]) -> Dealt<'a> {
         let upto = usize::try_from(attached.len() as u64 * seen / total).unwrap_or(attached.len());
         while let Some((_, rail)) = rails.next_if(|(nth, _)| *nth < upto) {
             *dealt.rails.entry(target.index).or_default() += 1;
-            if let Some(name) = &rail.resource {
+            if let Some(name) = rail.resource {
                 *dealt.units.entry((target.index, name)).or_default() += 1;
             }
         }

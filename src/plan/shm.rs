@@ -1,6 +1,7 @@
 //! `/dev/shm`: NCCL reserves about 33 MiB of it for each rank and communicator; the runtime's default is
 //! 64 MiB for the whole container.
 
+use super::targets::is_mesh_proxy;
 use super::{Change, Edit, Plan, Scene};
 use crate::fabric::Profile;
 use crate::pod::view::Volume;
@@ -14,8 +15,6 @@ pub const SHM_PATH: &str = "/dev/shm";
 const FLOOR_PER_RANK: i64 = 64 << 20;
 /// Names a volume of ours may have; the first that is free.
 const VOLUME_NAMES: [&str; 3] = ["dshm", "fabric-dshm", "fabric-admission-dshm"];
-/// Proxies of service meshes, which are not the user's containers.
-const MESH_PROXIES: [&str; 2] = ["istio-proxy", "linkerd-proxy"];
 
 /// Bytes for so many ranks: the profile's share for each, at most half the memory limit, since tmpfs pages are
 /// charged to the container (k8s.io/kubernetes pkg/volume/emptydir, KEP-1967), never under what NCCL needs.
@@ -37,7 +36,7 @@ fn needs_mount(container: &Container<'_>) -> bool {
     container.present
         && container.mount_at(SHM_PATH).is_none()
         && !container.has_device_at(SHM_PATH)
-        && !MESH_PROXIES.contains(&container.name())
+        && !is_mesh_proxy(container.name())
 }
 
 /// Plans the volume, where a target has nothing at `/dev/shm`.

@@ -1,8 +1,23 @@
-//! The containers a profile is for: those that ask for accelerators, wherever they stand in the list. Never
-//! container 0 by position: a mesh may put its proxy there.
+//! The containers a profile is for: those that ask for accelerators, wherever they stand in the list, or those that the
+//! pod names. Never container 0 by position, never a mesh's proxy: a mesh puts it there.
 
+use super::Scene;
 use crate::fabric::Profile;
-use crate::pod::{Accelerators, PodView};
+use crate::fabric::profile::Inject;
+use crate::pod::Demands;
+use crate::text::nearest;
+use std::collections::BTreeMap;
+
+/// Annotation by which a pod names the containers that the profile is for.
+pub const CONTAINERS_ANNOTATION: &str = "fabric-admission.dev/containers";
+
+/// Proxies of service meshes, which are not the user's containers.
+const MESH_PROXIES: [&str; 2] = ["istio-proxy", "linkerd-proxy"];
+
+/// Whether a container is the proxy of a service mesh, by its name.
+pub(super) fn is_mesh_proxy(name: &str) -> bool {
+    MESH_PROXIES.contains(&name)
+}
 
 /// A container that the profile is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,16 +28,91 @@ pub struct Target {
     pub accelerators: u32,
 }
 
+/// Why the containers that a pod names cannot be taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WrongContainers {
+    /// An item is empty.
+    Empty,
+    /// No container of `spec.containers` has the name. With the one that was probably meant.
+    Unknown(String, Option<String>),
+    /// An init container has it.
+    Init(String),
+    /// It is the proxy of a mesh.
+    Proxy(String),
+    /// It is named twice.
+    Twice(String),
+    /// No container of the pod asks for accelerators.
+    NoAccelerators,
+}
+
 /// Finds the targets, in the order of the list.
-pub(super) fn find(pod: &PodView<'_>, accelerators: &Accelerators, profile: &Profile) -> Vec<Target> {
-    pod.containers()
-        .iter()
-        .enumerate()
-        .filter_map(|(index, container)| {
-            let demand = accelerators.demand(container);
-            let least = if demand.unknown { profile.accelerators_per_node } else { 1 };
-            let count = demand.whole.max(least);
-            demand.any.then_some(Target { index, accelerators: count })
-        })
-        .collect()
+pub(super) fn find(scene: Scene<'_>, profile: &Profile) -> Result<Vec<Target>, WrongContainers> {
+    let (pod, demands) = (scene.pod, scene.demands);
+    let names = |index: usize| pod.containers().get(index).map(|c| c.name()).unwrap_or_default();
+    let apps = 0..pod.containers().len();
+    let target = |index: usize| {
+        let demand = demands.app(index);
+        let least = if demand.unknown { profile.accelerators_per_node } else { 1 };
+        Target { index, accelerators: demand.whole.max(least) }
+    };
+    if let Some(list) = pod.annotation(CONTAINERS_ANNOTATION) {
+        let named = named(scene, list)?;
+        let asks = demands.any() || profile.inject == Inject::Networks;
+        if !asks && !apps.clone().any(|index| demands.is_unread(index)) {
+            return Err(WrongContainers::NoAccelerators);
+        }
+        return Ok(weigh(&named, demands, apps.filter(|i| demands.app(*i).any).map(target).collect()));
+    }
+    let found: Vec<Target> = apps
+        .clone()
+        .filter(|index| demands.app(*index).any && !is_mesh_proxy(names(*index)))
+        .map(target)
+        .collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    // Beside network-resources-injector's container 0: the first that may be the user's.
+    if profile.inject == Inject::Networks {
+        let present = |index: usize| pod.containers().get(index).is_some_and(|c| c.present);
+        let first = apps.into_iter().find(|index| present(*index) && !is_mesh_proxy(names(*index)));
+        return Ok(first.map(|index| Target { index, accelerators: 1 }).into_iter().collect());
+    }
+    // A claim that cannot be read may be for a whole node; its container is the only one that may compute.
+    let unread = apps.filter(|index| demands.is_unread(*index) && !is_mesh_proxy(names(*index)));
+    Ok(unread.map(|index| Target { index, accelerators: profile.accelerators_per_node }).collect())
+}
+
+/// Indices of the containers of a comma list, in the order of the pod.
+fn named(scene: Scene<'_>, list: &str) -> Result<Vec<usize>, WrongContainers> {
+    let index: BTreeMap<&str, usize> =
+        scene.pod.containers().iter().enumerate().rev().map(|(i, c)| (c.name(), i)).collect();
+    let mut found = Vec::new();
+    for name in list.split(',').map(str::trim) {
+        match index.get(name) {
+            _ if name.is_empty() => return Err(WrongContainers::Empty),
+            _ if is_mesh_proxy(name) => return Err(WrongContainers::Proxy(name.to_owned())),
+            Some(index) if found.contains(index) => return Err(WrongContainers::Twice(name.to_owned())),
+            Some(index) => found.push(*index),
+            None if scene.pod.init_containers().iter().any(|c| c.name() == name) => {
+                return Err(WrongContainers::Init(name.to_owned()));
+            }
+            None => {
+                let near = nearest(name, index.keys().copied()).map(str::to_owned);
+                return Err(WrongContainers::Unknown(name.to_owned(), near));
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// The named containers with their own accelerators. Those of containers that are not named fall to the named ones
+/// without any, in equal shares: a container may drive the NICs for another one's accelerators.
+fn weigh(named: &[usize], demands: &Demands, asking: Vec<Target>) -> Vec<Target> {
+    let others = asking.iter().filter(|t| !named.contains(&t.index)).map(|t| t.accelerators);
+    let others = others.fold(0_u32, u32::saturating_add);
+    let without = named.iter().filter(|index| !demands.app(**index).any).count();
+    let share = others.div_ceil(u32::try_from(without).unwrap_or(u32::MAX).max(1)).max(1);
+    let own = |index: usize| asking.iter().find(|t| t.index == index).map(|t| t.accelerators);
+    named.iter().map(|index| Target { index: *index, accelerators: own(*index).unwrap_or(share) }).collect()
 }

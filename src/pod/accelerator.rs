@@ -1,7 +1,7 @@
 //! Which resources are accelerators, and how many whole ones a container asks for.
 
 use super::quantity::Quantity;
-use super::view::{Container, PodView};
+use super::view::Container;
 
 /// Names of extended resources that put a pod in scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,12 +62,17 @@ impl Accelerators {
         self.find(resource).is_some()
     }
 
-    /// What one container asks for. Zero does not count.
+    /// What one container asks for by its resources. Zero does not count. `backed` tells of other resources whether a
+    /// unit of them is a whole accelerator.
     #[must_use]
-    pub fn demand(&self, container: &Container<'_>) -> Demand {
+    pub fn demand(&self, container: &Container<'_>, backed: &dyn Fn(&str) -> bool) -> Demand {
         let mut demand = Demand::default();
         for name in container.resource_names() {
-            let Some(pattern) = self.find(name) else { continue };
+            let whole = match self.find(name) {
+                Some(pattern) => pattern.whole,
+                None if backed(name) => true,
+                None => continue,
+            };
             let text = container
                 .limits()
                 .and_then(|l| l.get(name))
@@ -75,7 +80,7 @@ impl Accelerators {
             match text.map(|t| Quantity::parse(&t.0)) {
                 Some(Ok(q)) if q.units() > 0 => {
                     demand.any = true;
-                    if pattern.whole {
+                    if whole {
                         let units = u32::try_from(q.units()).unwrap_or(MAX_WHOLE);
                         demand.whole = demand.whole.saturating_add(units).min(MAX_WHOLE);
                     }
@@ -90,22 +95,14 @@ impl Accelerators {
         }
         demand
     }
+}
 
-    /// Whether any container of the pod asks for an accelerator.
-    #[must_use]
-    pub fn asked_by(&self, pod: &PodView<'_>) -> bool {
-        pod.containers().iter().chain(pod.init_containers()).any(|c| self.demand(c).any)
-    }
-
-    /// Whole accelerators of the app containers and native sidecars (count); `None` when a quantity is
-    /// unknown.
-    #[must_use]
-    pub fn whole_of(&self, pod: &PodView<'_>) -> Option<u32> {
-        let sidecars = pod.init_containers().iter().filter(|c| c.is_sidecar());
-        pod.containers().iter().chain(sidecars).try_fold(0_u32, |sum, c| {
-            let demand = self.demand(c);
-            (!demand.unknown).then(|| sum.saturating_add(demand.whole))
-        })
+impl Demand {
+    /// Adds what comes another way.
+    pub(super) fn add(&mut self, other: Self) {
+        self.any |= other.any;
+        self.unknown |= other.unknown;
+        self.whole = self.whole.saturating_add(other.whole).min(MAX_WHOLE);
     }
 }
 
@@ -115,7 +112,8 @@ mod tests {
 
     fn demand(resources: &str) -> Demand {
         let json = format!(r#"{{"resources":{resources}}}"#);
-        Accelerators::default().demand(&serde_json::from_str::<Container<'_>>(&json).unwrap())
+        let container = serde_json::from_str::<Container<'_>>(&json).unwrap();
+        Accelerators::default().demand(&container, &|_| false)
     }
 
     #[test]

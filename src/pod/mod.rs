@@ -5,6 +5,7 @@ pub mod accelerator;
 pub mod affinity;
 pub mod claimed;
 pub mod decode;
+pub mod demands;
 pub mod gang;
 pub mod quantity;
 pub mod ranks;
@@ -14,6 +15,6 @@ pub mod view;
 pub mod workload;
 
 pub use accelerator::Accelerators;
-pub use claimed::claimed_accelerators;
+pub use demands::Demands;
 pub use quantity::{Bytes, Quantity, QuantityError};
 pub use view::{Container, PodView};

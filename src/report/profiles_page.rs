@@ -1,7 +1,7 @@
 //! `docs/profiles.md`, made from the compiled-in profiles and the schema of a profile.
 
 use crate::fabric::FabricProfile;
-use crate::fabric::profile::{EnvVar, Per, Spec};
+use crate::fabric::profile::{EnvVar, Inject, Per, Spec};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
@@ -59,6 +59,9 @@ fn section(page: &mut String, name: &str, spec: &Spec) {
     if let Some(count) = spec.accelerators_per_node {
         line("accelerators of a node", count.to_string());
     }
+    if let Some(inject) = spec.inject.filter(|inject| *inject != Inject::Full) {
+        line("inject", format!("`{}`", word(Some(inject))));
+    }
     for rail in spec.rails.iter().flatten() {
         let times = rail.count.unwrap_or(1);
         let resource = match &rail.resource {
@@ -86,6 +89,9 @@ fn section(page: &mut String, name: &str, spec: &Spec) {
     }
     if let Some(bootstrap) = &spec.bootstrap {
         line("bootstrap", format!("`{bootstrap}`"));
+    }
+    if spec.env.iter().flatten().next().is_none() {
+        return;
     }
     page.push_str("\n| variable | value | why | source |\n| --- | --- | --- | --- |\n");
     for entry in spec.env.iter().flatten() {

@@ -6,14 +6,15 @@ pub mod envelope;
 pub mod response;
 pub mod webhook;
 
+use crate::fabric::profile::Inject;
 use crate::fabric::why::{Why, why};
-use crate::fabric::{Because, Evidence, Profile, Question, Resolution, resolve};
+use crate::fabric::{Because, Evidence, Profile, Question, Resolution, default_profile, resolve};
 use crate::multus::{self, AnnotationError, Networks};
 use crate::patch::{Operation, operations};
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, Plan, Scene, plan};
-use crate::pod::PodView;
 use crate::pod::gang::Gang;
+use crate::pod::{Demands, PodView};
 use crate::rules::{Finding, ObjectContext, PodContext, Severity, check_object, check_pod};
 use crate::snapshot::{Mode, PROFILE_ANNOTATION, Snapshot};
 use decode::DecodeError;
@@ -81,29 +82,39 @@ pub struct Decision {
 /// As [`decide_pod`].
 pub fn why_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Option<Why>, DecodeError> {
     let pod: PodView<'_> = decode::object(request.json)?;
-    if !in_scope(&pod, snapshot) {
+    let demands = Demands::of(&pod, request.namespace, snapshot);
+    if !in_scope(&pod, &demands, request, snapshot) {
         return Ok(None);
     }
     let networks = pod.annotation(multus::NETWORKS_ANNOTATION).and_then(|text| multus::parse(text).ok());
-    Ok(Some(why(question(&pod, networks.as_ref(), request, snapshot), snapshot)))
+    Ok(Some(why(question(&pod, networks.as_ref(), request, &demands), snapshot)))
 }
 
-fn in_scope(pod: &PodView<'_>, snapshot: &Snapshot) -> bool {
-    snapshot.settings().accelerators.asked_by(pod) || pod.annotation(PROFILE_ANNOTATION).is_some()
+fn in_scope(pod: &PodView<'_>, demands: &Demands, request: PodRequest<'_>, snapshot: &Snapshot) -> bool {
+    demands.any()
+        || pod.annotation(PROFILE_ANNOTATION).is_some()
+        || pod.annotation(multus::NETWORKS_ANNOTATION).is_some()
+            && serves_networks(request.namespace, snapshot)
+}
+
+/// Whether pods of a namespace get what the networks need that they name, accelerators or not.
+fn serves_networks(namespace: &str, snapshot: &Snapshot) -> bool {
+    let default = default_profile(snapshot.namespace(namespace), snapshot);
+    default.and_then(|(name, _)| snapshot.profile(name)).is_some_and(|p| p.inject == Inject::Networks)
 }
 
 fn question<'a>(
     pod: &'a PodView<'a>,
     networks: Option<&'a Networks<'a>>,
     request: PodRequest<'a>,
-    snapshot: &Snapshot,
+    demands: &Demands,
 ) -> Question<'a> {
     Question {
         pod,
         networks,
         namespace: request.namespace,
         flag: request.profile,
-        accelerators: snapshot.settings().accelerators.whole_of(pod),
+        accelerators: demands.whole(),
         gang: request.gang,
     }
 }
@@ -115,18 +126,20 @@ fn question<'a>(
 /// before it asks us.
 pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decision, DecodeError> {
     let pod: PodView<'_> = decode::object(request.json)?;
-    if !in_scope(&pod, snapshot) {
+    let demands = Demands::of(&pod, request.namespace, snapshot);
+    if !in_scope(&pod, &demands, request, snapshot) {
         return Ok(Decision::default());
     }
     let networks: Option<Result<Networks<'_>, AnnotationError>> =
         pod.annotation(multus::NETWORKS_ANNOTATION).map(multus::parse);
     let networks = networks.as_ref();
     let resolution =
-        resolve(question(&pod, networks.and_then(|n| n.as_ref().ok()), request, snapshot), snapshot);
+        resolve(question(&pod, networks.and_then(|n| n.as_ref().ok()), request, &demands), snapshot);
     let namespace_facts = snapshot.namespace(request.namespace);
     let ranks_over_ssh = request.ranks_over_ssh || crate::pod::ranks::over_ssh(&pod);
     let scene = Scene {
         pod: &pod,
+        demands: &demands,
         networks,
         namespace: request.namespace,
         namespace_facts,
@@ -140,13 +153,17 @@ pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decisi
     };
     let not_injected = request.stage == Stage::Final && lacks_everything(scene, &plan, &resolution);
     let plan = if request.stage == Stage::Final { plan.without_changes() } else { plan };
+    let overlay = Overlay::new(&pod, &plan);
+    let planned = overlay.planned_networks().map(multus::parse);
     let context = PodContext {
         tenant_view: request.tenant_view,
         not_injected,
-        overlay: Overlay::new(&pod, &plan),
+        overlay,
         plan: &plan,
+        demands: &demands,
         resolution: &resolution,
         networks,
+        final_networks: planned.as_ref().or(networks),
         namespace: request.namespace,
         namespace_facts,
         snapshot,
@@ -222,7 +239,8 @@ fn judge(decision: &mut Decision, stage: Stage, mode: Mode, opted_in: bool) {
     }
     decision.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
     // Before the last mutating webhook has run, an error may still be mended; these cannot.
-    let counts = |f: &&Finding| stage != Stage::Mutate || matches!(f.rule, "FAB101" | "FAB804" | "FAB810");
+    let counts =
+        |f: &&Finding| stage != Stage::Mutate || matches!(f.rule, "FAB101" | "FAB804" | "FAB810" | "FAB814");
     let errors = decision.findings.iter().filter(counts).any(|f| f.severity == Severity::Error);
     decision.denied = errors && mode == Mode::Enforce;
     decision.would_deny = errors && mode == Mode::Audit;

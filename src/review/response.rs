@@ -163,7 +163,8 @@ fn injected<'a>(edits: impl Iterator<Item = &'a Edit>) -> String {
             Edit::Quantity { .. } => drop(kinds.insert(1)),
             Edit::Capability { .. } => drop(kinds.insert(2)),
             Edit::ShmVolume { .. } | Edit::ShmMount { .. } => drop(kinds.insert(3)),
-            Edit::NodeRequirement { .. } => drop(kinds.insert(4)),
+            Edit::NodeSelector { .. } => drop(kinds.insert(4)),
+            Edit::NodeRequirement { .. } => drop(kinds.insert(5)),
             Edit::Env { .. } => env += 1,
             Edit::File { variables, .. } if !variables.is_empty() => lines += variables.len(),
             Edit::File { .. } => files += 1,
@@ -171,7 +172,7 @@ fn injected<'a>(edits: impl Iterator<Item = &'a Edit>) -> String {
             Edit::Annotation { .. } | Edit::FilesVolume { .. } | Edit::FileMount { .. } => {}
         }
     }
-    let names = ["networks", "RDMA resources", "IPC_LOCK", "/dev/shm", "node affinity"];
+    let names = ["networks", "RDMA resources", "IPC_LOCK", "/dev/shm", "node selector", "node affinity"];
     let mut words: Vec<String> =
         kinds.iter().filter_map(|k| names.get(usize::from(*k))).map(|w| (*w).to_owned()).collect();
     for (n, noun, place) in

@@ -67,14 +67,13 @@ impl Rule for SharedMemory {
         if pod.host_ipc() {
             return;
         }
-        let accelerators = &context.snapshot.settings().accelerators;
         let named = |(index, volume)| -> Option<(&str, (usize, &Volume<'_>))> {
             let volume: &Volume<'_> = volume;
             Some((volume.name.as_deref()?, (index, volume)))
         };
         let volumes: BTreeMap<&str, _> = pod.volumes().iter().enumerate().rev().filter_map(named).collect();
         for (index, container) in pod.containers().iter().enumerate() {
-            let demand = accelerators.demand(container);
+            let demand = context.demands.app(index);
             if demand.whole < 2 && !demand.unknown || context.overlay.mounts_shm(index) {
                 continue;
             }

@@ -11,12 +11,15 @@ mod memory;
 mod nccl;
 pub mod nccl_numbers;
 mod networks;
+mod pod_networks;
 mod profile_objects;
 mod profiles;
 mod rails;
 mod resolution;
 mod resources;
 mod sriov;
+mod targets;
+mod units;
 
 pub use finding::{Finding, Findings, Severity};
 pub use nccl_numbers::is_word_for_number;
@@ -25,7 +28,7 @@ use crate::fabric::Resolution;
 use crate::multus::{AnnotationError, Networks};
 use crate::plan::Plan;
 use crate::plan::overlay::Overlay;
-use crate::pod::PodView;
+use crate::pod::{Demands, PodView};
 use crate::snapshot::{NamespaceFacts, Snapshot};
 
 /// A rule: what it is, and how it is checked.
@@ -89,8 +92,11 @@ pub static RULES: &[&dyn Rule] = &[
     &networks::Unreadable,
     &networks::HostNetwork,
     &attachments::CniConfiguration,
+    &pod_networks::PodNetworks,
     &resources::Quantity,
     &resources::FewerUnits,
+    &units::OtherContainer,
+    &units::MoreUnits,
     &sriov::VfioWithRdma,
     &device_plugins::DevicePluginConfig,
     &nccl::IbDisabled,
@@ -115,6 +121,7 @@ pub static RULES: &[&dyn Rule] = &[
     &profile_objects::Unusable,
     &profile_objects::InUse,
     &cluster::OldFacts,
+    &targets::Containers,
 ];
 
 /// A rule by id, in any case.
@@ -153,10 +160,14 @@ pub struct PodContext<'a> {
     pub overlay: Overlay<'a>,
     /// The plan.
     pub plan: &'a Plan,
+    /// What the pod's containers ask of accelerators.
+    pub demands: &'a Demands,
     /// How the profile was found.
     pub resolution: &'a Resolution,
     /// The networks annotation as it came; `None` where there is none.
     pub networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
+    /// The same with the plan laid over it.
+    pub final_networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
     /// Namespace of the pod.
     pub namespace: &'a str,
     /// What is known of the namespace.
@@ -170,6 +181,15 @@ impl<'a> PodContext<'a> {
     #[must_use]
     pub fn pod(&self) -> &'a PodView<'a> {
         self.overlay.pod()
+    }
+
+    /// Whether the profile is for an app container; without a plan, whether it asks for accelerators.
+    #[must_use]
+    pub fn is_target(&self, index: usize) -> bool {
+        match self.plan.targets.is_empty() {
+            true => self.demands.app(index).any,
+            false => self.plan.target(index).is_some(),
+        }
     }
 
     /// Whether an app container gets a device for RDMA, as far as names and facts tell: a resource of a

@@ -1,7 +1,7 @@
 //! FAB1xx: the networks annotation.
 
 use super::{Findings, Meta, PodContext, Rule, Severity};
-use crate::multus::NETWORKS_ANNOTATION;
+use crate::multus::{AnnotationError, NETWORKS_ANNOTATION};
 use crate::text::token;
 
 pub(super) fn annotation_path() -> String {
@@ -55,10 +55,17 @@ impl Rule for Unreadable {
     }
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if let Some(Err(error)) = context.networks {
+            let fix = match error {
+                // Istio before istio/istio#55000 wrote its own network like this into lists.
+                AnnotationError::BadName { what: "network name", value, .. } if value.contains('/') => {
+                    "give the namespace a key of its own: {\"name\": …, \"namespace\": …}"
+                }
+                _ => "write `namespace/name@interface, …` or a JSON list of objects with `name`",
+            };
             findings.add(
                 annotation_path(),
                 format!("the networks annotation cannot be parsed: {error}"),
-                "write `namespace/name@interface, …` or a JSON list of objects with `name`",
+                fix,
             );
         }
     }

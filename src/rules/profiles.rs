@@ -191,7 +191,7 @@ static LEFT_ALONE: Meta = Meta {
     severity: Severity::Info,
     summary: "a pod with a profile is left as it is",
     what: "The pod has a profile, and something about it keeps the plan empty: hostNetwork, networks of a cloud \
-           provider, annotation `fabric-admission.dev/inject: \"false\"`, a profile for review only, Windows, or (a \
+           provider, a claim on network devices, annotation `fabric-admission.dev/inject: \"false\"`, a profile for review only, Windows, or (a \
            warning) annotations that leave no room for ours; or the pod uses resources or networks of a profile whose `when` it does not meet. The rules still run.",
     why: "Injecting would do nothing (no CNI plugin is called for hostNetwork pods) or fight with whoever serves the \
           pod.",
@@ -287,15 +287,21 @@ impl Rule for LeftAlone {
                 "a Windows pod".to_owned(),
                 "none: RDMA fabrics are Linux only here".to_owned(),
             ),
+            Withheld::NetworkClaim => (
+                "/spec/resourceClaims".to_owned(),
+                "a claim of the pod brings network devices".to_owned(),
+                "drop the claim to get the profile's rails".to_owned(),
+            ),
             Withheld::NoRoom => (
                 "/metadata/annotations".to_owned(),
                 "with its networks the annotations would pass the API server's 256 KiB".to_owned(),
                 "make the pod's own annotations smaller".to_owned(),
             ),
-            // Told by FAB101, FAB801 and FAB810; a mirror pod is the node's, not the API server's.
+            // Told by FAB101, FAB801, FAB810 and FAB814; a mirror pod is the node's, not the API server's.
             Withheld::Unreadable
             | Withheld::MissingNetworks
             | Withheld::UnknownRails(_)
+            | Withheld::WrongContainers(_)
             | Withheld::Mirror => {
                 return;
             }

@@ -2,7 +2,7 @@
 
 use super::networks::annotation_path;
 use super::{Findings, Meta, PodContext, Rule, Severity};
-use crate::multus::{Networks, ResourceName, parse};
+use crate::multus::{Networks, ResourceName};
 use crate::pod::view::{Container, PodView};
 use crate::pod::{Quantity as Amount, QuantityError};
 use crate::text::{count, printable, token};
@@ -219,9 +219,7 @@ impl Rule for FewerUnits {
         if pod.host_network() || claims {
             return;
         }
-        let planned = context.overlay.planned_networks().map(parse);
-        let networks = planned.as_ref().or(context.networks);
-        let Some(Ok(networks)) = networks else { return };
+        let Some(Ok(networks)) = context.final_networks else { return };
         for (shown, Needed { resource, attachments, certain }) in needed(context, networks) {
             let units = units_in_pod(context, pod, &resource);
             if units >= attachments {
@@ -244,15 +242,15 @@ impl Rule for FewerUnits {
 }
 
 /// Attachments that take units of one resource.
-struct Needed {
-    resource: ResourceName,
-    attachments: i64,
+pub(super) struct Needed {
+    pub(super) resource: ResourceName,
+    pub(super) attachments: i64,
     /// Whether every one of them is known to take a device.
-    certain: bool,
+    pub(super) certain: bool,
 }
 
 /// Attachments by the resource they take, with what the resource is called.
-fn needed(context: &PodContext<'_>, networks: &Networks<'_>) -> BTreeMap<String, Needed> {
+pub(super) fn needed(context: &PodContext<'_>, networks: &Networks<'_>) -> BTreeMap<String, Needed> {
     let profile = context.resolution.profile().map(|(p, _)| p);
     let mut needed: BTreeMap<String, Needed> = BTreeMap::new();
     for item in &networks.items {
@@ -276,7 +274,7 @@ fn needed(context: &PodContext<'_>, networks: &Networks<'_>) -> BTreeMap<String,
 
 /// Units that Multus can hand out: those of app containers and native sidecars. The kubelet does not report
 /// devices of plain init containers (kubernetes/kubernetes#120501).
-fn units_in_pod(context: &PodContext<'_>, pod: &PodView<'_>, resource: &ResourceName) -> i64 {
+pub(super) fn units_in_pod(context: &PodContext<'_>, pod: &PodView<'_>, resource: &ResourceName) -> i64 {
     let planned = context.plan.changes.iter().filter_map(|c| match &c.edit {
         crate::plan::Edit::Quantity { name, container, .. } if resource.matches(name) => {
             Some((*container, name.as_str()))

@@ -23,6 +23,11 @@ pub(crate) fn allowed(operation: &Operation, pod: &Value) -> Result<(), String> 
         ("add" | "replace", ["metadata", "annotations", key]) => {
             is_annotation(&key.replace("~1", "/")) && value.is_string()
         }
+        ("add", ["spec", "nodeSelector"]) => {
+            is_absent("/spec/nodeSelector")
+                && value.as_object().is_some_and(|o| !o.is_empty() && o.values().all(Value::is_string))
+        }
+        ("add", ["spec", "nodeSelector", _]) => is_absent(&operation.path) && value.is_string(),
         ("add", ["spec", "volumes", "-"]) => is_volume(&value),
         ("add", ["spec", "volumes"]) => {
             is_absent("/spec/volumes") && value.as_array().is_some_and(|v| v.iter().all(is_volume))

@@ -56,7 +56,7 @@ fn resolved(snapshot: &Snapshot, selector: &Value) -> Result<Option<String>, Str
     }});
     let text = pod.to_string();
     let pod: PodView<'_> = decode::object(&text).map_err(|e| e.message)?;
-    let accelerators = snapshot.settings().accelerators.whole_of(&pod);
+    let accelerators = fabric_admission::pod::Demands::of(&pod, "default", snapshot).whole();
     let question =
         Question { pod: &pod, networks: None, namespace: "default", flag: None, accelerators, gang: None };
     Ok(match resolve(question, snapshot) {

@@ -3,7 +3,7 @@
 use crate::round_trip::same;
 use crate::suite::{Need, Suite};
 use fabric_admission::manifest::{Item, read};
-use fabric_admission::pod::{PodView, claimed_accelerators};
+use fabric_admission::pod::{Demands, PodView};
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::Value;
 use std::path::Path;
@@ -282,7 +282,7 @@ fn claims(corpus: &Path) -> Result<(), String> {
     for (template, expected) in [("nccl-test-all-mrdma", Some(0)), ("elsewhere", None)] {
         let json = pod(template);
         let pod: PodView<'_> = serde_json::from_str(&json).map_err(|e| e.to_string())?;
-        same(template, expected, claimed_accelerators(&pod, "default", &facts))?;
+        same(template, expected, Demands::of(&pod, "default", &facts).whole())?;
     }
     Ok(())
 }

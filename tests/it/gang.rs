@@ -301,7 +301,7 @@ fn one_profile(
             networks: None,
             namespace: "team",
             flag: None,
-            accelerators: snapshot.settings().accelerators.whole_of(&pod),
+            accelerators: fabric_admission::pod::Demands::of(&pod, "team", snapshot).whole(),
             gang: None,
         };
         let resolution = resolve(question, snapshot);

@@ -15,12 +15,19 @@ pub(crate) fn case(dice: &mut Dice<'_>) -> Value {
             documents::mangle(&mut pod, dice);
         }
     }
-    let profiles: Vec<Value> = (0..1 + dice.below(3)).map(|i| profile(i, dice)).collect();
+    let mut profiles: Vec<Value> = (0..1 + dice.below(3)).map(|i| profile(i, dice)).collect();
     // Where networks are listed at all, a profile whose networks are not among them is not injected.
     let networks = if dice.percent(60) { 0 } else { dice.below(4) };
     let mut objects: Vec<Value> = (0..networks).map(|i| network(i, dice)).collect();
     if dice.percent(20) {
         objects.extend((0..1 + dice.below(3)).map(|i| node(i, dice)));
+    }
+    // Networks that the pod names and that are all there, under a profile that serves them.
+    if dice.percent(5) && pod["metadata"]["annotations"].is_object() {
+        objects = (0..3).map(|i| network(i, dice)).collect();
+        profiles[0]["spec"] = json!({"base": "nri-compat"});
+        let own = dice.pick(&["default/net-a", "default/sriov-rdma-network,default/net-a"]);
+        pod["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"] = own.into();
     }
     let mut namespace = json!({"name": dice.pick(&["team", "default"])});
     put(&mut namespace, "labels", 40, dice, |dice| {
@@ -105,6 +112,11 @@ fn metadata(dice: &mut Dice<'_>) -> Value {
         put(&mut annotations, "fabric-admission.dev/rails", 9, dice, |dice| {
             if dice.odd() { dice.pick(&["s9", ""]) } else { dice.pick(&["s0", "s0", "s1"]) }.into()
         });
+        if dice.odd() {
+            put(&mut annotations, "fabric-admission.dev/containers", 30, dice, |dice| {
+                dice.pick(&["trainer", "trainer,worker", "worker , istio-proxy", "", "absent"]).into()
+            });
+        }
         put(&mut annotations, "networking.gke.io/interfaces", 3, dice, |_| "[]".into());
         put(&mut annotations, "kubernetes.io/config.mirror", 2, dice, |_| "x".into());
         put(&mut annotations, "example.com/note", 40, dice, |_| "a\"b\\c\n\u{e9}".into());
@@ -343,6 +355,7 @@ fn profile(number: usize, dice: &mut Dice<'_>) -> Value {
         "ethernet-tcp",
         "aws-efa",
         "azure-nd",
+        "nri-compat",
     ];
     let mut spec = Map::new();
     if dice.percent(85) {
@@ -406,7 +419,9 @@ fn profile(number: usize, dice: &mut Dice<'_>) -> Value {
             .map(|n| json!({"name": n, "content": "<a b=\"c\"/>\n"}))
             .collect()
     });
-    put(&mut spec, "inject", 12, dice, |dice| dice.pick(&["full", "annotations", "review"]).into());
+    put(&mut spec, "inject", 14, dice, |dice| {
+        dice.pick(&["full", "annotations", "networks", "networks", "review"]).into()
+    });
     put(&mut spec, "ipcLock", 12, dice, |dice| dice.percent(50).into());
     put(&mut spec, "acceleratorsPerNode", 15, dice, |dice| dice.pick(&[1, 4, 8]).into());
     put(&mut spec, "when", 30, dice, |dice| json!({"minAccelerators": dice.below(9)}));
@@ -423,6 +438,9 @@ fn network(number: usize, dice: &mut Dice<'_>) -> Value {
         [("default", "sriov-rdma-network"), ("team", "net-a"), ("default", "net-a")][number % 3];
     let mut annotations = json!({});
     put(&mut annotations, "k8s.v1.cni.cncf.io/resourceName", 85, dice, |dice| dice.pick(&EXTENDED).into());
+    put(&mut annotations, "k8s.v1.cni.cncf.io/nodeSelector", 70, dice, |dice| {
+        dice.pick(&["rack=r1", "zone", "a=b=c"]).into()
+    });
     let metadata = json!({"name": name, "namespace": namespace, "annotations": annotations});
     let (api, kind) = dice.pick(&[
         ("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition"),

@@ -4,6 +4,7 @@
 use crate::cluster::World;
 use crate::documents::{Dice, put};
 use fabric_admission::fabric::profile::{Inject, NodeAffinity};
+use fabric_admission::plan::Edit;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -144,10 +145,15 @@ pub(crate) fn narrows(world: &World) -> Result<(), String> {
     let profile = world.profile.as_ref().or_else(|| world.snapshot.profile(named?));
     let bound = world.pod["spec"]["nodeName"].as_str().is_some_and(|n| !n.is_empty());
     let pinned = profile
-        .filter(|p| planned && !bound && p.inject == Inject::Full)
+        .filter(|p| planned && !bound && matches!(p.inject, Inject::Full | Inject::Networks))
         .filter(|p| p.node_affinity == NodeAffinity::Required && decision.profile.is_some());
     for node in nodes() {
-        let fabric = pinned.is_none_or(|p| p.node_selector.as_ref().is_some_and(|s| s.matches(&node)));
+        let networks = decision.plan.changes.iter().all(|c| match &c.edit {
+            Edit::NodeSelector { key, value } => node.get(key) == Some(value),
+            _ => true,
+        });
+        let profile = pinned.is_none_or(|p| p.node_selector.as_ref().is_some_and(|s| s.matches(&node)));
+        let fabric = networks && profile;
         let (before, after) = (fits(&world.pod, &node), fits(&patched, &node));
         if after != (before && fabric) {
             return Err(format!("{node:?}: fits {before} before and {after} after, its fabric {fabric}"));

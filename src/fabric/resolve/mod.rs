@@ -14,6 +14,7 @@ pub(crate) use nodes::awaits;
 pub(crate) use symbolic::Conditions;
 pub(crate) use when::unmet;
 
+use super::profile::Inject;
 use super::resolved::Profile;
 use crate::multus::Networks;
 use crate::pod::PodView;
@@ -170,6 +171,16 @@ pub fn resolve(question: Question<'_>, snapshot: &Snapshot) -> Resolution {
     if let Some(name) = question.pod.annotation(PROFILE_ANNOTATION) {
         return named(name, Evidence::PodAnnotation, question, facts, snapshot);
     }
+    // A pod without accelerators is looked at for its own networks alone; what nodes carry says nothing about it.
+    let default = default_profile(facts, snapshot);
+    if question.accelerators == Some(0)
+        && let Some((name, by)) = &default
+        && let Some(profile) = snapshot.profile(name)
+        && profile.inject == Inject::Networks
+        && admits(profile, question.namespace, facts)
+    {
+        return when::apply(Arc::clone(profile), by.clone(), question);
+    }
     match own::evidence(question, facts, snapshot) {
         own::Own::One(profile, evidence) => return when::apply(profile, evidence, question),
         own::Own::Several(candidates) => {
@@ -177,7 +188,6 @@ pub fn resolve(question: Question<'_>, snapshot: &Snapshot) -> Resolution {
         }
         own::Own::Nothing => {}
     }
-    let default = default(facts, snapshot);
     if let Some(found) = nodes::resolve(question, facts, default.as_ref().map(|(name, _)| *name), snapshot) {
         return found;
     }
@@ -195,7 +205,10 @@ pub fn resolve(question: Question<'_>, snapshot: &Snapshot) -> Resolution {
 }
 
 /// The profile that pods get of which nothing else is known: the namespace's, else the cluster's.
-fn default<'a>(facts: Option<&'a NamespaceFacts>, snapshot: &'a Snapshot) -> Option<(&'a str, Evidence)> {
+pub(crate) fn default_profile<'a>(
+    facts: Option<&'a NamespaceFacts>,
+    snapshot: &'a Snapshot,
+) -> Option<(&'a str, Evidence)> {
     let own = facts.and_then(|f| f.profile.as_deref()).map(|name| (name, Evidence::NamespaceAnnotation));
     own.or_else(|| Some((snapshot.settings().default_profile.as_deref()?, Evidence::ClusterDefault)))
 }

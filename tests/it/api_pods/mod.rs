@@ -266,6 +266,6 @@ fn annotations(site: &Site<'_>, dice: &mut Dice<'_>) -> Value {
         }
     }
     // All annotations of an object together may have 256 KiB.
-    put(&mut annotations, "example.com/large", 1, dice, |_| "x".repeat(261_900).into());
+    put(&mut annotations, "example.com/large", 2, dice, |_| "x".repeat(261_900).into());
     annotations
 }

@@ -1,31 +1,47 @@
-//! A second mutating webhook that comes after ours and makes a pod a GPU pod, or adds a GPU container.
+//! Other mutating webhooks, before and after ours: one that makes a pod a GPU pod or adds a GPU container, a mesh, and an
+//! injector of resources.
 
 use super::plane::Plane;
 use super::site::{PROFILE_LABEL, Site, assert_fitted, cpu_pod, training_pod};
 use super::trial;
+use crate::convergence::writers::{Write, injector, istio_with_proxy};
 use crate::suite::{Outcome, Suite};
 use base64::Engine;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
 
 pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "a_gpu_container_that_a_later_webhook_adds_is_fitted", later_container);
+    trial(
+        suite,
+        assets,
+        "beside_a_mesh_and_an_injector_the_units_are_on_the_right_container",
+        mesh_and_injector,
+    );
 }
 
 /// Adds a container with GPUs at the end of a pod, once.
-fn mutate(review: &Value) -> Value {
-    let request = &review["request"];
-    let containers = request["object"]["spec"]["containers"].as_array().cloned().unwrap_or_default();
-    let mut response = json!({"uid": request["uid"], "allowed": true});
+fn late(pod: &mut Value) {
+    let Some(containers) = pod["spec"]["containers"].as_array_mut() else { return };
     if containers.iter().all(|c| c["name"] != "late") {
-        let late = json!({"name": "late", "image": "example.com/late:1", "resources": {"limits": {"nvidia.com/gpu": "8"}}});
-        let patch = json!([{"op": "add", "path": "/spec/containers/-", "value": late}]).to_string();
+        containers.push(json!({"name": "late", "image": "example.com/late:1", "resources": {"limits": {"nvidia.com/gpu": "8"}}}));
+    }
+}
+
+/// The answer of a webhook that writes like this.
+fn mutate(review: &Value, write: Write) -> Value {
+    let request = &review["request"];
+    let mut response = json!({"uid": request["uid"], "allowed": true});
+    let mut pod = request["object"].clone();
+    write(&mut pod);
+    if pod != request["object"] {
+        let patch = json!(json_patch::diff(&request["object"], &pod)).to_string();
         response["patchType"] = json!("JSONPatch");
         response["patch"] = json!(base64::engine::general_purpose::STANDARD.encode(patch));
     }
@@ -33,7 +49,7 @@ fn mutate(review: &Value) -> Value {
 }
 
 /// A webhook of a few lines, on a thread for each connection, with the certificate of a directory.
-fn serve(directory: &Path) -> Result<u16, String> {
+fn serve(directory: &Path, write: Write) -> Result<u16, String> {
     let chain = CertificateDer::pem_file_iter(directory.join("tls.crt")).map_err(|e| e.to_string())?;
     let chain: Vec<_> = chain.collect::<Result<_, _>>().map_err(|e| e.to_string())?;
     let key = PrivateKeyDer::from_pem_file(directory.join("tls.key")).map_err(|e| e.to_string())?;
@@ -47,13 +63,13 @@ fn serve(directory: &Path) -> Result<u16, String> {
     std::thread::spawn(move || {
         for socket in listener.incoming().flatten() {
             let Ok(connection) = ServerConnection::new(Arc::clone(&config)) else { continue };
-            std::thread::spawn(move || answer(StreamOwned::new(connection, socket)));
+            std::thread::spawn(move || answer(StreamOwned::new(connection, socket), write));
         }
     });
     Ok(port)
 }
 
-fn answer(mut stream: impl Read + Write) -> Option<()> {
+fn answer(mut stream: impl Read + std::io::Write, write: Write) -> Option<()> {
     let (mut bytes, mut buffer) = (Vec::new(), [0; 8192]);
     loop {
         let end = bytes.windows(4).position(|w| w == b"\r\n\r\n").map(|n| n + 4);
@@ -62,7 +78,8 @@ fn answer(mut stream: impl Read + Write) -> Option<()> {
             let length: usize =
                 head.lines().find_map(|l| l.strip_prefix("content-length:")?.trim().parse().ok())?;
             if bytes.len() >= end + length {
-                let body = mutate(&serde_json::from_slice(&bytes[end..end + length]).ok()?).to_string();
+                let body =
+                    mutate(&serde_json::from_slice(&bytes[end..end + length]).ok()?, write).to_string();
                 write!(
                     stream,
                     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
@@ -81,22 +98,28 @@ fn answer(mut stream: impl Read + Write) -> Option<()> {
     }
 }
 
-fn later_container(plane: &Plane) -> Outcome {
-    let site = Site::start(plane, &[], &[])?;
-    let directory = site.server.scratch.path().join("second");
+/// Installs another webhook for the pods of a namespace. Configurations are called in the order of their names.
+fn install(site: &Site<'_>, name: &str, namespace: &str, write: Write) -> Result<(), String> {
+    let directory = site.server.scratch.path().join(name);
     crate::webhook::certificate(&directory)?;
-    let port = serve(&directory)?;
+    let port = serve(&directory, write)?;
     let ca = std::fs::read_to_string(directory.join("ca.crt")).map_err(|e| e.to_string())?;
-    let namespace = plane.namespace(&[PROFILE_LABEL])?;
-    plane.apply(&json!({
-        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration", "metadata": {"name": "zz-second"},
+    site.plane.apply(&json!({
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration", "metadata": {"name": name},
         "webhooks": [{
-            "name": "second.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
+            "name": format!("{name}.example.com"), "admissionReviewVersions": ["v1"], "sideEffects": "None",
+            "reinvocationPolicy": "IfNeeded",
             "clientConfig": {"url": format!("https://localhost:{port}/"), "caBundle": base64::engine::general_purpose::STANDARD.encode(ca)},
             "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}],
             "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
         }]
-    }).to_string())?;
+    }).to_string())
+}
+
+fn later_container(plane: &Plane) -> Outcome {
+    let site = Site::start(plane, &[], &[])?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    install(&site, "zz-second", &namespace, late)?;
     plane.until("the second webhook is called", std::time::Duration::from_secs(20), || {
         let done = site.create(&namespace, &cpu_pod("canary"), &["--dry-run=server", "-o", "json"])?;
         Ok(done.stdout.contains("example.com/late"))
@@ -123,5 +146,37 @@ fn later_container(plane: &Plane) -> Outcome {
         pod["spec"]["containers"][1]["resources"]["limits"]["nvidia.com/sriov_resource"], "8",
         "{pod}"
     );
+    Ok(())
+}
+
+/// The injector is called before us and again after the mesh, which is called after us and puts its proxy first.
+fn mesh_and_injector(plane: &Plane) -> Outcome {
+    let site = Site::start(plane, &[], &[])?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    install(&site, "aa-injector", &namespace, injector)?;
+    install(&site, "zz-mesh", &namespace, istio_with_proxy)?;
+    plane.until("the mesh is called", std::time::Duration::from_secs(20), || {
+        let done = site.create(&namespace, &cpu_pod("canary"), &["--dry-run=server", "-o", "json"])?;
+        Ok(done.stdout.contains("istio-proxy"))
+    })?;
+    let mut named = training_pod("named");
+    named["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"] =
+        r#"[{"name": "sriov-rdma-network", "namespace": "default", "mac": "c2:b0:57:49:47:f1"}]"#.into();
+    for (name, pod) in [("bare", training_pod("bare")), ("named", named)] {
+        let done = site.create(&namespace, &pod, &[])?;
+        assert!(done.ok, "{}", done.stderr);
+        let pod = plane.get(&["pod", name, "-n", &namespace])?;
+        let (proxy, trainer) = (&pod["spec"]["containers"][0], &pod["spec"]["containers"][1]);
+        assert_eq!((&proxy["name"], &trainer["name"]), (&json!("istio-proxy"), &json!("trainer")));
+        for list in ["limits", "requests"] {
+            assert_eq!(trainer["resources"][list]["nvidia.com/sriov_resource"], "8", "{pod}");
+            assert!(proxy["resources"][list]["nvidia.com/sriov_resource"].is_null(), "{pod}");
+        }
+        let networks =
+            pod["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"].as_str().unwrap_or_default();
+        assert_eq!(networks.matches("sriov-rdma-network").count(), 8, "{networks}");
+        assert_eq!(networks.matches("istio-cni").count(), 1, "{networks}");
+        assert_eq!(networks.contains("c2:b0:57:49:47:f1"), name == "named", "{networks}");
+    }
     Ok(())
 }

@@ -1,0 +1,25 @@
+//! Labels that the networks of a pod want its node to have, under a profile that serves what the pod names itself.
+
+use super::{Change, Edit, Plan, Scene};
+use crate::multus::NodeLabel;
+use crate::text::printable;
+
+/// Plans the labels that the pod does not ask yet, whatever value it asks.
+pub(super) fn plan(scene: Scene<'_>, plan: &mut Plan) {
+    let Some(Ok(networks)) = scene.networks else { return };
+    let mut planned: Vec<&str> = Vec::new();
+    for item in &networks.items {
+        let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
+        let fact = scene.snapshot.network(namespace, &item.name);
+        let fact = fact.filter(|_| super::serves_namespace(scene.namespace, namespace));
+        let Some(label) = fact.and_then(|f| NodeLabel::parse(f.node_selector.as_deref()?)) else { continue };
+        if planned.contains(&label.key) || scene.pod.node_selector_value(label.key).is_some() {
+            continue;
+        }
+        planned.push(label.key);
+        plan.changes.push(Change {
+            edit: Edit::NodeSelector { key: label.key.to_owned(), value: label.value.to_owned() },
+            reason: format!("network {namespace}/{} is on these nodes", printable(&item.name, 120)),
+        });
+    }
+}
