@@ -14,6 +14,7 @@ mod selector;
 pub(crate) mod small_files;
 pub mod status;
 mod subsets;
+mod variables;
 pub mod why;
 
 pub use catalog::Catalog;

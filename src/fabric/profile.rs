@@ -23,6 +23,8 @@ const RESOURCE: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-
                         [A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
 /// Names of small files.
 const FILE: &str = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
+/// Versions of NCCL.
+const VERSION: &str = "^2\\.[0-9]{1,3}(\\.[0-9]{1,3})?$";
 /// Names of variables.
 const VARIABLE: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
 
@@ -137,6 +139,11 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub env: Option<Vec<EnvVar>>,
+    /// Version of NCCL in the images of this fabric, such as `2.27.5`, where an image's name does not tell. It decides
+    /// about variables that have `ncclFrom` or `ncclBefore`, and about nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 16), regex(pattern = VERSION))]
+    pub nccl_version: Option<String>,
     /// Who writes `/etc/nccl.conf`: `inject` (default) or `image`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nccl_conf: Option<NcclConf>,
@@ -368,6 +375,15 @@ pub struct EnvVar {
     /// user's is ever overwritten.
     #[serde(default)]
     pub policy: EnvPolicy,
+    /// First version of NCCL that the variable is for, such as `2.21`. Where the version in an image is not known, it is
+    /// not set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 16), regex(pattern = VERSION))]
+    pub nccl_from: Option<String>,
+    /// First version of NCCL that the variable is no longer for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 16), regex(pattern = VERSION))]
+    pub nccl_before: Option<String>,
     /// Why the variable has this value, in one sentence; shown beside the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 1024))]

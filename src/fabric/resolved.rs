@@ -4,14 +4,14 @@ use super::profile::{
     API_VERSION, Attachment, EnvPolicy, FabricProfile, Inject, KIND, LabelSelector, NcclConf, NodeAffinity,
     OnMissing, Per, Resource, SmallFile, Spec, Transport, When,
 };
-use super::{print, selector, small_files, subsets};
+use super::variables::version;
+use super::{print, selector, small_files, subsets, variables};
 use crate::multus::{NetworkRef, annotation};
-use crate::pod::Quantity;
-use crate::rules::is_word_for_number;
+use crate::pod::{NcclVersion, Quantity};
 use crate::text::nearest;
 
 /// The variable that names NCCL's bootstrap interface.
-const BOOTSTRAP_VARIABLE: &str = "NCCL_SOCKET_IFNAME";
+pub(super) const BOOTSTRAP_VARIABLE: &str = "NCCL_SOCKET_IFNAME";
 /// Sizes of `/dev/shm` where a profile says nothing: 8 GiB an accelerator.
 const DEFAULT_SHM: i64 = 8 << 30;
 /// Least size for an accelerator (bytes): two of NCCL's proxy pools.
@@ -48,6 +48,8 @@ pub struct Profile {
     pub ipc_lock: bool,
     /// Variables.
     pub env: Vec<EnvEntry>,
+    /// Version of NCCL in its images, where their names do not tell.
+    pub nccl_version: Option<NcclVersion>,
     /// Who writes `/etc/nccl.conf`.
     pub nccl_conf: NcclConf,
     /// Small files.
@@ -95,6 +97,10 @@ pub struct EnvEntry {
     pub value: String,
     /// What a value of the user's own means.
     pub policy: EnvPolicy,
+    /// First version of NCCL that it is for.
+    pub from: Option<NcclVersion>,
+    /// First version of NCCL that it is no longer for.
+    pub before: Option<NcclVersion>,
     /// Why.
     pub reason: String,
 }
@@ -134,7 +140,7 @@ impl Profile {
         }
         // The profile's own variables first: folded in, one that is there twice would be lost, and a pointer would
         // count the base's.
-        env(&profile.spec, &fail)?;
+        variables::check(&profile.spec, &fail)?;
         let spec = match &profile.spec.base {
             None => profile.spec.clone(),
             Some(name) => {
@@ -195,7 +201,8 @@ impl Profile {
             subsets,
             resources: resources(&spec, &fail)?,
             ipc_lock: spec.ipc_lock.unwrap_or_else(|| transport.is_verbs()),
-            env: env(&spec, &fail)?,
+            env: variables::check(&spec, &fail)?,
+            nccl_version: version(spec.nccl_version.as_ref(), "/spec/ncclVersion", &fail)?,
             nccl_conf: spec.nccl_conf.unwrap_or_default(),
             files: small_files::check(&spec, &fail)?,
             print: print::of(&spec),
@@ -291,6 +298,7 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
         resources: own.resources.clone().or(base_resources),
         ipc_lock: own.ipc_lock.or(base.ipc_lock),
         env: Some(env),
+        nccl_version: own.nccl_version.clone().or_else(|| base.nccl_version.clone()),
         nccl_conf: own.nccl_conf.or(base.nccl_conf),
         files: own.files.clone().or_else(|| base.files.clone()),
         shared_memory: own.shared_memory.clone().or_else(|| base.shared_memory.clone()),
@@ -413,60 +421,6 @@ fn resources(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Resource>, ProfileError
         }
     }
     Ok(spec.resources.clone().unwrap_or_default())
-}
-
-/// Names a profile may never set: they would change the programs of a container rather than its fabric.
-fn is_fabric_variable(name: &str) -> bool {
-    let mut chars = name.chars();
-    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && !name.starts_with("LD_")
-        && !matches!(name, "PATH" | "HOME" | "PYTHONPATH" | "BASH_ENV" | "ENV" | "IFS" | "SHELL")
-}
-
-fn env(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, ProfileError> {
-    let mut entries: Vec<EnvEntry> = Vec::new();
-    for (i, entry) in spec.env.iter().flatten().enumerate() {
-        let at = |field: &str| format!("/spec/env/{i}/{field}");
-        if !is_fabric_variable(&entry.name) {
-            return Err(fail(&at("name"), format!("{:?} is no variable that a profile may set", entry.name)));
-        }
-        if entries.iter().any(|e| e.name == entry.name) {
-            return Err(fail(&at("name"), format!("{} is given twice", entry.name)));
-        }
-        let value = match (&entry.value, entry.policy) {
-            (None, EnvPolicy::Forbid) => String::new(),
-            (Some(_), EnvPolicy::Forbid) => {
-                return Err(fail(&at("value"), "policy forbid takes no value".into()));
-            }
-            (None, _) => return Err(fail(&at("value"), format!("{} needs a value", entry.name))),
-            // `$(NAME)` would be expanded by the kubelet from the container's other variables.
-            (Some(value), _)
-                if value.contains("$(") || value.chars().any(char::is_control) || value.len() > 4096 =>
-            {
-                let message = "at most 4096 printable characters without $( are expected".into();
-                return Err(fail(&at("value"), message));
-            }
-            (Some(value), _) if is_word_for_number(&entry.name, value) => {
-                let message = format!("{}={value:?}: NCCL reads a word as 0; write a number", entry.name);
-                return Err(fail(&at("value"), message));
-            }
-            (Some(value), _) => value.clone(),
-        };
-        let reason = entry.reason.clone().unwrap_or_else(|| "set by the profile".to_owned());
-        entries.push(EnvEntry { name: entry.name.clone(), value, policy: entry.policy, reason });
-    }
-    if let Some(bootstrap) = &spec.bootstrap
-        && entries.iter().all(|e| e.name != BOOTSTRAP_VARIABLE)
-    {
-        entries.push(EnvEntry {
-            name: BOOTSTRAP_VARIABLE.to_owned(),
-            value: bootstrap.clone(),
-            policy: EnvPolicy::Default,
-            reason: format!("the profile's bootstrap interface is {bootstrap}"),
-        });
-    }
-    Ok(entries)
 }
 
 /// Units of a resource that is not a rail's own, for a container with so many accelerators and rails.

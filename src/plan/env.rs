@@ -5,6 +5,7 @@ use super::files::{self, FileRefusal};
 use super::{Change, Edit, EnvRefusal, LeftOut, Plan, Scene, Target, WithoutInterface, nccl_conf};
 use crate::fabric::profile::EnvPolicy;
 use crate::fabric::{EnvEntry, Profile};
+use crate::pod::nccl_version::{NcclVersion, of_image};
 use crate::pod::shell::sets_variable;
 use crate::pod::view::Container;
 
@@ -40,6 +41,32 @@ pub(crate) fn unused_interface<'a>(entry: &EnvEntry, unused: &'a [String]) -> Op
 /// Whether a variable names one of the profile's files.
 fn points_to_file(entry: &EnvEntry) -> bool {
     entry.value.strip_prefix(files::FILES_PATH).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whether a variable is for the NCCL of a container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Applies {
+    Yes,
+    No,
+    /// It is for some versions, and the container's is not known.
+    Unknown,
+}
+
+/// The version of NCCL in a container, and what tells it.
+fn version(container: &Container<'_>, profile: &Profile) -> Option<(NcclVersion, &'static str)> {
+    let named = container.image.as_deref().and_then(of_image).map(|v| (v, "by the name of the image"));
+    named.or_else(|| profile.nccl_version.map(|v| (v, "by the profile")))
+}
+
+/// Whether a variable is for the NCCL of a container: by the name of its image, else by the profile.
+pub(crate) fn applies(entry: &EnvEntry, container: &Container<'_>, profile: &Profile) -> Applies {
+    if entry.from.is_none() && entry.before.is_none() {
+        return Applies::Yes;
+    }
+    let Some((version, _)) = version(container, profile) else { return Applies::Unknown };
+    let within =
+        entry.from.is_none_or(|from| version >= from) && entry.before.is_none_or(|before| version < before);
+    if within { Applies::Yes } else { Applies::No }
 }
 
 /// What every target lacks, in the order of the targets. What names an interface that the pod does not get is noted in
@@ -78,6 +105,14 @@ fn of_target<'p>(
         // A plugin that the user names brings its own transport; pinning IB would bypass it.
         .filter(|e| e.name != "NCCL_NET" || !names_plugin(container))
         .filter(|e| !container.shell_text().any(|text| sets_variable(text, &e.name)))
+        .filter(|e| match applies(e, container, profile) {
+            Applies::Yes => true,
+            Applies::No => false,
+            Applies::Unknown => {
+                plan.unknown_version.push((target.index, e.name.clone()));
+                false
+            }
+        })
         .collect();
     // The name of an interface that the pod does not have would stop NCCL: `no socket interface found`.
     let (absent, without): (Vec<_>, Vec<_>) =
@@ -113,7 +148,13 @@ fn of_target<'p>(
 }
 
 /// Plans the variables of one container, and notes what no carrier takes.
-pub(super) fn plan(scene: Scene<'_>, variables: &Variables<'_>, files: &files::Files, plan: &mut Plan) {
+pub(super) fn plan(
+    scene: Scene<'_>,
+    profile: &Profile,
+    variables: &Variables<'_>,
+    files: &files::Files,
+    plan: &mut Plan,
+) {
     let Some(container) = scene.pod.containers().get(variables.container) else { return };
     let first = container.env().len();
     let without_files = files.refusal.is_some();
@@ -126,7 +167,12 @@ pub(super) fn plan(scene: Scene<'_>, variables: &Variables<'_>, files: &files::F
                 value: entry.value.clone(),
                 index: first + nth,
             },
-            reason: entry.reason.clone(),
+            reason: match version(container, profile) {
+                Some((version, by)) if entry.from.or(entry.before).is_some() => {
+                    format!("{} (NCCL {version}, {by})", entry.reason)
+                }
+                _ => entry.reason.clone(),
+            },
         });
     }
     let Some(why) = variables.why else { return };

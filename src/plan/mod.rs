@@ -18,7 +18,7 @@ mod shm;
 mod targets;
 
 pub use edit::{Carrier, Edit, ResourceList};
-pub(crate) use env::unused_interface;
+pub(crate) use env::{Applies, applies, unused_interface};
 pub(crate) use files::field_path as file_field_path;
 pub use files::{FILE_ANNOTATION, FILES_PATH, FileRefusal, NCCL_CONF, NCCL_CONF_PATH};
 pub(crate) use networks::serves_namespace;
@@ -55,6 +55,8 @@ pub struct Plan {
     pub ipc_lock_refusals: Vec<(usize, IpcLockRefusal)>,
     /// Variables of the profile that no carrier takes to a container.
     pub left_out: Vec<LeftOut>,
+    /// Variables that are for some versions of NCCL, and containers whose version is not known.
+    pub unknown_version: Vec<(usize, String)>,
     /// Containers that do not get the profile's files, and why.
     pub file_refusals: Vec<(usize, FileRefusal)>,
     /// Interfaces of the profile's rails that the pod does not get.
@@ -268,7 +270,7 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
         if let (Some(target), Some(variables)) = (plan.target(index), variables) {
             resources::plan(scene, target, &wanted, &mut plan);
             ipc_lock::plan(scene, profile, target, &mut plan);
-            env::plan(scene, variables, &files, &mut plan);
+            env::plan(scene, profile, variables, &files, &mut plan);
             files::plan_mounts(scene, profile, variables, &files, &mut plan);
             if let Some(refusal) = files::directory_refusal(scene, profile, container, &files) {
                 plan.file_refusals.push((index, refusal));

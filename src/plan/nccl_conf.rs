@@ -56,7 +56,7 @@ mod tests {
 
     fn entry(name: &str, value: &str) -> EnvEntry {
         let (name, value) = (name.to_owned(), value.to_owned());
-        EnvEntry { name, value, policy: EnvPolicy::Default, reason: String::new() }
+        EnvEntry { name, value, policy: EnvPolicy::Default, from: None, before: None, reason: String::new() }
     }
 
     #[test]

@@ -1,12 +1,18 @@
 //! Labels that the networks of a pod want its node to have, under a profile that serves what the pod names itself.
 
 use super::{Change, Edit, Plan, Scene};
-use crate::multus::NodeLabel;
+use crate::multus::{NodeLabel, parse};
 use crate::text::printable;
 
-/// Plans the labels that the pod does not ask yet, whatever value it asks.
+/// Plans the labels that the pod does not ask yet, whatever value it asks. The networks that the plan adds count too.
 pub(super) fn plan(scene: Scene<'_>, plan: &mut Plan) {
-    let Some(Ok(networks)) = scene.networks else { return };
+    let value = plan.changes.iter().find_map(|c| match &c.edit {
+        Edit::Networks { value, .. } => Some(value.clone()),
+        _ => None,
+    });
+    let merged = value.as_deref().and_then(|value| parse(value).ok());
+    let own = scene.networks.and_then(|n| n.as_ref().ok());
+    let Some(networks) = merged.as_ref().or(own) else { return };
     let mut planned: Vec<&str> = Vec::new();
     for item in &networks.items {
         let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);

@@ -114,6 +114,9 @@ pub struct Container<'a> {
     /// Name.
     #[serde(borrow, default)]
     pub name: Option<Text<'a>>,
+    /// Image.
+    #[serde(borrow, default)]
+    pub image: Option<Text<'a>>,
     /// Entry point.
     #[serde(borrow, default)]
     pub command: Option<List<Text<'a>>>,

@@ -1,8 +1,9 @@
-//! FAB404 to FAB406: what of a profile no carrier takes to the ranks.
+//! FAB404 to FAB407: what of a profile does not reach the ranks.
 
 use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::fabric::Profile;
 use crate::plan::{EnvRefusal, FILES_PATH, LeftOut, NCCL_CONF_PATH};
+use crate::text::printable;
 
 /// FAB404.
 pub(super) struct EnvFrom;
@@ -275,6 +276,83 @@ impl Rule for NoFiles {
                 format!("/spec/containers/{index}"),
                 format!("files of profile {} are missing: {FILES_PATH} {}", profile.name, refusal.words()),
                 "mount single files below /etc, or put the profile's files into the image",
+            );
+        }
+    }
+}
+
+/// FAB407.
+pub(super) struct UnknownVersion;
+
+static UNKNOWN_VERSION: Meta = Meta {
+    id: "FAB407",
+    severity: Severity::Info,
+    summary: "a variable for some versions of NCCL, and an image whose version is not known",
+    what: "The profile has a variable with `ncclFrom` or `ncclBefore`, and neither the name of the image (`nccl2.21.5` in \
+           it, or a release of `pytorch/pytorch` that is known) nor the profile (`ncclVersion`) tells which NCCL is in it.",
+    why: "NCCL changes what a variable means: `NCCL_IB_GID_INDEX` must be set up to 2.20, and switches the automatic choice \
+          off from 2.21 on. A value for another version is worse than none, so none is set.",
+    fix: "Say `ncclVersion` in the profile, name images by their version, or set the variable in the pod.",
+    bad: r#"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  transport: ethernet
+  attachment: none
+  env:
+  - {name: NCCL_IB_GID_INDEX, value: "3", ncclBefore: "2.21"}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  annotations: {fabric-admission.dev/profile: site}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources: {limits: {nvidia.com/gpu: 1}}
+"#,
+    good: r#"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  transport: ethernet
+  attachment: none
+  env:
+  - {name: NCCL_IB_GID_INDEX, value: "3", ncclBefore: "2.21"}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  annotations: {fabric-admission.dev/profile: site}
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1-nccl2.20.5
+    resources: {limits: {nvidia.com/gpu: 1}}
+"#,
+    sources: &["NVIDIA/nccl src/transport/net_ib (ncclParamIbGidIndex), 2.20 and 2.21"],
+    since: "0.1.0",
+    kinds: &[],
+};
+
+impl Rule for UnknownVersion {
+    fn meta(&self) -> &'static Meta {
+        &UNKNOWN_VERSION
+    }
+    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        let Some((profile, _)) = context.resolution.profile() else { return };
+        for (index, name) in &context.plan.unknown_version {
+            let image = context.pod().containers().get(*index).and_then(|c| c.image.as_deref());
+            findings.add(
+                format!("/spec/containers/{index}/image"),
+                format!(
+                    "{name} not set: it is for some versions of NCCL, and that of {} is not known",
+                    printable(image.unwrap_or("the image"), 60)
+                ),
+                format!("say ncclVersion in profile {}, or set {name} in the pod", profile.name),
             );
         }
     }

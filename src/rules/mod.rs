@@ -26,8 +26,8 @@ pub use nccl_numbers::is_word_for_number;
 
 use crate::fabric::Resolution;
 use crate::multus::{AnnotationError, Networks};
-use crate::plan::Plan;
 use crate::plan::overlay::Overlay;
+use crate::plan::{Edit, Plan};
 use crate::pod::{Demands, PodView};
 use crate::snapshot::{NamespaceFacts, Snapshot};
 
@@ -105,6 +105,7 @@ pub static RULES: &[&dyn Rule] = &[
     &carriers::EnvFrom,
     &carriers::RanksOverSsh,
     &carriers::NoFiles,
+    &carriers::UnknownVersion,
     &memory::SharedMemory,
     &memory::IpcLockNonRoot,
     &memory::IpcLockPodSecurity,
@@ -200,11 +201,9 @@ impl<'a> PodContext<'a> {
         let profile = self.resolution.profile().map(|(p, _)| p);
         let verbs = profile.filter(|p| p.transport.is_verbs());
         let served = |name: &str| verbs.is_some_and(|p| p.serves_resource(name)) || names_rdma(name);
-        let planned = profile.into_iter().flat_map(|p| {
-            p.rails
-                .iter()
-                .filter_map(|r| r.resource.as_deref())
-                .chain(p.resources.iter().map(|r| r.name.as_str()))
+        let planned = self.plan.of_container(index).iter().filter_map(|change| match &change.edit {
+            Edit::Quantity { name, .. } => Some(name.as_str()),
+            _ => None,
         });
         container
             .resource_names()

@@ -4,7 +4,7 @@ use super::nccl_numbers::{Number, is_word, leading_number, number};
 use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::fabric::profile::EnvPolicy;
 use crate::plan::overlay::Variable;
-use crate::plan::unused_interface;
+use crate::plan::{Applies, applies, unused_interface};
 use crate::pod::view::Container;
 use crate::text::printable;
 
@@ -233,6 +233,9 @@ impl Rule for DiffersFromProfile {
             let Some(container) = context.pod().containers().get(target.index) else { continue };
             for entry in &profile.env {
                 let Some((nth, own)) = container.env_var(&entry.name) else { continue };
+                if applies(entry, container, profile) != Applies::Yes {
+                    continue;
+                }
                 // A value that this pod cannot use is no measure for the user's.
                 if unused_interface(entry, &context.plan.unused_interfaces).is_some() {
                     continue;

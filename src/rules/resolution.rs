@@ -2,7 +2,7 @@
 
 use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::fabric::nodes::{Constraints, landing};
-use crate::fabric::resolve::awaits;
+use crate::fabric::resolve::{awaits, without_others};
 use crate::fabric::{Because, Evidence, Missing, Profile, Resolution, SHOWN};
 use crate::plan::{Edit, by_itself};
 use crate::snapshot::{Ambiguity, PROFILE_ANNOTATION};
@@ -91,10 +91,11 @@ impl Rule for MissingRails {
         let Some((profile, evidence)) = context.resolution.profile() else { return };
         let missing = &context.plan.missing;
         let Some(first) = missing.first() else { return };
-        let severity = match evidence {
-            Evidence::PodAnnotation | Evidence::NamespaceAnnotation => Severity::Error,
-            _ => Severity::Warning,
-        };
+        // By what the namespace says, not by the evidence: what is injected becomes evidence of its own.
+        let default = context.namespace_facts.and_then(|f| f.profile.as_deref());
+        let named = *evidence == Evidence::PodAnnotation
+            || *evidence != Evidence::Flag && default == Some(profile.name.as_str());
+        let severity = if named { Severity::Error } else { Severity::Warning };
         let more = match missing.len() - 1 {
             0 => String::new(),
             more => format!(" and {more} more"),
@@ -320,7 +321,7 @@ impl Rule for OtherNodes {
                 context.snapshot,
             )
         };
-        if !landing.is_disjoint(carrying) || !evidence.is_named() && waits() {
+        if !landing.is_disjoint(carrying) || !is_named(evidence) && waits() {
             return;
         }
         // What keeps it off is the pod's own text; how many nodes there are is the operator's to know.
@@ -331,12 +332,21 @@ impl Rule for OtherNodes {
     }
 }
 
+/// Whether the profile was named for this pod, and will be for the pod that is stored. A namespace's default is not:
+/// once the pod has what the profile gives it, that is the evidence.
+fn is_named(evidence: &Evidence) -> bool {
+    matches!(evidence, Evidence::Flag | Evidence::PodAnnotation)
+}
+
+fn is_placed(context: &PodContext<'_>) -> bool {
+    context.plan.changes.iter().any(|c| matches!(c.edit, Edit::NodeRequirement { .. }))
+}
+
 /// What says where the pod may go, with the placement that is planned.
 fn constraints<'a>(context: &'a PodContext<'_>, profile: &'a Profile) -> Constraints<'a> {
     let constraints = Constraints::of(context.pod());
-    let placed = context.plan.changes.iter().any(|c| matches!(c.edit, Edit::NodeRequirement { .. }));
     match &profile.node_selector {
-        Some(selector) if placed => constraints.kept_to(selector),
+        Some(selector) if is_placed(context) => constraints.kept_to(selector),
         _ => constraints,
     }
 }
@@ -407,8 +417,8 @@ impl Rule for PoolAtZero {
         let Some((profile, evidence)) = context.resolution.profile() else { return };
         let nodes = context.snapshot.nodes();
         // Most pods: they got their profile by nodes that exist.
-        if nodes.is_empty() || evidence.is_named() || matches!(evidence, Evidence::Nodes | Evidence::Priority)
-        {
+        let by_nodes = matches!(evidence, Evidence::Nodes | Evidence::Priority);
+        if nodes.is_empty() || by_nodes || is_named(evidence) {
             return;
         }
         // Once a pod has what the profile gives it, that is the evidence; nothing else about it has changed.
@@ -417,7 +427,7 @@ impl Rule for PoolAtZero {
             if constraints.unread {
                 return;
             }
-            let landing = landing(&constraints, nodes);
+            let landing = without_others(landing(&constraints, nodes), &constraints, context.snapshot);
             let facts = (context.namespace, context.namespace_facts);
             let carrying = context.snapshot.catalog().classes_of(&profile.name);
             if carrying.is_none_or(|carrying| !landing.is_disjoint(carrying))

@@ -2,6 +2,7 @@
 
 use super::resources::{needed, units_in_pod};
 use super::{Findings, Meta, PodContext, Rule, Severity};
+use crate::plan::Edit;
 use crate::pod::view::Container;
 use crate::text::{count, printable, token};
 
@@ -97,20 +98,22 @@ impl Rule for OtherContainer {
                 let rdma = || context.snapshot.resource(name).and_then(|fact| fact.rdma) == Some(true);
                 needed.resource.matches(name) && (profile.is_some_and(|p| p.serves_resource(name)) || rdma())
             };
+            // By the name that stands there or is planned: of a network's resource only the end may be known.
             let units = |index: usize, c: &Container<'_>| {
-                let name = c.resource_names().find(|name| is_it(name));
+                let planned = context.plan.of_container(index).iter().find_map(|change| match &change.edit {
+                    Edit::Quantity { name, .. } if is_it(name) => Some(name.as_str()),
+                    _ => None,
+                });
+                let name = c.resource_names().find(|name| is_it(name)).or(planned);
                 name.map_or(0, |name| context.overlay.units(index, c, name))
             };
             let mut of_targets = 0_i64;
             let mut strangers = Vec::new();
-            let (mut any, profile_units) = (false, profile.and_then(|p| Some((p, needed.resource.full()?))));
+            let mut any = false;
             for (index, container) in pod.containers().iter().enumerate() {
                 if context.is_target(index) {
                     any = true;
-                    let planned = profile_units.filter(|(p, name)| p.serves_resource(name));
-                    let own = units(index, container);
-                    let own = planned.map_or(own, |(_, name)| context.overlay.units(index, container, name));
-                    of_targets = of_targets.saturating_add(own);
+                    of_targets = of_targets.saturating_add(units(index, container));
                 } else if let own @ 1.. = units(index, container) {
                     strangers.push((index, container, own));
                 }

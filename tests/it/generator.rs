@@ -193,7 +193,8 @@ pub(crate) fn networks(dice: &mut Dice<'_>) -> String {
 }
 
 fn container(dice: &mut Dice<'_>) -> Value {
-    let mut container = json!({"image": "example.com/trainer:1"});
+    let mut container =
+        json!({"image": dice.pick(&["example.com/trainer:1", "example.com/trainer:nccl2.20.5"])});
     put(&mut container, "name", 90, dice, |dice| {
         dice.pick(&["trainer", "worker", "sidecar", "istio-proxy", ""]).into()
     });
@@ -405,7 +406,11 @@ fn profile(number: usize, dice: &mut Dice<'_>) -> Value {
             let value = if dice.odd() { "a\"b\\" } else { dice.pick(&["1", "0", "=rail1"]) };
             match dice.pick(&["default", "require", "forbid"]) {
                 "forbid" => json!({"name": name, "policy": "forbid"}),
-                policy => json!({"name": name, "policy": policy, "value": value}),
+                policy => {
+                    let mut entry = json!({"name": name, "policy": policy, "value": value});
+                    put(&mut entry, "ncclBefore", 12, dice, |dice| dice.pick(&["2.21", "2"]).into());
+                    entry
+                }
             }
         });
         entries.collect()

@@ -10,7 +10,7 @@ mod own;
 mod symbolic;
 mod when;
 
-pub(crate) use nodes::awaits;
+pub(crate) use nodes::{awaits, without_others};
 pub(crate) use symbolic::Conditions;
 pub(crate) use when::unmet;
 
@@ -125,13 +125,7 @@ impl Evidence {
     }
 }
 
-impl Evidence {
-    /// Whether a person named the profile for this pod or its namespace.
-    #[must_use]
-    pub fn is_named(&self) -> bool {
-        matches!(self, Self::Flag | Self::PodAnnotation | Self::NamespaceAnnotation)
-    }
-}
+impl Evidence {}
 
 impl Resolution {
     /// The profile and its evidence, if there is one.

@@ -64,7 +64,11 @@ fn ground(
 
 /// Takes away the classes that have accelerators, and none of those that the pod asks for. By names alone: a plugin
 /// that is not there yet names nothing.
-fn without_others(mut set: ClassSet, constraints: &Constraints<'_>, snapshot: &Snapshot) -> ClassSet {
+pub(crate) fn without_others(
+    mut set: ClassSet,
+    constraints: &Constraints<'_>,
+    snapshot: &Snapshot,
+) -> ClassSet {
     let accelerators = &snapshot.settings().accelerators;
     let asked = |name: &str| constraints.resources.contains(&name);
     if !constraints.resources.iter().any(|r| accelerators.contains(r)) {
