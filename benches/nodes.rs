@@ -207,21 +207,9 @@ fn snapshot(nodes: usize, profiles: usize, networks: usize) -> Snapshot {
             json!({"apiVersion": api, "kind": kind, "metadata": {"name": format!("site-{i}")}, "spec": spec});
         builder.add(Layer::Live, "fabric-admission.dev", kind, &profile.to_string(), "").unwrap();
     }
-    for i in 0..networks {
-        let (name, resource) = match i {
-            0 => ("sriov-rdma-network".to_owned(), "nvidia.com/sriov_resource".to_owned()),
-            _ => (format!("network-{i}"), format!("example.com/resource_{i}")),
-        };
-        let annotations = json!({"k8s.v1.cni.cncf.io/resourceName": resource});
-        let metadata = json!({"name": name, "namespace": "default", "annotations": annotations});
-        let network = json!({"metadata": metadata, "spec": {"config": "{}"}});
-        let (group, kind) = ("k8s.cni.cncf.io", "NetworkAttachmentDefinition");
-        builder.add(Layer::Live, group, kind, &network.to_string(), "").unwrap();
-    }
+    scene::networks(&mut builder, networks);
     for i in 0..nodes {
         builder.add(Layer::Live, "", "Node", &node(i, ""), "").unwrap();
     }
-    let namespace = json!({"metadata": {"name": "team", "labels": {"fabric-admission.dev/mode": "enforce"}}});
-    builder.add(Layer::Live, "", "Namespace", &namespace.to_string(), "").unwrap();
     builder.build()
 }

@@ -4,7 +4,7 @@ use fabric_admission::fabric::FabricProfile;
 use fabric_admission::fabric::base::BASES;
 use fabric_admission::manifest::{Item, read};
 use fabric_admission::review::webhook::{Entry, Outcome, handle};
-use fabric_admission::snapshot::{Builder, Snapshot};
+use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Map, Value, json};
 
 /// A builder without facts.
@@ -14,6 +14,23 @@ pub(crate) fn builder() -> Builder {
         other => panic!("{name}: {other:?}"),
     };
     Builder::new(BASES.iter().map(base).collect())
+}
+
+/// Adds the namespace of the pod, and so many networks; the first is the one of the pod's profile.
+pub(crate) fn networks(builder: &mut Builder, networks: usize) {
+    let namespace = json!({"metadata": {"name": "team", "labels": {"fabric-admission.dev/mode": "enforce"}}});
+    builder.add(Layer::Live, "", "Namespace", &namespace.to_string(), "").unwrap();
+    for i in 0..networks {
+        let (name, resource) = match i {
+            0 => ("sriov-rdma-network".to_owned(), "nvidia.com/sriov_resource".to_owned()),
+            _ => (format!("network-{i}"), format!("example.com/resource_{i}")),
+        };
+        let annotations = json!({"k8s.v1.cni.cncf.io/resourceName": resource});
+        let metadata = json!({"name": name, "namespace": "default", "annotations": annotations});
+        let network = json!({"metadata": metadata, "spec": {"config": "{}"}});
+        let (group, kind) = ("k8s.cni.cncf.io", "NetworkAttachmentDefinition");
+        builder.add(Layer::Live, group, kind, &network.to_string(), "").unwrap();
+    }
 }
 
 /// The answer of the mutating webhook.
