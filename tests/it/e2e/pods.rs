@@ -5,10 +5,12 @@ use super::site::{PROFILE_LABEL, Site, assert_fitted, cpu_pod, training_pod};
 use super::trial;
 use crate::suite::{Outcome, Suite};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "a_training_pod_is_admitted_with_the_whole_set", whole_set);
+    trial(suite, assets, "a_file_carries_what_env_would_have", file_carrier);
     trial(suite, assets, "dry_run_shows_the_change_and_stores_nothing", dry_run);
     trial(suite, assets, "a_generated_name_is_no_obstacle", generated_name);
     trial(suite, assets, "audit_warns_and_changes_nothing", audit);
@@ -42,6 +44,45 @@ fn whole_set(plane: &Plane) -> Outcome {
     assert!(done.ok && !done.stderr.contains("injected"), "{}", done.stderr);
     let again: Value = serde_json::from_str(&done.stdout).map_err(|e| e.to_string())?;
     assert_eq!(again["spec"]["containers"], dump["spec"]["containers"]);
+    Ok(())
+}
+
+/// Ranks over ssh read from a file what they would else have in `env`; NCCL splits its lines at the first `=`.
+fn file_carrier(plane: &Plane) -> Outcome {
+    let site = Site::start(plane, &[], &[])?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    let stored = |pod: &Value| {
+        let done = site.create(&namespace, pod, &[])?;
+        assert!(done.ok, "{}", done.stderr);
+        let name = pod["metadata"]["name"].as_str().unwrap_or_default();
+        Ok::<_, String>((done.stderr, plane.get(&["pod", name, "-n", &namespace])?))
+    };
+    let (_, plain) = stored(&training_pod("plain"))?;
+    let mut pod = training_pod("ssh");
+    pod["spec"]["containers"][0]["command"] = json!(["/usr/sbin/sshd", "-De"]);
+    let (warnings, ssh) = stored(&pod)?;
+    let variables = |pod: &Value| {
+        let env = pod["spec"]["containers"][0]["env"].as_array().cloned().unwrap_or_default();
+        let text = |v: &Value| v.as_str().unwrap_or_default().to_owned();
+        env.iter().map(|e| (text(&e["name"]), text(&e["value"]))).collect::<BTreeMap<_, _>>()
+    };
+    let key = "fabric-admission.dev/file.nccl.conf";
+    let file = ssh["metadata"]["annotations"][key].as_str().unwrap_or_default();
+    let lines = file.lines().filter_map(|l| l.split_once('=')).map(|(n, v)| (n.to_owned(), v.to_owned()));
+    let lines: BTreeMap<_, _> = lines.collect();
+    assert!(
+        lines.len() == 4 && lines == variables(&plain),
+        "{file} beside {}",
+        plain["spec"]["containers"][0]["env"]
+    );
+    assert!(variables(&ssh).is_empty() && warnings.contains("4 variables in /etc/nccl.conf"), "{warnings}");
+    let mount = json!({"name": "fabric-files", "mountPath": "/etc/nccl.conf", "subPath": "nccl.conf", "readOnly": true});
+    let mounts = ssh["spec"]["containers"][0]["volumeMounts"].as_array().cloned().unwrap_or_default();
+    assert!(mounts.contains(&mount), "{mounts:?}");
+    let volumes = ssh["spec"]["volumes"].as_array().cloned().unwrap_or_default();
+    let shown = volumes.iter().find(|v| v["name"] == "fabric-files").map(|v| &v["downwardAPI"]["items"][0]);
+    let field = format!("metadata.annotations['{key}']");
+    assert_eq!(shown.map(|item| &item["fieldRef"]["fieldPath"]), Some(&json!(field)));
     Ok(())
 }
 
