@@ -44,6 +44,10 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
 /// characters.
 #[must_use]
 pub(crate) fn printable(text: &str, max: usize) -> String {
+    // Nearly every name: nothing to escape and nothing to cut.
+    if text.len() <= max && text.bytes().all(|b| matches!(b, b' '..=b'~')) {
+        return text.to_owned();
+    }
     let mut out = String::new();
     for (i, c) in text.chars().enumerate() {
         if i == max {

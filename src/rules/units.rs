@@ -88,7 +88,8 @@ impl Rule for OtherContainer {
     }
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let pod = context.pod();
-        if pod.host_network() {
+        let strangers = (0..pod.containers().len()).any(|index| !context.is_target(index));
+        if pod.host_network() || !strangers {
             return;
         }
         let Some(Ok(networks)) = context.final_networks else { return };
