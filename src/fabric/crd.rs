@@ -42,6 +42,12 @@ const CHECKS: &[Check] = &[
         field: Some(".resources"),
     },
     Check {
+        at: "",
+        rule: "!has(self.memlock) || !has(self.ipcLock)",
+        message: "memlock and ipcLock both say how memory is pinned; keep one",
+        field: Some(".memlock"),
+    },
+    Check {
         at: "rails",
         rule: "self.map(r, has(r.count) ? r.count : 1).sum() <= 64",
         message: "at most 64 rails are expected, each as often as its count says",

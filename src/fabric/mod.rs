@@ -3,6 +3,7 @@
 pub mod base;
 pub mod catalog;
 mod crd;
+mod memlock;
 mod metadata;
 mod missing;
 pub mod nodes;
@@ -18,6 +19,7 @@ pub mod why;
 
 pub use catalog::Catalog;
 pub use crd::definition;
+pub use memlock::Memlock;
 pub use missing::{Missing, missing, missing_anywhere};
 pub use print::{INJECTED_ANNOTATION, Then, mark};
 pub use profile::FabricProfile;

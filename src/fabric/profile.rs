@@ -4,6 +4,7 @@
 //! fields are refused: a misspelt key that is dropped silently costs a training run. The comments of the fields are
 //! what `kubectl explain` prints, so they speak to an operator.
 
+use super::memlock::Memlock;
 use super::status::FabricProfileStatus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,10 +129,13 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32))]
     pub resources: Option<Vec<Resource>>,
-    /// Whether containers get `IPC_LOCK`, which lets root pin memory beyond the memlock limit. Default: true for
-    /// transport `roce` and `infiniband`, else false.
+    /// Whether containers get `IPC_LOCK`, which lets root pin memory beyond the memlock limit: `true` is short for
+    /// `memlock: ipcLock`. Default: true for transport `roce` and `infiniband`, else false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ipc_lock: Option<bool>,
+    /// How containers pin memory beyond the runtime's memlock limit, where `ipcLock` does not say enough; one of both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memlock: Option<Memlock>,
     /// Variables of NCCL and its companions. They merge with the base's by name, so that setting one does not
     /// lose the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]

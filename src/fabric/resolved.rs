@@ -1,5 +1,6 @@
 //! A profile with its base folded in and every value checked: what a decision works with.
 
+use super::memlock::{self, Memlock};
 use super::profile::{
     API_VERSION, Attachment, EnvPolicy, FabricProfile, Inject, KIND, LabelSelector, NcclConf, NodeAffinity,
     OnMissing, Per, Resource, SmallFile, Spec, Transport, When,
@@ -44,8 +45,8 @@ pub struct Profile {
     pub subsets: Vec<Subset>,
     /// Resources that do not follow the rails.
     pub resources: Vec<Resource>,
-    /// Whether containers get `IPC_LOCK`.
-    pub ipc_lock: bool,
+    /// How containers pin memory beyond the runtime's limit; `None` where they need not.
+    pub memlock: Option<Memlock>,
     /// Variables.
     pub env: Vec<EnvEntry>,
     /// Who writes `/etc/nccl.conf`.
@@ -135,6 +136,7 @@ impl Profile {
         // The profile's own variables first: folded in, one that is there twice would be lost, and a pointer would
         // count the base's.
         env(&profile.spec, &fail)?;
+        memlock::check(&profile.spec, &fail)?;
         let spec = match &profile.spec.base {
             None => profile.spec.clone(),
             Some(name) => {
@@ -194,7 +196,7 @@ impl Profile {
             rails,
             subsets,
             resources: resources(&spec, &fail)?,
-            ipc_lock: spec.ipc_lock.unwrap_or_else(|| transport.is_verbs()),
+            memlock: memlock::of(&spec, transport),
             env: env(&spec, &fail)?,
             nccl_conf: spec.nccl_conf.unwrap_or_default(),
             files: small_files::check(&spec, &fail)?,
@@ -271,6 +273,7 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
     }
     // A profile with rails of its own does not inherit the resources that went with the base's rails.
     let base_resources = if own.rails.is_some() { None } else { base.resources.clone() };
+    let (ipc_lock, memlock) = memlock::inherit(own, base);
     Spec {
         base: own.base.clone(),
         description: own.description.clone().or_else(|| base.description.clone()),
@@ -289,7 +292,8 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
             .clone()
             .or_else(|| if own.rails.is_some() { None } else { base.subsets.clone() }),
         resources: own.resources.clone().or(base_resources),
-        ipc_lock: own.ipc_lock.or(base.ipc_lock),
+        ipc_lock,
+        memlock,
         env: Some(env),
         nccl_conf: own.nccl_conf.or(base.nccl_conf),
         files: own.files.clone().or_else(|| base.files.clone()),

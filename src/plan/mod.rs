@@ -16,6 +16,7 @@ mod rails;
 mod resources;
 mod shm;
 mod targets;
+mod ulimits;
 
 pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use env::unused_interface;
@@ -26,12 +27,13 @@ pub use placement::TERMS_PATH;
 pub use rails::RAILS_ANNOTATION;
 pub use shm::{SHM_PATH, recommended as recommended_shm};
 pub use targets::{CONTAINERS_ANNOTATION, Target, WrongContainers};
+pub(crate) use ulimits::ULIMITS_ANNOTATION;
 
 use crate::fabric::profile::Inject;
 use crate::fabric::{Evidence, Missing, Profile, missing};
 use crate::multus::Networks;
 use crate::pod::{Demands, PodView};
-use crate::snapshot::{NamespaceFacts, Snapshot};
+use crate::snapshot::{NamespaceFacts, PodSecurity, Snapshot};
 
 /// Annotation by which a pod keeps itself as it is. It stops the plan, not the rules.
 pub const INJECT_ANNOTATION: &str = "fabric-admission.dev/inject";
@@ -162,8 +164,10 @@ pub enum Withheld {
 pub enum IpcLockRefusal {
     /// The kernel drops it when the process is not root.
     NonRoot,
+    /// The kernel asks for it in the user namespace of the node, and the pod has its own.
+    UserNamespace,
     /// Pod Security of the namespace would reject the pod.
-    PodSecurity(String),
+    PodSecurity(PodSecurity),
 }
 
 /// Why variables do not reach the ranks of a container by its `env`.
@@ -263,11 +267,14 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     let wanted = resources::wanted(scene, profile, &plan, &attached);
     let variables = env::wanted(scene, profile, &mut plan);
     let files = files::plan(scene, profile, &variables, &mut plan);
+    let lifted = ulimits::plan(scene, profile, &mut plan);
     for (index, container) in scene.pod.containers().iter().enumerate() {
         let variables = variables.iter().find(|v| v.container == index);
         if let (Some(target), Some(variables)) = (plan.target(index), variables) {
             resources::plan(scene, target, &wanted, &mut plan);
-            ipc_lock::plan(scene, profile, target, &mut plan);
+            if !lifted.contains(&index) {
+                ipc_lock::plan(scene, profile, target, &mut plan);
+            }
             env::plan(scene, variables, &files, &mut plan);
             files::plan_mounts(scene, profile, variables, &files, &mut plan);
             if let Some(refusal) = files::directory_refusal(scene, profile, container, &files) {

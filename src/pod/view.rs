@@ -58,6 +58,9 @@ pub struct Spec<'a> {
     /// Shares the node's IPC namespace, and with it the node's `/dev/shm`.
     #[serde(default, rename = "hostIPC")]
     pub host_ipc: Option<bool>,
+    /// `false` gives the pod a user namespace of its own.
+    #[serde(default)]
+    pub host_users: Option<bool>,
     /// Pod-level security context.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub security_context: Option<SecurityContext<'a>>,
@@ -339,6 +342,11 @@ impl<'a> PodView<'a> {
     #[must_use]
     pub fn host_ipc(&self) -> bool {
         self.spec.as_ref().and_then(|s| s.host_ipc).unwrap_or(false)
+    }
+    /// Whether the pod has a user namespace of its own.
+    #[must_use]
+    pub fn own_users(&self) -> bool {
+        self.spec.as_ref().and_then(|s| s.host_users) == Some(false)
     }
     /// Node that the pod is bound to; the empty name is none.
     #[must_use]

@@ -84,6 +84,9 @@ fn section(page: &mut String, name: &str, spec: &Spec) {
     if let Some(lock) = spec.ipc_lock {
         line("`IPC_LOCK`", if lock { "added".into() } else { "not added".into() });
     }
+    if let Some(memlock) = spec.memlock {
+        line("memlock", format!("`{}`", word(Some(memlock))));
+    }
     if let Some(memory) = &spec.shared_memory {
         line("`/dev/shm`", format!("{} for each accelerator", memory.per_accelerator));
     }

@@ -7,7 +7,7 @@ mod cluster;
 mod device_plugins;
 mod facts;
 mod finding;
-mod memory;
+mod ipc_lock;
 mod nccl;
 pub mod nccl_numbers;
 mod networks;
@@ -17,6 +17,7 @@ mod profiles;
 mod rails;
 mod resolution;
 mod resources;
+mod shared_memory;
 mod sriov;
 mod targets;
 mod units;
@@ -105,9 +106,10 @@ pub static RULES: &[&dyn Rule] = &[
     &carriers::EnvFrom,
     &carriers::RanksOverSsh,
     &carriers::NoFiles,
-    &memory::SharedMemory,
-    &memory::IpcLockNonRoot,
-    &memory::IpcLockPodSecurity,
+    &shared_memory::SharedMemory,
+    &ipc_lock::IpcLockNonRoot,
+    &ipc_lock::IpcLockPodSecurity,
+    &ipc_lock::IpcLockUserNamespace,
     &resolution::MissingRails,
     &profiles::NotInjected,
     &profiles::NoProfile,

@@ -373,6 +373,7 @@ fn cases_reach_everything() -> Outcome {
         "WithoutInterface",
         "NonRoot",
         "PodSecurity",
+        "UserNamespace",
     ]
     .map(str::to_owned)
     .into();
