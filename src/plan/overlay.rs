@@ -50,10 +50,13 @@ impl<'a> Overlay<'a> {
         planned.or_else(|| container.units(resource)).unwrap_or(0)
     }
 
-    /// Whether a planned mount serves `/dev/shm` of an app container.
+    /// Volume that a planned mount brings to `/dev/shm` of an app container.
     #[must_use]
-    pub fn mounts_shm(self, index: usize) -> bool {
-        self.edits_of(index).any(|e| matches!(e, Edit::ShmMount { .. }))
+    pub fn planned_shm(self, index: usize) -> Option<&'a str> {
+        self.edits_of(index).find_map(|e| match e {
+            Edit::ShmMount { volume, .. } => Some(volume.as_str()),
+            _ => None,
+        })
     }
 
     /// Whether `IPC_LOCK` is planned for an app container.

@@ -7,6 +7,7 @@ pub mod claimed;
 pub mod decode;
 pub mod demands;
 pub mod gang;
+mod memory;
 pub mod quantity;
 pub mod ranks;
 pub mod shell;
@@ -16,5 +17,6 @@ pub mod workload;
 
 pub use accelerator::Accelerators;
 pub use demands::Demands;
+pub use memory::memory_limit;
 pub use quantity::{Bytes, Quantity, QuantityError};
 pub use view::{Container, PodView};

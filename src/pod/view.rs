@@ -70,6 +70,9 @@ pub struct Spec<'a> {
     /// Claims on devices (DRA).
     #[serde(borrow, default)]
     pub resource_claims: Option<Objects<PodClaim<'a>>>,
+    /// Resources of the pod as a whole.
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    pub resources: Option<Resources<'a>>,
     /// Node that the pod is bound to already, past the scheduler.
     #[serde(borrow, default)]
     pub node_name: Option<Text<'a>>,
@@ -233,6 +236,9 @@ pub struct VolumeMount<'a> {
     /// Path in the volume; the whole volume where there is none.
     #[serde(borrow, default)]
     pub sub_path: Option<Text<'a>>,
+    /// Whether nothing may be written there.
+    #[serde(default)]
+    pub read_only: Option<bool>,
 }
 
 /// `volumeDevices[]`.

@@ -18,6 +18,8 @@ mod rails;
 mod resolution;
 mod resources;
 mod shared_memory;
+mod shm_limits;
+mod shm_volumes;
 mod sriov;
 mod targets;
 mod units;
@@ -110,6 +112,8 @@ pub static RULES: &[&dyn Rule] = &[
     &ipc_lock::IpcLockNonRoot,
     &ipc_lock::IpcLockPodSecurity,
     &ipc_lock::IpcLockUserNamespace,
+    &shm_limits::BeyondMemory,
+    &shm_limits::ReadOnly,
     &resolution::MissingRails,
     &profiles::NotInjected,
     &profiles::NoProfile,

@@ -1,11 +1,10 @@
-//! FAB501: shared memory.
+//! FAB501: is there shared memory, and enough of it.
 
+use super::shm_volumes::{Mounted, accelerators, mounted, number};
 use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::plan::{SHM_PATH, recommended_shm};
-use crate::pod::view::{Container, Volume};
 use crate::pod::{Bytes, Quantity};
 use crate::text::{count, printable};
-use std::collections::BTreeMap;
 
 /// Below this for each accelerator (bytes) a training job is likely to run out: PyTorch with a dozen process
 /// groups takes about 400 MiB a rank (12 communicators at 33 MiB, NCCL 2.30).
@@ -20,9 +19,11 @@ static SHARED_MEMORY: Meta = Meta {
     id: "FAB501",
     severity: Severity::Warning,
     summary: "/dev/shm missing or too small on a container with several accelerators",
-    what: "Looks at what is mounted at `/dev/shm` in containers that ask for two or more accelerators: nothing, a \
-           volume on disk, or memory below 512Mi an accelerator. Between that and the recommended 8Gi an accelerator \
-           (or half the memory limit) it is information. A hostPath is told, not judged.",
+    what: "Looks at what is at `/dev/shm` in containers that ask for two or more accelerators: nothing, a raw block \
+           device, a volume on disk, or memory below 512Mi an accelerator. Between that and the recommended 8Gi an \
+           accelerator (or half the memory limit of the containers that share the volume, or of the pod) it is \
+           information. A hostPath and other volumes are told, not judged. An emptyDir in memory without `sizeLimit` is \
+           as large as the pod's memory limit, or the node's memory, and never too small.",
     why: "The container runtime's default is 64 MiB for the whole container. NCCL reserves about 33 MiB for each rank \
           and communicator at start and fails with `No space left on device` or `failed to extend /dev/shm/nccl-…`; \
           data loaders die with `Bus error`.",
@@ -67,47 +68,37 @@ impl Rule for SharedMemory {
         if pod.host_ipc() {
             return;
         }
-        let named = |(index, volume)| -> Option<(&str, (usize, &Volume<'_>))> {
-            let volume: &Volume<'_> = volume;
-            Some((volume.name.as_deref()?, (index, volume)))
-        };
-        let volumes: BTreeMap<&str, _> = pod.volumes().iter().enumerate().rev().filter_map(named).collect();
         for (index, container) in pod.containers().iter().enumerate() {
-            let demand = context.demands.app(index);
-            if demand.whole < 2 && !demand.unknown || context.overlay.mounts_shm(index) {
+            if number(context, index).is_some_and(|n| n < 2) || context.overlay.planned_shm(index).is_some() {
                 continue;
             }
-            match container.mount_at(SHM_PATH) {
-                None => {
-                    let who = if demand.unknown {
-                        "accelerators".into()
-                    } else {
-                        count(demand.whole as usize, "accelerator")
-                    };
-                    findings.add(
-                        format!("/spec/containers/{index}"),
-                        format!("{who} and nothing mounted at {SHM_PATH}: NCCL has the runtime's 64 MiB"),
-                        "mount an emptyDir with medium: Memory and sizeLimit 8Gi an accelerator",
-                    );
-                }
-                Some((_, mount)) => {
-                    let volume = mount.name.as_deref().unwrap_or_default();
-                    if let Some(volume) = volumes.get(volume) {
-                        judge_volume(context, container, demand.whole.max(1), *volume, findings);
-                    }
-                }
+            let (path, fix) = (
+                format!("/spec/containers/{index}"),
+                "mount an emptyDir with medium: Memory and sizeLimit 8Gi an accelerator",
+            );
+            if container.has_device_at(SHM_PATH) {
+                let what = format!("{SHM_PATH} is a raw block device, and no memory: NCCL cannot share any");
+                findings.add(path, what, format!("give the device another path, and {fix}"));
+            } else if container.mount_at(SHM_PATH).is_none() {
+                let who = number(context, index).map(|n| count(n as usize, "accelerator"));
+                let who = who.unwrap_or_else(|| "accelerators".to_owned());
+                findings.add(
+                    path,
+                    format!("{who} and nothing mounted at {SHM_PATH}: NCCL has the runtime's 64 MiB"),
+                    fix,
+                );
+            }
+        }
+        for volume in mounted(context) {
+            if volume.users.iter().any(|index| number(context, *index).is_none_or(|n| n >= 2)) {
+                judge(context, &volume, findings);
             }
         }
     }
 }
 
-fn judge_volume(
-    context: &PodContext<'_>,
-    container: &Container<'_>,
-    whole: u32,
-    (index, volume): (usize, &Volume<'_>),
-    findings: &mut Findings<'_>,
-) {
+fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Findings<'_>) {
+    let Some((index, volume)) = mounted.volume else { return };
     let path = format!("/spec/volumes/{index}");
     if volume.host_path.is_some() {
         findings.add_as(
@@ -118,47 +109,58 @@ fn judge_volume(
         );
         return;
     }
-    let Some(empty_dir) = &volume.empty_dir else { return };
-    if empty_dir.medium.as_deref() != Some("Memory") {
-        findings.add(
+    let Some(empty_dir) = &volume.empty_dir else {
+        findings.add_as(
+            Severity::Info,
             path,
-            format!("{SHM_PATH} is an emptyDir on disk: shared memory goes through the file system"),
-            "set medium: Memory",
+            format!("{SHM_PATH} is a volume of which it is not known here whether it is memory"),
+            "an emptyDir with medium: Memory is",
         );
         return;
+    };
+    match empty_dir.medium.as_deref() {
+        Some("Memory") => {}
+        // Files of hugetlbfs take no write(2) and whole huge pages only (Linux Documentation/admin-guide/mm/hugetlbpage).
+        Some(medium) if medium.starts_with("HugePages") => {
+            let what = format!("{SHM_PATH} is an emptyDir of huge pages, where programs cannot write files");
+            findings.add(path, what, "set medium: Memory");
+            return;
+        }
+        _ => {
+            findings.add(
+                path,
+                format!("{SHM_PATH} is an emptyDir on disk: shared memory goes through the file system"),
+                "set medium: Memory",
+            );
+            return;
+        }
     }
-    // No limit: the kubelet sizes it by the pod's memory limit or the node; never too small.
+    let path = format!("{path}/emptyDir/sizeLimit");
     let Some(text) = &empty_dir.size_limit else { return };
-    let Ok(size) = Quantity::parse(&text.0) else {
+    let Ok(size) = Quantity::parse(&text.0).map(Quantity::units) else {
         findings.add(
-            format!("{path}/emptyDir/sizeLimit"),
+            path,
             format!("sizeLimit {:?} is no Kubernetes quantity", printable(&text.0, 40)),
             "write a size such as 64Gi",
         );
         return;
     };
-    let size = size.units();
     if size == 0 {
         return;
     }
+    let users = accelerators(context, &mounted.users);
     let profile = context.resolution.profile().map(|(p, _)| p.shm_per_accelerator);
-    let limit =
-        container.limits().and_then(|l| Quantity::parse(&l.get("memory")?.0).ok()).map(Quantity::units);
-    let recommended = recommended_shm(whole, profile.unwrap_or(RECOMMENDED_PER_RANK), limit);
+    let recommended = recommended_shm(users, profile.unwrap_or(RECOMMENDED_PER_RANK), mounted.limit);
     if size >= recommended {
         return;
     }
-    let scarce = size < SCARCE_PER_RANK.saturating_mul(i64::from(whole));
+    let scarce = size < SCARCE_PER_RANK.saturating_mul(i64::from(users));
     let severity = if scarce { Severity::Warning } else { Severity::Info };
+    let who = count(users as usize, "accelerator");
     findings.add_as(
         severity,
-        format!("{path}/emptyDir/sizeLimit"),
-        format!(
-            "{} for {} at {SHM_PATH}; {} is recommended",
-            Bytes(size),
-            count(whole as usize, "accelerator"),
-            Bytes(recommended)
-        ),
+        path,
+        format!("{} for {who} at {SHM_PATH}; {} is recommended", Bytes(size), Bytes(recommended)),
         format!("sizeLimit: {}", Bytes(recommended)),
     );
 }
