@@ -3,6 +3,7 @@
 pub mod base;
 pub mod catalog;
 mod crd;
+mod gke;
 mod memlock;
 mod metadata;
 mod missing;
@@ -19,6 +20,7 @@ pub mod why;
 
 pub use catalog::Catalog;
 pub use crd::definition;
+pub use gke::{GkeInterface, GkeNetworks};
 pub use memlock::Memlock;
 pub use missing::{Missing, missing, missing_anywhere};
 pub use print::{INJECTED_ANNOTATION, Then, mark};

@@ -1,5 +1,6 @@
 //! A profile with its base folded in and every value checked: what a decision works with.
 
+use super::gke::{self, GkeNetworks};
 use super::memlock::{self, Memlock};
 use super::profile::{
     API_VERSION, Attachment, EnvPolicy, FabricProfile, Inject, KIND, LabelSelector, NcclConf, NodeAffinity,
@@ -41,6 +42,8 @@ pub struct Profile {
     pub inject: Inject,
     /// Every attachment of a pod that uses a whole node, in order; counted rails are spelt out.
     pub rails: Vec<Rail>,
+    /// Networks by GKE's own annotations.
+    pub gke_networks: Option<GkeNetworks>,
     /// Named parts of the rails.
     pub subsets: Vec<Subset>,
     /// Resources that do not follow the rails.
@@ -175,6 +178,11 @@ impl Profile {
             },
         };
         let rails = rails(&spec, &fail)?;
+        gke::check(&spec, &fail)?;
+        if attachment == Attachment::HostNetwork && !rails.is_empty() {
+            let message = "no network is attached to a pod in the host's; write rails: []".into();
+            return Err(fail("/spec/rails", message));
+        }
         if let Some(bootstrap) = &spec.bootstrap
             && bootstrap != "eth0"
             && rails.iter().all(|r| r.interface != *bootstrap)
@@ -195,6 +203,7 @@ impl Profile {
             inject: spec.inject.unwrap_or_default(),
             rails,
             subsets,
+            gke_networks: spec.gke_networks.clone(),
             resources: resources(&spec, &fail)?,
             memlock: memlock::of(&spec, transport),
             env: env(&spec, &fail)?,
@@ -291,6 +300,7 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
             .subsets
             .clone()
             .or_else(|| if own.rails.is_some() { None } else { base.subsets.clone() }),
+        gke_networks: own.gke_networks.clone().or_else(|| base.gke_networks.clone()),
         resources: own.resources.clone().or(base_resources),
         ipc_lock,
         memlock,

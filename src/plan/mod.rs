@@ -5,6 +5,8 @@ mod annotations;
 mod edit;
 mod env;
 mod files;
+mod gke;
+mod host_network;
 mod injected;
 mod ipc_lock;
 mod nccl_conf;
@@ -22,6 +24,7 @@ pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use env::unused_interface;
 pub(crate) use files::field_path as file_field_path;
 pub use files::{FILE_ANNOTATION, FILES_PATH, FileRefusal, NCCL_CONF, NCCL_CONF_PATH};
+pub(crate) use gke::GKE_DOMAIN;
 pub(crate) use networks::serves_namespace;
 pub use placement::TERMS_PATH;
 pub use rails::RAILS_ANNOTATION;
@@ -29,7 +32,7 @@ pub use shm::{SHM_PATH, recommended as recommended_shm};
 pub use targets::{CONTAINERS_ANNOTATION, Target, WrongContainers};
 pub(crate) use ulimits::ULIMITS_ANNOTATION;
 
-use crate::fabric::profile::Inject;
+use crate::fabric::profile::{Attachment, Inject};
 use crate::fabric::{Evidence, Missing, Profile, missing};
 use crate::multus::Networks;
 use crate::pod::{Demands, PodView};
@@ -139,6 +142,8 @@ pub enum Withheld {
     ReviewOnly,
     /// The pod uses the node's network namespace, where no CNI plugin is called.
     HostNetwork,
+    /// The pod has a network namespace of its own, and the profile's NICs are in the node's.
+    OwnNetwork,
     /// The pod names networks of a cloud provider, whose own webhook serves it.
     ProviderNetworks(&'static str),
     /// A Windows pod.
@@ -248,7 +253,12 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
         plan.withheld = Some(Withheld::UnknownRails(name.to_owned()));
         return plan;
     };
-    let attached = networks::plan(scene, profile, rails, evidence, &mut plan);
+    // No CNI plugin is called for a pod in the node's network namespace.
+    let attached = match scene.pod.host_network() {
+        true => Vec::new(),
+        false => networks::plan(scene, profile, rails, evidence, &mut plan),
+    };
+    gke::plan(scene, profile, evidence, &mut plan);
     if profile.inject == Inject::Annotations {
         return plan;
     }
@@ -287,7 +297,7 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
 }
 
 fn withheld(scene: Scene<'_>, profile: &Profile) -> Option<Withheld> {
-    match by_itself(scene.pod) {
+    match by_itself(scene.pod, profile) {
         Some(Withheld::OptedOut) => Some(Withheld::OptedOut),
         _ if profile.inject == Inject::Review => Some(Withheld::ReviewOnly),
         None if matches!(scene.networks, Some(Err(_))) => Some(Withheld::Unreadable),
@@ -296,9 +306,9 @@ fn withheld(scene: Scene<'_>, profile: &Profile) -> Option<Withheld> {
     }
 }
 
-/// Why a pod would get nothing, whatever its profile.
+/// Why a pod would get nothing of a profile, as far as the two tell.
 #[must_use]
-pub fn by_itself(pod: &PodView<'_>) -> Option<Withheld> {
+pub fn by_itself(pod: &PodView<'_>, profile: &Profile) -> Option<Withheld> {
     if pod.annotation(INJECT_ANNOTATION) == Some("false") {
         return Some(Withheld::OptedOut);
     }
@@ -308,13 +318,13 @@ pub fn by_itself(pod: &PodView<'_>) -> Option<Withheld> {
     if pod.spec.as_ref().and_then(|s| s.os.as_ref()?.name.as_deref()) == Some("windows") {
         return Some(Withheld::Windows);
     }
-    if pod.host_network() {
-        return Some(Withheld::HostNetwork);
+    // hostNetwork is never added: it is a way out of the pod, and Pod Security's business.
+    match (pod.host_network(), profile.attachment == Attachment::HostNetwork) {
+        (true, false) => return Some(Withheld::HostNetwork),
+        (false, true) => return Some(Withheld::OwnNetwork),
+        _ => {}
     }
-    for key in ["networking.gke.io/interfaces", "k8s.volcengine.com/pod-networks"] {
-        if pod.annotation(key).is_some() {
-            return Some(Withheld::ProviderNetworks(key));
-        }
-    }
-    None
+    let gke = Some("networking.gke.io/interfaces").filter(|_| profile.gke_networks.is_none());
+    let mut keys = gke.into_iter().chain(["k8s.volcengine.com/pod-networks"]);
+    keys.find(|key| pod.annotation(key).is_some()).map(Withheld::ProviderNetworks)
 }

@@ -68,6 +68,7 @@ fn pod(dice: &mut Dice<'_>) -> Value {
         put(&mut spec, "hostNetwork", 12, dice, |dice| dice.percent(40).into());
         put(&mut spec, "hostIPC", 12, dice, |dice| dice.percent(40).into());
         put(&mut spec, "securityContext", 30, dice, security_context);
+        put(&mut spec, "resources", 8, dice, |dice| json!({"limits": quantities(0, dice)}));
         put(&mut spec, "hostUsers", 10, dice, |dice| dice.percent(50).into());
         put(&mut spec, "os", 10, dice, |dice| json!({"name": dice.pick(&["linux", "windows"])}));
         put(
@@ -217,7 +218,7 @@ fn container(dice: &mut Dice<'_>) -> Value {
     put(&mut container, "securityContext", 45, dice, security_context);
     put(&mut container, "volumeMounts", 50, dice, |dice| {
         dice.list(4, |dice| {
-            let mut mount = json!({"readOnly": false});
+            let mut mount = json!({"readOnly": dice.percent(10)});
             put(&mut mount, "name", 95, dice, |dice| {
                 dice.pick(&["dshm", "data", "fabric-dshm", "gone", "fabric-files"]).into()
             });
@@ -359,6 +360,7 @@ fn profile(number: usize, dice: &mut Dice<'_>) -> Value {
         "ethernet-tcp",
         "aws-efa",
         "azure-nd",
+        "gke-rdma",
         "nri-compat",
     ];
     let mut spec = Map::new();
@@ -366,7 +368,10 @@ fn profile(number: usize, dice: &mut Dice<'_>) -> Value {
         spec.insert("base".into(), dice.pick(&bases).into());
     } else {
         spec.insert("transport".into(), dice.pick(&["roce", "infiniband", "ethernet", "efa"]).into());
-        spec.insert("attachment".into(), dice.pick(&["sriov", "none"]).into());
+        spec.insert(
+            "attachment".into(),
+            dice.pick(&["sriov", "none", "host-network", "host-network"]).into(),
+        );
     }
     let mut spec = Value::Object(spec);
     put(&mut spec, "rails", 35, dice, |dice| {

@@ -363,6 +363,7 @@ fn cases_reach_everything() -> Outcome {
         "OptedOut",
         "ReviewOnly",
         "HostNetwork",
+        "OwnNetwork",
         "ProviderNetworks",
         "Windows",
         "Mirror",
