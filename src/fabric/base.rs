@@ -10,5 +10,8 @@ pub const BASES: &[(&str, &str)] = &[
     ("ethernet-tcp", include_str!("../../policies/ethernet-tcp.yaml")),
     ("aws-efa", include_str!("../../policies/aws-efa.yaml")),
     ("azure-nd", include_str!("../../policies/azure-nd.yaml")),
+    ("gke-rdma", include_str!("../../policies/gke-rdma.yaml")),
+    ("gke-tcpx", include_str!("../../policies/gke-tcpx.yaml")),
+    ("gke-tcpxo", include_str!("../../policies/gke-tcpxo.yaml")),
     ("nri-compat", include_str!("../../policies/nri-compat.yaml")),
 ];

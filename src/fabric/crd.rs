@@ -42,6 +42,30 @@ const CHECKS: &[Check] = &[
         field: Some(".resources"),
     },
     Check {
+        at: "",
+        rule: "!has(self.memlock) || !has(self.ipcLock)",
+        message: "memlock and ipcLock both say how memory is pinned; keep one",
+        field: Some(".memlock"),
+    },
+    Check {
+        at: "",
+        rule: "!has(self.gkeNetworks) || !has(self.rails) || self.rails.size() == 0",
+        message: "GKE attaches its networks by its own annotations: a profile with them has no rails",
+        field: Some(".gkeNetworks"),
+    },
+    Check {
+        at: "",
+        rule: "!has(self.attachment) || self.attachment != 'host-network' || !has(self.rails) || self.rails.size() == 0",
+        message: "no network is attached to a pod in the host's; write rails: []",
+        field: Some(".rails"),
+    },
+    Check {
+        at: "gkeNetworks",
+        rule: "self.interfaces.exists(i, i.interfaceName == self.defaultInterface)",
+        message: "the default interface is none of the interfaces",
+        field: Some(".defaultInterface"),
+    },
+    Check {
         at: "rails",
         rule: "self.map(r, has(r.count) ? r.count : 1).sum() <= 64",
         message: "at most 64 rails are expected, each as often as its count says",
@@ -115,6 +139,7 @@ const MERGES: &[(&str, &str, Option<&str>)] = &[
     ("resources", "map", Some("name")),
     ("env", "map", Some("name")),
     ("files", "map", Some("name")),
+    ("gkeNetworks/interfaces", "map", Some("interfaceName")),
 ];
 
 /// The definition, ready for `kubectl apply`.

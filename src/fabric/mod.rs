@@ -3,6 +3,8 @@
 pub mod base;
 pub mod catalog;
 mod crd;
+mod gke;
+mod memlock;
 mod metadata;
 mod missing;
 pub mod nodes;
@@ -19,6 +21,8 @@ pub mod why;
 
 pub use catalog::Catalog;
 pub use crd::definition;
+pub use gke::{GkeInterface, GkeNetworks};
+pub use memlock::Memlock;
 pub use missing::{Missing, missing, missing_anywhere};
 pub use print::{INJECTED_ANNOTATION, Then, mark};
 pub use profile::FabricProfile;

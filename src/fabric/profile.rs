@@ -4,6 +4,8 @@
 //! fields are refused: a misspelt key that is dropped silently costs a training run. The comments of the fields are
 //! what `kubectl explain` prints, so they speak to an operator.
 
+use super::gke::GkeNetworks;
+use super::memlock::Memlock;
 use super::status::FabricProfileStatus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +17,7 @@ pub const API_VERSION: &str = "fabric-admission.dev/v1alpha1";
 pub const KIND: &str = "FabricProfile";
 
 /// Interface names; fewer characters than Linux takes, see `resolved::check_interface`.
-const INTERFACE: &str = "^[a-z0-9._-]{1,15}$";
+pub(super) const INTERFACE: &str = "^[a-z0-9._-]{1,15}$";
 /// `namespace/name` or `name`, without a dot in the name.
 const NETWORK: &str = "^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/)?[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 /// `domain/name` of an extended resource.
@@ -125,15 +127,21 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64))]
     pub subsets: Option<Vec<Subset>>,
+    /// Networks of a GKE cluster, by its own annotations and not by Multus'. A profile with them has no `rails`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gke_networks: Option<GkeNetworks>,
     /// Resources that do not follow the rails one to one, such as a shared HCA, which is asked once. A profile
     /// with rails of its own does not inherit the base's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32))]
     pub resources: Option<Vec<Resource>>,
-    /// Whether containers get `IPC_LOCK`, which lets root pin memory beyond the memlock limit. Default: true for
-    /// transport `roce` and `infiniband`, else false.
+    /// Whether containers get `IPC_LOCK`, which lets root pin memory beyond the memlock limit: `true` is short for
+    /// `memlock: ipcLock`. Default: true for transport `roce` and `infiniband`, else false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ipc_lock: Option<bool>,
+    /// How containers pin memory beyond the runtime's memlock limit, where `ipcLock` does not say enough; one of both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memlock: Option<Memlock>,
     /// Variables of NCCL and its companions. They merge with the base's by name, so that setting one does not
     /// lose the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]

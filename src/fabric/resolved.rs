@@ -1,5 +1,7 @@
 //! A profile with its base folded in and every value checked: what a decision works with.
 
+use super::gke::{self, GkeNetworks};
+use super::memlock::{self, Memlock};
 use super::profile::{
     API_VERSION, Attachment, EnvPolicy, FabricProfile, Inject, KIND, LabelSelector, NcclConf, NodeAffinity,
     OnMissing, Per, Resource, SmallFile, Spec, Transport, When,
@@ -40,12 +42,14 @@ pub struct Profile {
     pub inject: Inject,
     /// Every attachment of a pod that uses a whole node, in order; counted rails are spelt out.
     pub rails: Vec<Rail>,
+    /// Networks by GKE's own annotations.
+    pub gke_networks: Option<GkeNetworks>,
     /// Named parts of the rails.
     pub subsets: Vec<Subset>,
     /// Resources that do not follow the rails.
     pub resources: Vec<Resource>,
-    /// Whether containers get `IPC_LOCK`.
-    pub ipc_lock: bool,
+    /// How containers pin memory beyond the runtime's limit; `None` where they need not.
+    pub memlock: Option<Memlock>,
     /// Variables.
     pub env: Vec<EnvEntry>,
     /// Version of NCCL in its images, where their names do not tell.
@@ -141,6 +145,7 @@ impl Profile {
         // The profile's own variables first: folded in, one that is there twice would be lost, and a pointer would
         // count the base's.
         variables::check(&profile.spec, &fail)?;
+        memlock::check(&profile.spec, &fail)?;
         let spec = match &profile.spec.base {
             None => profile.spec.clone(),
             Some(name) => {
@@ -179,6 +184,11 @@ impl Profile {
             },
         };
         let rails = rails(&spec, &fail)?;
+        gke::check(&spec, &fail)?;
+        if attachment == Attachment::HostNetwork && !rails.is_empty() {
+            let message = "no network is attached to a pod in the host's; write rails: []".into();
+            return Err(fail("/spec/rails", message));
+        }
         if let Some(bootstrap) = &spec.bootstrap
             && bootstrap != "eth0"
             && rails.iter().all(|r| r.interface != *bootstrap)
@@ -199,8 +209,9 @@ impl Profile {
             inject: spec.inject.unwrap_or_default(),
             rails,
             subsets,
+            gke_networks: spec.gke_networks.clone(),
             resources: resources(&spec, &fail)?,
-            ipc_lock: spec.ipc_lock.unwrap_or_else(|| transport.is_verbs()),
+            memlock: memlock::of(&spec, transport),
             env: variables::check(&spec, &fail)?,
             nccl_version: version(spec.nccl_version.as_ref(), "/spec/ncclVersion", &fail)?,
             nccl_conf: spec.nccl_conf.unwrap_or_default(),
@@ -278,6 +289,7 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
     }
     // A profile with rails of its own does not inherit the resources that went with the base's rails.
     let base_resources = if own.rails.is_some() { None } else { base.resources.clone() };
+    let (ipc_lock, memlock) = memlock::inherit(own, base);
     Spec {
         base: own.base.clone(),
         description: own.description.clone().or_else(|| base.description.clone()),
@@ -295,8 +307,10 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
             .subsets
             .clone()
             .or_else(|| if own.rails.is_some() { None } else { base.subsets.clone() }),
+        gke_networks: own.gke_networks.clone().or_else(|| base.gke_networks.clone()),
         resources: own.resources.clone().or(base_resources),
-        ipc_lock: own.ipc_lock.or(base.ipc_lock),
+        ipc_lock,
+        memlock,
         env: Some(env),
         nccl_version: own.nccl_version.clone().or_else(|| base.nccl_version.clone()),
         nccl_conf: own.nccl_conf.or(base.nccl_conf),

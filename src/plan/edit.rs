@@ -32,7 +32,7 @@ pub enum Edit {
     /// Another annotation with this value.
     Annotation {
         /// Key.
-        key: &'static str,
+        key: Cow<'static, str>,
         /// Whole new value.
         value: String,
         /// Whether the annotation is there already.
@@ -195,7 +195,7 @@ impl Edit {
     pub fn annotation(&self) -> Option<(Cow<'_, str>, &str, bool)> {
         Some(match self {
             Self::Networks { value, present } => (NETWORKS_ANNOTATION.into(), value, *present),
-            Self::Annotation { key, value, present } => ((*key).into(), value, *present),
+            Self::Annotation { key, value, present } => ((&**key).into(), value, *present),
             Self::File { name, text, present, .. } => {
                 (format!("{FILE_ANNOTATION}{name}").into(), text, *present)
             }

@@ -2,6 +2,7 @@
 //! carrier that reaches the ranks.
 
 use super::files::{self, FileRefusal};
+use super::host_network::names_interface;
 use super::{Change, Edit, EnvRefusal, LeftOut, Plan, Scene, Target, WithoutInterface, nccl_conf};
 use crate::fabric::profile::EnvPolicy;
 use crate::fabric::{EnvEntry, Profile};
@@ -100,6 +101,7 @@ fn of_target<'p>(
             // The user's value does not reach ranks that sshd starts; where it is the profile's, the file brings it.
             Some((_, own)) => scene.ranks_over_ssh && own.value.as_deref() == Some(e.value.as_str()),
         })
+        .filter(|e| !scene.pod.host_network() || !names_interface(e))
         // Where the profile's files are not, what points to them would point to nothing.
         .filter(|e| !points_to_file(e) || files::reach(scene.pod, container, profile))
         // A plugin that the user names brings its own transport; pinning IB would bypass it.

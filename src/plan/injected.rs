@@ -13,7 +13,7 @@ pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) {
     if own == Some(value.as_str()) {
         return;
     }
-    let edit = Edit::Annotation { key: INJECTED_ANNOTATION, value, present: own.is_some() };
+    let edit = Edit::Annotation { key: INJECTED_ANNOTATION.into(), value, present: own.is_some() };
     if !annotations::fit(scene.pod, || plan.changes.iter().map(|c| &c.edit).chain([&edit])) {
         return;
     }

@@ -2,15 +2,17 @@
 //! to 8 MiB or less. It is the only capability that is ever added.
 
 use super::{Change, Edit, IpcLockRefusal, Plan, Scene, Target};
-use crate::fabric::Profile;
+use crate::fabric::{Memlock, Profile};
 use crate::pod::view::{Container, runs_as_root};
+use crate::snapshot::PodSecurity;
 
 /// Name of the capability as Kubernetes writes it.
 pub(crate) const IPC_LOCK: &str = "IPC_LOCK";
 
 pub(super) fn plan(scene: Scene<'_>, profile: &Profile, target: Target, plan: &mut Plan) {
     let Some(container) = scene.pod.containers().get(target.index) else { return };
-    if !profile.ipc_lock || container.privileged() || container.adds_capability(IPC_LOCK) {
+    let wanted = matches!(profile.memlock, Some(Memlock::IpcLock | Memlock::Nri));
+    if !wanted || container.privileged() || container.adds_capability(IPC_LOCK) {
         return;
     }
     // A non-root process has an empty effective set whatever is added: Kubernetes has no ambient
@@ -19,12 +21,18 @@ pub(super) fn plan(scene: Scene<'_>, profile: &Profile, target: Target, plan: &m
         plan.ipc_lock_refusals.push((target.index, IpcLockRefusal::NonRoot));
         return;
     }
+    // What is pinned is held against the limit unless `capable(CAP_IPC_LOCK)`, which asks in the first user namespace
+    // (torvalds/linux drivers/infiniband/core/umem.c, ib_umem_get; kernel/capability.c).
+    if scene.pod.own_users() {
+        plan.ipc_lock_refusals.push((target.index, IpcLockRefusal::UserNamespace));
+        return;
+    }
     // Pod Security validates after mutation, and neither baseline nor restricted lets IPC_LOCK through
     // (k8s.io/pod-security-admission policy/check_capabilities_baseline.go).
-    if let Some(level) = scene.namespace_facts.and_then(|f| f.pod_security())
-        && matches!(level, "baseline" | "restricted")
-    {
-        plan.ipc_lock_refusals.push((target.index, IpcLockRefusal::PodSecurity(level.to_owned())));
+    let labelled = scene.namespace_facts.and_then(|f| f.pod_security());
+    let level = labelled.unwrap_or(scene.snapshot.settings().pod_security_default);
+    if level != PodSecurity::Privileged {
+        plan.ipc_lock_refusals.push((target.index, IpcLockRefusal::PodSecurity(level)));
         return;
     }
     plan.changes.push(Change {

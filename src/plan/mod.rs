@@ -5,6 +5,8 @@ mod annotations;
 mod edit;
 mod env;
 mod files;
+mod gke;
+mod host_network;
 mod injected;
 mod ipc_lock;
 mod nccl_conf;
@@ -16,22 +18,25 @@ mod rails;
 mod resources;
 mod shm;
 mod targets;
+mod ulimits;
 
 pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use env::{Applies, applies, unused_interface};
 pub(crate) use files::field_path as file_field_path;
 pub use files::{FILE_ANNOTATION, FILES_PATH, FileRefusal, NCCL_CONF, NCCL_CONF_PATH};
+pub(crate) use gke::GKE_DOMAIN;
 pub(crate) use networks::serves_namespace;
 pub use placement::TERMS_PATH;
 pub use rails::RAILS_ANNOTATION;
 pub use shm::{SHM_PATH, recommended as recommended_shm};
 pub use targets::{CONTAINERS_ANNOTATION, Target, WrongContainers};
+pub(crate) use ulimits::ULIMITS_ANNOTATION;
 
-use crate::fabric::profile::Inject;
+use crate::fabric::profile::{Attachment, Inject};
 use crate::fabric::{Evidence, Missing, Profile, missing};
 use crate::multus::Networks;
 use crate::pod::{Demands, PodView};
-use crate::snapshot::{NamespaceFacts, Snapshot};
+use crate::snapshot::{NamespaceFacts, PodSecurity, Snapshot};
 
 /// Annotation by which a pod keeps itself as it is. It stops the plan, not the rules.
 pub const INJECT_ANNOTATION: &str = "fabric-admission.dev/inject";
@@ -139,6 +144,8 @@ pub enum Withheld {
     ReviewOnly,
     /// The pod uses the node's network namespace, where no CNI plugin is called.
     HostNetwork,
+    /// The pod has a network namespace of its own, and the profile's NICs are in the node's.
+    OwnNetwork,
     /// The pod names networks of a cloud provider, whose own webhook serves it.
     ProviderNetworks(&'static str),
     /// A Windows pod.
@@ -164,8 +171,10 @@ pub enum Withheld {
 pub enum IpcLockRefusal {
     /// The kernel drops it when the process is not root.
     NonRoot,
+    /// The kernel asks for it in the user namespace of the node, and the pod has its own.
+    UserNamespace,
     /// Pod Security of the namespace would reject the pod.
-    PodSecurity(String),
+    PodSecurity(PodSecurity),
 }
 
 /// Why variables do not reach the ranks of a container by its `env`.
@@ -246,7 +255,12 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
         plan.withheld = Some(Withheld::UnknownRails(name.to_owned()));
         return plan;
     };
-    let attached = networks::plan(scene, profile, rails, evidence, &mut plan);
+    // No CNI plugin is called for a pod in the node's network namespace.
+    let attached = match scene.pod.host_network() {
+        true => Vec::new(),
+        false => networks::plan(scene, profile, rails, evidence, &mut plan),
+    };
+    gke::plan(scene, profile, evidence, &mut plan);
     if profile.inject == Inject::Annotations {
         return plan;
     }
@@ -265,11 +279,14 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     let wanted = resources::wanted(scene, profile, &plan, &attached);
     let variables = env::wanted(scene, profile, &mut plan);
     let files = files::plan(scene, profile, &variables, &mut plan);
+    let lifted = ulimits::plan(scene, profile, &mut plan);
     for (index, container) in scene.pod.containers().iter().enumerate() {
         let variables = variables.iter().find(|v| v.container == index);
         if let (Some(target), Some(variables)) = (plan.target(index), variables) {
             resources::plan(scene, target, &wanted, &mut plan);
-            ipc_lock::plan(scene, profile, target, &mut plan);
+            if !lifted.contains(&index) {
+                ipc_lock::plan(scene, profile, target, &mut plan);
+            }
             env::plan(scene, profile, variables, &files, &mut plan);
             files::plan_mounts(scene, profile, variables, &files, &mut plan);
             if let Some(refusal) = files::directory_refusal(scene, profile, container, &files) {
@@ -282,7 +299,7 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
 }
 
 fn withheld(scene: Scene<'_>, profile: &Profile) -> Option<Withheld> {
-    match by_itself(scene.pod) {
+    match by_itself(scene.pod, profile) {
         Some(Withheld::OptedOut) => Some(Withheld::OptedOut),
         _ if profile.inject == Inject::Review => Some(Withheld::ReviewOnly),
         None if matches!(scene.networks, Some(Err(_))) => Some(Withheld::Unreadable),
@@ -291,9 +308,9 @@ fn withheld(scene: Scene<'_>, profile: &Profile) -> Option<Withheld> {
     }
 }
 
-/// Why a pod would get nothing, whatever its profile.
+/// Why a pod would get nothing of a profile, as far as the two tell.
 #[must_use]
-pub fn by_itself(pod: &PodView<'_>) -> Option<Withheld> {
+pub fn by_itself(pod: &PodView<'_>, profile: &Profile) -> Option<Withheld> {
     if pod.annotation(INJECT_ANNOTATION) == Some("false") {
         return Some(Withheld::OptedOut);
     }
@@ -303,13 +320,13 @@ pub fn by_itself(pod: &PodView<'_>) -> Option<Withheld> {
     if pod.spec.as_ref().and_then(|s| s.os.as_ref()?.name.as_deref()) == Some("windows") {
         return Some(Withheld::Windows);
     }
-    if pod.host_network() {
-        return Some(Withheld::HostNetwork);
+    // hostNetwork is never added: it is a way out of the pod, and Pod Security's business.
+    match (pod.host_network(), profile.attachment == Attachment::HostNetwork) {
+        (true, false) => return Some(Withheld::HostNetwork),
+        (false, true) => return Some(Withheld::OwnNetwork),
+        _ => {}
     }
-    for key in ["networking.gke.io/interfaces", "k8s.volcengine.com/pod-networks"] {
-        if pod.annotation(key).is_some() {
-            return Some(Withheld::ProviderNetworks(key));
-        }
-    }
-    None
+    let gke = Some("networking.gke.io/interfaces").filter(|_| profile.gke_networks.is_none());
+    let mut keys = gke.into_iter().chain(["k8s.volcengine.com/pod-networks"]);
+    keys.find(|key| pod.annotation(key).is_some()).map(Withheld::ProviderNetworks)
 }

@@ -1,6 +1,8 @@
 //! The pod as it would be: the read model with a plan laid over it, without a second pod.
 
-use super::{Edit, NCCL_CONF, NCCL_CONF_PATH, Plan, ResourceList, files, nccl_conf};
+use super::{
+    Edit, NCCL_CONF, NCCL_CONF_PATH, Plan, ResourceList, ULIMITS_ANNOTATION, files, nccl_conf, ulimits,
+};
 use crate::pod::view::{Container, PodView};
 
 /// What a variable is in the final container.
@@ -48,16 +50,29 @@ impl<'a> Overlay<'a> {
         planned.or_else(|| container.units(resource)).unwrap_or(0)
     }
 
-    /// Whether a planned mount serves `/dev/shm` of an app container.
+    /// Volume that a planned mount brings to `/dev/shm` of an app container.
     #[must_use]
-    pub fn mounts_shm(self, index: usize) -> bool {
-        self.edits_of(index).any(|e| matches!(e, Edit::ShmMount { .. }))
+    pub fn planned_shm(self, index: usize) -> Option<&'a str> {
+        self.edits_of(index).find_map(|e| match e {
+            Edit::ShmMount { volume, .. } => Some(volume.as_str()),
+            _ => None,
+        })
     }
 
     /// Whether `IPC_LOCK` is planned for an app container.
     #[must_use]
     pub fn adds_ipc_lock(self, index: usize) -> bool {
         self.edits_of(index).any(|e| matches!(e, Edit::Capability { .. }))
+    }
+
+    /// Whether the NRI plugin is asked to set the memlock limit of an app container.
+    #[must_use]
+    pub fn sets_memlock(self, container: &Container<'_>) -> bool {
+        let planned = self.plan.changes.iter().any(|c| match &c.edit {
+            Edit::Annotation { key, .. } => key.strip_prefix(ULIMITS_ANNOTATION) == Some(container.name()),
+            _ => false,
+        });
+        planned || ulimits::is_set(self.pod, container)
     }
 
     /// Value of the networks annotation, if the plan changes it.

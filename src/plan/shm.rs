@@ -5,7 +5,7 @@ use super::targets::is_mesh_proxy;
 use super::{Change, Edit, Plan, Scene};
 use crate::fabric::Profile;
 use crate::pod::view::Volume;
-use crate::pod::{Bytes, Container, Quantity};
+use crate::pod::{Bytes, Container, Quantity, memory_limit};
 use crate::text::count;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,11 +27,6 @@ pub fn recommended(accelerators: u32, per_accelerator: i64, memory_limit: Option
     size / (1 << 20) * (1 << 20)
 }
 
-fn memory_limit(container: &Container<'_>) -> Option<i64> {
-    let text = container.limits()?.get("memory")?;
-    Quantity::parse(&text.0).ok().map(Quantity::units).filter(|n| *n > 0)
-}
-
 fn needs_mount(container: &Container<'_>) -> bool {
     container.present
         && container.mount_at(SHM_PATH).is_none()
@@ -51,9 +46,7 @@ pub(super) fn plan_volume(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) 
     if accelerators == 0 {
         return;
     }
-    let limit = bare
-        .map(|t| pod.containers().get(t.index).and_then(memory_limit))
-        .try_fold(0_i64, |sum, limit| limit.map(|l| sum.saturating_add(l)));
+    let limit = memory_limit(pod, bare.filter_map(|t| pod.containers().get(t.index)));
     let size = recommended(accelerators, profile.shm_per_accelerator, limit);
     // Another container has a large enough one already: a later webhook added this container, or half of them were
     // mounted.

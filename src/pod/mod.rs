@@ -7,6 +7,7 @@ pub mod claimed;
 pub mod decode;
 pub mod demands;
 pub mod gang;
+mod memory;
 pub mod nccl_version;
 pub mod quantity;
 pub mod ranks;
@@ -17,6 +18,7 @@ pub mod workload;
 
 pub use accelerator::Accelerators;
 pub use demands::Demands;
+pub use memory::memory_limit;
 pub use nccl_version::NcclVersion;
 pub use quantity::{Bytes, Quantity, QuantityError};
 pub use view::{Container, PodView};

@@ -58,6 +58,9 @@ pub struct Spec<'a> {
     /// Shares the node's IPC namespace, and with it the node's `/dev/shm`.
     #[serde(default, rename = "hostIPC")]
     pub host_ipc: Option<bool>,
+    /// `false` gives the pod a user namespace of its own.
+    #[serde(default)]
+    pub host_users: Option<bool>,
     /// Pod-level security context.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub security_context: Option<SecurityContext<'a>>,
@@ -67,6 +70,9 @@ pub struct Spec<'a> {
     /// Claims on devices (DRA).
     #[serde(borrow, default)]
     pub resource_claims: Option<Objects<PodClaim<'a>>>,
+    /// Resources of the pod as a whole.
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    pub resources: Option<Resources<'a>>,
     /// Node that the pod is bound to already, past the scheduler.
     #[serde(borrow, default)]
     pub node_name: Option<Text<'a>>,
@@ -233,6 +239,9 @@ pub struct VolumeMount<'a> {
     /// Path in the volume; the whole volume where there is none.
     #[serde(borrow, default)]
     pub sub_path: Option<Text<'a>>,
+    /// Whether nothing may be written there.
+    #[serde(default)]
+    pub read_only: Option<bool>,
 }
 
 /// `volumeDevices[]`.
@@ -342,6 +351,11 @@ impl<'a> PodView<'a> {
     #[must_use]
     pub fn host_ipc(&self) -> bool {
         self.spec.as_ref().and_then(|s| s.host_ipc).unwrap_or(false)
+    }
+    /// Whether the pod has a user namespace of its own.
+    #[must_use]
+    pub fn own_users(&self) -> bool {
+        self.spec.as_ref().and_then(|s| s.host_users) == Some(false)
     }
     /// Node that the pod is bound to; the empty name is none.
     #[must_use]

@@ -70,7 +70,11 @@ fn section(page: &mut String, name: &str, spec: &Spec) {
         };
         line("rails", format!("`{}` x {times}, {resource}", rail.network));
     }
-    if spec.rails.iter().flatten().next().is_none() {
+    if let Some(gke) = &spec.gke_networks {
+        for (key, value) in gke.annotations() {
+            line("annotation", format!("`{key}: {value}`"));
+        }
+    } else if spec.rails.iter().flatten().next().is_none() {
         line("rails", "none: no network attachment is added".into());
     }
     for resource in spec.resources.iter().flatten() {
@@ -83,6 +87,9 @@ fn section(page: &mut String, name: &str, spec: &Spec) {
     }
     if let Some(lock) = spec.ipc_lock {
         line("`IPC_LOCK`", if lock { "added".into() } else { "not added".into() });
+    }
+    if let Some(memlock) = spec.memlock {
+        line("memlock", format!("`{}`", word(Some(memlock))));
     }
     if let Some(memory) = &spec.shared_memory {
         line("`/dev/shm`", format!("{} for each accelerator", memory.per_accelerator));

@@ -12,7 +12,7 @@ use crate::fabric::{Because, Evidence, Profile, Question, Resolution, default_pr
 use crate::multus::{self, AnnotationError, Networks};
 use crate::patch::{Operation, operations};
 use crate::plan::overlay::Overlay;
-use crate::plan::{Edit, Plan, Scene, plan};
+use crate::plan::{Edit, GKE_DOMAIN, Plan, Scene, plan};
 use crate::pod::gang::Gang;
 use crate::pod::{Demands, PodView};
 use crate::rules::{Finding, ObjectContext, PodContext, Severity, check_object, check_pod};
@@ -187,8 +187,12 @@ pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decisi
 /// mutating webhook that did not run.
 fn lacks_everything(scene: Scene<'_>, plan: &Plan, resolution: &Resolution) -> bool {
     let Some((profile, _)) = resolution.profile() else { return false };
-    let planned =
-        plan.changes.iter().any(|c| matches!(c.edit, Edit::Networks { .. } | Edit::Quantity { .. }));
+    let attaches = |edit: &Edit| match edit {
+        Edit::Networks { .. } | Edit::Quantity { .. } => true,
+        Edit::Annotation { key, .. } => key.starts_with(GKE_DOMAIN),
+        _ => false,
+    };
+    let planned = plan.changes.iter().any(|c| attaches(&c.edit));
     planned
         && !scene
             .pod

@@ -1,7 +1,7 @@
 //! The answer: AdmissionReview v1 with patch, warnings, denial and audit annotations.
 
 use super::webhook::{Entry, Outcome};
-use crate::plan::Edit;
+use crate::plan::{Edit, GKE_DOMAIN, ULIMITS_ANNOTATION};
 use crate::rules::{Finding, Severity};
 use crate::text::{count, printable};
 use base64::Engine;
@@ -168,11 +168,14 @@ fn injected<'a>(edits: impl Iterator<Item = &'a Edit>) -> String {
             Edit::Env { .. } => env += 1,
             Edit::File { variables, .. } if !variables.is_empty() => lines += variables.len(),
             Edit::File { .. } => files += 1,
+            Edit::Annotation { key, .. } if key.starts_with(ULIMITS_ANNOTATION) => drop(kinds.insert(6)),
+            Edit::Annotation { key, .. } if key.starts_with(GKE_DOMAIN) => drop(kinds.insert(0)),
             // They only bring the others about.
             Edit::Annotation { .. } | Edit::FilesVolume { .. } | Edit::FileMount { .. } => {}
         }
     }
-    let names = ["networks", "RDMA resources", "IPC_LOCK", "/dev/shm", "node selector", "node affinity"];
+    let names =
+        ["networks", "RDMA resources", "IPC_LOCK", "/dev/shm", "node selector", "node affinity", "memlock"];
     let mut words: Vec<String> =
         kinds.iter().filter_map(|k| names.get(usize::from(*k))).map(|w| (*w).to_owned()).collect();
     for (n, noun, place) in

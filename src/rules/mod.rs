@@ -7,7 +7,7 @@ mod cluster;
 mod device_plugins;
 mod facts;
 mod finding;
-mod memory;
+mod ipc_lock;
 mod nccl;
 pub mod nccl_numbers;
 mod networks;
@@ -17,6 +17,9 @@ mod profiles;
 mod rails;
 mod resolution;
 mod resources;
+mod shared_memory;
+mod shm_limits;
+mod shm_volumes;
 mod sriov;
 mod targets;
 mod units;
@@ -106,9 +109,12 @@ pub static RULES: &[&dyn Rule] = &[
     &carriers::RanksOverSsh,
     &carriers::NoFiles,
     &carriers::UnknownVersion,
-    &memory::SharedMemory,
-    &memory::IpcLockNonRoot,
-    &memory::IpcLockPodSecurity,
+    &shared_memory::SharedMemory,
+    &ipc_lock::IpcLockNonRoot,
+    &ipc_lock::IpcLockPodSecurity,
+    &ipc_lock::IpcLockUserNamespace,
+    &shm_limits::BeyondMemory,
+    &shm_limits::ReadOnly,
     &resolution::MissingRails,
     &profiles::NotInjected,
     &profiles::NoProfile,

@@ -188,19 +188,20 @@ pub(super) struct LeftAlone;
 
 static LEFT_ALONE: Meta = Meta {
     id: "FAB805",
-    severity: Severity::Info,
+    severity: Severity::Warning,
     summary: "a pod with a profile is left as it is",
     what: "The pod has a profile, and something about it keeps the plan empty: hostNetwork, networks of a cloud \
-           provider, a claim on network devices, annotation `fabric-admission.dev/inject: \"false\"`, a profile for review only, Windows, or (a \
-           warning) annotations that leave no room for ours; or the pod uses resources or networks of a profile whose `when` it does not meet. The rules still run.",
+           provider, a claim on network devices, annotation `fabric-admission.dev/inject: \"false\"`, a profile for review only, Windows; or \
+           the pod uses resources or networks of a profile whose `when` it does not meet: information. A warning where \
+           its annotations leave no room for ours, or the profile's NICs are in the node's network namespace \
+           (`attachment: host-network`) and the pod has its own. The rules still run.",
     why: "Injecting would do nothing (no CNI plugin is called for hostNetwork pods) or fight with whoever serves the \
           pod.",
     fix: "Nothing, where that is meant.",
     bad: r#"apiVersion: fabric-admission.dev/v1alpha1
 kind: FabricProfile
 metadata: {name: site}
-spec:
-  base: roce-sriov
+spec: {transport: roce, attachment: host-network}
 ---
 apiVersion: v1
 kind: Pod
@@ -208,7 +209,6 @@ metadata:
   name: trainer
   annotations: {fabric-admission.dev/profile: site}
 spec:
-  hostNetwork: true
   containers:
   - name: trainer
     image: example.com/trainer:1
@@ -217,8 +217,7 @@ spec:
     good: r#"apiVersion: fabric-admission.dev/v1alpha1
 kind: FabricProfile
 metadata: {name: site}
-spec:
-  base: roce-sriov
+spec: {transport: roce, attachment: host-network}
 ---
 apiVersion: v1
 kind: Pod
@@ -226,6 +225,8 @@ metadata:
   name: trainer
   annotations: {fabric-admission.dev/profile: site}
 spec:
+  hostNetwork: true
+  dnsPolicy: ClusterFirstWithHostNet
   containers:
   - name: trainer
     image: example.com/trainer:1
@@ -248,7 +249,8 @@ impl Rule for LeftAlone {
         } = context.resolution
         {
             let name = &profile.name;
-            findings.add(
+            findings.add_as(
+                Severity::Info,
                 "",
                 format!("profile {name} ({}) is not applied: {reason}", evidence.words()),
                 format!(
@@ -266,6 +268,12 @@ impl Rule for LeftAlone {
                 "/spec/hostNetwork".to_owned(),
                 "a hostNetwork pod gets no networks".to_owned(),
                 "drop hostNetwork to get the profile's rails".to_owned(),
+            ),
+            Withheld::OwnNetwork => (
+                "/spec".to_owned(),
+                "its NICs are in the node's network namespace, and the pod has one of its own".to_owned(),
+                "set hostNetwork: true and dnsPolicy: ClusterFirstWithHostNet, or use another profile"
+                    .to_owned(),
             ),
             Withheld::ProviderNetworks(key) => (
                 annotation(key),
@@ -306,7 +314,8 @@ impl Rule for LeftAlone {
                 return;
             }
         };
-        let severity = if *withheld == Withheld::NoRoom { Severity::Warning } else { LEFT_ALONE.severity };
+        let warned = matches!(withheld, Withheld::NoRoom | Withheld::OwnNetwork);
+        let severity = if warned { Severity::Warning } else { Severity::Info };
         findings.add_as(severity, path, format!("profile {name} is not applied: {why}"), fix);
     }
 }

@@ -222,7 +222,7 @@ impl Rule for AmbiguousProfile {
         };
         let severity = match (because, context.snapshot.settings().ambiguity) {
             // A pod that would get nothing from any of them loses nothing.
-            _ if by_itself(context.pod()).is_some() => Severity::Info,
+            _ if candidates.iter().all(|p| by_itself(context.pod(), p).is_some()) => Severity::Info,
             (Because::Own, _) | (_, Ambiguity::Warn) => Severity::Warning,
             _ => Severity::Error,
         };

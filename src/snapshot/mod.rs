@@ -3,9 +3,11 @@
 
 mod builder;
 mod lookup;
+mod pod_security;
 mod store;
 
 pub use builder::{Builder, FactError, Layer};
+pub use pod_security::PodSecurity;
 
 use crate::fabric::nodes::NodeView;
 use crate::fabric::{Catalog, FabricProfile, Profile};
@@ -73,6 +75,9 @@ pub struct Settings {
     pub ambiguity: Ambiguity,
     /// Profile of pods that nothing else speaks for, where their namespace names none.
     pub default_profile: Option<String>,
+    /// What Pod Security enforces in namespaces without its label (k8s.io/pod-security-admission,
+    /// PodSecurityConfiguration).
+    pub pod_security_default: PodSecurity,
 }
 
 /// What becomes of a pod that several profiles fit equally well.
@@ -104,8 +109,8 @@ impl NamespaceFacts {
     }
     /// Level of Pod Security that is enforced, where it is labelled.
     #[must_use]
-    pub fn pod_security(&self) -> Option<&str> {
-        self.labels.get(POD_SECURITY_LABEL).map(String::as_str)
+    pub fn pod_security(&self) -> Option<PodSecurity> {
+        self.labels.get(POD_SECURITY_LABEL).map(|level| PodSecurity::parse(level))
     }
 }
 

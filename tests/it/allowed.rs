@@ -75,6 +75,9 @@ pub(crate) fn allowed(operation: &Operation, pod: &Value) -> Result<(), String> 
 
 fn is_annotation(key: &str) -> bool {
     key == NETWORKS
+        || key == "networking.gke.io/default-interface"
+        || key == "networking.gke.io/interfaces"
+        || key.strip_prefix("ulimits.nri.containerd.io/container.").is_some_and(|name| !name.is_empty())
         || key == "fabric-admission.dev/injected"
         || key.strip_prefix("fabric-admission.dev/file.").is_some_and(|name| !name.is_empty())
 }

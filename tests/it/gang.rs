@@ -199,6 +199,7 @@ impl World<'_> {
             accelerators: Accelerators::default(),
             ambiguity: self.ambiguity,
             default_profile: cluster,
+            ..Settings::default()
         });
         builder.build()
     }

@@ -68,6 +68,8 @@ fn pod(dice: &mut Dice<'_>) -> Value {
         put(&mut spec, "hostNetwork", 12, dice, |dice| dice.percent(40).into());
         put(&mut spec, "hostIPC", 12, dice, |dice| dice.percent(40).into());
         put(&mut spec, "securityContext", 30, dice, security_context);
+        put(&mut spec, "resources", 8, dice, |dice| json!({"limits": quantities(0, dice)}));
+        put(&mut spec, "hostUsers", 10, dice, |dice| dice.percent(50).into());
         put(&mut spec, "os", 10, dice, |dice| json!({"name": dice.pick(&["linux", "windows"])}));
         put(
             &mut spec,
@@ -117,6 +119,9 @@ fn metadata(dice: &mut Dice<'_>) -> Value {
                 dice.pick(&["trainer", "trainer,worker", "worker , istio-proxy", "", "absent"]).into()
             });
         }
+        put(&mut annotations, "ulimits.nri.containerd.io/container.trainer", 3, dice, |dice| {
+            dice.pick(&["[{type: nofile, hard: 1, soft: 1}]", "[{type: memlock, hard: 1, soft: 1}]"]).into()
+        });
         put(&mut annotations, "networking.gke.io/interfaces", 3, dice, |_| "[]".into());
         put(&mut annotations, "kubernetes.io/config.mirror", 2, dice, |_| "x".into());
         put(&mut annotations, "example.com/note", 40, dice, |_| "a\"b\\c\n\u{e9}".into());
@@ -214,7 +219,7 @@ fn container(dice: &mut Dice<'_>) -> Value {
     put(&mut container, "securityContext", 45, dice, security_context);
     put(&mut container, "volumeMounts", 50, dice, |dice| {
         dice.list(4, |dice| {
-            let mut mount = json!({"readOnly": false});
+            let mut mount = json!({"readOnly": dice.percent(10)});
             put(&mut mount, "name", 95, dice, |dice| {
                 dice.pick(&["dshm", "data", "fabric-dshm", "gone", "fabric-files"]).into()
             });
@@ -356,6 +361,7 @@ fn profile(number: usize, dice: &mut Dice<'_>) -> Value {
         "ethernet-tcp",
         "aws-efa",
         "azure-nd",
+        "gke-rdma",
         "nri-compat",
     ];
     let mut spec = Map::new();
@@ -363,7 +369,10 @@ fn profile(number: usize, dice: &mut Dice<'_>) -> Value {
         spec.insert("base".into(), dice.pick(&bases).into());
     } else {
         spec.insert("transport".into(), dice.pick(&["roce", "infiniband", "ethernet", "efa"]).into());
-        spec.insert("attachment".into(), dice.pick(&["sriov", "none"]).into());
+        spec.insert(
+            "attachment".into(),
+            dice.pick(&["sriov", "none", "host-network", "host-network"]).into(),
+        );
     }
     let mut spec = Value::Object(spec);
     put(&mut spec, "rails", 35, dice, |dice| {
@@ -428,6 +437,7 @@ fn profile(number: usize, dice: &mut Dice<'_>) -> Value {
         dice.pick(&["full", "annotations", "networks", "networks", "review"]).into()
     });
     put(&mut spec, "ipcLock", 12, dice, |dice| dice.percent(50).into());
+    put(&mut spec, "memlock", 15, dice, |dice| dice.pick(&["ipcLock", "runtime", "nri", "nri"]).into());
     put(&mut spec, "acceleratorsPerNode", 15, dice, |dice| dice.pick(&[1, 4, 8]).into());
     put(&mut spec, "when", 30, dice, |dice| json!({"minAccelerators": dice.below(9)}));
     put(&mut spec, "namespaces", 12, dice, |_| json!({"matchLabels": {"tier": "gold"}}));

@@ -363,6 +363,7 @@ fn cases_reach_everything() -> Outcome {
         "OptedOut",
         "ReviewOnly",
         "HostNetwork",
+        "OwnNetwork",
         "ProviderNetworks",
         "Windows",
         "Mirror",
@@ -373,6 +374,7 @@ fn cases_reach_everything() -> Outcome {
         "WithoutInterface",
         "NonRoot",
         "PodSecurity",
+        "UserNamespace",
     ]
     .map(str::to_owned)
     .into();

@@ -8,7 +8,7 @@ mod profiles;
 use crate::fabric::Profile;
 use crate::manifest::Document;
 use crate::report::{Place, Skipped, Source, Unread};
-use crate::snapshot::{Ambiguity, Builder, Layer, Settings, Snapshot};
+use crate::snapshot::{Ambiguity, Builder, Layer, PodSecurity, Settings, Snapshot};
 use clap::ValueEnum;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ pub(super) struct Inputs {
     choice: Choice,
 }
 
-/// How the cluster wants profiles chosen; the same for files and for the webhook.
+/// What the cluster settles for itself; the same for files and for the webhook.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Choice {
     /// What becomes of a pod that several profiles fit
@@ -55,6 +55,20 @@ pub(super) struct Choice {
     /// Profile of pods that nothing else speaks for, where their namespace names none
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_DEFAULT_PROFILE")]
     default_profile: Option<String>,
+    /// What Pod Security enforces in namespaces without its label, as the API server is configured
+    #[arg(long, value_enum, value_name = "LEVEL", env = "FABRIC_ADMISSION_POD_SECURITY_DEFAULT", default_value_t = Level::Privileged)]
+    pod_security_default: Level,
+}
+
+/// A level of Pod Security.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Level {
+    /// Everything is let through
+    Privileged,
+    /// No added IPC_LOCK
+    Baseline,
+    /// Non-root, and no added IPC_LOCK
+    Restricted,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -74,7 +88,13 @@ impl Choice {
             AmbiguityArgument::Pin => Ambiguity::Pin,
             AmbiguityArgument::Warn => Ambiguity::Warn,
         };
-        Settings { ambiguity, default_profile: self.default_profile.clone(), ..Settings::default() }
+        let pod_security_default = match self.pod_security_default {
+            Level::Privileged => PodSecurity::Privileged,
+            Level::Baseline => PodSecurity::Baseline,
+            Level::Restricted => PodSecurity::Restricted,
+        };
+        let default_profile = self.default_profile.clone();
+        Settings { ambiguity, default_profile, pod_security_default, ..Settings::default() }
     }
 
     /// Whether the default is a profile that exists.

@@ -1,0 +1,68 @@
+//! The memlock limit by annotation, where a profile says that the NRI plugin ulimit-adjuster runs on its nodes. It
+//! holds for any user and needs no capability, so that Pod Security lets it through.
+
+use super::{Change, Edit, Plan, Scene};
+use crate::fabric::{Memlock, Profile};
+use crate::multus::annotation::is_label;
+use crate::pod::{Container, PodView};
+use std::collections::BTreeSet;
+
+/// Annotation that the plugin reads, without the container's name. Newer versions of the plugin call it deprecated and
+/// still read it, older ones read no other (containerd/nri plugins/ulimit-adjuster/adjuster.go).
+pub(crate) const ULIMITS_ANNOTATION: &str = "ulimits.nri.containerd.io/container.";
+/// The newer name, which wins where a pod has both.
+const NEWER_ANNOTATION: &str = "ulimits.noderesource.dev/container.";
+/// `RLIM_INFINITY` of Linux: the plugin has no word for it, its limits are 64-bit numbers.
+const UNLIMITED: &str = "[{type: RLIMIT_MEMLOCK, hard: 18446744073709551615, soft: 18446744073709551615}]";
+/// The API server takes 63 characters after the slash (k8s.io/apimachinery pkg/util/validation, IsQualifiedName).
+const LONGEST_NAME: usize = 63 - "container.".len();
+
+/// Plans the annotations, and tells the targets whose limit is lifted: by ours or by the pod's own. Where the pod has an
+/// annotation that says nothing of memlock, and where the name of the container is too long for a key, it is not.
+pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) -> BTreeSet<usize> {
+    let mut lifted = BTreeSet::new();
+    if profile.memlock != Some(Memlock::Nri) {
+        return lifted;
+    }
+    let mut named: BTreeSet<&str> = BTreeSet::new();
+    for target in &plan.targets {
+        let Some(container) = scene.pod.containers().get(target.index) else { continue };
+        let name = container.name();
+        match own(scene.pod, name) {
+            Some(value) if lifts(value) => drop(lifted.insert(target.index)),
+            None if name.len() <= LONGEST_NAME && is_label(name) => {
+                lifted.insert(target.index);
+                named.insert(name);
+            }
+            _ => {}
+        }
+    }
+    // Before anything else is planned for a container: what is no container's stands first.
+    for name in named {
+        plan.changes.push(Change {
+            edit: Edit::Annotation {
+                key: format!("{ULIMITS_ANNOTATION}{name}").into(),
+                value: UNLIMITED.to_owned(),
+                present: false,
+            },
+            reason: "RDMA pins memory beyond the runtime's memlock limit; the NRI plugin lifts it".to_owned(),
+        });
+    }
+    lifted
+}
+
+/// Whether the pod as it is asks the plugin to set the limit of a container.
+pub(super) fn is_set(pod: &PodView<'_>, container: &Container<'_>) -> bool {
+    own(pod, container.name()).is_some_and(lifts)
+}
+
+fn own<'p>(pod: &'p PodView<'_>, name: &str) -> Option<&'p str> {
+    let keys = [NEWER_ANNOTATION, ULIMITS_ANNOTATION];
+    keys.iter().find_map(|key| pod.annotation(&format!("{key}{name}")))
+}
+
+/// Whether a list of limits has memlock, which the plugin takes in any case and with or without its prefix. How much it
+/// allows is the user's business.
+fn lifts(value: &str) -> bool {
+    value.to_ascii_lowercase().contains("memlock")
+}
