@@ -6,9 +6,11 @@ use super::host_network::names_interface;
 use super::{Change, Edit, EnvRefusal, LeftOut, Plan, Scene, Target, WithoutInterface, nccl_conf};
 use crate::fabric::profile::EnvPolicy;
 use crate::fabric::{EnvEntry, Profile};
+use crate::pod::PodView;
 use crate::pod::nccl_version::{NcclVersion, of_image};
 use crate::pod::shell::sets_variable;
 use crate::pod::view::Container;
+use std::collections::BTreeSet;
 
 /// The variables that a target lacks.
 #[derive(Debug, Default)]
@@ -20,16 +22,22 @@ pub(super) struct Variables<'p> {
     pub(super) by_file: Vec<&'p EnvEntry>,
     /// Set nowhere.
     pub(super) left: Vec<&'p EnvEntry>,
+    /// Of the profile, but not for this container: of another version of NCCL, beside a plugin, without its file, or
+    /// with a value of the user's that the file would cover for ranks over ssh.
+    never: Vec<&'p str>,
     /// Why `env` does not do.
     pub(super) why: Option<EnvRefusal>,
     /// Why the file does not either.
     pub(super) file_refusal: Option<FileRefusal>,
 }
 
-fn names_plugin(container: &Container<'_>) -> bool {
+fn names_plugin(pod: &PodView<'_>, container: &Container<'_>) -> bool {
     let plugin = container.env_var("NCCL_NET_PLUGIN");
     plugin.is_some_and(|(_, e)| e.literal().is_none_or(|v| !v.is_empty() && v != "none"))
         || container.shell_text().any(|text| sets_variable(text, "NCCL_NET_PLUGIN"))
+        || files::has_conf(pod, container)
+            && files::text(pod, files::NCCL_CONF)
+                .is_some_and(|text| nccl_conf::variables(text).any(|(name, _)| name == "NCCL_NET_PLUGIN"))
 }
 
 /// The unused interface that a variable of the profile names, alone or as an exact match (`=rail0`).
@@ -76,11 +84,21 @@ pub(super) fn wanted<'p>(scene: Scene<'_>, profile: &'p Profile, plan: &mut Plan
     let targets = plan.targets.clone();
     let mut all: Vec<Variables<'p>> =
         targets.iter().filter_map(|target| of_target(scene, profile, *target, plan)).collect();
-    // One file serves all containers: where one of them names a plugin, a line that pins NCCL's own transport would
-    // pass that plugin by.
-    let plugin = all.iter().any(|v| scene.pod.containers().get(v.container).is_some_and(names_plugin));
-    for variables in all.iter_mut().filter(|_| plugin) {
-        variables.by_file.retain(|e| e.name != "NCCL_NET");
+    // One file serves all containers: a line that one of its readers must not have is none for the others either.
+    let has_conf = |v: &Variables<'_>| {
+        scene.pod.containers().get(v.container).is_some_and(|c| files::has_conf(scene.pod, c))
+    };
+    let readers = all.iter().filter(|v| !v.by_file.is_empty() || has_conf(v));
+    let never: BTreeSet<&str> = readers.flat_map(|v| v.never.iter().copied()).collect();
+    for variables in &mut all {
+        let (kept, left): (Vec<_>, Vec<_>) = std::mem::take(&mut variables.by_file)
+            .into_iter()
+            .partition(|e| !never.contains(e.name.as_str()));
+        if !left.is_empty() {
+            variables.file_refusal = Some(FileRefusal::Shared);
+        }
+        variables.by_file = kept;
+        variables.left.extend(left);
     }
     all
 }
@@ -105,7 +123,7 @@ fn of_target<'p>(
         // Where the profile's files are not, what points to them would point to nothing.
         .filter(|e| !points_to_file(e) || files::reach(scene.pod, container, profile))
         // A plugin that the user names brings its own transport; pinning IB would bypass it.
-        .filter(|e| e.name != "NCCL_NET" || !names_plugin(container))
+        .filter(|e| e.name != "NCCL_NET" || !names_plugin(scene.pod, container))
         .filter(|e| !container.shell_text().any(|text| sets_variable(text, &e.name)))
         .filter(|e| match applies(e, container, profile) {
             Applies::Yes => true,
@@ -125,7 +143,21 @@ fn of_target<'p>(
     });
     let without: Vec<_> = without.collect();
     plan.without_interface.extend(without);
-    let mut variables = Variables { container: target.index, ..Variables::default() };
+    let own_differs = |e: &EnvEntry| {
+        scene.ranks_over_ssh
+            && container
+                .env_var(&e.name)
+                .is_some_and(|(_, own)| own.value.as_deref() != Some(e.value.as_str()))
+    };
+    let plugin = names_plugin(scene.pod, container);
+    let never = profile.env.iter().filter(|e| {
+        own_differs(e)
+            || points_to_file(e) && !files::reach(scene.pod, container, profile)
+            || applies(e, container, profile) != Applies::Yes
+            || e.name == "NCCL_NET" && plugin
+    });
+    let never = never.map(|e| e.name.as_str()).collect();
+    let mut variables = Variables { container: target.index, never, ..Variables::default() };
     // sshd starts ranks with an environment of its own: a variable in `env` would look right and change nothing.
     // `env` beats `envFrom`: setting a variable there could change one that a ConfigMap sets. A file changes no
     // variable that the process has, and ranks read it however they were started.
@@ -144,7 +176,10 @@ fn of_target<'p>(
         return Some(variables);
     }
     variables.file_refusal = files::conf_refusal(scene.pod, container, profile);
-    let by_file = |e: &&EnvEntry| variables.file_refusal.is_none() && nccl_conf::carries(e);
+    // What `envFrom` brings is not known: a plugin of the user's, or InfiniBand switched off on purpose, would be
+    // stopped by a transport that is pinned.
+    let pinned = |e: &EnvEntry| variables.why == Some(EnvRefusal::EnvFrom) && e.name == "NCCL_NET";
+    let by_file = |e: &&EnvEntry| variables.file_refusal.is_none() && nccl_conf::carries(e) && !pinned(e);
     (variables.by_file, variables.left) = absent.into_iter().partition(by_file);
     Some(variables)
 }

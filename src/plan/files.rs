@@ -28,6 +28,8 @@ pub enum FileRefusal {
     Image,
     /// The container mounts something there, or above it.
     Mounted(String),
+    /// Another container reads the same file and must not have the variable.
+    Shared,
     /// It would be longer than 64 KiB, or the pod's annotations longer than 256 KiB.
     TooLarge,
     /// Volumes of the pod have every name that ours may have.
@@ -41,6 +43,7 @@ impl FileRefusal {
         match self {
             Self::Image => "belongs to the image, says the profile".to_owned(),
             Self::Mounted(path) => format!("lies behind the container's own mount at {path}"),
+            Self::Shared => "is read by other containers of the pod too, which must not have it".to_owned(),
             Self::TooLarge => "would pass 64 KiB, or the pod's annotations 256 KiB".to_owned(),
             Self::NoName => format!("needs a volume, and {} are taken", VOLUME_NAMES.join(" and ")),
         }
@@ -99,6 +102,19 @@ fn has_directory(pod: &PodView<'_>, container: &Container<'_>, profile: &Profile
     })
 }
 
+/// A path as the runtime reads it: without empty parts, `.` and `..`.
+fn clean(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            name => parts.push(name),
+        }
+    }
+    parts.iter().flat_map(|part| ["/", part]).collect()
+}
+
 /// A mount of the container at a path, above it or below it.
 fn in_the_way(container: &Container<'_>, path: &str) -> Option<FileRefusal> {
     let within = |inner: &str, outer: &str| {
@@ -108,8 +124,8 @@ fn in_the_way(container: &Container<'_>, path: &str) -> Option<FileRefusal> {
         return Some(FileRefusal::Mounted(path.to_owned()));
     }
     container.volume_mounts().iter().filter_map(|m| m.mount_path.as_deref()).find_map(|mounted| {
-        let own = mounted.trim_end_matches('/');
-        (within(path, own) || within(own, path)).then(|| FileRefusal::Mounted(mounted.to_owned()))
+        let own = clean(mounted);
+        (within(path, &own) || within(&own, path)).then(|| FileRefusal::Mounted(mounted.to_owned()))
     })
 }
 

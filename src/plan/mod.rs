@@ -158,6 +158,8 @@ pub enum Withheld {
     Unreadable,
     /// The pod asks for a part of the rails that the profile does not have.
     UnknownRails(String),
+    /// A container would list more resources than are read.
+    ManyResources,
     /// The pod's annotations leave no room for ours, and the API server would refuse the pod.
     NoRoom,
     /// The pod names containers that the profile cannot be for.
@@ -222,6 +224,16 @@ pub struct Scene<'a> {
 #[must_use]
 pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     let mut plan = whole(scene, profile, evidence);
+    if !resources::fit(scene, &plan) {
+        let Plan { targets, accelerators, missing, .. } = plan;
+        return Plan {
+            targets,
+            accelerators,
+            missing,
+            withheld: Some(Withheld::ManyResources),
+            ..Plan::default()
+        };
+    }
     if annotations::fit(scene.pod, || plan.changes.iter().map(|c| &c.edit)) {
         injected::plan(scene, profile, &mut plan);
         return plan;

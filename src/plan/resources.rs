@@ -5,6 +5,7 @@ use super::{Change, Edit, Plan, ResourceList, Scene, Target};
 use crate::fabric::profile::Per;
 use crate::fabric::{Profile, fixed_units};
 use crate::pod::Quantity;
+use crate::pod::decode::MAX_RESOURCES;
 use crate::pod::view::Container;
 use crate::text::count;
 use std::collections::BTreeMap;
@@ -177,6 +178,22 @@ pub(super) fn plan(scene: Scene<'_>, target: Target, wanted: &[Wanted], plan: &m
             }
         }
     }
+}
+
+/// Whether every container's lists can be read again once the plan is carried out.
+pub(super) fn fit(scene: Scene<'_>, plan: &Plan) -> bool {
+    scene.pod.containers().iter().enumerate().all(|(index, container)| {
+        [ResourceList::Limits, ResourceList::Requests].into_iter().all(|wanted| {
+            let own = match wanted {
+                ResourceList::Limits => container.limits(),
+                ResourceList::Requests => container.requests(),
+            };
+            let added = plan.of_container(index).iter().filter(
+                |c| matches!(&c.edit, Edit::Quantity { list, present: false, .. } if *list == wanted),
+            );
+            own.map_or(0, |o| o.0.len()) + added.count() <= MAX_RESOURCES
+        })
+    })
 }
 
 /// The quantity under a key: absent, one that the API server refuses here (no number, negative, a fraction), or a

@@ -4,7 +4,6 @@
 use super::Scene;
 use crate::fabric::Profile;
 use crate::fabric::profile::Inject;
-use crate::pod::Demands;
 use crate::text::nearest;
 use std::collections::BTreeMap;
 
@@ -52,7 +51,9 @@ pub(super) fn find(scene: Scene<'_>, profile: &Profile) -> Result<Vec<Target>, W
     let apps = 0..pod.containers().len();
     let target = |index: usize| {
         let demand = demands.app(index);
-        let least = if demand.unknown { profile.accelerators_per_node } else { 1 };
+        // An unknown quantity, and a claim that cannot be read, may be for a whole node.
+        let unknown = demand.unknown || !demand.any && demands.is_unread(index);
+        let least = if unknown { profile.accelerators_per_node } else { 1 };
         Target { index, accelerators: demand.whole.max(least) }
     };
     if let Some(list) = pod.annotation(CONTAINERS_ANNOTATION) {
@@ -61,7 +62,9 @@ pub(super) fn find(scene: Scene<'_>, profile: &Profile) -> Result<Vec<Target>, W
         if !asks && !apps.clone().any(|index| demands.is_unread(index)) {
             return Err(WrongContainers::NoAccelerators);
         }
-        return Ok(weigh(&named, demands, apps.filter(|i| demands.app(*i).any).map(target).collect()));
+        let asks = |i: &usize| demands.app(*i).any || demands.is_unread(*i) && named.contains(i);
+        let asking = apps.filter(asks).map(target).collect();
+        return Ok(weigh(&named, asking));
     }
     let found: Vec<Target> = apps
         .clone()
@@ -108,10 +111,10 @@ fn named(scene: Scene<'_>, list: &str) -> Result<Vec<usize>, WrongContainers> {
 
 /// The named containers with their own accelerators. Those of containers that are not named fall to the named ones
 /// without any, in equal shares: a container may drive the NICs for another one's accelerators.
-fn weigh(named: &[usize], demands: &Demands, asking: Vec<Target>) -> Vec<Target> {
+fn weigh(named: &[usize], asking: Vec<Target>) -> Vec<Target> {
     let others = asking.iter().filter(|t| !named.contains(&t.index)).map(|t| t.accelerators);
     let others = others.fold(0_u32, u32::saturating_add);
-    let without = named.iter().filter(|index| !demands.app(**index).any).count();
+    let without = named.len() - asking.iter().filter(|t| named.contains(&t.index)).count();
     let share = others.div_ceil(u32::try_from(without).unwrap_or(u32::MAX).max(1)).max(1);
     let own = |index: usize| asking.iter().find(|t| t.index == index).map(|t| t.accelerators);
     named.iter().map(|index| Target { index: *index, accelerators: own(*index).unwrap_or(share) }).collect()

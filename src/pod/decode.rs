@@ -190,7 +190,7 @@ impl<'de: 'a, 'a, V: Deserialize<'de> + Default> Deserialize<'de> for Pairs<'a, 
 /// Most items of a list of structs, and most resources of one container. Real pods stay far below; without a bound
 /// a pod of a few megabytes could cost seconds or a hundred megabytes.
 const MAX_OBJECTS: usize = 10_000;
-const MAX_RESOURCES: usize = 64;
+pub(crate) const MAX_RESOURCES: usize = 64;
 
 /// For `deserialize_with`: the resources of a container.
 ///

@@ -32,7 +32,7 @@ impl fmt::Display for NcclVersion {
     }
 }
 
-/// Releases of PyTorch, and the NCCL of their images at `pytorch/pytorch`; of CUDA before 13, and of 13.
+/// Releases of PyTorch, and the NCCL of their images at `pytorch/pytorch`; of CUDA 12, and of 13.
 /// 2.2 pytorch/pytorch#122571; 2.5 and 2.6 pytorch/pytorch#150049 and the requirements of the wheels; 2.7
 /// pytorch/pytorch#149778; 2.10 to 2.13 pytorch/pytorch#190386 (RELEASE.md). Others were not verified and are unknown.
 const PYTORCH: [(&str, Pinned, Pinned); 9] = [
@@ -82,7 +82,12 @@ fn of_pytorch(tag: &str) -> Option<NcclVersion> {
     let release = release.rsplit_once('.').filter(|(_, patch)| patch.bytes().all(|b| b.is_ascii_digit()))?.0;
     let (_, before, of_13) = PYTORCH.iter().find(|(known, ..)| *known == release)?;
     let cuda: u16 = rest.split_once('.')?.0.parse().ok()?;
-    if cuda >= 13 { *of_13 } else { *before }
+    match cuda {
+        12 => *before,
+        13 => *of_13,
+        // Wheels for CUDA 11 have an NCCL of their own, and what comes after 13 is not known.
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -124,6 +129,8 @@ mod tests {
             "pytorch/pytorch:latest",
             "pytorch/pytorch:2.4.0-cuda12.4-cudnn9-devel",
             "pytorch/pytorch:2.6.0-cuda13.0-x",
+            "pytorch/pytorch:2.7.0-cuda11.8-cudnn9-devel",
+            "pytorch/pytorch:2.13.0-cuda14.0-x",
             "example.com/pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel",
             "example.com/nccl-tests:v2.13",
             "example.com/nccl-plugin:v1.0.15",

@@ -300,6 +300,11 @@ impl Rule for LeftAlone {
                 "a claim of the pod brings network devices".to_owned(),
                 "drop the claim to get the profile's rails".to_owned(),
             ),
+            Withheld::ManyResources => (
+                "/spec/containers".to_owned(),
+                "a container would list more than 64 resources".to_owned(),
+                "name fewer networks, or use resources that several networks share".to_owned(),
+            ),
             Withheld::NoRoom => (
                 "/metadata/annotations".to_owned(),
                 "with its networks the annotations would pass the API server's 256 KiB".to_owned(),
@@ -314,7 +319,7 @@ impl Rule for LeftAlone {
                 return;
             }
         };
-        let warned = matches!(withheld, Withheld::NoRoom | Withheld::OwnNetwork);
+        let warned = matches!(withheld, Withheld::NoRoom | Withheld::ManyResources | Withheld::OwnNetwork);
         let severity = if warned { Severity::Warning } else { Severity::Info };
         findings.add_as(severity, path, format!("profile {name} is not applied: {why}"), fix);
     }

@@ -69,10 +69,9 @@ impl Rule for Containers {
                 let fix = near.as_deref().map(|near| format!("did you mean {}?", shown(near)));
                 (format!("no container is named {}", shown(name)), fix.unwrap_or_else(drop))
             }
-            WrongContainers::Init(name) => (
-                format!("{} is an init container, which is gone before training starts", shown(name)),
-                drop(),
-            ),
+            WrongContainers::Init(name) => {
+                (format!("{} is among initContainers, which a profile is never for", shown(name)), drop())
+            }
             WrongContainers::Proxy(name) => {
                 (format!("{} is the proxy of a mesh and gets no devices", shown(name)), drop())
             }

@@ -102,8 +102,7 @@ fn pod(
         }
         Err(error) => {
             let pointer = format!("{}{}{}", object.pointer, template.pointer, error.pointer);
-            let message = format!("{}; the API server refuses this", error.message);
-            outcome.unread.push(unread(object.document, &pointer, &message));
+            outcome.unread.push(unread(object.document, &pointer, &error.message));
         }
     }
 }
