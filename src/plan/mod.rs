@@ -16,6 +16,8 @@ mod rails;
 mod resources;
 mod shm;
 mod targets;
+#[cfg(test)]
+mod tests;
 
 pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use env::unused_interface;
