@@ -359,6 +359,16 @@ mod tests {
     }
 
     #[test]
+    fn quotes_at_most_forty_characters() {
+        let quoted = |name: &str| match parse(name) {
+            Err(AnnotationError::BadName { value, .. }) => value,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(quoted(&"A".repeat(40)), "A".repeat(40));
+        assert_eq!(quoted(&"A".repeat(41)), format!("{}…", "A".repeat(40)));
+    }
+
+    #[test]
     fn appends_in_the_form_that_is_there() {
         assert_eq!(parse("").unwrap().append(&[rail(0), rail(1)]), "default/net@rail0,default/net@rail1");
         assert_eq!(parse("a, b").unwrap().append(&[rail(0)]), "a, b, default/net@rail0");

@@ -162,6 +162,8 @@ mod tests {
             "requests.a.io/b",
             "a.io/",
             "a.io/b=c",
+            "a.io/b=",
+            " a.io/b",
         ] {
             assert!(!is_extended(bad), "{bad}");
         }

@@ -18,6 +18,8 @@ mod rails;
 mod resources;
 mod shm;
 mod targets;
+#[cfg(test)]
+mod tests;
 mod ulimits;
 
 pub use edit::{Carrier, Edit, ResourceList};

@@ -4,6 +4,7 @@
 use crate::support::{Ran, run};
 use fabric_admission::manifest::{self, Item};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A review with `-o json`.
@@ -65,11 +66,27 @@ impl Review {
             let pointer = format!("{}{template}", result["source"]["pointer"].as_str().unwrap_or_default());
             let object =
                 document.pointer_mut(&pointer).ok_or_else(|| format!("nothing at {pointer:?} to patch"))?;
+            let before = object.clone();
             json_patch::patch(object, &operations)
                 .map_err(|e| format!("a patch does not apply: {e}: {}", result["patch"]))?;
+            changes_point_at_what_changed(result, &before, object)?;
         }
         Ok(documents.into_iter().map(|(_, json)| json).collect())
     }
+}
+
+/// Each change of a result names a place of its own, where the patched object has something new.
+fn changes_point_at_what_changed(result: &Value, before: &Value, after: &Value) -> Result<(), String> {
+    let changes = result["changes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut seen = BTreeSet::new();
+    for change in changes {
+        let path = change["path"].as_str().unwrap_or_default();
+        let value = after.pointer(path).ok_or_else(|| format!("nothing at the path of {change}"))?;
+        if before.pointer(path) == Some(value) || !seen.insert(path) {
+            return Err(format!("{change} names a value that something else has set: {value}"));
+        }
+    }
+    Ok(())
 }
 
 /// Documents of a stream with their numbers; those that cannot be read are left out.

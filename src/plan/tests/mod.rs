@@ -1,0 +1,144 @@
+//! What no golden case shows: the edges of each kind of change, on pods of a few lines.
+
+mod files;
+mod networks;
+mod overlay;
+mod resources;
+mod shm;
+
+use super::{Plan, Scene, plan};
+use crate::fabric::{Evidence, FabricProfile, Profile};
+use crate::multus::parse;
+use crate::pod::Demands;
+use crate::snapshot::{Builder, Layer, Snapshot};
+use serde_json::{Value, json};
+
+/// A pod, the `spec` of a profile, and objects that are known besides.
+struct Case {
+    spec: Value,
+    pod: Value,
+    objects: Vec<Value>,
+    /// Whether these are all networks there are.
+    listed: bool,
+}
+
+impl Case {
+    /// One container `a` with one accelerator, one rail on network `net` of the pod's namespace.
+    fn new() -> Self {
+        Self {
+            spec: json!({
+                "transport": "roce", "attachment": "sriov", "acceleratorsPerNode": 1, "ipcLock": false,
+                "rails": [{"network": "net", "resource": "example.com/vf"}],
+            }),
+            pod: json!({"metadata": {"annotations": {}}, "spec": {"containers": [gpu("a")]}}),
+            objects: Vec::new(),
+            listed: false,
+        }
+    }
+
+    fn container(&mut self, index: usize) -> &mut Value {
+        &mut self.pod["spec"]["containers"][index]
+    }
+
+    fn annotation(&mut self, key: &str, value: &str) {
+        self.pod["metadata"]["annotations"][key] = value.into();
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let mut builder = Builder::default();
+        for object in &self.objects {
+            let group = object["apiVersion"].as_str().unwrap().split_once('/').map_or("", |(group, _)| group);
+            let kind = object["kind"].as_str().unwrap();
+            builder.add(Layer::Input, group, kind, &object.to_string(), "default").unwrap();
+        }
+        builder.networks_listed(self.listed);
+        builder.build()
+    }
+
+    fn profile(&self) -> Profile {
+        let json = json!({
+            "apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile",
+            "metadata": {"name": "p"}, "spec": self.spec,
+        });
+        let profile: FabricProfile = serde_json::from_value(json).unwrap();
+        Profile::resolve(&profile, &[]).unwrap()
+    }
+
+    fn plan(&self) -> Plan {
+        let (profile, snapshot, text) = (self.profile(), self.snapshot(), self.pod.to_string());
+        let pod = serde_json::from_str(&text).unwrap();
+        let networks = self.pod["metadata"]["annotations"][crate::multus::NETWORKS_ANNOTATION].as_str();
+        let networks = networks.map(parse);
+        let scene = Scene {
+            pod: &pod,
+            demands: &Demands::of(&pod, "default", &snapshot),
+            networks: networks.as_ref(),
+            namespace: "default",
+            namespace_facts: None,
+            snapshot: &snapshot,
+            ranks_over_ssh: false,
+            pin: false,
+        };
+        plan(scene, &profile, &Evidence::Flag)
+    }
+
+    /// What would be set, without the mark.
+    fn changes(&self) -> Vec<String> {
+        lines(&self.plan())
+    }
+
+    /// Of these, what begins so.
+    fn only(&self, start: &str) -> Vec<String> {
+        self.changes().into_iter().filter(|line| line.starts_with(start)).collect()
+    }
+}
+
+/// `CONTAINER SUMMARY`, where a container's, else the summary.
+fn lines(plan: &Plan) -> Vec<String> {
+    let changes = plan.changes.iter().filter(|c| !matches!(c.edit, super::Edit::Annotation { .. }));
+    changes
+        .map(|c| match c.edit.container() {
+            Some(container) => format!("{container} {}", c.edit.summary()),
+            None => c.edit.summary(),
+        })
+        .collect()
+}
+
+/// A container with one accelerator.
+fn gpu(name: &str) -> Value {
+    json!({"name": name, "resources": {"limits": {"nvidia.com/gpu": 1}}})
+}
+
+#[test]
+fn the_common_pod() {
+    assert_eq!(
+        Case::new().changes(),
+        [
+            "networks annotation: net@rail0",
+            "volume dshm: emptyDir in memory, sizeLimit 8Gi",
+            "0 limits: example.com/vf = 1",
+            "0 mount dshm at /dev/shm",
+        ]
+    );
+}
+
+#[test]
+fn what_is_missing_is_told_where_nothing_is_injected_for_want_of_room() {
+    let mut case = Case::new();
+    case.listed = true;
+    let missing = case.plan().missing;
+    assert_eq!(missing, [crate::fabric::Missing::Network("default/net".to_owned())]);
+    case.annotation("note", &"x".repeat((256 << 10) - 4));
+    let plan = case.plan();
+    assert_eq!(plan.withheld, Some(super::Withheld::NoRoom));
+    assert_eq!(plan.missing, missing);
+}
+
+/// A network of the pod's namespace.
+fn nad(name: &str, resource: &str, cni: &str) -> Value {
+    json!({
+        "apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition",
+        "metadata": {"name": name, "namespace": "default", "annotations": {"k8s.v1.cni.cncf.io/resourceName": resource}},
+        "spec": {"config": format!(r#"{{"cniVersion":"1.0.0","type":"{cni}"}}"#)},
+    })
+}

@@ -1,0 +1,20 @@
+//! The networks annotation.
+
+use super::{Case, nad};
+
+const ASKED: &str = "0 limits: example.com/vf = ";
+
+#[test]
+fn a_network_beside_the_rails_counts_where_it_takes_a_device_of_theirs() {
+    let units = |cni: &str, namespace: &str| {
+        let mut case = Case::new();
+        let mut own = nad("own", "example.com/vf", cni);
+        own["metadata"]["namespace"] = namespace.into();
+        case.objects = vec![nad("net", "example.com/vf", "sriov"), own];
+        case.annotation(crate::multus::NETWORKS_ANNOTATION, &format!("{namespace}/own"));
+        case.only(ASKED)
+    };
+    assert_eq!(units("sriov", "default"), [format!("{ASKED}2")]);
+    assert_eq!(units("macvlan", "default"), [format!("{ASKED}1")]);
+    assert_eq!(units("sriov", "elsewhere"), [format!("{ASKED}1")]);
+}
