@@ -1,6 +1,6 @@
 //! `/etc/nccl.conf` and the other small files.
 
-use super::super::{FILE_ANNOTATION, FileRefusal, NCCL_CONF};
+use super::super::{Carrier, FILE_ANNOTATION, FileRefusal, NCCL_CONF};
 use super::{Case, gpu};
 use serde_json::json;
 
@@ -32,4 +32,17 @@ fn nccl_conf_is_mounted_where_env_does_not_do() {
     assert_eq!(case.only("0 mount fabric-files"), ["0 mount fabric-files at /etc/nccl.conf"]);
     assert!(case.only("1 mount fabric-files").is_empty());
     assert_eq!(case.only("1 NCCL_IB_HCA"), ["1 NCCL_IB_HCA=mlx5"]);
+}
+
+#[test]
+fn carriers_are_told_apart() {
+    let mut case = by_file();
+    case.pod["spec"]["containers"].as_array_mut().unwrap().push(gpu("b"));
+    let plan = case.plan();
+    let carried = |by: Carrier| -> Vec<String> {
+        let changes = plan.changes.iter().filter(|c| c.edit.carrier() == by);
+        changes.map(|c| c.edit.summary()).collect()
+    };
+    assert_eq!(carried(Carrier::Env), ["NCCL_IB_HCA=mlx5"]);
+    assert_eq!(carried(Carrier::File), ["/etc/nccl.conf: NCCL_IB_HCA=mlx5"]);
 }

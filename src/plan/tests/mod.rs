@@ -1,6 +1,7 @@
 //! What no golden case shows: the edges of each kind of change, on pods of a few lines.
 
 mod files;
+mod ipc_lock;
 mod networks;
 mod overlay;
 mod resources;

@@ -1,6 +1,7 @@
 //! The networks annotation.
 
 use super::{Case, nad};
+use serde_json::json;
 
 const ASKED: &str = "0 limits: example.com/vf = ";
 
@@ -17,4 +18,12 @@ fn a_network_beside_the_rails_counts_where_it_takes_a_device_of_theirs() {
     assert_eq!(units("sriov", "default"), [format!("{ASKED}2")]);
     assert_eq!(units("macvlan", "default"), [format!("{ASKED}1")]);
     assert_eq!(units("sriov", "elsewhere"), [format!("{ASKED}1")]);
+}
+
+#[test]
+fn a_rail_without_its_own_interface_gets_one_that_nobody_has() {
+    let mut case = Case::new();
+    case.spec["rails"] = json!([{"network": "net"}, {"network": "two", "interface": "rail2"}]);
+    case.annotation(crate::multus::NETWORKS_ANNOTATION, "other@rail0,more@rail3");
+    assert_eq!(case.only("networks"), ["networks annotation: other@rail0, more@rail3, net@rail4, two@rail2"]);
 }

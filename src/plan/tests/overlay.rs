@@ -9,7 +9,7 @@ use serde_json::json;
 fn lines_of_nccl_conf_count_where_it_is_mounted() {
     let mut case = Case::new();
     case.spec["env"] = json!([{"name": "NCCL_IB_HCA", "value": "mlx5"}]);
-    case.pod["spec"]["containers"] = json!([super::gpu("a"), {"name": "b"}]);
+    case.pod["spec"]["containers"] = json!([super::gpu("a"), super::gpu("b"), {"name": "c"}]);
     case.container(0)["envFrom"] = json!([{"configMapRef": {"name": "c"}}]);
     let plan = case.plan();
     let text = case.pod.to_string();
@@ -17,7 +17,8 @@ fn lines_of_nccl_conf_count_where_it_is_mounted() {
     let overlay = Overlay::new(&pod, &plan);
     let variable = |index: usize| overlay.variable(index, &pod.containers()[index], "NCCL_IB_HCA");
     assert_eq!(variable(0), Some(Variable::Value("mlx5")));
-    assert_eq!(variable(1), None);
+    assert_eq!(variable(1), Some(Variable::Value("mlx5")), "planned in env");
+    assert_eq!(variable(2), None);
 }
 
 #[test]
