@@ -37,6 +37,10 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     for source in meta.sources {
         writeln!(out, "  {source}")?;
     }
+    if !meta.also.is_empty() {
+        writeln!(out, "\nCatalogue of field failures\n  {}", meta.also.join(", "))?;
+    }
+    writeln!(out, "\nSet aside\n  {}", meta.waiver.words(meta.id))?;
     writeln!(out, "\nSince {}", meta.since)?;
     Ok(Exit::Clean)
 }

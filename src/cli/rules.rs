@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> io::Result<Exit
             let list: Vec<_> = RULES
                 .iter()
                 .map(|r| r.meta())
-                .map(|m| json!({"id": m.id, "severity": m.severity, "group": m.group(), "summary": m.summary, "since": m.since}))
+                .map(|m| json!({"id": m.id, "severity": m.severity, "group": m.group(), "summary": m.summary, "since": m.since, "catalogue": m.also}))
                 .collect();
             serde_json::to_writer_pretty(&mut *out, &list)?;
             writeln!(out)?;

@@ -29,6 +29,10 @@ pub fn page() -> String {
 
 fn section(meta: &Meta) -> String {
     let sources: String = meta.sources.iter().map(|s| format!("- {s}\n")).collect();
+    let also = match meta.also {
+        [] => String::new(),
+        also => format!("\nIn the catalogue of field failures: {}.\n", also.join(", ")),
+    };
     // A rule of the webhook alone has no manifest that shows it.
     let example = |title: &str, text: &str| match text {
         "" => String::new(),
@@ -36,7 +40,7 @@ fn section(meta: &Meta) -> String {
     };
     format!(
         "\n## {id}\n\n**{summary}** ({severity}, since {since})\n\n**What it looks at.** {what}\n\n\
-         **Why it breaks.** {why}\n\n**Fix.** {fix}\n\n{bad}{good}Sources:\n\n{sources}",
+         **Why it breaks.** {why}\n\n**Fix.** {fix}\n\n{bad}{good}**Set aside.** {waiver}.\n\nSources:\n\n{sources}{also}",
         id = meta.id,
         summary = meta.summary,
         severity = meta.severity,
@@ -44,7 +48,14 @@ fn section(meta: &Meta) -> String {
         what = meta.what,
         why = meta.why,
         fix = meta.fix,
+        waiver = capital(&meta.waiver.words(meta.id)),
+        also = also,
         bad = example("Bad", meta.bad),
         good = example("Good", meta.good),
     )
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|c| c.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default()
 }

@@ -1,31 +1,18 @@
-//! Rules: one trait, one static list in the order of the ids, one file per group. Documentation, `explain`,
+//! Rules: one trait, one list in the order of the ids, one folder per group, one file per subject. Documentation, `explain`,
 //! `rules list` and the meta-tests come from the list, so that none of them can disagree with it.
 
-mod attachments;
-mod carriers;
-mod cluster;
-mod device_plugins;
-mod facts;
+mod cloud;
 mod finding;
-mod ipc_lock;
-mod nccl;
-pub mod nccl_numbers;
+mod inputs;
+mod memory;
+pub mod nccl;
 mod networks;
-mod pod_networks;
-mod profile_objects;
-mod profiles;
-mod rails;
-mod resolution;
+mod operators;
+mod placement;
 mod resources;
-mod shared_memory;
-mod shm_limits;
-mod shm_volumes;
-mod sriov;
-mod targets;
-mod units;
 
 pub use finding::{Finding, Findings, Severity};
-pub use nccl_numbers::is_word_for_number;
+pub use nccl::numbers::is_word_for_number;
 
 use crate::fabric::Resolution;
 use crate::multus::{AnnotationError, Networks};
@@ -33,6 +20,7 @@ use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, Plan};
 use crate::pod::{Demands, PodView};
 use crate::snapshot::{NamespaceFacts, Snapshot};
+use std::sync::LazyLock;
 
 /// A rule: what it is, and how it is checked.
 pub trait Rule: Sync {
@@ -71,6 +59,21 @@ pub struct Meta {
     pub since: &'static str,
     /// Group and kind of the objects it checks; empty for rules on pods.
     pub kinds: &'static [(&'static str, &'static str)],
+    /// Ids of the same condition in the catalogue of field failures that docs/rules-not-taken.md goes through.
+    pub also: &'static [&'static str],
+    /// Whether an annotation of the pod may set its findings aside.
+    pub waiver: Waiver,
+}
+
+/// Whether annotation `fabric-admission.dev/ignore.FABnnn: REASON` sets findings of a rule aside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waiver {
+    /// With a reason; errors only where the profile allows it.
+    Allowed,
+    /// Never: the rule keeps tenants apart.
+    Isolation,
+    /// Never: the API server refuses the shape, whatever we say.
+    Api,
 }
 
 impl Meta {
@@ -90,46 +93,34 @@ impl Meta {
     }
 }
 
-/// Every rule, by id.
-pub static RULES: &[&dyn Rule] = &[
-    &networks::Unreadable,
-    &networks::HostNetwork,
-    &attachments::CniConfiguration,
-    &pod_networks::PodNetworks,
-    &resources::Quantity,
-    &resources::FewerUnits,
-    &units::OtherContainer,
-    &units::MoreUnits,
-    &sriov::VfioWithRdma,
-    &device_plugins::DevicePluginConfig,
-    &nccl::IbDisabled,
-    &nccl::WordForNumber,
-    &nccl::DiffersFromProfile,
-    &carriers::EnvFrom,
-    &carriers::RanksOverSsh,
-    &carriers::NoFiles,
-    &carriers::UnknownVersion,
-    &shared_memory::SharedMemory,
-    &ipc_lock::IpcLockNonRoot,
-    &ipc_lock::IpcLockPodSecurity,
-    &ipc_lock::IpcLockUserNamespace,
-    &shm_limits::BeyondMemory,
-    &shm_limits::ReadOnly,
-    &resolution::MissingRails,
-    &profiles::NotInjected,
-    &profiles::NoProfile,
-    &profiles::Refused,
-    &profiles::LeftAlone,
-    &resolution::AmbiguousProfile,
-    &resolution::OtherNodes,
-    &resolution::PoolAtZero,
-    &facts::UnreadableFact,
-    &rails::Rails,
-    &profile_objects::Unusable,
-    &profile_objects::InUse,
-    &cluster::OldFacts,
-    &targets::Containers,
-];
+impl Waiver {
+    /// How findings of a rule are set aside, or why they are not: one sentence.
+    #[must_use]
+    pub fn words(self, id: &str) -> String {
+        match self {
+            Self::Allowed => format!(
+                "annotation `fabric-admission.dev/ignore.{id}` with the reason as its value; errors only where the profile allows it"
+            ),
+            Self::Isolation => "never: the rule keeps namespaces apart".to_owned(),
+            Self::Api => "never: the API server refuses such an object anyway".to_owned(),
+        }
+    }
+}
+
+/// Every rule, by id: the groups one after the other, as the first digit of the ids has them.
+pub static RULES: LazyLock<Vec<&'static dyn Rule>> = LazyLock::new(|| {
+    let groups = [
+        networks::RULES,
+        resources::RULES,
+        operators::RULES,
+        nccl::RULES,
+        memory::RULES,
+        cloud::RULES,
+        placement::RULES,
+        inputs::RULES,
+    ];
+    groups.concat()
+});
 
 /// A rule by id, in any case.
 #[must_use]
@@ -149,8 +140,7 @@ pub fn checks_kind(group: &str, kind: &str) -> bool {
 pub fn judges_kind(group: &str, kind: &str) -> bool {
     let judges = |r: &&dyn Rule| r.meta().kinds.contains(&(group, kind));
     let reads = |r: &&dyn Rule| {
-        let own =
-            [facts::UnreadableFact.meta(), profile_objects::Unusable.meta(), profile_objects::InUse.meta()];
+        let own = inputs::READS_OBJECTS.map(Rule::meta);
         own.iter().any(|meta| std::ptr::eq(r.meta(), *meta))
     };
     RULES.iter().copied().filter(|r| !reads(r)).any(|r| judges(&r))
@@ -265,7 +255,7 @@ pub enum Event<'a> {
 /// Checks a pod with every rule.
 pub fn check_pod(context: &PodContext<'_>) -> Vec<Finding> {
     let mut out = Vec::new();
-    for rule in RULES {
+    for rule in RULES.iter() {
         rule.pod(context, &mut Findings::new(rule.meta(), &mut out));
     }
     out
@@ -274,7 +264,7 @@ pub fn check_pod(context: &PodContext<'_>) -> Vec<Finding> {
 /// Checks an object with the rules of its kind.
 pub fn check_object(context: &ObjectContext<'_>) -> Vec<Finding> {
     let mut out = Vec::new();
-    for rule in RULES {
+    for rule in RULES.iter() {
         if rule.meta().kinds.contains(&(context.group, context.kind)) {
             let mut findings = Findings::new(rule.meta(), &mut out);
             match context.event {

@@ -85,7 +85,7 @@ fn numbers(table: &Path) -> Result<(), String> {
     let numeric = |v: &&Value| matches!(v["parser"].as_str(), Some("strtoll" | "strtoll-eq1" | "strtol-eq1"));
     let rows = table.iter().filter(numeric).filter(|v| v["status"] != "removed");
     let expected: BTreeSet<String> = rows.filter_map(|v| v["name"].as_str().map(str::to_owned)).collect();
-    let known: BTreeSet<String> = fabric_admission::rules::nccl_numbers::names().collect();
+    let known: BTreeSet<String> = fabric_admission::rules::nccl::numbers::names().collect();
     let missing: Vec<&String> = expected.difference(&known).collect();
     let extra: Vec<&String> = known.difference(&expected).collect();
     same("missing, and more than there are", (Vec::new(), Vec::new()), (missing, extra))

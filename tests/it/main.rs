@@ -7,6 +7,7 @@ mod allowed;
 mod api_pods;
 mod bad_facts;
 mod bad_input;
+mod catalogue;
 mod cluster;
 mod convergence;
 mod corpus;
@@ -50,6 +51,7 @@ fn main() -> std::process::ExitCode {
     examples::add(&mut suite);
     house::add(&mut suite);
     rules::add(&mut suite);
+    catalogue::add(&mut suite);
     rights::add(&mut suite);
     schema::add(&mut suite);
     profile_table::add(&mut suite);

@@ -1,10 +1,10 @@
 //! FAB1xx: the networks annotation.
 
-use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::multus::{AnnotationError, NETWORKS_ANNOTATION};
+use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::token;
 
-pub(super) fn annotation_path() -> String {
+pub(in crate::rules) fn annotation_path() -> String {
     format!("/metadata/annotations/{}", token(NETWORKS_ANNOTATION))
 }
 
@@ -47,6 +47,8 @@ spec:
     sources: &["k8snetworkplumbingwg/multus-cni pkg/k8sclient/k8sclient.go (parsePodNetworkAnnotation)"],
     since: "0.1.0",
     kinds: &[],
+    also: &["ANN-001", "ANN-002", "ANN-003", "ANN-004", "ANN-006"],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for Unreadable {
@@ -110,6 +112,8 @@ spec:
     sources: &["k8snetworkplumbingwg/multus-cni#1091", "skypilot-org/skypilot#10554"],
     since: "0.1.0",
     kinds: &[],
+    also: &["ANN-011", "HNT-001"],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for HostNetwork {

@@ -1,7 +1,7 @@
 //! FAB814: the containers that a pod names for its profile.
 
-use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::plan::{CONTAINERS_ANNOTATION, Withheld, WrongContainers};
+use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{printable, token};
 
 /// FAB814.
@@ -53,6 +53,8 @@ spec:
     sources: &["docs/design.md, Mutations", "k8snetworkplumbingwg/network-resources-injector#99, #56"],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for Containers {

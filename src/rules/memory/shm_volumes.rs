@@ -1,9 +1,9 @@
 //! The volumes at `/dev/shm` as they will be, and who uses each: a volume is judged once, by all that share it.
 
-use super::PodContext;
 use crate::plan::{Edit, SHM_PATH};
 use crate::pod::memory_limit;
 use crate::pod::view::Volume;
+use crate::rules::PodContext;
 use std::collections::BTreeMap;
 
 /// A volume that containers with accelerators have at `/dev/shm`.

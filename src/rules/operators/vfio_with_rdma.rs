@@ -1,6 +1,6 @@
 //! FAB3xx: SR-IOV and Network Operator objects.
 
-use super::{Findings, Meta, ObjectContext, Rule, Severity};
+use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use serde::Deserialize;
 
 const NODE_POLICY: (&str, &str) = ("sriovnetwork.openshift.io", "SriovNetworkNodePolicy");
@@ -47,6 +47,8 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[NODE_POLICY],
+    also: &["SRP-001"],
+    waiver: Waiver::Allowed,
 };
 
 #[derive(Deserialize)]

@@ -1,7 +1,7 @@
 //! FAB809: objects that cannot be read as the facts they are.
 
-use super::{Findings, Meta, ObjectContext, Rule, Severity};
 use crate::facts::{self, Kind, kind::READABLE};
+use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 
 /// FAB809.
 pub(super) struct UnreadableFact;
@@ -32,6 +32,8 @@ spec:
     sources: &["kubernetes/kubernetes staging/src/k8s.io/apimachinery/pkg/runtime/serializer/json/json.go"],
     since: "0.1.0",
     kinds: READABLE,
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for UnreadableFact {

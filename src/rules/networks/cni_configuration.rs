@@ -1,8 +1,8 @@
 //! FAB103: the CNI configuration of a NetworkAttachmentDefinition.
 
-use super::{Findings, Meta, ObjectContext, Rule, Severity};
 use crate::facts::cni::CniConfig;
 use crate::facts::network::NetworkObject;
+use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 
 /// FAB103.
 pub(super) struct CniConfiguration;
@@ -36,6 +36,8 @@ spec:
     sources: &["k8snetworkplumbingwg/multus-cni pkg/types/conf.go (LoadDelegateNetConf)"],
     since: "0.1.0",
     kinds: &[("k8s.cni.cncf.io", "NetworkAttachmentDefinition")],
+    also: &["NAD-001", "NAD-002"],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for CniConfiguration {

@@ -1,9 +1,9 @@
 //! FAB811 and FAB812: FabricProfiles as objects, which their admins write.
 
-use super::{Event, Findings, Meta, ObjectContext, Rule, Severity};
 use crate::fabric::resolve::admits;
 use crate::fabric::{FabricProfile, Profile};
 use crate::review::decode::object as decode;
+use crate::rules::{Event, Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::snapshot::{Mode, Snapshot};
 use crate::text::count;
 
@@ -32,6 +32,8 @@ static UNUSABLE: Meta = Meta {
     ],
     since: "0.1.0",
     kinds: KINDS,
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for Unusable {
@@ -72,6 +74,8 @@ static IN_USE: Meta = Meta {
     sources: &["docs/adr/0009-one-profile-a-gang.md: the ranks of one job get one profile"],
     since: "0.1.0",
     kinds: KINDS,
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for InUse {

@@ -1,7 +1,7 @@
 //! FAB302: configurations of device plugins inside of network operator objects.
 
-use super::{Findings, Meta, ObjectContext, Rule, Severity};
 use crate::facts::config_texts;
+use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 
 /// FAB302.
 pub(super) struct DevicePluginConfig;
@@ -46,6 +46,8 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[("mellanox.com", "NicClusterPolicy"), ("mellanox.com", "NicNodePolicy")],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for DevicePluginConfig {

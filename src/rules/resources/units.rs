@@ -1,9 +1,9 @@
 //! FAB203, FAB204: units of a network's resource that stand where nothing uses them.
 
-use super::resources::{needed, units_in_pod};
-use super::{Findings, Meta, PodContext, Rule, Severity};
+use super::quantities::{needed, units_in_pod};
 use crate::plan::Edit;
 use crate::pod::view::Container;
+use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{count, printable, token};
 
 /// FAB203.
@@ -80,6 +80,8 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for OtherContainer {
@@ -201,6 +203,8 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
+    also: &["RES-003"],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for MoreUnits {

@@ -1,10 +1,10 @@
 //! FAB8xx: profiles and inputs.
 
-use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::fabric::profile::OnMissing;
 use crate::fabric::{Evidence, Resolution};
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::plan::{INJECT_ANNOTATION, Withheld};
+use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::snapshot::PROFILE_ANNOTATION;
 use crate::text::token;
 
@@ -26,6 +26,8 @@ static NOT_INJECTED: Meta = Meta {
     sources: &["kubernetes.io, Dynamic Admission Control: failurePolicy, reinvocation"],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for NotInjected {
@@ -91,6 +93,8 @@ spec:
     sources: &["docs/design.md, Resolution"],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for NoProfile {
@@ -162,6 +166,8 @@ spec:
     sources: &["docs/design.md, Resolution"],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Isolation,
 };
 
 impl Rule for Refused {
@@ -235,6 +241,8 @@ spec:
     sources: &["docs/design.md, Mutations"],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for LeftAlone {

@@ -1,7 +1,7 @@
 //! FAB810: the part of its profile's rails that a pod asks for.
 
-use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::plan::{RAILS_ANNOTATION, Withheld};
+use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{nearest, printable, token};
 
 /// Names that a finding lists at most.
@@ -65,6 +65,8 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for Rails {

@@ -1,10 +1,10 @@
 //! FAB502 to FAB504: why a container cannot pin memory, whatever is added.
 
-use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::fabric::Memlock;
 use crate::plan::IpcLockRefusal;
 use crate::pod::Container;
 use crate::pod::view::runs_as_root;
+use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 
 /// Whether the container's memlock limit is lifted another way: by its profile's runtime, or by the NRI plugin.
 fn is_lifted(context: &PodContext<'_>, container: &Container<'_>) -> bool {
@@ -62,6 +62,8 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
+    also: &["SEC-003", "NB39"],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for IpcLockNonRoot {
@@ -158,6 +160,8 @@ spec:
     sources: &["k8s.io/pod-security-admission policy/check_capabilities_baseline.go"],
     since: "0.1.0",
     kinds: &[],
+    also: &["SEC-002"],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for IpcLockPodSecurity {
@@ -219,6 +223,8 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for IpcLockUserNamespace {

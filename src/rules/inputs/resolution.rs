@@ -1,10 +1,10 @@
 //! FAB8xx: what resolution found out about profiles and nodes.
 
-use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::fabric::nodes::{Constraints, landing};
 use crate::fabric::resolve::{awaits, without_others};
 use crate::fabric::{Because, Evidence, Missing, Profile, Resolution, SHOWN};
 use crate::plan::{Edit, by_itself};
+use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::snapshot::{Ambiguity, PROFILE_ANNOTATION};
 use crate::text::printable;
 
@@ -81,6 +81,8 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for MissingRails {
@@ -190,6 +192,8 @@ spec:
     sources: &["docs/design.md, Resolution", "docs/adr/0009-one-profile-a-gang.md"],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for AmbiguousProfile {
@@ -291,6 +295,8 @@ spec:
     sources: &["kubernetes.io, Assigning Pods to Nodes", "kubernetes.io, Taints and Tolerations"],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for OtherNodes {
@@ -407,6 +413,8 @@ spec:
     sources: &["docs/design.md, Resolution"],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for PoolAtZero {

@@ -1,6 +1,6 @@
 //! FAB8xx: the cluster as it is known.
 
-use super::{Findings, Meta, PodContext, Rule, Severity};
+use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 
 /// FAB813.
 pub(super) struct OldFacts;
@@ -20,6 +20,8 @@ static OLD_FACTS: Meta = Meta {
     sources: &["kubernetes.io, Efficient detection of changes: bookmarks"],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for OldFacts {

@@ -1,8 +1,8 @@
 //! FAB404 to FAB407: what of a profile does not reach the ranks.
 
-use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::fabric::Profile;
 use crate::plan::{EnvRefusal, FILES_PATH, LeftOut, NCCL_CONF_PATH};
+use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
 
 /// FAB404.
@@ -70,6 +70,8 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for EnvFrom {
@@ -171,6 +173,8 @@ spec:
     sources: &["kubeflow/mpi-operator pkg/controller (worker command)", "OpenSSH sshd(8), LOGIN PROCESS"],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for RanksOverSsh {
@@ -263,6 +267,8 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for NoFiles {
@@ -336,6 +342,8 @@ spec:
     sources: &["NVIDIA/nccl src/transport/net_ib (ncclParamIbGidIndex), 2.20 and 2.21"],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for UnknownVersion {

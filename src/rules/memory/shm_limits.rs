@@ -1,9 +1,9 @@
 //! FAB505 and FAB506: what keeps the shared memory that is there from being used.
 
 use super::shm_volumes::mounted;
-use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::plan::SHM_PATH;
 use crate::pod::{Bytes, Quantity};
+use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
 
 /// FAB505.
@@ -53,6 +53,8 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for BeyondMemory {
@@ -144,6 +146,8 @@ spec:
     sources: &["shm_open(3)", "NVIDIA/nccl src/misc/shmutils.cc (ncclShmOpen)"],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for ReadOnly {

@@ -1,10 +1,10 @@
 //! FAB104: networks that a pod names itself, under a profile that serves them.
 
-use super::networks::annotation_path;
-use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::fabric::profile::Inject;
 use crate::multus::{NODE_SELECTOR_ANNOTATION, NodeLabel, Selection};
 use crate::plan::{Edit, serves_namespace};
+use crate::rules::networks::annotation::annotation_path;
+use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{printable, token};
 
 /// FAB104.
@@ -72,6 +72,8 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 /// Networks that are told of one pod.

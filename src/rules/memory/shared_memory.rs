@@ -1,9 +1,9 @@
 //! FAB501: is there shared memory, and enough of it.
 
 use super::shm_volumes::{Mounted, accelerators, mounted, number};
-use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::plan::{SHM_PATH, recommended_shm};
 use crate::pod::{Bytes, Quantity};
+use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{count, printable};
 
 /// Below this for each accelerator (bytes) a training job is likely to run out: PyTorch with a dozen process
@@ -57,6 +57,8 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
+    also: &["SHM-001"],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for SharedMemory {

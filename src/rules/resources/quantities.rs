@@ -1,10 +1,10 @@
 //! FAB2xx: quantities and RDMA resources.
 
-use super::networks::annotation_path;
-use super::{Findings, Meta, PodContext, Rule, Severity};
 use crate::multus::{Networks, ResourceName};
 use crate::pod::view::{Container, PodView};
 use crate::pod::{Quantity as Amount, QuantityError};
+use crate::rules::networks::annotation::annotation_path;
+use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{count, printable, token};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,6 +57,8 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
+    also: &["RES-001"],
+    waiver: Waiver::Api,
 };
 
 impl Rule for Quantity {
@@ -205,6 +207,8 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
+    also: &["RES-002"],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for FewerUnits {

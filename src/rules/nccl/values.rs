@@ -1,11 +1,11 @@
 //! FAB4xx: variables of NCCL and its companions.
 
-use super::nccl_numbers::{Number, is_word, leading_number, number};
-use super::{Findings, Meta, PodContext, Rule, Severity};
+use super::numbers::{Number, is_word, leading_number, number};
 use crate::fabric::profile::EnvPolicy;
 use crate::plan::overlay::Variable;
 use crate::plan::{Applies, applies, unused_interface};
 use crate::pod::view::Container;
+use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
 
 /// Path of a variable in `env`, or of the list where the plan adds it.
@@ -53,6 +53,8 @@ spec:
     sources: &["NVIDIA/nccl src/transport/net_ib (ncclParamIbDisable), src/misc/param.cc"],
     since: "0.1.0",
     kinds: &[],
+    also: &["NB01"],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for IbDisabled {
@@ -131,6 +133,8 @@ spec:
     sources: &["NVIDIA/nccl src/misc/param.cc, src/param"],
     since: "0.1.0",
     kinds: &[],
+    also: &["NB05"],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for WordForNumber {
@@ -221,6 +225,8 @@ spec:
     sources: &["NVIDIA/nccl#626, #743, #1277 (settings that differ between ranks)"],
     since: "0.1.0",
     kinds: &[],
+    also: &[],
+    waiver: Waiver::Allowed,
 };
 
 impl Rule for DiffersFromProfile {
