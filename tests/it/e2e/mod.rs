@@ -20,8 +20,10 @@ mod one_object;
 mod outages;
 mod plane;
 mod pods;
+mod policies;
 mod random_pods;
 mod reinvocation;
+mod reserved;
 mod restart;
 mod scheduler;
 mod site;
@@ -54,6 +56,8 @@ pub(crate) fn add(suite: &mut Suite) {
     load::add(suite, &assets);
     random_pods::add(suite, &assets);
     corpus_pods::add(suite, &assets);
+    policies::add(suite, &assets);
+    reserved::add(suite, &assets);
 }
 
 /// Ends the control plane, if one was started.
