@@ -17,6 +17,7 @@ mod e2e;
 mod examples;
 mod facts;
 mod faults_page;
+mod fuzz;
 mod gang;
 mod generator;
 mod golden;
@@ -69,6 +70,7 @@ fn main() -> std::process::ExitCode {
     interleaving::add(&mut suite);
     convergence::add(&mut suite);
     parsers::add(&mut suite);
+    fuzz::add(&mut suite);
     no_value::add(&mut suite);
     nri::add(&mut suite);
     why::add(&mut suite);
