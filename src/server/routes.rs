@@ -220,6 +220,7 @@ mod tests {
             snapshot: arc_swap::ArcSwap::from_pointee(Snapshot::default()),
             metrics: Arc::new(Metrics::new()),
             sync: Sync::default(),
+            certificates: crate::server::certificates::Standing::default(),
             network_objects: None,
             limits,
             body_budget: tokio::sync::Semaphore::new(limits.body_budget / 1024),

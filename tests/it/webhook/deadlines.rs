@@ -3,7 +3,7 @@
 use super::{Client, certificate};
 use crate::suite::{Outcome, Suite};
 use crate::support::Scratch;
-use fabric_admission::server::{Facts, Limits, Settings, run};
+use fabric_admission::server::{Certificate, Facts, Limits, Settings, run};
 use fabric_admission::snapshot::Snapshot;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -45,10 +45,12 @@ fn start() -> Result<InProcess, String> {
     let settings = Settings {
         bind: any,
         admin_bind: any,
-        tls_cert: scratch.path().join("tls.crt"),
-        tls_key: scratch.path().join("tls.key"),
+        certificate: Certificate::Files {
+            cert: scratch.path().join("tls.crt"),
+            key: scratch.path().join("tls.key"),
+            poll: Duration::from_secs(60),
+        },
         tls12: false,
-        tls_poll: Duration::from_secs(60),
         network_objects: None,
         lame_duck: Duration::ZERO,
     };
