@@ -7,6 +7,7 @@ mod input;
 mod review;
 mod rules;
 mod serve;
+mod tls;
 mod why;
 
 use clap::{Parser, Subcommand};

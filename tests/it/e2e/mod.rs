@@ -3,6 +3,7 @@
 //! the cluster's.
 
 mod api;
+mod certificates;
 mod changes;
 mod configuration;
 mod controllers;
@@ -39,6 +40,7 @@ static PLANE: OnceLock<Result<Mutex<Option<Plane>>, String>> = OnceLock::new();
 pub(crate) fn add(suite: &mut Suite) {
     let Some(assets) = suite.need(Need::E2e, "e2e") else { return };
     configuration::add(suite, &assets);
+    certificates::add(suite, &assets);
     pods::add(suite, &assets);
     controllers::add(suite, &assets);
     custom_resource::add(suite, &assets);
