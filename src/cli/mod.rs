@@ -1,5 +1,6 @@
 //! The command line. One file per subcommand; results go to stdout, everything else to stderr.
 
+mod budgets;
 mod certs;
 mod explain;
 mod input;

@@ -2,6 +2,7 @@
 //! `rules list` and the meta-tests come from the list, so that none of them can disagree with it.
 
 mod cloud;
+pub mod embedded;
 mod finding;
 mod inputs;
 mod memory;
@@ -11,7 +12,7 @@ mod operators;
 mod placement;
 mod resources;
 
-pub use finding::{Finding, Findings, Severity};
+pub use finding::{Finding, Findings, Severity, Spot};
 pub use nccl::numbers::is_word_for_number;
 
 use crate::fabric::Resolution;

@@ -3,11 +3,14 @@
 
 mod accept;
 mod admin;
-mod connection;
+mod budgets;
 mod facts;
+mod limits;
 mod metrics;
 mod routes;
+mod table;
 pub mod tls;
+mod watch;
 mod watch_metrics;
 
 use crate::cluster::{self, Pace, Sync};
@@ -20,9 +23,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch as channel;
 
 pub use facts::{Look, Source};
+pub use limits::Limits;
 pub use metrics::Metrics;
 
 /// Everything the server needs to know before it starts.
@@ -46,43 +50,6 @@ pub struct Settings {
     pub lame_duck: Duration,
 }
 
-/// Deadlines and bounds. The API server keeps idle connections for 90 s (client-go transport/cache.go), so ours
-/// must live longer, or its requests race with our close.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// TCP connection to the end of the TLS handshake.
-    pub handshake: Duration,
-    /// First byte of a request to the end of its headers; also how long a write may make no progress.
-    pub header: Duration,
-    /// End of the headers to the end of the body.
-    pub body: Duration,
-    /// Idle keep-alive.
-    pub idle: Duration,
-    /// Bytes of a body: two objects of 3 MiB and the envelope, with room.
-    pub body_bytes: usize,
-    /// Bytes of all bodies that are held at a time; more is answered 503.
-    pub body_budget: usize,
-    /// Connections at a time.
-    pub connections: usize,
-    /// Lame duck's end to the last connection's.
-    pub drain: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            handshake: Duration::from_secs(5),
-            header: Duration::from_secs(10),
-            body: Duration::from_secs(10),
-            idle: Duration::from_secs(120),
-            body_bytes: 8 << 20,
-            body_budget: 48 << 20,
-            connections: 1024,
-            drain: Duration::from_secs(10),
-        }
-    }
-}
-
 /// Shared by every connection.
 pub(crate) struct State {
     pub(crate) snapshot: ArcSwap<Snapshot>,
@@ -91,8 +58,8 @@ pub(crate) struct State {
     pub(crate) sync: Sync,
     pub(crate) network_objects: Option<Mode>,
     pub(crate) limits: Limits,
-    /// What is left of `limits.body_budget`, in KiB.
-    pub(crate) body_budget: Semaphore,
+    /// What is left of the budgets.
+    pub(crate) budgets: budgets::Budgets,
     /// Serving and not about to stop.
     pub(crate) ready: AtomicBool,
     /// A signal to stop has come: answers carry `Connection: close`.
@@ -188,7 +155,7 @@ pub async fn run(
         sync: sync.clone(),
         network_objects: settings.network_objects,
         limits,
-        body_budget: Semaphore::new(limits.body_budget / 1024),
+        budgets: budgets::Budgets::new(&limits),
         ready: AtomicBool::new(true),
         draining: AtomicBool::new(false),
     });
@@ -228,7 +195,7 @@ fn write_statuses(
     client: kube::Client,
     writer: StatusWriter,
     state: &Arc<State>,
-    mut stop: watch::Receiver<Stop>,
+    mut stop: channel::Receiver<Stop>,
 ) -> tokio::task::JoinHandle<()> {
     let (using, metrics) = (Arc::clone(state), Arc::clone(&state.metrics));
     // Before everything is known, a profile would be told that half of the cluster is missing.
@@ -252,12 +219,12 @@ pub(crate) enum Stop {
 /// Watches for SIGTERM and SIGINT. The first makes us a lame duck: not ready, every answer closes its
 /// connection, but connections are still taken, since endpoints lag behind; then draining starts. A second
 /// signal ends at once.
-fn stop_signal(state: Arc<State>, lame_duck: Duration) -> io::Result<watch::Receiver<Stop>> {
+fn stop_signal(state: Arc<State>, lame_duck: Duration) -> io::Result<channel::Receiver<Stop>> {
     use std::sync::atomic::Ordering;
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let (sender, receiver) = watch::channel(Stop::No);
+    let (sender, receiver) = channel::channel(Stop::No);
     tokio::spawn(async move {
         tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
         state.ready.store(false, Ordering::Release);

@@ -16,6 +16,7 @@ mod live;
 mod load;
 mod network_objects;
 mod nodes;
+mod object_rules;
 mod one_object;
 mod outages;
 mod plane;
@@ -42,6 +43,7 @@ pub(crate) fn add(suite: &mut Suite) {
     controllers::add(suite, &assets);
     custom_resource::add(suite, &assets);
     network_objects::add(suite, &assets);
+    object_rules::add(suite, &assets);
     status::add(suite, &assets);
     one_object::add(suite, &assets);
     outages::add(suite, &assets);
