@@ -1,11 +1,13 @@
 //! The command line. One file per subcommand; results go to stdout, everything else to stderr.
 
+mod budgets;
 mod certs;
 mod explain;
 mod input;
 mod review;
 mod rules;
 mod serve;
+mod tls;
 mod why;
 
 use clap::{Parser, Subcommand};

@@ -63,6 +63,15 @@ impl Index {
         get(&self.networks, namespace, name).map(|n| &n.fact)
     }
 
+    /// Namespaces that have a network of a name, in order. For people, not for decisions on the fast path.
+    #[must_use]
+    pub fn namespaces_of_network(&self, name: &str) -> Vec<&str> {
+        let mut found: Vec<&str> =
+            self.networks.iter().filter(|(_, n)| n.contains_key(name)).map(|(ns, _)| ns.as_str()).collect();
+        found.sort_unstable();
+        found
+    }
+
     /// Who serves an extended resource, and what its devices are. A configuration that names the resource in full
     /// counts before a policy that names the part behind a prefix.
     #[must_use]

@@ -17,6 +17,7 @@ pub mod node_state;
 mod object;
 pub mod resource;
 pub mod slice;
+pub mod subnet;
 
 pub use device_claim::{Ask, DeviceClaim, DeviceRequest};
 pub use device_class::DeviceClass;

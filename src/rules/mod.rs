@@ -3,6 +3,7 @@
 
 pub mod cel;
 mod cloud;
+pub mod embedded;
 mod finding;
 mod inputs;
 mod memory;
@@ -12,7 +13,7 @@ mod operators;
 mod placement;
 mod resources;
 
-pub use finding::{Finding, Findings, Severity};
+pub use finding::{Finding, Findings, Severity, Spot};
 pub use nccl::numbers::is_word_for_number;
 
 use crate::fabric::Resolution;

@@ -78,6 +78,8 @@ pub struct Settings {
     /// What Pod Security enforces in namespaces without its label (k8s.io/pod-security-admission,
     /// PodSecurityConfiguration).
     pub pod_security_default: PodSecurity,
+    /// Whether networks of other namespaces are refused, as Multus does with `namespaceIsolation`.
+    pub namespace_isolation: bool,
 }
 
 /// What becomes of a pod that several profiles fit equally well.

@@ -11,6 +11,7 @@ mod catalogue;
 mod cluster;
 mod convergence;
 mod corpus;
+mod corpus_findings;
 mod corpus_nodes;
 mod documents;
 mod e2e;
@@ -57,6 +58,7 @@ fn main() -> std::process::ExitCode {
     schema::add(&mut suite);
     profile_table::add(&mut suite);
     corpus::add(&mut suite);
+    corpus_findings::add(&mut suite);
     corpus_nodes::add(&mut suite);
     odd_pods::add(&mut suite);
     bad_input::add(&mut suite);

@@ -58,6 +58,9 @@ pub(super) struct Choice {
     /// What Pod Security enforces in namespaces without its label, as the API server is configured
     #[arg(long, value_enum, value_name = "LEVEL", env = "FABRIC_ADMISSION_POD_SECURITY_DEFAULT", default_value_t = Level::Privileged)]
     pod_security_default: Level,
+    /// Refuse networks of namespaces other than the pod's own, default and those of its profile's rails
+    #[arg(long, env = "FABRIC_ADMISSION_NAMESPACE_ISOLATION")]
+    namespace_isolation: bool,
 }
 
 /// A level of Pod Security.
@@ -94,7 +97,14 @@ impl Choice {
             Level::Restricted => PodSecurity::Restricted,
         };
         let default_profile = self.default_profile.clone();
-        Settings { ambiguity, default_profile, pod_security_default, ..Settings::default() }
+        let namespace_isolation = self.namespace_isolation;
+        Settings {
+            ambiguity,
+            default_profile,
+            pod_security_default,
+            namespace_isolation,
+            ..Settings::default()
+        }
     }
 
     /// Whether the default is a profile that exists.

@@ -1,15 +1,16 @@
 //! Objects to results.
 
 use super::Setting;
+use crate::cli::input::files::File;
 use crate::cli::input::objects::{Found, Object, of, unread};
 use crate::cli::input::{place, source};
 use crate::fabric::why::Why;
 use crate::facts::{Kind, is_fact};
 use crate::manifest::Document;
 use crate::pod::{template, workload};
-use crate::report::{Reviewed, Skipped, Unread};
+use crate::report::{Place, Reviewed, Skipped, Unread};
 use crate::review::{Decision, PodRequest, Stage, decide_object, decide_pod, why_pod};
-use crate::rules::{Event, ObjectContext, checks_kind, judges_kind};
+use crate::rules::{Event, Finding, ObjectContext, checks_kind, judges_kind};
 use crate::snapshot::{Mode, Snapshot};
 
 /// What one document comes to.
@@ -24,11 +25,16 @@ pub(in crate::cli) struct Outcome {
     pub(in crate::cli) unread: Vec<Unread>,
 }
 
-pub(in crate::cli) fn document(document: &Document, setting: &Setting, snapshot: &Snapshot) -> Outcome {
+pub(in crate::cli) fn document(
+    file: &File,
+    document: &Document,
+    setting: &Setting,
+    snapshot: &Snapshot,
+) -> Outcome {
     let mut outcome = Outcome::default();
     for found in of(document) {
         match found {
-            Found::Object(object) => self::object(&object, setting, snapshot, &mut outcome),
+            Found::Object(object) => self::object(file, &object, setting, snapshot, &mut outcome),
             Found::Skipped(skipped) => outcome.skipped.push(skipped),
             Found::Unread(unread) => outcome.unread.push(unread),
         }
@@ -36,7 +42,7 @@ pub(in crate::cli) fn document(document: &Document, setting: &Setting, snapshot:
     outcome
 }
 
-fn object(object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
+fn object(file: &File, object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
     let is_pod = object.group().is_empty() && object.kind == "Pod";
     let mut has_result = false;
     if checks_kind(object.group(), &object.kind) {
@@ -48,7 +54,15 @@ fn object(object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: 
         // A fact that can be read, and that no rule judges, is nothing to report. Nor is a profile that can be used.
         has_result = !decision.findings.is_empty() || judges_kind(object.group(), &object.kind);
         if has_result {
-            outcome.results.push(reviewed(object, None, object.namespace.clone(), true, mode, decision));
+            outcome.results.push(reviewed(
+                file,
+                object,
+                None,
+                object.namespace.clone(),
+                true,
+                mode,
+                decision,
+            ));
             outcome.containers.push(Vec::new());
             outcome.whys.push(None);
         }
@@ -64,11 +78,12 @@ fn object(object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: 
         return;
     }
     for template in templates {
-        pod(object, &template, setting, snapshot, outcome);
+        pod(file, object, &template, setting, snapshot, outcome);
     }
 }
 
 fn pod(
+    file: &File,
     object: &Object<'_>,
     template: &template::Template<'_>,
     setting: &Setting,
@@ -96,7 +111,7 @@ fn pod(
         Ok(decision) => {
             let namespace = Some(namespace.to_owned());
             let pointer = Some(template.pointer.clone());
-            outcome.results.push(reviewed(object, pointer, namespace, opted_in, mode, decision));
+            outcome.results.push(reviewed(file, object, pointer, namespace, opted_in, mode, decision));
             outcome.containers.push(names(template.json));
             outcome.whys.push(if setting.why { why_pod(request, snapshot).ok().flatten() } else { None });
         }
@@ -108,6 +123,7 @@ fn pod(
 }
 
 fn reviewed(
+    file: &File,
     object: &Object<'_>,
     template: Option<String>,
     namespace: Option<String>,
@@ -116,8 +132,17 @@ fn reviewed(
     decision: Decision,
 ) -> Reviewed {
     let base = format!("{}{}", object.pointer, template.as_deref().unwrap_or_default());
-    let places =
-        decision.findings.iter().map(|f| place(object.document, &format!("{base}{}", f.path))).collect();
+    let place = |finding: &Finding| {
+        let pointer = format!("{base}{}", finding.path);
+        match finding.spot {
+            None => place(object.document, &pointer),
+            Some(spot) => {
+                let at = object.document.locate_within(&file.text, &pointer, spot.line, spot.column);
+                Place { line: at.line, column: at.column }
+            }
+        }
+    };
+    let places = decision.findings.iter().map(place).collect();
     Reviewed {
         source: source(object.document, &object.pointer),
         api_version: object.api_version.clone(),

@@ -20,6 +20,9 @@ kind: NicClusterPolicy
 metadata: {name: nic-cluster-policy}
 spec:
   rdmaSharedDevicePlugin:
+    image: k8s-rdma-shared-dev-plugin
+    repository: registry.example.com/mellanox
+    version: v1.5.3
     config: |
       {
         "configList": [
@@ -32,6 +35,9 @@ kind: NicClusterPolicy
 metadata: {name: nic-cluster-policy}
 spec:
   rdmaSharedDevicePlugin:
+    image: k8s-rdma-shared-dev-plugin
+    repository: registry.example.com/mellanox
+    version: v1.5.3
     config: |
       {
         "configList": [

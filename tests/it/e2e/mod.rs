@@ -3,6 +3,7 @@
 //! the cluster's.
 
 mod api;
+mod certificates;
 mod changes;
 mod configuration;
 mod controllers;
@@ -16,6 +17,7 @@ mod live;
 mod load;
 mod network_objects;
 mod nodes;
+mod object_rules;
 mod one_object;
 mod outages;
 mod plane;
@@ -40,10 +42,12 @@ static PLANE: OnceLock<Result<Mutex<Option<Plane>>, String>> = OnceLock::new();
 pub(crate) fn add(suite: &mut Suite) {
     let Some(assets) = suite.need(Need::E2e, "e2e") else { return };
     configuration::add(suite, &assets);
+    certificates::add(suite, &assets);
     pods::add(suite, &assets);
     controllers::add(suite, &assets);
     custom_resource::add(suite, &assets);
     network_objects::add(suite, &assets);
+    object_rules::add(suite, &assets);
     status::add(suite, &assets);
     one_object::add(suite, &assets);
     outages::add(suite, &assets);

@@ -1,7 +1,10 @@
 //! The server over real TLS: a child process, and a client that writes its own HTTP.
 
+mod budgets;
 mod deadlines;
 mod facts;
+mod flood;
+mod in_process;
 mod one_plan;
 mod profile_objects;
 mod protocol;
@@ -10,9 +13,10 @@ mod start_and_stop;
 
 use crate::suite::Suite;
 use crate::support::{Scratch, run};
+use rustls::client::WantsClientCert;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use rustls::{ClientConfig, ClientConnection, ConfigBuilder, RootCertStore, StreamOwned};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -25,6 +29,8 @@ pub(crate) fn add(suite: &mut Suite) {
     reload::add(suite);
     facts::add(suite);
     deadlines::add(suite);
+    budgets::add(suite);
+    flood::add(suite);
     start_and_stop::add(suite);
     one_plan::add(suite);
     profile_objects::add(suite);
@@ -99,9 +105,7 @@ impl Server {
 
     /// A path of the admin port.
     pub(crate) fn admin(&self, path: &str) -> Result<Answer, String> {
-        let mut stream = TcpStream::connect(self.admin).map_err(|e| e.to_string())?;
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").map_err(|e| e.to_string())?;
-        Answer::read(&mut stream)
+        admin(self.admin, path)
     }
 
     pub(crate) fn signal(&self, name: &str) -> Result<(), String> {
@@ -114,6 +118,18 @@ impl Server {
         let count =
             |of: &str| Some(std::fs::read_dir(format!("/proc/{}/{of}", self.child.id())).ok()?.count());
         Some((count("task")?, count("fd")?))
+    }
+
+    /// A number out of the process's status (`VmRSS`, `VmHWM`: KiB; `Threads`), where the system tells it (Linux).
+    pub(crate) fn status(&self, what: &str) -> Option<u64> {
+        let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = text.lines().find_map(|l| l.strip_prefix(what)?.strip_prefix(':'))?;
+        line.split_whitespace().next()?.parse().ok()
+    }
+
+    /// Value of a metric; 0 where it is not there yet.
+    pub(crate) fn metric(&self, name: &str) -> Result<f64, String> {
+        metric(self.admin, name)
     }
 
     /// Open connections of the process to a port of this machine, where the system tells them (Linux).
@@ -152,6 +168,19 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn admin(address: SocketAddr, path: &str) -> Result<Answer, String> {
+    let mut stream = TcpStream::connect(address).map_err(|e| e.to_string())?;
+    stream.set_read_timeout(Some(Duration::from_secs(20))).map_err(|e| e.to_string())?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").map_err(|e| e.to_string())?;
+    Answer::read(&mut stream)
+}
+
+fn metric(address: SocketAddr, name: &str) -> Result<f64, String> {
+    let text = admin(address, "/metrics")?.body;
+    let line = text.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(' '));
+    line.map_or(Ok(0.0), |value| value.trim().parse().map_err(|e| format!("{name}: {e}")))
 }
 
 /// What came back.
@@ -217,6 +246,21 @@ fn unchunk(mut bytes: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
+/// A client that trusts one authority; whether it has a certificate of its own is still to be said.
+pub(crate) fn trusting(
+    ca: &Path,
+    versions: &[&'static rustls::SupportedProtocolVersion],
+) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, String> {
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(ca).map_err(|e| e.to_string())? {
+        roots.add(certificate.map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
+    }
+    let config = ClientConfig::builder_with_provider(fabric_admission::server::tls::provider())
+        .with_protocol_versions(versions)
+        .map_err(|e| e.to_string())?;
+    Ok(config.with_root_certificates(roots))
+}
+
 /// A TLS connection that is kept open.
 pub(crate) struct Client {
     pub(crate) stream: StreamOwned<ClientConnection, TcpStream>,
@@ -232,18 +276,14 @@ impl Client {
         ca: &Path,
         versions: &[&'static rustls::SupportedProtocolVersion],
     ) -> Result<Self, String> {
-        let mut roots = RootCertStore::empty();
-        for certificate in CertificateDer::pem_file_iter(ca).map_err(|e| e.to_string())? {
-            roots.add(certificate.map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
-        }
-        let config = ClientConfig::builder_with_provider(fabric_admission::server::tls::provider())
-            .with_protocol_versions(versions)
-            .map_err(|e| e.to_string())?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
+        let config = trusting(ca, versions)?.with_no_client_auth();
+        Self::over(TcpStream::connect(address).map_err(|e| e.to_string())?, config)
+    }
+
+    /// The handshake over a connection that is there.
+    pub(crate) fn over(socket: TcpStream, config: ClientConfig) -> Result<Self, String> {
         let name = ServerName::try_from("localhost").map_err(|e| e.to_string())?;
         let connection = ClientConnection::new(Arc::new(config), name).map_err(|e| e.to_string())?;
-        let socket = TcpStream::connect(address).map_err(|e| e.to_string())?;
         socket.set_read_timeout(Some(Duration::from_secs(20))).map_err(|e| e.to_string())?;
         // Head and body are two writes; the second must not wait for the first to be acknowledged.
         socket.set_nodelay(true).map_err(|e| e.to_string())?;
