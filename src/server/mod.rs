@@ -4,9 +4,11 @@
 mod accept;
 mod admin;
 mod budgets;
+mod clients;
 mod facts;
 mod limits;
 mod metrics;
+mod names;
 mod routes;
 mod table;
 pub mod tls;
@@ -25,6 +27,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch as channel;
 
+pub use clients::{ClientSettings, Clients};
 pub use facts::{Look, Source};
 pub use limits::Limits;
 pub use metrics::Metrics;
@@ -44,6 +47,8 @@ pub struct Settings {
     pub tls12: bool,
     /// How often the certificate files are looked at.
     pub tls_poll: Duration,
+    /// Who may call; `None` where that is not asked.
+    pub clients: Option<ClientSettings>,
     /// What is done about network objects; `None` answers without a look.
     pub network_objects: Option<Mode>,
     /// How long new connections are still taken after a signal to stop.
@@ -137,7 +142,8 @@ pub async fn run(
     listening: impl FnOnce(SocketAddr, SocketAddr),
 ) -> Result<(), StartError> {
     let store = Arc::new(tls::Store::load(&settings.tls_cert, &settings.tls_key)?);
-    let config = tls::server_config(Arc::clone(&store), settings.tls12)?;
+    let clients = settings.clients.map(|of| Clients::load(of).map(Arc::new)).transpose()?;
+    let config = tls::server_config(Arc::clone(&store), settings.tls12, clients.clone())?;
     let bind = async |address| {
         TcpListener::bind(address).await.map_err(|source| StartError::Bind { address, source })
     };
@@ -162,6 +168,8 @@ pub async fn run(
     let stop = stop_signal(Arc::clone(&state), settings.lame_duck).map_err(StartError::Signal)?;
     state.metrics.certificate_loaded();
     let reload = tokio::spawn(tls::reload(Arc::clone(&store), settings.tls_poll, Arc::clone(&state)));
+    let clients =
+        clients.map(|clients| tokio::spawn(clients::reload(clients, settings.tls_poll, Arc::clone(&state))));
     let mut writing = None;
     let following = match facts {
         Facts::Fixed => None,
@@ -183,6 +191,9 @@ pub async fn run(
         let _ = tokio::time::timeout(Duration::from_secs(3), writing).await;
     }
     reload.abort();
+    if let Some(clients) = clients {
+        clients.abort();
+    }
     if let Some(following) = following {
         following.abort();
     }

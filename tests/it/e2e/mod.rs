@@ -3,7 +3,9 @@
 //! the cluster's.
 
 mod api;
+mod balancer;
 mod changes;
+mod client_certificates;
 mod configuration;
 mod controllers;
 mod corpus_pods;
@@ -18,11 +20,13 @@ mod network_objects;
 mod nodes;
 mod one_object;
 mod outages;
+mod overload;
 mod plane;
 mod pods;
 mod random_pods;
 mod reinvocation;
 mod restart;
+mod rollout;
 mod scheduler;
 mod site;
 mod status;
@@ -52,6 +56,9 @@ pub(crate) fn add(suite: &mut Suite) {
     restart::add(suite, &assets);
     scheduler::add(suite, &assets);
     load::add(suite, &assets);
+    overload::add(suite, &assets);
+    rollout::add(suite, &assets);
+    client_certificates::add(suite, &assets);
     random_pods::add(suite, &assets);
     corpus_pods::add(suite, &assets);
 }

@@ -29,6 +29,7 @@ impl InProcess {
             tls_key: scratch.path().join("tls.key"),
             tls12: false,
             tls_poll: Duration::from_secs(60),
+            clients: None,
             network_objects: None,
             lame_duck: Duration::ZERO,
         };
