@@ -2,6 +2,7 @@
 
 mod budgets;
 mod certs;
+mod clients;
 mod explain;
 mod input;
 mod review;

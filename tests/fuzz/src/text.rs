@@ -45,6 +45,7 @@ fn selection(
         namespace: namespace.map(Into::into),
         name: name.into(),
         interface: interface.map(Into::into),
+        requests: None,
     }
 }
 
