@@ -76,6 +76,8 @@ impl Keeper {
 
     /// One round; the pause until the next, where it is not the usual one.
     pub(super) async fn round(&mut self) -> Option<Duration> {
+        // Before the looks: who is suspended in between must not sign a leaf that outlives what it saw.
+        let now = self.settings.clock.now();
         let [a, b] = Kind::ALL;
         let objects = &self.objects;
         let (found, a, b) =
@@ -89,7 +91,6 @@ impl Keeper {
                 }
             }
         }
-        let now = self.settings.clock.now();
         let found = match found {
             Ok(found) => {
                 self.fault = None;
