@@ -19,6 +19,8 @@ struct View {
 #[derive(Default)]
 struct Replica {
     offset: i64,
+    /// CaBundles that were read some time before the Secret is.
+    half: Option<[(u64, String); 2]>,
     view: Option<View>,
     leaf: Option<Leaf>,
     known: Vec<Authority>,
@@ -74,7 +76,8 @@ impl World {
     fn look(&mut self, r: usize) {
         let replica = &mut self.replicas[r];
         let now = self.now + replica.offset;
-        let view = View { now, secret: self.secret.clone(), bundles: self.bundles.clone() };
+        let bundles = replica.half.take().unwrap_or_else(|| self.bundles.clone());
+        let view = View { now, secret: self.secret.clone(), bundles };
         if let Some((_, record)) = &view.secret
             && let Ok(current) = &record.current
         {
@@ -229,6 +232,7 @@ impl World {
 #[derive(Debug, Clone)]
 enum Event {
     Wait(i64),
+    Glance(usize),
     Look(usize),
     Act(usize),
     Round,
@@ -242,6 +246,7 @@ enum Event {
 fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         4 => prop_oneof![Just(1_i64), Just(2), Just(7), Just(31), Just(60), Just(140), Just(1100)].prop_map(Event::Wait),
+        3 => (0..3_usize).prop_map(Event::Glance),
         8 => (0..3_usize).prop_map(Event::Look),
         8 => (0..3_usize).prop_map(Event::Act),
         6 => Just(Event::Round),
@@ -256,6 +261,7 @@ fn event() -> impl Strategy<Value = Event> {
 fn apply(world: &mut World, event: &Event, spoilt: &mut u32) {
     match *event {
         Event::Wait(seconds) => world.now += seconds,
+        Event::Glance(r) => world.replicas[r].half = Some(world.bundles.clone()),
         Event::Look(r) => world.look(r),
         Event::Act(r) => world.act(r),
         Event::Round => world.round(),

@@ -5,14 +5,67 @@ use super::super::site::rendered;
 use super::super::status::NAMESPACE;
 use super::site::{CONFIGURATIONS, Site, metric, readyz};
 use crate::suite::Outcome;
-use crate::support::run;
+use crate::support::{root, run};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
+use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const SECRET: &str = "fabric-admission-tls";
+
+/// What our service account may do in its own namespace and in another, beside what every account may.
+fn may(plane: &Plane) -> Result<String, String> {
+    let list = |account: &str, namespace: &str| -> Result<BTreeSet<String>, String> {
+        let account = format!("--as=system:serviceaccount:{account}");
+        let done = plane.kubectl(&["auth", "can-i", "--list", &account, "-n", namespace], "")?;
+        if !done.ok {
+            return Err(done.stderr);
+        }
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        Ok(done.stdout.lines().skip(1).map(words).collect())
+    };
+    let mut text = String::new();
+    for namespace in [NAMESPACE, "default"] {
+        let ours = list(&format!("{NAMESPACE}:fabric-admission"), namespace)?;
+        let others = list(&format!("{NAMESPACE}:somebody"), namespace)?;
+        let _ = writeln!(text, "namespace {namespace}: resources, URLs, names, verbs");
+        ours.difference(&others).for_each(|line| drop(writeln!(text, "  {line}")));
+    }
+    Ok(text)
+}
+
+/// The rights as a real API server counts them, of every way to get a certificate.
+pub(super) fn rights(plane: &Plane) -> Outcome {
+    let account = |overlay: &str| -> Result<(), String> {
+        let old = "clusterrole,clusterrolebinding,role,rolebinding";
+        for name in ["fabric-admission", "fabric-admission-certificates"] {
+            plane.kubectl(&["delete", old, name, "-n", NAMESPACE, "--ignore-not-found"], "")?;
+        }
+        for object in rendered(plane, overlay)? {
+            let kind = object["kind"].as_str().unwrap_or_default();
+            if kind == "Namespace" || kind == "ServiceAccount" || kind.contains("Role") {
+                plane.apply(&object.to_string())?;
+            }
+        }
+        std::thread::sleep(Duration::from_millis(500));
+        Ok(())
+    };
+    let golden = |name: &str| -> Result<(), String> {
+        let file = root().join("tests/rights").join(name);
+        crate::support::golden(&file, Some(&may(plane)?))
+    };
+    account("base")?;
+    golden("self-managed.txt")?;
+    account("overlays/cert-manager")?;
+    golden("cert-manager.txt")?;
+    account("overlays/own-certificate")?;
+    golden("own-certificate.txt")?;
+    account("base")?;
+    Ok(())
+}
 
 /// What cert-manager would write: a chain and a key, of a CA of their own. The CA.
 fn issue(site: &Site<'_>, generation: &str) -> Result<PathBuf, String> {

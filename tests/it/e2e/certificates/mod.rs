@@ -27,6 +27,7 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
     add("wait_for_rights", faults::rights);
     add("of_absent_configurations_are_ready", faults::absent);
     add("bear_clocks_that_are_ten_minutes_off", faults::clocks);
+    add("ask_for_no_other_rights", issued::rights);
     add("of_cert_manager_are_read_and_verified", issued::by_cert_manager);
 }
 
