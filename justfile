@@ -30,6 +30,11 @@ bench-cluster:
 bench-cluster-full:
     cargo bench --locked --bench cluster -- --nodes 130000
 
+# Certificates at length: 200 starts of three replicas, and two minutes of rotations under creates.
+certificates:
+    FABRIC_ADMISSION_CERTIFICATE_STARTS=200 cargo test --locked --test it -- e2e::certificates_of_three
+    FABRIC_ADMISSION_CERTIFICATE_SECONDS=120 cargo test --locked --test it -- e2e::certificates_rotate
+
 # Check dependencies: bans, licences, sources.
 deny:
     cargo deny check bans licenses sources

@@ -31,7 +31,7 @@ enum Command {
     /// Explain a rule: what it looks at, why it matters, how to mend it
     Explain(explain::Arguments),
     /// Serve the admission webhook
-    Serve(serve::Arguments),
+    Serve(Box<serve::Arguments>),
     /// Certificates for trying out
     Certs(certs::Arguments),
     /// The rules
