@@ -7,6 +7,7 @@ mod input;
 mod review;
 mod rules;
 mod serve;
+mod tls;
 mod why;
 
 use clap::{Parser, Subcommand};
@@ -69,7 +70,7 @@ pub fn run() -> Exit {
         Command::Explain(arguments) => explain::run(&arguments, &mut out, &mut err),
         Command::Certs(arguments) => certs::run(&arguments, &mut out, &mut err),
         Command::Serve(arguments) => serve::run(&arguments, &mut err),
-        Command::Rules(arguments) => rules::run(&arguments, &mut out),
+        Command::Rules(arguments) => rules::run(&arguments, &mut out, &mut err),
     };
     let flushed = io::Write::flush(&mut out);
     match outcome.and_then(|exit| flushed.map(|()| exit)) {

@@ -21,21 +21,8 @@ pub(super) struct Arguments {
     /// Address of the admin port (plain HTTP): /livez, /readyz, /metrics
     #[arg(long, env = "FABRIC_ADMISSION_ADMIN_BIND", default_value = "0.0.0.0:8080")]
     admin_bind: SocketAddr,
-    /// Where the certificate comes from
-    #[arg(long, value_enum, env = "FABRIC_ADMISSION_TLS_MODE", default_value_t = TlsMode::Files)]
-    tls_mode: TlsMode,
-    /// Certificate chain (PEM)
-    #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_CERT")]
-    tls_cert: Option<PathBuf>,
-    /// Private key (PEM)
-    #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_KEY")]
-    tls_key: Option<PathBuf>,
-    /// Oldest TLS version that is spoken
-    #[arg(long, value_enum, env = "FABRIC_ADMISSION_TLS_MIN_VERSION", default_value_t = TlsVersion::V1_3)]
-    tls_min_version: TlsVersion,
-    /// Seconds between looks at the certificate files
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_TLS_POLL", default_value_t = 10.0, value_parser = seconds)]
-    tls_poll: f64,
+    #[command(flatten)]
+    tls: super::tls::Tls,
     /// FabricProfiles: a file or directory; all of them load or none
     #[arg(long, value_name = "PATH", env = "FABRIC_ADMISSION_PROFILES")]
     profiles: Option<PathBuf>,
@@ -76,20 +63,6 @@ pub(super) struct Arguments {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum TlsMode {
-    /// From the files --tls-cert and --tls-key, looked at again every few seconds
-    Files,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum TlsVersion {
-    #[value(name = "1.2")]
-    V1_2,
-    #[value(name = "1.3")]
-    V1_3,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
 enum NetworkObjects {
     /// Let them through
     Off,
@@ -99,7 +72,7 @@ enum NetworkObjects {
     Enforce,
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
     text.parse::<f64>()
         .ok()
         .filter(|s| (0.0..=3600.0).contains(s))
@@ -107,11 +80,6 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit> {
-    let TlsMode::Files = arguments.tls_mode;
-    let (Some(tls_cert), Some(tls_key)) = (arguments.tls_cert.clone(), arguments.tls_key.clone()) else {
-        writeln!(err, "error: --tls-mode files needs --tls-cert and --tls-key")?;
-        return Ok(Exit::Usage);
-    };
     // Before the files are read, so that a change in between is seen.
     let source = source(arguments);
     let live =
@@ -120,21 +88,6 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     let Some((builder, snapshot)) = facts_from_files(profiles, cluster, &arguments.choice, live, err)? else {
         return Ok(Exit::Usage);
     };
-    let settings = Settings {
-        bind: arguments.bind,
-        admin_bind: arguments.admin_bind,
-        tls_cert,
-        tls_key,
-        tls12: arguments.tls_min_version == TlsVersion::V1_2,
-        tls_poll: Duration::from_secs_f64(arguments.tls_poll.max(0.05)),
-        network_objects: match arguments.network_objects {
-            NetworkObjects::Off => None,
-            NetworkObjects::Audit => Some(Mode::Audit),
-            NetworkObjects::Enforce => Some(Mode::Enforce),
-        },
-        lame_duck: Duration::from_secs_f64(arguments.lame_duck),
-    };
-    crate::telemetry::install();
     // A decision takes tens of microseconds: four cores serve any cluster, and a node may have two hundred.
     let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(4);
     let runtime = match start_runtime(workers) {
@@ -144,6 +97,26 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
             return Ok(Exit::Internal);
         }
     };
+    let certificate = match arguments.tls.certificate(arguments.kubeconfig.as_deref(), &runtime) {
+        Ok(certificate) => certificate,
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            return Ok(Exit::Usage);
+        }
+    };
+    let settings = Settings {
+        bind: arguments.bind,
+        admin_bind: arguments.admin_bind,
+        certificate,
+        tls12: arguments.tls.tls12(),
+        network_objects: match arguments.network_objects {
+            NetworkObjects::Off => None,
+            NetworkObjects::Audit => Some(Mode::Audit),
+            NetworkObjects::Enforce => Some(Mode::Enforce),
+        },
+        lame_duck: Duration::from_secs_f64(arguments.lame_duck),
+    };
+    crate::telemetry::install();
     let mut watching = None;
     let facts = if live {
         match live_facts(arguments, builder) {

@@ -1,6 +1,7 @@
 //! Rules: one trait, one list in the order of the ids, one folder per group, one file per subject. Documentation, `explain`,
 //! `rules list` and the meta-tests come from the list, so that none of them can disagree with it.
 
+pub mod cel;
 mod cloud;
 pub mod embedded;
 mod finding;
@@ -22,6 +23,7 @@ use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, Plan};
 use crate::pod::{Demands, PodView};
 use crate::snapshot::{NamespaceFacts, Snapshot};
+use cel::Cel;
 use std::sync::LazyLock;
 
 /// A rule: what it is, and how it is checked.
@@ -34,6 +36,10 @@ pub trait Rule: Sync {
     fn object(&self, _: &ObjectContext<'_>, _: &mut Findings<'_>) {}
     /// Checks such an object that is about to go.
     fn deletion(&self, _: &ObjectContext<'_>, _: &mut Findings<'_>) {}
+    /// What of it the API server can judge by itself.
+    fn cel(&self) -> Option<Cel> {
+        None
+    }
 }
 
 /// The static part of a rule.

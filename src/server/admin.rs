@@ -32,19 +32,23 @@ fn router(state: Arc<State>) -> Router {
         .with_state(state)
 }
 
-/// Ready once everything is loaded, and until a signal to stop. An API server that is away changes nothing: what
-/// is known serves on.
+/// Ready once everything is loaded and the API server would believe our certificate, and until a signal to stop. An API
+/// server that is away changes nothing: what is known serves on.
 async fn ready(Shared(state): Shared<Arc<State>>) -> Response {
     if !state.ready.load(Ordering::Acquire) {
         return routes::plain(StatusCode::SERVICE_UNAVAILABLE, "stopping");
     }
-    match state.sync.waiting() {
-        None => routes::plain(StatusCode::OK, "ok"),
-        Some(kinds) => {
-            let text = format!("waiting for the first list of: {}", kinds.join(", "));
-            routes::plain(StatusCode::SERVICE_UNAVAILABLE, &text)
-        }
+    let (problems, remarks) = state.certificates.lines();
+    let mut lines: Vec<String> = problems.iter().map(|line| format!("certificates: {line}")).collect();
+    if let Some(kinds) = state.sync.waiting() {
+        lines.insert(0, format!("waiting for the first list of: {}", kinds.join(", ")));
     }
+    let status = if lines.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    if lines.is_empty() {
+        lines.push("ok".to_owned());
+    }
+    lines.extend(remarks.iter().map(|line| format!("certificates: {line}")));
+    routes::plain(status, &lines.join("\n"))
 }
 
 async fn metrics(Shared(state): Shared<Arc<State>>) -> Response {

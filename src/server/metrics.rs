@@ -26,6 +26,7 @@ pub struct Metrics {
     certificate_reloads: Family<ReloadLabel, Counter>,
     facts_reloads: Family<ReloadLabel, Counter>,
     watches: super::watch_metrics::WatchMetrics,
+    certificates: super::certificate_metrics::CertificateMetrics,
     certificate_loaded_at: Gauge,
 }
 
@@ -235,6 +236,7 @@ impl Metrics {
         build.get_or_create(&BuildLabels { version: env!("CARGO_PKG_VERSION") }).set(1);
         registry.register("build_info", "Version, as a label", build);
         let watches = super::watch_metrics::WatchMetrics::register(&mut registry);
+        let certificates = super::certificate_metrics::CertificateMetrics::register(&mut registry);
         Self {
             registry,
             requests,
@@ -250,6 +252,7 @@ impl Metrics {
             certificate_reloads,
             facts_reloads,
             watches,
+            certificates,
             certificate_loaded_at,
         }
     }
@@ -314,6 +317,10 @@ impl Metrics {
     /// What is counted of watches.
     pub(super) fn watches(&self) -> &super::watch_metrics::WatchMetrics {
         &self.watches
+    }
+    /// What is counted of certificates.
+    pub(super) fn certificates(&self) -> &super::certificate_metrics::CertificateMetrics {
+        &self.certificates
     }
     /// The text that Prometheus reads.
     #[must_use]

@@ -4,6 +4,8 @@
 mod accept;
 mod admin;
 mod budgets;
+mod certificate_metrics;
+pub mod certificates;
 mod facts;
 mod limits;
 mod metrics;
@@ -36,18 +38,30 @@ pub struct Settings {
     pub bind: SocketAddr,
     /// Address of the admin port (plain HTTP).
     pub admin_bind: SocketAddr,
-    /// Certificate chain (PEM).
-    pub tls_cert: PathBuf,
-    /// Private key (PEM).
-    pub tls_key: PathBuf,
+    /// Where the certificate comes from.
+    pub certificate: Certificate,
     /// Whether TLS 1.2 is spoken beside 1.3.
     pub tls12: bool,
-    /// How often the certificate files are looked at.
-    pub tls_poll: Duration,
     /// What is done about network objects; `None` answers without a look.
     pub network_objects: Option<Mode>,
     /// How long new connections are still taken after a signal to stop.
     pub lame_duck: Duration,
+}
+
+/// Where the certificate comes from.
+#[derive(Debug, Clone)]
+pub enum Certificate {
+    /// Files, which are looked at again.
+    Files {
+        /// Certificate chain (PEM).
+        cert: PathBuf,
+        /// Private key (PEM).
+        key: PathBuf,
+        /// How often they are looked at.
+        poll: Duration,
+    },
+    /// A Secret of the cluster.
+    Cluster(Box<certificates::Settings>),
 }
 
 /// Shared by every connection.
@@ -56,6 +70,8 @@ pub(crate) struct State {
     pub(crate) metrics: Arc<Metrics>,
     /// What the watches have heard of.
     pub(crate) sync: Sync,
+    /// Whether the API server would believe our certificate.
+    pub(crate) certificates: certificates::Standing,
     pub(crate) network_objects: Option<Mode>,
     pub(crate) limits: Limits,
     /// What is left of the budgets.
@@ -136,8 +152,15 @@ pub async fn run(
     facts: Facts,
     listening: impl FnOnce(SocketAddr, SocketAddr),
 ) -> Result<(), StartError> {
-    let store = Arc::new(tls::Store::load(&settings.tls_cert, &settings.tls_key)?);
-    let config = tls::server_config(Arc::clone(&store), settings.tls12)?;
+    let (store, served, standing) = match &settings.certificate {
+        Certificate::Files { cert, key, .. } => {
+            let store = Arc::new(tls::Store::load(cert, key)?);
+            let served = store.served();
+            (Some(store), served, certificates::Standing::default())
+        }
+        Certificate::Cluster(_) => (None, Arc::default(), certificates::Standing::waiting()),
+    };
+    let config = tls::server_config(Arc::clone(&served), settings.tls12)?;
     let bind = async |address| {
         TcpListener::bind(address).await.map_err(|source| StartError::Bind { address, source })
     };
@@ -153,6 +176,7 @@ pub async fn run(
         snapshot: ArcSwap::from_pointee(snapshot),
         metrics: Arc::new(Metrics::new()),
         sync: sync.clone(),
+        certificates: standing.clone(),
         network_objects: settings.network_objects,
         limits,
         budgets: budgets::Budgets::new(&limits),
@@ -160,8 +184,21 @@ pub async fn run(
         draining: AtomicBool::new(false),
     });
     let stop = stop_signal(Arc::clone(&state), settings.lame_duck).map_err(StartError::Signal)?;
-    state.metrics.certificate_loaded();
-    let reload = tokio::spawn(tls::reload(Arc::clone(&store), settings.tls_poll, Arc::clone(&state)));
+    let certificate = match settings.certificate {
+        Certificate::Cluster(of_cluster) => {
+            tokio::spawn(certificates::run(*of_cluster, served, standing, Arc::clone(&state.metrics)))
+        }
+        Certificate::Files { poll, .. } => {
+            state.metrics.certificate_loaded();
+            let using = Arc::clone(&state);
+            tokio::spawn(async move {
+                if let Some(store) = store {
+                    using.metrics.leaf_expiry(store.until());
+                    tls::reload(store, poll, using).await;
+                }
+            })
+        }
+    };
     let mut writing = None;
     let following = match facts {
         Facts::Fixed => None,
@@ -182,7 +219,7 @@ pub async fn run(
     if let Some(writing) = writing {
         let _ = tokio::time::timeout(Duration::from_secs(3), writing).await;
     }
-    reload.abort();
+    certificate.abort();
     if let Some(following) = following {
         following.abort();
     }

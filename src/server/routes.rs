@@ -233,6 +233,7 @@ mod tests {
             snapshot: arc_swap::ArcSwap::from_pointee(Snapshot::default()),
             metrics: Arc::new(Metrics::new()),
             sync: Sync::default(),
+            certificates: crate::server::certificates::Standing::default(),
             network_objects: None,
             limits,
             budgets: crate::server::budgets::Budgets::new(&limits),

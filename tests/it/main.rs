@@ -18,6 +18,7 @@ mod e2e;
 mod examples;
 mod facts;
 mod faults_page;
+mod fuzz;
 mod gang;
 mod generator;
 mod golden;
@@ -71,6 +72,7 @@ fn main() -> std::process::ExitCode {
     interleaving::add(&mut suite);
     convergence::add(&mut suite);
     parsers::add(&mut suite);
+    fuzz::add(&mut suite);
     no_value::add(&mut suite);
     nri::add(&mut suite);
     why::add(&mut suite);

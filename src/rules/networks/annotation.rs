@@ -1,6 +1,7 @@
 //! FAB1xx: the networks annotation.
 
 use crate::multus::{AnnotationError, NETWORKS_ANNOTATION};
+use crate::rules::cel::{self, Cel, Check};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::token;
 
@@ -131,5 +132,32 @@ impl Rule for HostNetwork {
                 format!("drop hostNetwork, or drop annotation {NETWORKS_ANNOTATION}"),
             );
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        // One that cannot be parsed is FAB101's, so what is matched here can be.
+        const LABEL: &str = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?";
+        const INTERFACE: &str = "[a-z0-9]{1,15}";
+        let item = format!("({LABEL}/)?{LABEL}(@{INTERFACE})?");
+        let short = format!("[ ]*{item}([ ]*,[ ]*{item})*[ ]*");
+        let member =
+            format!(r#""(name"\s*:\s*"{LABEL}|namespace"\s*:\s*"{LABEL}|interface"\s*:\s*"{INTERFACE})""#);
+        let object = format!(r"[{{]\s*{member}(\s*,\s*{member})*\s*[}}]");
+        let list = format!(r"\[\s*{object}(\s*,\s*{object})*\s*\]\s*");
+        let named = r#"variables.networks.split('"name"').size() == variables.networks.split('{').size()"#;
+        let wrong = format!(
+            "object.spec.?hostNetwork.orValue(false) && (variables.networks.matches({}) ||\nvariables.networks.matches({}) && {named})",
+            cel::literal(&format!("^{short}$")),
+            cel::literal(&format!("^\\s*{list}$")),
+        );
+        let message = "hostNetwork pods never reach a CNI plugin: the networks of the annotation are not attached; drop \
+                       hostNetwork, or drop annotation k8s.v1.cni.cncf.io/networks";
+        Some(Cel {
+            variables: vec![(
+                "networks",
+                "variables.annotations[?'k8s.v1.cni.cncf.io/networks'].orValue('')".into(),
+            )],
+            checks: vec![Check { severity: Severity::Error, wrong: wrong.into(), message, names: None }],
+            beyond: Some("JSON lists with other keys than name, namespace and interface"),
+        })
     }
 }

@@ -3,6 +3,7 @@
 //! the cluster's.
 
 mod api;
+mod certificates;
 mod changes;
 mod configuration;
 mod controllers;
@@ -21,8 +22,10 @@ mod one_object;
 mod outages;
 mod plane;
 mod pods;
+mod policies;
 mod random_pods;
 mod reinvocation;
+mod reserved;
 mod restart;
 mod scheduler;
 mod site;
@@ -39,6 +42,7 @@ static PLANE: OnceLock<Result<Mutex<Option<Plane>>, String>> = OnceLock::new();
 pub(crate) fn add(suite: &mut Suite) {
     let Some(assets) = suite.need(Need::E2e, "e2e") else { return };
     configuration::add(suite, &assets);
+    certificates::add(suite, &assets);
     pods::add(suite, &assets);
     controllers::add(suite, &assets);
     custom_resource::add(suite, &assets);
@@ -56,6 +60,8 @@ pub(crate) fn add(suite: &mut Suite) {
     load::add(suite, &assets);
     random_pods::add(suite, &assets);
     corpus_pods::add(suite, &assets);
+    policies::add(suite, &assets);
+    reserved::add(suite, &assets);
 }
 
 /// Ends the control plane, if one was started.

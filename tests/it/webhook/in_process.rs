@@ -2,7 +2,7 @@
 
 use super::{Client, certificate, trusting};
 use crate::support::Scratch;
-use fabric_admission::server::{Facts, Limits, Settings, run};
+use fabric_admission::server::{Certificate, Facts, Limits, Settings, run};
 use fabric_admission::snapshot::Snapshot;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -25,10 +25,12 @@ impl InProcess {
         let settings = Settings {
             bind: any,
             admin_bind: any,
-            tls_cert: scratch.path().join("tls.crt"),
-            tls_key: scratch.path().join("tls.key"),
+            certificate: Certificate::Files {
+                cert: scratch.path().join("tls.crt"),
+                key: scratch.path().join("tls.key"),
+                poll: Duration::from_secs(60),
+            },
             tls12: false,
-            tls_poll: Duration::from_secs(60),
             network_objects: None,
             lame_duck: Duration::ZERO,
         };
