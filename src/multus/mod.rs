@@ -8,7 +8,7 @@ pub mod request;
 
 pub use annotation::{AnnotationError, Networks, Selection, parse};
 pub use class::{Class, LinkLayer, Sharing, classify};
-pub use network::{NetworkFact, NetworkRef, NodeLabel, ResourceName};
+pub use network::{Addressing, NetworkFact, NetworkRef, NodeLabel, ResourceName};
 pub use request::Requests;
 
 /// Pod annotation that asks for secondary networks (Network Plumbing WG specification, section 4.1.1).

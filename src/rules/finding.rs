@@ -96,7 +96,19 @@ impl<'a> Findings<'a> {
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
-        self.put(self.meta.severity, path.into(), Some(spot), message.as_ref(), fix.as_ref());
+        self.add_within_as(self.meta.severity, path, spot, message, fix);
+    }
+
+    /// The same of a lesser severity.
+    pub fn add_within_as(
+        &mut self,
+        severity: Severity,
+        path: impl Into<String>,
+        spot: Spot,
+        message: impl AsRef<str>,
+        fix: impl AsRef<str>,
+    ) {
+        self.put(severity, path.into(), Some(spot), message.as_ref(), fix.as_ref());
     }
 
     fn put(&mut self, severity: Severity, path: String, spot: Option<Spot>, message: &str, fix: &str) {

@@ -6,6 +6,7 @@ mod cloud;
 pub mod embedded;
 mod finding;
 mod inputs;
+mod locate;
 mod memory;
 pub mod nccl;
 mod networks;

@@ -24,6 +24,8 @@ pub(crate) const RESOURCES: &[(&str, &str)] = &[
     ("HostDeviceNetwork", "/apis/mellanox.com/v1alpha1/hostdevicenetworks"),
     ("NicClusterPolicy", "/apis/mellanox.com/v1alpha1/nicclusterpolicies"),
     ("NicNodePolicy", "/apis/mellanox.com/v1alpha1/nicnodepolicies"),
+    ("IPPool", "/apis/nv-ipam.nvidia.com/v1alpha1/ippools"),
+    ("CIDRPool", "/apis/nv-ipam.nvidia.com/v1alpha1/cidrpools"),
     ("FabricProfile", "/apis/fabric-admission.dev/v1alpha1/fabricprofiles"),
     ("DeviceClass", "/apis/resource.k8s.io/v1/deviceclasses"),
     ("ResourceClaim", "/apis/resource.k8s.io/v1/resourceclaims"),
