@@ -40,6 +40,8 @@ pub struct Settings {
     pub tls12: bool,
     /// How often the certificate files are looked at.
     pub tls_poll: Duration,
+    /// What is done about workloads; `None` lets all of them through.
+    pub workloads: Option<Mode>,
     /// What is done about network objects; `None` answers without a look.
     pub network_objects: Option<Mode>,
     /// How long new connections are still taken after a signal to stop.
@@ -89,6 +91,7 @@ pub(crate) struct State {
     pub(crate) metrics: Arc<Metrics>,
     /// What the watches have heard of.
     pub(crate) sync: Sync,
+    pub(crate) workloads: Option<Mode>,
     pub(crate) network_objects: Option<Mode>,
     pub(crate) limits: Limits,
     /// What is left of `limits.body_budget`, in KiB.
@@ -186,6 +189,7 @@ pub async fn run(
         snapshot: ArcSwap::from_pointee(snapshot),
         metrics: Arc::new(Metrics::new()),
         sync: sync.clone(),
+        workloads: settings.workloads,
         network_objects: settings.network_objects,
         limits,
         body_budget: Semaphore::new(limits.body_budget / 1024),

@@ -6,7 +6,7 @@ use super::metrics::Result as Outcome;
 use crate::review::envelope::EnvelopeError;
 use crate::review::response;
 use crate::review::webhook::{Entry, Outcome as Decided, handle};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Mode, Snapshot};
 use crate::text::printable;
 use axum::Router;
 use axum::body::Body;
@@ -23,40 +23,58 @@ use tokio::sync::SemaphorePermit;
 
 /// The router of the webhook port.
 pub(super) fn router(state: Arc<State>) -> Router {
-    let entry = |path: &'static str, entry: fn(&State) -> Option<Entry>| {
+    let entry = |path: &'static str, called: fn(&State) -> Called| {
         (
             path,
             post(move |shared: Shared<Arc<State>>, request: Request| async move {
-                admit(shared.0, entry, request).await
+                admit(shared.0, called, request).await
             }),
         )
     };
     [
-        entry("/mutate", |_| Some(Entry::Mutate)),
-        entry("/validate", |_| Some(Entry::Validate)),
-        entry("/audit", |_| Some(Entry::Audit)),
-        entry("/validate-object", |state| state.network_objects.map(Entry::Object)),
+        entry("/mutate", |_| Called::on(Entry::Mutate)),
+        entry("/validate", |_| Called::on(Entry::Validate)),
+        entry("/audit", |_| Called::on(Entry::Audit)),
+        entry("/validate-workload", |state| Called::by(Entry::Workload, state.workloads)),
+        entry("/validate-object", |state| Called::by(Entry::Object, state.network_objects)),
     ]
     .into_iter()
     .fold(Router::new(), |router, (path, method)| router.route(path, method))
     .fallback(async || {
         plain(
             StatusCode::NOT_FOUND,
-            "no such path; /mutate, /validate, /audit and /validate-object are served",
+            "no such path; /mutate, /validate, /audit, /validate-workload and /validate-object are served",
         )
     })
     .method_not_allowed_fallback(async || plain(StatusCode::METHOD_NOT_ALLOWED, "POST an AdmissionReview"))
     .with_state(state)
 }
 
-async fn admit(state: Arc<State>, entry: fn(&State) -> Option<Entry>, request: Request) -> Response {
+/// The entry that a path stands for.
+#[derive(Debug, Clone, Copy)]
+struct Called {
+    entry: Entry,
+    /// A setting switches it off: it still answers, and lets everything through.
+    off: bool,
+}
+
+impl Called {
+    fn on(entry: Entry) -> Self {
+        Self { entry, off: false }
+    }
+    fn by(entry: fn(Mode) -> Entry, mode: Option<Mode>) -> Self {
+        Self { entry: entry(mode.unwrap_or(Mode::Audit)), off: mode.is_none() }
+    }
+}
+
+async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request) -> Response {
     let mut response = match read(&state, request).await {
         Err(response) => response,
         // A large body takes milliseconds; other connections and the probes go on meanwhile.
         Ok(body) if body.bytes.len() > 64 * 1024 => {
-            tokio::task::block_in_place(|| answer(&state, entry(&state), &body.bytes, handle))
+            tokio::task::block_in_place(|| answer(&state, called(&state), &body.bytes, handle))
         }
-        Ok(body) => answer(&state, entry(&state), &body.bytes, handle),
+        Ok(body) => answer(&state, called(&state), &body.bytes, handle),
     };
     // The API server re-uses open connections to a pod that is going away (kubernetes/kubernetes#127335).
     if state.draining.load(Ordering::Acquire) {
@@ -136,18 +154,18 @@ async fn collect(state: &State, mut body: Body, declared: Option<usize>) -> Resu
 /// Decides and answers. A panic is a bug of ours: it is counted and answered 500, and the process serves on.
 fn answer(
     state: &State,
-    entry: Option<Entry>,
+    called: Called,
     body: &[u8],
     decide: impl FnOnce(&[u8], Entry, &Snapshot) -> Result<Decided, EnvelopeError>,
 ) -> Response {
     let started = Instant::now();
     let snapshot = state.snapshot.load();
-    // `networkObjects: off` still answers, and lets everything through.
-    let looked_at = entry.unwrap_or(Entry::Object(crate::snapshot::Mode::Audit));
+    let looked_at = called.entry;
     let decided = catch_unwind(AssertUnwindSafe(|| {
         let mut outcome = decide(body, looked_at, &snapshot)?;
-        if entry.is_none() {
+        if called.off {
             outcome.decision = crate::review::Decision::default();
+            outcome.templates.clear();
         }
         let text = response::render(&outcome);
         Ok::<_, EnvelopeError>((outcome, text))
@@ -220,6 +238,7 @@ mod tests {
             snapshot: arc_swap::ArcSwap::from_pointee(Snapshot::default()),
             metrics: Arc::new(Metrics::new()),
             sync: Sync::default(),
+            workloads: None,
             network_objects: None,
             limits,
             body_budget: tokio::sync::Semaphore::new(limits.body_budget / 1024),
@@ -231,7 +250,7 @@ mod tests {
     #[test]
     fn a_panic_is_counted_and_answered_500() {
         let state = state();
-        let response = answer(&state, Some(Entry::Mutate), b"{}", |_, _, _| panic!("a bug"));
+        let response = answer(&state, Called::on(Entry::Mutate), b"{}", |_, _, _| panic!("a bug"));
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         let text = state.metrics.text();
         assert!(text.contains("fabric_admission_panics_total 1"), "{text}");

@@ -5,7 +5,7 @@ mod live;
 pub(super) mod objects;
 mod profiles;
 
-use crate::fabric::Profile;
+use crate::fabric::{Ignorable, Profile};
 use crate::manifest::Document;
 use crate::report::{Place, Skipped, Source, Unread};
 use crate::snapshot::{Ambiguity, Builder, Layer, PodSecurity, Settings, Snapshot};
@@ -58,6 +58,17 @@ pub(super) struct Choice {
     /// What Pod Security enforces in namespaces without its label, as the API server is configured
     #[arg(long, value_enum, value_name = "LEVEL", env = "FABRIC_ADMISSION_POD_SECURITY_DEFAULT", default_value_t = Level::Privileged)]
     pod_security_default: Level,
+    /// What annotation fabric-admission.dev/ignore.FABnnn may set aside where no profile says so
+    #[arg(long, value_enum, value_name = "WHAT", env = "FABRIC_ADMISSION_IGNORABLE", default_value_t = IgnorableArgument::Warnings)]
+    ignorable: IgnorableArgument,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum IgnorableArgument {
+    /// Warnings and information
+    Warnings,
+    /// Errors as well
+    Errors,
 }
 
 /// A level of Pod Security.
@@ -93,8 +104,12 @@ impl Choice {
             Level::Baseline => PodSecurity::Baseline,
             Level::Restricted => PodSecurity::Restricted,
         };
+        let ignorable = match self.ignorable {
+            IgnorableArgument::Warnings => Ignorable::Warnings,
+            IgnorableArgument::Errors => Ignorable::Errors,
+        };
         let default_profile = self.default_profile.clone();
-        Settings { ambiguity, default_profile, pod_security_default, ..Settings::default() }
+        Settings { ambiguity, default_profile, pod_security_default, ignorable, ..Settings::default() }
     }
 
     /// Whether the default is a profile that exists.

@@ -6,10 +6,14 @@ use crate::cli::input::{place, source};
 use crate::fabric::why::Why;
 use crate::facts::{Kind, is_fact};
 use crate::manifest::Document;
-use crate::pod::{template, workload};
+use crate::pod::template;
 use crate::report::{Reviewed, Skipped, Unread};
-use crate::review::{Decision, PodRequest, Stage, decide_object, decide_pod, why_pod};
-use crate::rules::{Event, ObjectContext, checks_kind, judges_kind};
+use crate::review::decode::DecodeError;
+use crate::review::{
+    Decision, PodRequest, Stage, WorkloadRequest, decide_object, decide_pod, decide_workload, gang_of,
+    why_pod,
+};
+use crate::rules::{Event, Finding, ObjectContext, checks_kind, judges_kind};
 use crate::snapshot::{Mode, Snapshot};
 
 /// What one document comes to.
@@ -46,62 +50,104 @@ fn object(object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: 
         let mode = setting.mode.unwrap_or(Mode::Enforce);
         let decision = decide_object(&context, mode);
         // A fact that can be read, and that no rule judges, is nothing to report. Nor is a profile that can be used.
-        has_result = !decision.findings.is_empty() || judges_kind(object.group(), &object.kind);
+        has_result = !decision.findings.is_empty()
+            || !decision.suppressed.is_empty()
+            || judges_kind(object.group(), &object.kind);
         if has_result {
             outcome.results.push(reviewed(object, None, object.namespace.clone(), true, mode, decision));
             outcome.containers.push(Vec::new());
             outcome.whys.push(None);
         }
     }
-    let templates = if is_pod {
-        vec![template::Template { pointer: String::new(), json: object.json }]
-    } else {
-        template::find(object.json)
-    };
-    if templates.is_empty() && !has_result {
+    if is_pod {
+        return pod(object, setting, snapshot, outcome);
+    }
+    has_result |= workload(object, setting, snapshot, outcome);
+    if !has_result {
         let reason = reason(object);
         outcome.skipped.push(Skipped { source: source(object.document, &object.pointer), reason });
-        return;
-    }
-    for template in templates {
-        pod(object, &template, setting, snapshot, outcome);
     }
 }
 
-fn pod(
-    object: &Object<'_>,
-    template: &template::Template<'_>,
-    setting: &Setting,
-    snapshot: &Snapshot,
-    outcome: &mut Outcome,
-) {
+/// The namespace of an object, whether it opted in, and the mode.
+fn namespace<'a>(object: &'a Object<'_>, setting: &'a Setting, snapshot: &Snapshot) -> (&'a str, bool, Mode) {
     let namespace = object.namespace.as_deref().unwrap_or(&setting.namespace);
     let facts = snapshot.namespace(namespace);
     let opted_in = facts.is_none_or(|f| f.mode().is_some());
     let mode = setting.mode.or_else(|| facts.and_then(|f| f.mode())).unwrap_or(Mode::Enforce);
-    let gang = workload::multi_node_workload(object.group(), &object.kind, object.json);
+    (namespace, opted_in, mode)
+}
+
+fn pod(object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
+    let (namespace, opted_in, mode) = namespace(object, setting, snapshot);
     let request = PodRequest {
-        json: template.json,
+        json: object.json,
         namespace,
         stage: Stage::Whole,
         mode,
         opted_in,
         profile: setting.profile.as_ref(),
         tenant_view: false,
-        // mpi-operator starts sshd in workers that name no command, and marks their pods by label.
-        ranks_over_ssh: object.kind == "MPIJob" && template.pointer.contains("/Worker/"),
-        gang: gang.as_ref(),
+        ranks_over_ssh: false,
+        gang: None,
     };
-    match decide_pod(request, snapshot) {
+    template(object, "", request, decide_pod(request, snapshot), setting, snapshot, outcome);
+}
+
+/// An object that makes pods. Whether there is any result.
+fn workload(object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) -> bool {
+    let (namespace, opted_in, mode) = namespace(object, setting, snapshot);
+    let request = WorkloadRequest {
+        group: object.group(),
+        kind: &object.kind,
+        json: object.json,
+        namespace,
+        mode,
+        opted_in,
+        profile: setting.profile.as_ref(),
+        tenant_view: false,
+    };
+    let decided = decide_workload(request, snapshot);
+    let has_result = decided.own.is_some() || !decided.templates.is_empty();
+    for (found, decision) in decided.templates {
+        let gang = gang_of(request, &found);
+        let of_pod = request.of_template(&found, gang.as_ref());
+        template(object, &found.pointer, of_pod, decision, setting, snapshot, outcome);
+    }
+    if let Some(own) = decided.own {
+        outcome.results.push(reviewed(object, None, Some(namespace.to_owned()), opted_in, mode, own));
+        outcome.containers.push(Vec::new());
+        outcome.whys.push(None);
+    }
+    has_result
+}
+
+fn template(
+    object: &Object<'_>,
+    pointer: &str,
+    request: PodRequest<'_>,
+    decision: Result<Decision, DecodeError>,
+    setting: &Setting,
+    snapshot: &Snapshot,
+    outcome: &mut Outcome,
+) {
+    match decision {
         Ok(decision) => {
-            let namespace = Some(namespace.to_owned());
-            let pointer = Some(template.pointer.clone());
-            outcome.results.push(reviewed(object, pointer, namespace, opted_in, mode, decision));
-            outcome.containers.push(names(template.json));
+            let namespace = Some(request.namespace.to_owned());
+            let (opted_in, mode) = (request.opted_in, request.mode);
+            outcome.results.push(reviewed(
+                object,
+                Some(pointer.to_owned()),
+                namespace,
+                opted_in,
+                mode,
+                decision,
+            ));
+            outcome.containers.push(names(request.json));
             outcome.whys.push(if setting.why { why_pod(request, snapshot).ok().flatten() } else { None });
         }
         Err(error) => {
-            let pointer = format!("{}{}{}", object.pointer, template.pointer, error.pointer);
+            let pointer = format!("{}{pointer}{}", object.pointer, error.pointer);
             outcome.unread.push(unread(object.document, &pointer, &error.message));
         }
     }
@@ -116,8 +162,9 @@ fn reviewed(
     decision: Decision,
 ) -> Reviewed {
     let base = format!("{}{}", object.pointer, template.as_deref().unwrap_or_default());
-    let places =
-        decision.findings.iter().map(|f| place(object.document, &format!("{base}{}", f.path))).collect();
+    let place = |f: &Finding| place(object.document, &format!("{base}{}", f.path));
+    let places = decision.findings.iter().map(place).collect();
+    let suppressed_places = decision.suppressed.iter().map(|s| place(&s.finding)).collect();
     Reviewed {
         source: source(object.document, &object.pointer),
         api_version: object.api_version.clone(),
@@ -130,6 +177,7 @@ fn reviewed(
         mode,
         decision,
         places,
+        suppressed_places,
     }
 }
 

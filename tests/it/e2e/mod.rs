@@ -27,6 +27,7 @@ mod scheduler;
 mod site;
 mod status;
 mod stored;
+mod workloads;
 
 use crate::suite::{Need, Outcome, Suite};
 use plane::Plane;
@@ -44,6 +45,7 @@ pub(crate) fn add(suite: &mut Suite) {
     network_objects::add(suite, &assets);
     status::add(suite, &assets);
     one_object::add(suite, &assets);
+    workloads::add(suite, &assets);
     outages::add(suite, &assets);
     reinvocation::add(suite, &assets);
     live::add(suite, &assets);

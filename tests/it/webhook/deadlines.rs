@@ -49,6 +49,7 @@ fn start() -> Result<InProcess, String> {
         tls_key: scratch.path().join("tls.key"),
         tls12: false,
         tls_poll: Duration::from_secs(60),
+        workloads: None,
         network_objects: None,
         lame_duck: Duration::ZERO,
     };

@@ -7,6 +7,7 @@ mod profile_objects;
 mod protocol;
 mod reload;
 mod start_and_stop;
+mod workloads;
 
 use crate::suite::Suite;
 use crate::support::{Scratch, run};
@@ -28,6 +29,7 @@ pub(crate) fn add(suite: &mut Suite) {
     start_and_stop::add(suite);
     one_plan::add(suite);
     profile_objects::add(suite);
+    workloads::add(suite);
 }
 
 /// A development certificate in a directory: ca.crt, tls.crt, tls.key.
