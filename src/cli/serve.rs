@@ -53,6 +53,9 @@ pub(super) struct Arguments {
     /// Silence of the API server after which answers say that facts are old
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = 600.0, value_parser = seconds)]
     stale_after: f64,
+    /// What is done about Jobs and other workloads of namespaces that enforce
+    #[arg(long, value_enum, env = "FABRIC_ADMISSION_WORKLOADS", default_value_t = Workloads::Warn)]
+    workloads: Workloads,
     /// What is done about network objects
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_NETWORK_OBJECTS", default_value_t = NetworkObjects::Audit)]
     network_objects: NetworkObjects,
@@ -63,6 +66,16 @@ pub(super) struct Arguments {
     budgets: Budgets,
     #[command(flatten)]
     clients: Clients,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Workloads {
+    /// Let them through; their pods are judged all the same
+    Off,
+    /// Warn
+    Warn,
+    /// Refuse those whose pods would be refused
+    Deny,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -113,6 +126,11 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         certificate,
         tls12: arguments.tls.tls12(),
         clients: arguments.clients.settings(arguments.tls.poll()),
+        workloads: match arguments.workloads {
+            Workloads::Off => None,
+            Workloads::Warn => Some(Mode::Audit),
+            Workloads::Deny => Some(Mode::Enforce),
+        },
         network_objects: match arguments.network_objects {
             NetworkObjects::Off => None,
             NetworkObjects::Audit => Some(Mode::Audit),

@@ -44,10 +44,11 @@ impl Then {
     }
 }
 
-/// Sixteen hexadecimal digits: FNV-1a of the folded profile's JSON without its description. The algorithm is fixed by
+/// Sixteen hexadecimal digits: FNV-1a of the folded profile's JSON without its description and what
+/// is set aside, which no rank sees. The algorithm is fixed by
 /// its definition, as prints in stored pods must mean the same to every later version; it guards against nothing.
 pub(super) fn of(spec: &Spec) -> String {
-    let told = Spec { description: None, ..spec.clone() };
+    let told = Spec { description: None, ignorable: None, ..spec.clone() };
     format!("{:016x}", fnv1a(&serde_json::to_string(&told).unwrap_or_default()))
 }
 

@@ -5,6 +5,7 @@
 //! what `kubectl explain` prints, so they speak to an operator.
 
 use super::gke::GkeNetworks;
+use super::ignorable::Ignorable;
 use super::memlock::Memlock;
 use super::status::FabricProfileStatus;
 use schemars::JsonSchema;
@@ -166,6 +167,9 @@ pub struct Spec {
     /// What becomes of a pod that the mutating webhook missed. Default `deny`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_missing: Option<OnMissing>,
+    /// What annotation `fabric-admission.dev/ignore.FABnnn` may set aside: `warnings` (default) or `errors` as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ignorable: Option<Ignorable>,
     /// Where the pods of the profile go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,

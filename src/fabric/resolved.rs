@@ -1,6 +1,7 @@
 //! A profile with its base folded in and every value checked: what a decision works with.
 
 use super::gke::{self, GkeNetworks};
+use super::ignorable::Ignorable;
 use super::memlock::{self, Memlock};
 use super::profile::{
     API_VERSION, Attachment, EnvPolicy, FabricProfile, Inject, KIND, LabelSelector, NcclConf, NodeAffinity,
@@ -62,6 +63,8 @@ pub struct Profile {
     pub shm_per_accelerator: i64,
     /// What becomes of a pod that the mutating webhook missed.
     pub on_missing: OnMissing,
+    /// What the pod's annotations may set aside.
+    pub ignorable: Ignorable,
     /// Whole accelerators of a node (count).
     pub accelerators_per_node: u32,
     /// When it applies to a pod that did not name it.
@@ -219,6 +222,7 @@ impl Profile {
             print: print::of(&spec),
             shm_per_accelerator,
             on_missing: spec.on_missing.unwrap_or_default(),
+            ignorable: spec.ignorable.unwrap_or_default(),
             accelerators_per_node,
             when: spec.when.clone().unwrap_or_default(),
             namespaces: spec.namespaces.clone(),
@@ -317,6 +321,7 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
         files: own.files.clone().or_else(|| base.files.clone()),
         shared_memory: own.shared_memory.clone().or_else(|| base.shared_memory.clone()),
         on_missing: own.on_missing.or(base.on_missing),
+        ignorable: own.ignorable.or(base.ignorable),
         placement: own.placement.clone().or_else(|| base.placement.clone()),
         bootstrap: own.bootstrap.clone().or_else(|| base.bootstrap.clone()),
     }

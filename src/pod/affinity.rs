@@ -11,6 +11,17 @@ pub struct Affinity<'a> {
     /// Node affinity.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub node_affinity: Option<NodeAffinity<'a>>,
+    /// What keeps the pod away from other pods.
+    #[serde(default, deserialize_with = "mapping")]
+    pub pod_anti_affinity: Option<PodAntiAffinity>,
+}
+
+/// `spec.affinity.podAntiAffinity`.
+#[derive(Debug, Default, Deserialize)]
+pub struct PodAntiAffinity {
+    /// Terms that must hold when the pod is scheduled.
+    #[serde(default, rename = "requiredDuringSchedulingIgnoredDuringExecution")]
+    pub required: Option<List<super::view::Ignored>>,
 }
 
 /// `spec.affinity.nodeAffinity`.

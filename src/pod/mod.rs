@@ -13,6 +13,7 @@ pub mod quantity;
 pub mod ranks;
 pub mod shell;
 pub mod template;
+mod user;
 pub mod view;
 pub mod workload;
 

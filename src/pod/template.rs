@@ -1,6 +1,7 @@
 //! Finds the pod templates inside an object, by shape: an object under some key that holds `spec.containers`
 //! with at least one container that names an image. That covers the workload kinds of Kubernetes, Kubeflow,
-//! JobSet, LeaderWorkerSet, Volcano, KubeRay and those nobody lists in advance.
+//! JobSet, LeaderWorkerSet, Volcano, KubeRay and those nobody lists in advance. What stands on the way to a template
+//! tells how many pods are made from it, and what they are called among the others.
 
 use super::decode::{List, Objects, Pairs, Text, mapping};
 use crate::text::token;
@@ -14,17 +15,58 @@ pub struct Template<'a> {
     pub pointer: String,
     /// Its JSON text.
     pub json: &'a str,
+    /// Pods that are made from it at a time (count); `None` where that cannot be read, or depends on the nodes.
+    pub pods: Option<u64>,
+    /// What its pods are called among those of other templates, such as `Worker`; empty where nothing says so.
+    pub role: String,
+    /// The innermost object of a kind around it: the whole object, or one that it wraps.
+    pub maker: Maker<'a>,
+}
+
+/// An object that makes pods.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Maker<'a> {
+    /// JSON pointer; empty for the whole object.
+    pub pointer: String,
+    /// API group.
+    pub group: String,
+    /// Kind.
+    pub kind: String,
+    /// Its JSON text.
+    pub json: &'a str,
+}
+
+/// A pod spec without a template object around it, such as `spec.template` of an LLMInferenceService.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BareSpec<'a> {
+    /// JSON pointer of the spec.
+    pub pointer: String,
+    /// Its JSON text.
+    pub json: &'a str,
 }
 
 /// Deepest nesting that is searched; an AppWrapper around a PyTorchJob takes eight levels.
 const MAX_DEPTH: usize = 32;
+/// Most templates that are looked at: an object of 3 MiB has room for fifty thousand.
+const MAX_TEMPLATES: usize = 1_000;
+
+/// What is known on the way down to a template.
+#[derive(Clone)]
+struct Way<'a> {
+    pods: Option<u64>,
+    role: String,
+    maker: Maker<'a>,
+    /// Pods of one group of a LeaderWorkerSet, where its leaders have a template of their own.
+    size: Option<u64>,
+}
 
 /// Templates in the order of the text. The object itself is no template.
 #[must_use]
 pub fn find(json: &str) -> Vec<Template<'_>> {
     let mut found = Vec::new();
     if json.contains("\"containers\"") {
-        search(json, &mut String::new(), 0, &mut found);
+        let way = Way { pods: Some(1), role: String::new(), maker: Maker::default(), size: None };
+        search(json, &mut String::new(), 0, &way, &mut found);
     }
     found
 }
@@ -33,7 +75,18 @@ pub fn find(json: &str) -> Vec<Template<'_>> {
 /// LLMInferenceService: there is nothing to annotate.
 #[must_use]
 pub fn has_bare_pod_spec(json: &str) -> bool {
-    json.contains("\"containers\"") && json.contains("\"image\"") && bare(json, 0)
+    !bare_specs(json, false).is_empty()
+}
+
+/// Such pod specs, in the order of the text. `unfinished`: containers need no image, since a controller lays them over
+/// others.
+#[must_use]
+pub fn bare_specs(json: &str, unfinished: bool) -> Vec<BareSpec<'_>> {
+    let mut found = Vec::new();
+    if json.contains("\"containers\"") {
+        bare(json, &mut String::new(), 0, unfinished, &mut found);
+    }
+    found
 }
 
 fn members(json: &str) -> Option<Pairs<'_, Option<&RawValue>>> {
@@ -44,33 +97,116 @@ fn elements(json: &str) -> Option<List<Option<&RawValue>>> {
     json.starts_with('[').then(|| serde_json::from_str(json).ok()).flatten()
 }
 
-fn search<'a>(json: &'a str, pointer: &mut String, depth: usize, found: &mut Vec<Template<'a>>) {
-    if depth > MAX_DEPTH || !json.contains("\"containers\"") {
+fn below<R>(pointer: &mut String, step: &str, go: impl FnOnce(&mut String) -> R) -> R {
+    let length = pointer.len();
+    pointer.push('/');
+    pointer.push_str(step);
+    let result = go(pointer);
+    pointer.truncate(length);
+    result
+}
+
+fn search<'a>(
+    json: &'a str,
+    pointer: &mut String,
+    depth: usize,
+    way: &Way<'a>,
+    found: &mut Vec<Template<'a>>,
+) {
+    if depth > MAX_DEPTH || found.len() >= MAX_TEMPLATES || !json.contains("\"containers\"") {
         return;
     }
     if depth > 0 && is_template(json) {
-        found.push(Template { pointer: pointer.clone(), json });
+        found.push(Template {
+            pointer: pointer.clone(),
+            json,
+            pods: way.pods,
+            role: way.role.clone(),
+            maker: way.maker.clone(),
+        });
         return;
     }
-    let mut descend = |step: &str, value: &'a RawValue| {
-        let length = pointer.len();
-        pointer.push('/');
-        pointer.push_str(step);
-        search(value.get(), pointer, depth + 1, found);
-        pointer.truncate(length);
-    };
     if let Some(object) = members(json) {
-        for (key, value) in object.0 {
+        let way = way.through(&object, json, pointer);
+        for (key, value) in object.iter() {
             if let Some(value) = value {
-                descend(&token(&key), value);
+                let own = way.at_member(key);
+                below(pointer, &token(key), |p| search(value.get(), p, depth + 1, &own, found));
             }
         }
     } else if let Some(list) = elements(json) {
         for (index, value) in list.0.into_iter().enumerate() {
             if let Some(value) = value {
-                descend(&index.to_string(), value);
+                below(pointer, &index.to_string(), |p| search(value.get(), p, depth + 1, way, found));
             }
         }
+    }
+}
+
+impl<'a> Way<'a> {
+    /// The way inside an object, by its members.
+    fn through(&self, object: &Pairs<'a, Option<&'a RawValue>>, json: &'a str, pointer: &str) -> Self {
+        let mut way = self.clone();
+        let raw = |key: &str| object.get(key).copied().flatten().map(RawValue::get);
+        let text = |key: &str| raw(key).and_then(|t| serde_json::from_str::<String>(t).ok());
+        // A number that cannot be read is unknown; one that is absent is one.
+        let number = |key: &str| raw(key).map(|t| t.parse::<u64>().ok());
+        let mut times = |factor: Option<u64>| {
+            way.pods = way.pods.zip(factor).map(|(pods, factor)| pods.saturating_mul(factor));
+        };
+        for key in ["replicas", "numOfHosts"] {
+            if let Some(factor) = number(key) {
+                times(factor);
+            }
+        }
+        // A Job runs as many pods at a time as it may, and never more than it still needs.
+        if let Some(parallelism) = number("parallelism") {
+            times(parallelism.map(|p| number("completions").flatten().map_or(p, |c| c.min(p))));
+        }
+        if let (Some(kind), Some(version)) = (text("kind"), text("apiVersion")) {
+            // One pod a node.
+            if kind == "DaemonSet" {
+                way.pods = None;
+            }
+            let group = version.split_once('/').map_or("", |(group, _)| group).to_owned();
+            way.maker = Maker { pointer: pointer.to_owned(), group, kind, json };
+        }
+        if raw("workerTemplate").is_some() {
+            match raw("leaderTemplate").and_then(members) {
+                Some(_) => match number("size").unwrap_or(Some(1)) {
+                    Some(size) => way.size = Some(size),
+                    None => way.pods = None,
+                },
+                // The leaders are made from the workers' template as well.
+                None => {
+                    let size = number("size").unwrap_or(Some(1));
+                    way.pods = way.pods.zip(size).map(|(pods, size)| pods.saturating_mul(size));
+                }
+            }
+        }
+        if let Some(name) = text("name").or_else(|| text("groupName")).filter(|n| !n.is_empty()) {
+            way.role = name;
+        }
+        way
+    }
+
+    /// The way into one member.
+    fn at_member(&self, key: &str) -> Self {
+        let mut way = self.clone();
+        match key {
+            "leaderTemplate" => "leader".clone_into(&mut way.role),
+            "workerTemplate" => {
+                "worker".clone_into(&mut way.role);
+                if let Some(size) = self.size {
+                    way.pods = self.pods.map(|pods| pods.saturating_mul(size.saturating_sub(1)));
+                }
+            }
+            "headGroupSpec" => "head".clone_into(&mut way.role),
+            // Master, Worker, Launcher, Chief, PS, … below pytorchReplicaSpecs and its like.
+            _ if key.starts_with(|c: char| c.is_ascii_uppercase()) => key.clone_into(&mut way.role),
+            _ => {}
+        }
+        way
     }
 }
 
@@ -89,6 +225,8 @@ struct SpecShape<'a> {
 #[derive(Default, Deserialize)]
 struct ContainerShape<'a> {
     #[serde(borrow, default)]
+    name: Option<Text<'a>>,
+    #[serde(borrow, default)]
     image: Option<Text<'a>>,
 }
 
@@ -101,21 +239,38 @@ fn is_template(json: &str) -> bool {
     containers.is_some_and(|c| c.iter().any(|c| c.image.as_deref().is_some_and(|i| !i.is_empty())))
 }
 
-fn bare(json: &str, depth: usize) -> bool {
-    if depth > MAX_DEPTH || !json.contains("\"containers\"") {
-        return false;
+fn bare<'a>(
+    json: &'a str,
+    pointer: &mut String,
+    depth: usize,
+    unfinished: bool,
+    found: &mut Vec<BareSpec<'a>>,
+) {
+    if depth > MAX_DEPTH || found.len() >= MAX_TEMPLATES || !json.contains("\"containers\"") {
+        return;
     }
+    let given = |text: &Option<Text<'_>>| text.as_deref().is_some_and(|t| !t.is_empty());
     if let Some(object) = members(json) {
-        return object.iter().any(|(key, value)| {
-            let Some(value) = value else { return false };
+        for (key, value) in object.iter() {
+            let Some(value) = value else { continue };
             // Keys that controllers give pod specs; a list of containers elsewhere is something else.
             let names_pod = matches!(key, "template" | "worker" | "prefill" | "podSpec" | "podTemplate");
-            let spec = serde_json::from_str::<SpecShape<'_>>(value.get()).ok().and_then(|s| s.containers);
-            names_pod && spec.is_some_and(|c| c.iter().any(|c| c.image.is_some()))
-                || bare(value.get(), depth + 1)
-        });
+            let spec = || serde_json::from_str::<SpecShape<'_>>(value.get()).ok().and_then(|s| s.containers);
+            let is_spec = names_pod
+                && spec()
+                    .is_some_and(|c| c.iter().any(|c| given(&c.image) || (unfinished && given(&c.name))));
+            below(pointer, &token(key), |p| match is_spec {
+                true => found.push(BareSpec { pointer: p.clone(), json: value.get() }),
+                false => bare(value.get(), p, depth + 1, unfinished, found),
+            });
+        }
+    } else if let Some(list) = elements(json) {
+        for (index, value) in list.0.into_iter().enumerate() {
+            if let Some(value) = value {
+                below(pointer, &index.to_string(), |p| bare(value.get(), p, depth + 1, unfinished, found));
+            }
+        }
     }
-    elements(json).is_some_and(|list| list.iter().flatten().any(|value| bare(value.get(), depth + 1)))
 }
 
 #[cfg(test)]
@@ -161,5 +316,79 @@ mod tests {
         assert!(!has_bare_pod_spec(
             r#"{"spec":{"engineRuntimes":[{"containers":[{"name":"a","image":"x"}]}]}}"#
         ));
+    }
+
+    /// Role, pods and kind of the maker of each template.
+    fn roles(json: &str) -> Vec<(String, Option<u64>, String)> {
+        find(json).into_iter().map(|t| (t.role, t.pods, t.maker.kind)).collect()
+    }
+
+    #[test]
+    fn counts_the_pods_of_each_role() {
+        let head = r#""apiVersion":"x/v1","kind":"K""#;
+        for (spec, expected) in [
+            (format!(r#""parallelism":8,"completions":4,"template":{POD}"#), vec![("", Some(4))]),
+            (format!(r#""replicas":3,"template":{POD}"#), vec![("", Some(3))]),
+            (format!(r#""replicas":"$N","template":{POD}"#), vec![("", None)]),
+            (
+                format!(
+                    r#""pytorchReplicaSpecs":{{"Master":{{"replicas":1,"template":{POD}}},"Worker":{{"replicas":7,"template":{POD}}}}}"#
+                ),
+                vec![("Master", Some(1)), ("Worker", Some(7))],
+            ),
+            (
+                format!(
+                    r#""replicatedJobs":[{{"name":"w","replicas":2,"template":{{"spec":{{"parallelism":4,"template":{POD}}}}}}}]"#
+                ),
+                vec![("w", Some(8))],
+            ),
+            (
+                format!(
+                    r#""replicas":2,"leaderWorkerTemplate":{{"size":4,"leaderTemplate":{POD},"workerTemplate":{POD}}}"#
+                ),
+                vec![("leader", Some(2)), ("worker", Some(6))],
+            ),
+            (
+                format!(r#""replicas":2,"leaderWorkerTemplate":{{"size":4,"workerTemplate":{POD}}}"#),
+                vec![("worker", Some(8))],
+            ),
+            (
+                format!(
+                    r#""headGroupSpec":{{"template":{POD}}},"workerGroupSpecs":[{{"groupName":"g","replicas":2,"numOfHosts":2,"template":{POD}}}]"#
+                ),
+                vec![("head", Some(1)), ("g", Some(4))],
+            ),
+        ] {
+            let json = format!(r#"{{{head},"spec":{{{spec}}}}}"#);
+            let expected: Vec<_> =
+                expected.into_iter().map(|(r, n)| (r.to_owned(), n, "K".to_owned())).collect();
+            assert_eq!(roles(&json), expected, "{json}");
+        }
+        let set = format!(r#"{{"apiVersion":"apps/v1","kind":"DaemonSet","spec":{{"template":{POD}}}}}"#);
+        assert_eq!(roles(&set), [(String::new(), None, "DaemonSet".to_owned())]);
+    }
+
+    #[test]
+    fn the_innermost_object_makes_the_pods() {
+        let job = format!(r#"{{"apiVersion":"batch/v1","kind":"Job","spec":{{"template":{POD}}}}}"#);
+        let wrapper = format!(
+            r#"{{"apiVersion":"w/v1","kind":"AppWrapper","spec":{{"components":[{{"template":{job}}}]}}}}"#
+        );
+        let found = find(&wrapper);
+        let maker = &found[0].maker;
+        assert_eq!(
+            (maker.group.as_str(), maker.kind.as_str(), maker.pointer.as_str(), maker.json),
+            ("batch", "Job", "/spec/components/0/template", job.as_str())
+        );
+    }
+
+    #[test]
+    fn bare_specs_have_their_place() {
+        let json = r#"{"spec":{"template":{"containers":[{"name":"a"}]},"prefill":{"worker":{"containers":[{"image":"x"}]}}}}"#;
+        let pointers = |unfinished| -> Vec<String> {
+            bare_specs(json, unfinished).into_iter().map(|s| s.pointer).collect()
+        };
+        assert_eq!(pointers(false), ["/spec/prefill/worker"]);
+        assert_eq!(pointers(true), ["/spec/template", "/spec/prefill/worker"]);
     }
 }

@@ -4,6 +4,7 @@
 use super::affinity::{Affinity, Toleration};
 use super::decode::{List, Objects, Pairs, QuantityText, Text, mapping, resources};
 use super::quantity::Quantity;
+pub use super::user::runs_as_root;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -55,6 +56,9 @@ pub struct Spec<'a> {
     /// Shares the node's network namespace; CNI plugins are then never called.
     #[serde(default)]
     pub host_network: Option<bool>,
+    /// Host name; the pod's own name where there is none.
+    #[serde(borrow, default)]
+    pub hostname: Option<Text<'a>>,
     /// Shares the node's IPC namespace, and with it the node's `/dev/shm`.
     #[serde(default, rename = "hostIPC")]
     pub host_ipc: Option<bool>,
@@ -135,6 +139,9 @@ pub struct Container<'a> {
     /// Sources of variables whose names are not in the pod.
     #[serde(default)]
     pub env_from: Option<List<Ignored>>,
+    /// Ports that it names.
+    #[serde(default)]
+    pub ports: Option<List<Ignored>>,
     /// Resources.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub resources: Option<Resources<'a>>,
@@ -488,18 +495,4 @@ impl<'a> Container<'a> {
             part.map(|t| &**t)
         })
     }
-}
-
-/// Whether a container is known to run as another user than root: its own context, else the pod's.
-/// `None` where neither says; the image decides then.
-#[must_use]
-pub fn runs_as_root(pod: &PodView<'_>, container: &Container<'_>) -> Option<bool> {
-    let own = container.security_context.as_ref();
-    let whole = pod.security_context();
-    let user = own.and_then(|s| s.run_as_user).or_else(|| whole.and_then(|s| s.run_as_user));
-    if let Some(user) = user {
-        return Some(user == 0);
-    }
-    let non_root = own.and_then(|s| s.run_as_non_root).or_else(|| whole.and_then(|s| s.run_as_non_root));
-    (non_root == Some(true)).then_some(false)
 }

@@ -65,6 +65,8 @@ pub struct ResultEntry<'a> {
     changes: Vec<ChangeEntry<'a>>,
     /// Findings, most severe first.
     findings: Vec<FindingEntry<'a>>,
+    /// Findings that annotations set aside; they count for no verdict and no exit code.
+    suppressed: Vec<SuppressedEntry<'a>>,
 }
 
 /// One operation.
@@ -108,6 +110,27 @@ pub struct FindingEntry<'a> {
     column: Option<u32>,
 }
 
+/// One finding that an annotation set aside.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SuppressedEntry<'a> {
+    /// Id of the rule.
+    rule: &'a str,
+    /// `error`, `warning` or `info`.
+    severity: Severity,
+    /// JSON pointer of the value.
+    path: &'a str,
+    /// What is wrong.
+    message: &'a str,
+    /// What to do.
+    fix: &'a str,
+    /// Why it is set aside, as the annotation says.
+    reason: &'a str,
+    /// Line in the file, from 1.
+    line: Option<u32>,
+    /// Column in the file, from 1.
+    column: Option<u32>,
+}
+
 /// Operations as JSON entries.
 #[must_use]
 pub fn patch(operations: &[Operation]) -> Vec<PatchEntry<'_>> {
@@ -128,6 +151,7 @@ impl<'a> From<&'a Reviewed> for ResultEntry<'a> {
     fn from(r: &'a Reviewed) -> Self {
         let decision = &r.decision;
         let places = r.places.iter().map(Some).chain(std::iter::repeat(None));
+        let suppressed_places = r.suppressed_places.iter().map(Some).chain(std::iter::repeat(None));
         Self {
             source: &r.source,
             api_version: &r.api_version,
@@ -164,6 +188,21 @@ impl<'a> From<&'a Reviewed> for ResultEntry<'a> {
                     path: &f.path,
                     message: &f.message,
                     fix: &f.fix,
+                    line: place.map(|p| p.line),
+                    column: place.map(|p| p.column),
+                })
+                .collect(),
+            suppressed: decision
+                .suppressed
+                .iter()
+                .zip(suppressed_places)
+                .map(|(s, place)| SuppressedEntry {
+                    rule: s.finding.rule,
+                    severity: s.finding.severity,
+                    path: &s.finding.path,
+                    message: &s.finding.message,
+                    fix: &s.finding.fix,
+                    reason: &s.reason,
                     line: place.map(|p| p.line),
                     column: place.map(|p| p.column),
                 })

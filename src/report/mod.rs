@@ -58,6 +58,8 @@ pub struct Reviewed {
     pub decision: Decision,
     /// Place of each finding, in their order.
     pub places: Vec<Place>,
+    /// The same of those that annotations set aside.
+    pub suppressed_places: Vec<Place>,
 }
 
 /// An object that was passed over.

@@ -3,6 +3,7 @@
 
 use super::{Place, Reviewed, Skipped, Summary};
 use crate::plan::Change;
+use crate::rules::suppression::Suppressed;
 use crate::rules::{Finding, Severity};
 use crate::text::{count, printable};
 use anstyle::{AnsiColor, Style};
@@ -49,6 +50,13 @@ pub(super) fn body(out: &mut dyn Write, r: &Reviewed, containers: &[String]) -> 
     let places = r.places.iter().map(Some).chain(std::iter::repeat(None));
     for (finding, place) in decision.findings.iter().zip(places) {
         finding_lines(out, finding, place)?;
+    }
+    let places = r.suppressed_places.iter().map(Some).chain(std::iter::repeat(None));
+    for (suppressed, place) in decision.suppressed.iter().zip(places) {
+        let Suppressed { finding, reason } = suppressed;
+        let at = place.map(|p| format!(" {}:{}", p.line, p.column)).unwrap_or_default();
+        writeln!(out, "  {DIM}ignored {}{at} {}", finding.rule, finding.message)?;
+        writeln!(out, "      because {reason}{DIM:#}")?;
     }
     Ok(())
 }

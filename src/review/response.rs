@@ -1,18 +1,13 @@
 //! The answer: AdmissionReview v1 with patch, warnings, denial and audit annotations.
 
+use super::warnings::warnings;
 use super::webhook::{Entry, Outcome};
-use crate::plan::{Edit, GKE_DOMAIN, ULIMITS_ANNOTATION};
 use crate::rules::{Finding, Severity};
-use crate::text::{count, printable};
+use crate::text::count;
 use base64::Engine;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-/// Longest warning (characters). The API server cuts at 256 once all of them pass 4096
-/// (k8s.io/apiserver endpoints/filters/warning.go).
-const MAX_WARNING: usize = 199;
-/// Most warnings of one answer.
-const MAX_WARNINGS: usize = 15;
 /// First line of a denial (bytes): event lists show little more.
 const MAX_FIRST_LINE: usize = 300;
 /// Most findings in a denial.
@@ -123,71 +118,6 @@ fn cut(text: &str, max: usize) -> String {
     text.get(..end).unwrap_or_default().to_owned()
 }
 
-/// Warnings of the findings, and one line for what was injected. The same finding has the same text from
-/// every entry, so that the API server shows it once.
-fn warnings(outcome: &Outcome) -> Vec<String> {
-    let decision = &outcome.decision;
-    let mut warnings = Vec::new();
-    let changes = &decision.plan.changes;
-    if !changes.is_empty() {
-        let verb = if outcome.entry == Entry::Audit { "would inject" } else { "injected" };
-        let profile = decision.profile.as_deref().unwrap_or("?");
-        warnings.push(line(&format!(
-            "fabric-admission {verb} {} (profile {profile})",
-            injected(changes.iter().map(|c| &c.edit))
-        )));
-    }
-    let mut findings = decision.findings.iter().filter(|f| f.severity >= Severity::Warning);
-    for finding in findings.by_ref().take(MAX_WARNINGS - warnings.len() - 1) {
-        warnings.push(line(&format!("{} {}; {}", finding.rule, finding.message, finding.fix)));
-    }
-    let left = findings.count();
-    if left > 0 {
-        warnings.push(format!("fabric-admission: {left} more findings"));
-    }
-    warnings
-}
-
-fn line(text: &str) -> String {
-    let text = printable(text, MAX_WARNING - 1);
-    text.chars().take(MAX_WARNING).collect()
-}
-
-/// Kinds of things that changes set, in a few words.
-fn injected<'a>(edits: impl Iterator<Item = &'a Edit>) -> String {
-    let mut kinds: BTreeSet<u8> = BTreeSet::new();
-    let (mut env, mut lines, mut files) = (0, 0, 0);
-    for edit in edits {
-        match edit {
-            Edit::Networks { .. } => drop(kinds.insert(0)),
-            Edit::Quantity { .. } => drop(kinds.insert(1)),
-            Edit::Capability { .. } => drop(kinds.insert(2)),
-            Edit::ShmVolume { .. } | Edit::ShmMount { .. } => drop(kinds.insert(3)),
-            Edit::NodeSelector { .. } => drop(kinds.insert(4)),
-            Edit::NodeRequirement { .. } => drop(kinds.insert(5)),
-            Edit::Env { .. } => env += 1,
-            Edit::File { variables, .. } if !variables.is_empty() => lines += variables.len(),
-            Edit::File { .. } => files += 1,
-            Edit::Annotation { key, .. } if key.starts_with(ULIMITS_ANNOTATION) => drop(kinds.insert(6)),
-            Edit::Annotation { key, .. } if key.starts_with(GKE_DOMAIN) => drop(kinds.insert(0)),
-            // They only bring the others about.
-            Edit::Annotation { .. } | Edit::FilesVolume { .. } | Edit::FileMount { .. } => {}
-        }
-    }
-    let names =
-        ["networks", "RDMA resources", "IPC_LOCK", "/dev/shm", "node selector", "node affinity", "memlock"];
-    let mut words: Vec<String> =
-        kinds.iter().filter_map(|k| names.get(usize::from(*k))).map(|w| (*w).to_owned()).collect();
-    for (n, noun, place) in
-        [(env, "variable", ""), (lines, "variable", " in /etc/nccl.conf"), (files, "file", "")]
-    {
-        if n > 0 {
-            words.push(format!("{}{place}", count(n, noun)));
-        }
-    }
-    if words.is_empty() { "mounts of its files".to_owned() } else { words.join(", ") }
-}
-
 /// What the audit log keeps. The mutating entry stays silent: a second, different value for the same key is
 /// dropped on reinvocation, and the validating entry sees the final state.
 fn audit(outcome: &Outcome) -> BTreeMap<&'static str, String> {
@@ -202,11 +132,18 @@ fn audit(outcome: &Outcome) -> BTreeMap<&'static str, String> {
     if let Some(evidence) = &decision.evidence {
         annotations.insert("evidence", evidence.clone());
     }
-    let mut rules: Vec<&str> = decision.findings.iter().map(|f| f.rule).collect();
-    rules.sort_unstable();
-    rules.dedup();
-    if !rules.is_empty() {
-        annotations.insert("rules", rules.join(","));
+    let ids = |rules: &mut dyn Iterator<Item = &'static str>| -> String {
+        let mut rules: Vec<&str> = rules.collect();
+        rules.sort_unstable();
+        rules.dedup();
+        rules.join(",")
+    };
+    let rules = ids(&mut decision.findings.iter().map(|f| f.rule));
+    let ignored = ids(&mut decision.suppressed.iter().map(|s| s.finding.rule));
+    for (key, ids) in [("rules", rules), ("ignored", ignored)] {
+        if !ids.is_empty() {
+            annotations.insert(key, ids);
+        }
     }
     annotations
 }
@@ -234,11 +171,5 @@ mod tests {
         assert!(first.len() <= MAX_FIRST_LINE, "{}", first.len());
         assert!(message.len() <= MAX_MESSAGE && message.ends_with(" more"), "{}", message.len());
         assert!(message.lines().count() <= MAX_DENIALS + 2);
-    }
-
-    #[test]
-    fn warnings_are_short_and_printable() {
-        assert!(line(&"é\n".repeat(500)).chars().count() <= MAX_WARNING);
-        assert!(!line("a\u{1b}[31m\nb").contains(char::is_control));
     }
 }

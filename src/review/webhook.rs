@@ -1,11 +1,15 @@
-//! A webhook body to a decision: what the four paths do.
+//! A webhook body to a decision: what the paths do.
 
 use super::envelope::{self, EnvelopeError, Request};
-use super::{Decision, PodRequest, Stage, decide_object, decide_pod};
-use crate::rules::{Event, Finding, ObjectContext, Severity, check_object, checks_kind};
+use super::{
+    Decision, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_pod,
+    decide_workload, judge, ratchet,
+};
+use crate::plan::Plan;
+use crate::pod::decode::{Objects, Text, mapping};
+use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
 use crate::snapshot::{Mode, Snapshot};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 /// A webhook entry, by its path. The mode is the entry's, which the API server matched by the namespace's
 /// label; what a cache believes has no part in it.
@@ -15,8 +19,10 @@ pub enum Entry {
     Mutate,
     /// `/validate`: judges the final pods of enforcing namespaces.
     Validate,
-    /// `/audit`: tells about pods of auditing namespaces; changes and denies nothing.
+    /// `/audit`: tells about pods and workloads of auditing namespaces; changes and denies nothing.
     Audit,
+    /// `/validate-workload`: judges what makes pods, in this mode.
+    Workload(Mode),
     /// `/validate-object`: judges network objects and profiles, in this mode.
     Object(Mode),
 }
@@ -30,6 +36,19 @@ pub struct Outcome {
     pub entry: Entry,
     /// What is decided. Out of scope where the request is none of the entry's business.
     pub decision: Decision,
+    /// Pod templates of a workload; empty for a pod. The decision's findings are those of all of them.
+    pub templates: Vec<TemplateOutcome>,
+}
+
+/// One pod template of a workload.
+#[derive(Debug)]
+pub struct TemplateOutcome {
+    /// JSON pointer in the object.
+    pub pointer: String,
+    /// Name of its profile.
+    pub profile: Option<String>,
+    /// What its pods will get when they are made; empty where the workload was there already.
+    pub plan: Plan,
 }
 
 /// Decides on the body of an AdmissionReview.
@@ -38,13 +57,16 @@ pub struct Outcome {
 /// [`EnvelopeError`] when the body is no request that can be answered.
 pub fn handle(body: &[u8], entry: Entry, snapshot: &Snapshot) -> Result<Outcome, EnvelopeError> {
     let request = envelope::parse(body)?;
-    let decision = match entry {
-        Entry::Mutate => pod(&request, Stage::Mutate, Mode::Enforce, snapshot)?,
-        Entry::Validate => pod(&request, Stage::Final, Mode::Enforce, snapshot)?,
-        Entry::Audit => pod(&request, Stage::Whole, Mode::Audit, snapshot)?,
-        Entry::Object(mode) => object(&request, mode, snapshot)?,
+    let is_pod = (&*request.kind.group, &*request.kind.kind) == ("", "Pod");
+    let (decision, templates) = match entry {
+        Entry::Mutate => (pod(&request, Stage::Mutate, Mode::Enforce, snapshot)?, Vec::new()),
+        Entry::Validate => (pod(&request, Stage::Final, Mode::Enforce, snapshot)?, Vec::new()),
+        Entry::Audit if is_pod => (pod(&request, Stage::Whole, Mode::Audit, snapshot)?, Vec::new()),
+        Entry::Audit => workload(&request, Mode::Audit, snapshot)?,
+        Entry::Workload(mode) => workload(&request, mode, snapshot)?,
+        Entry::Object(mode) => (object(&request, mode, snapshot)?, Vec::new()),
     };
-    Ok(Outcome { uid: request.uid.to_string(), entry, decision })
+    Ok(Outcome { uid: request.uid.to_string(), entry, decision, templates })
 }
 
 fn pod(
@@ -79,21 +101,6 @@ fn pod(
     Ok(decision)
 }
 
-#[derive(Default, Deserialize)]
-struct ObjectShape<'a> {
-    #[serde(default)]
-    metadata: Option<ObjectMeta>,
-    #[serde(borrow, default)]
-    spec: Option<&'a serde_json::value::RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ObjectMeta {
-    #[serde(default)]
-    deletion_timestamp: Option<IgnoredAny>,
-}
-
 fn object(request: &Request<'_>, mode: Mode, snapshot: &Snapshot) -> Result<Decision, EnvelopeError> {
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
@@ -106,33 +113,140 @@ fn object(request: &Request<'_>, mode: Mode, snapshot: &Snapshot) -> Result<Deci
         ("DELETE", Some(old)) => return Ok(decide_object(&context(old.get(), Event::Deleted), mode)),
         _ => return Ok(Decision::default()),
     }
-    let new = request.object.ok_or(EnvelopeError::NoObject)?;
-    let old = request.old_object;
-    let shape: ObjectShape<'_> = super::decode::object(new.get()).map_err(EnvelopeError::Object)?;
-    // Nobody mends an object that goes away, and its finalizers must be able to leave.
-    if shape.metadata.is_some_and(|m| m.deletion_timestamp.is_some()) {
+    let new = request.object.ok_or(EnvelopeError::NoObject)?.get();
+    let old = request.old_object.map(serde_json::value::RawValue::get);
+    if !ratchet::changes(new, old).map_err(EnvelopeError::Object)? {
         return Ok(Decision::default());
     }
-    let Some(old) = old else {
-        return Ok(decide_object(&context(new.get(), Event::Given), mode));
-    };
-    let before: ObjectShape<'_> = super::decode::object(old.get()).unwrap_or_default();
-    if before.spec.map(serde_json::value::RawValue::get) == shape.spec.map(serde_json::value::RawValue::get) {
-        return Ok(Decision::default());
-    }
-    let known = check_object(&context(old.get(), Event::Given));
-    let mut decision = decide_object(&context(new.get(), Event::Updated { old: old.get() }), mode);
-    ratchet(&mut decision, &known);
+    let Some(old) = old else { return Ok(decide_object(&context(new, Event::Given), mode)) };
+    let mut decision = decide_object(&context(new, Event::Updated { old }), mode);
+    let known = check_object(&context(old, Event::Given));
+    ratchet::keep_new(&mut decision, &known, (new, old), Stage::Final, mode);
     Ok(decision)
 }
 
-/// An update is refused for what it brings, not for what was there already.
-fn ratchet(decision: &mut Decision, known: &[Finding]) {
-    let was_there =
-        |f: &Finding| known.iter().any(|k| k.rule == f.rule && k.path == f.path && k.message == f.message);
-    let errors = decision.findings.iter().filter(|f| f.severity == Severity::Error);
-    if errors.clone().count() > 0 && errors.clone().all(was_there) {
-        decision.denied = false;
-        decision.would_deny = false;
+/// Kinds whose admission is asked for (deploy/base/webhooks.yaml): what one of them makes was judged with it.
+pub const JUDGED: &[(&str, &[&str])] = &[
+    ("batch", &["Job", "CronJob"]),
+    ("apps", &["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"]),
+    ("jobset.x-k8s.io", &["JobSet"]),
+    ("leaderworkerset.x-k8s.io", &["LeaderWorkerSet"]),
+    ("kubeflow.org", &["PyTorchJob", "TFJob", "MPIJob", "XGBoostJob", "PaddleJob", "JAXJob", "MXJob"]),
+    ("trainer.kubeflow.org", &["TrainJob", "TrainingRuntime"]),
+    ("ray.io", &["RayCluster", "RayJob", "RayService"]),
+    ("batch.volcano.sh", &["Job"]),
+    ("workload.codeflare.dev", &["AppWrapper"]),
+    ("serving.kserve.io", &["LLMInferenceService"]),
+];
+
+#[derive(Deserialize)]
+struct Owned<'a> {
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    metadata: Option<OwnedMeta<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OwnedMeta<'a> {
+    #[serde(borrow, default)]
+    owner_references: Option<Objects<Owner<'a>>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Owner<'a> {
+    #[serde(borrow, default)]
+    api_version: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    kind: Option<Text<'a>>,
+    #[serde(default)]
+    controller: Option<bool>,
+}
+
+/// Whether a controller made the object from a workload whose admission has told already; nobody reads it here.
+fn is_told(json: &str) -> bool {
+    let Ok(Owned { metadata: Some(metadata) }) = serde_json::from_str::<Owned<'_>>(json) else {
+        return false;
+    };
+    metadata.owner_references.as_deref().unwrap_or_default().iter().any(|owner| {
+        let group = owner.api_version.as_deref().and_then(|v| v.split_once('/')).map_or("", |(g, _)| g);
+        let kind = owner.kind.as_deref().unwrap_or_default();
+        owner.controller == Some(true) && JUDGED.iter().any(|(g, kinds)| *g == group && kinds.contains(&kind))
+    })
+}
+
+fn workload(
+    request: &Request<'_>,
+    mode: Mode,
+    snapshot: &Snapshot,
+) -> Result<(Decision, Vec<TemplateOutcome>), EnvelopeError> {
+    let nothing = (Decision::default(), Vec::new());
+    let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
+    // What has no namespace has not opted in.
+    let Some(namespace) = request.namespace.as_deref().filter(|n| !n.is_empty() && whole) else {
+        return Ok(nothing);
+    };
+    if !matches!(&*request.operation, "CREATE" | "UPDATE") {
+        return Ok(nothing);
     }
+    let new = request.object.ok_or(EnvelopeError::NoObject)?.get();
+    let old = request.old_object.map(serde_json::value::RawValue::get);
+    if !ratchet::changes(new, old).map_err(EnvelopeError::Object)? || is_told(new) {
+        return Ok(nothing);
+    }
+    let (group, kind) = (&*request.kind.group, &*request.kind.kind);
+    let decide = |json| {
+        let request = WorkloadRequest {
+            group,
+            kind,
+            json,
+            namespace,
+            mode,
+            opted_in: true,
+            profile: None,
+            tenant_view: true,
+        };
+        flat(decide_workload(request, snapshot), mode)
+    };
+    let (mut decision, mut templates) = decide(new);
+    if let Some(old) = old {
+        let (before, _) = decide(old);
+        let known: Vec<Finding> =
+            before.findings.into_iter().chain(before.suppressed.into_iter().map(|s| s.finding)).collect();
+        ratchet::keep_new(&mut decision, &known, (new, old), Stage::Whole, mode);
+        for template in &mut templates {
+            template.plan = Plan::default();
+        }
+    }
+    Ok((decision, templates))
+}
+
+/// The decisions on a workload and its templates as one: pointers are relative to the workload.
+fn flat(decided: WorkloadDecision<'_>, mode: Mode) -> (Decision, Vec<TemplateOutcome>) {
+    let mut whole = decided.own.unwrap_or_default();
+    let mut templates = Vec::new();
+    for (template, decision) in decided.templates {
+        // A value of another type is for the API server to refuse, when the pods are made.
+        let Ok(mut decision) = decision else { continue };
+        whole.in_scope |= decision.in_scope;
+        for finding in &mut decision.findings {
+            finding.path.insert_str(0, &template.pointer);
+        }
+        for suppressed in &mut decision.suppressed {
+            suppressed.finding.path.insert_str(0, &template.pointer);
+        }
+        whole.findings.append(&mut decision.findings);
+        whole.suppressed.append(&mut decision.suppressed);
+        if decision.in_scope {
+            let Decision { profile, evidence, plan, .. } = decision;
+            whole.evidence = whole.evidence.or(evidence);
+            templates.push(TemplateOutcome { pointer: template.pointer, profile, plan });
+        }
+    }
+    let mut profiles: Vec<&str> = templates.iter().filter_map(|t| t.profile.as_deref()).collect();
+    profiles.sort_unstable();
+    profiles.dedup();
+    whole.profile = Some(profiles.join(",")).filter(|p| !p.is_empty());
+    judge(&mut whole, Stage::Whole, mode, true);
+    (whole, templates)
 }

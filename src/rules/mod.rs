@@ -13,14 +13,18 @@ mod networks;
 mod operators;
 mod placement;
 mod resources;
+pub mod suppression;
+mod workload;
 
 pub use finding::{Finding, Findings, Severity, Spot};
 pub use nccl::numbers::is_word_for_number;
+pub use workload::{Asked, WorkloadContext, WorkloadTemplate};
 
 use crate::fabric::Resolution;
 use crate::multus::{AnnotationError, Networks};
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, Plan};
+use crate::pod::gang::Gang;
 use crate::pod::{Demands, PodView};
 use crate::snapshot::{NamespaceFacts, Snapshot};
 use cel::Cel;
@@ -32,6 +36,8 @@ pub trait Rule: Sync {
     fn meta(&self) -> &'static Meta;
     /// Checks a pod in scope, as it would be with the plan applied.
     fn pod(&self, _: &PodContext<'_>, _: &mut Findings<'_>) {}
+    /// Checks what makes pods: its templates beside each other, and what it says of them.
+    fn workload(&self, _: &WorkloadContext<'_>, _: &mut Findings<'_>) {}
     /// Checks an object of one of the kinds that [`Meta::kinds`] names.
     fn object(&self, _: &ObjectContext<'_>, _: &mut Findings<'_>) {}
     /// Checks such an object that is about to go.
@@ -82,6 +88,8 @@ pub enum Waiver {
     Isolation,
     /// Never: the API server refuses the shape, whatever we say.
     Api,
+    /// Never: the rule is about such annotations.
+    Itself,
 }
 
 impl Meta {
@@ -111,6 +119,7 @@ impl Waiver {
             ),
             Self::Isolation => "never: the rule keeps namespaces apart".to_owned(),
             Self::Api => "never: the API server refuses such an object anyway".to_owned(),
+            Self::Itself => "never: the rule is about such annotations".to_owned(),
         }
     }
 }
@@ -177,6 +186,8 @@ pub struct PodContext<'a> {
     pub namespace: &'a str,
     /// What is known of the namespace.
     pub namespace_facts: Option<&'a NamespaceFacts>,
+    /// Whether the pod is one of several that work together, where it or the workload around it says so.
+    pub gang: Option<&'a Gang>,
     /// Everything else that is known.
     pub snapshot: &'a Snapshot,
 }
@@ -265,6 +276,15 @@ pub fn check_pod(context: &PodContext<'_>) -> Vec<Finding> {
     let mut out = Vec::new();
     for rule in RULES.iter() {
         rule.pod(context, &mut Findings::new(rule.meta(), &mut out));
+    }
+    out
+}
+
+/// Checks a workload with every rule.
+pub fn check_workload(context: &WorkloadContext<'_>) -> Vec<Finding> {
+    let mut out = Vec::new();
+    for rule in RULES.iter() {
+        rule.workload(context, &mut Findings::new(rule.meta(), &mut out));
     }
     out
 }

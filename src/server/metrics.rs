@@ -179,6 +179,7 @@ fn entry_name(entry: Entry) -> &'static str {
         Entry::Mutate => "mutate",
         Entry::Validate => "enforce",
         Entry::Audit => "audit",
+        Entry::Workload(_) => "workloads",
         Entry::Object(_) => "objects",
     }
 }

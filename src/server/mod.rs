@@ -47,6 +47,8 @@ pub struct Settings {
     pub tls12: bool,
     /// Who may call; `None` where that is not asked.
     pub clients: Option<ClientSettings>,
+    /// What is done about workloads; `None` lets all of them through.
+    pub workloads: Option<Mode>,
     /// What is done about network objects; `None` answers without a look.
     pub network_objects: Option<Mode>,
     /// How long new connections are still taken after a signal to stop.
@@ -77,6 +79,7 @@ pub(crate) struct State {
     pub(crate) sync: Sync,
     /// Whether the API server would believe our certificate.
     pub(crate) certificates: certificates::Standing,
+    pub(crate) workloads: Option<Mode>,
     pub(crate) network_objects: Option<Mode>,
     pub(crate) limits: Limits,
     /// What is left of the budgets.
@@ -183,6 +186,7 @@ pub async fn run(
         metrics: Arc::new(Metrics::new()),
         sync: sync.clone(),
         certificates: standing.clone(),
+        workloads: settings.workloads,
         network_objects: settings.network_objects,
         limits,
         budgets: budgets::Budgets::new(&limits),

@@ -7,7 +7,7 @@ use super::metrics::{Result as Outcome, Shed};
 use crate::review::envelope::EnvelopeError;
 use crate::review::response;
 use crate::review::webhook::{Entry, Outcome as Decided, handle};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Mode, Snapshot};
 use crate::text::printable;
 use axum::Router;
 use axum::body::Body;
@@ -22,33 +22,51 @@ use std::time::Instant;
 
 /// The router of the webhook port.
 pub(super) fn router(state: Arc<State>) -> Router {
-    let entry = |path: &'static str, entry: fn(&State) -> Option<Entry>| {
+    let entry = |path: &'static str, called: fn(&State) -> Called| {
         (
             path,
             post(move |shared: Shared<Arc<State>>, request: Request| async move {
-                admit(shared.0, entry, request).await
+                admit(shared.0, called, request).await
             }),
         )
     };
     [
-        entry("/mutate", |_| Some(Entry::Mutate)),
-        entry("/validate", |_| Some(Entry::Validate)),
-        entry("/audit", |_| Some(Entry::Audit)),
-        entry("/validate-object", |state| state.network_objects.map(Entry::Object)),
+        entry("/mutate", |_| Called::on(Entry::Mutate)),
+        entry("/validate", |_| Called::on(Entry::Validate)),
+        entry("/audit", |_| Called::on(Entry::Audit)),
+        entry("/validate-workload", |state| Called::by(Entry::Workload, state.workloads)),
+        entry("/validate-object", |state| Called::by(Entry::Object, state.network_objects)),
     ]
     .into_iter()
     .fold(Router::new(), |router, (path, method)| router.route(path, method))
     .fallback(async || {
         plain(
             StatusCode::NOT_FOUND,
-            "no such path; /mutate, /validate, /audit and /validate-object are served",
+            "no such path; /mutate, /validate, /audit, /validate-workload and /validate-object are served",
         )
     })
     .method_not_allowed_fallback(async || plain(StatusCode::METHOD_NOT_ALLOWED, "POST an AdmissionReview"))
     .with_state(state)
 }
 
-async fn admit(state: Arc<State>, entry: fn(&State) -> Option<Entry>, request: Request) -> Response {
+/// The entry that a path stands for.
+#[derive(Debug, Clone, Copy)]
+struct Called {
+    entry: Entry,
+    /// A setting switches it off: it still answers, and lets everything through.
+    off: bool,
+}
+
+impl Called {
+    fn on(entry: Entry) -> Self {
+        Self { entry, off: false }
+    }
+    fn by(entry: fn(Mode) -> Entry, mode: Option<Mode>) -> Self {
+        Self { entry: entry(mode.unwrap_or(Mode::Audit)), off: mode.is_none() }
+    }
+}
+
+async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request) -> Response {
     let in_flight = state.budgets.request();
     let held = match read(&state, request, in_flight.is_some()).await {
         Ok(held) => held,
@@ -57,9 +75,9 @@ async fn admit(state: Arc<State>, entry: fn(&State) -> Option<Entry>, request: R
     // A large body takes milliseconds; other connections and the probes go on meanwhile.
     if held.bytes().len() > LARGE {
         let _turn = state.budgets.large().await;
-        return tokio::task::block_in_place(|| answer(&state, entry(&state), held, handle));
+        return tokio::task::block_in_place(|| answer(&state, called(&state), held, handle));
     }
-    answer(&state, entry(&state), held, handle)
+    answer(&state, called(&state), held, handle)
 }
 
 /// Bodies of more bytes are decided apart.
@@ -146,18 +164,18 @@ async fn collect(state: &State, mut body: Body, declared: Option<usize>, may: bo
 /// Decides and answers. A panic is a bug of ours: it is counted and answered 500, and the process serves on.
 fn answer(
     state: &State,
-    entry: Option<Entry>,
+    called: Called,
     mut body: Held,
     decide: impl FnOnce(&[u8], Entry, &Snapshot) -> Result<Decided, EnvelopeError>,
 ) -> Response {
     let started = Instant::now();
     let snapshot = state.snapshot.load();
-    // `networkObjects: off` still answers, and lets everything through.
-    let looked_at = entry.unwrap_or(Entry::Object(crate::snapshot::Mode::Audit));
+    let looked_at = called.entry;
     let decided = catch_unwind(AssertUnwindSafe(|| {
         let mut outcome = decide(body.bytes(), looked_at, &snapshot)?;
-        if entry.is_none() {
+        if called.off {
             outcome.decision = crate::review::Decision::default();
+            outcome.templates.clear();
         }
         let text = response::render(&outcome);
         Ok::<_, EnvelopeError>((outcome, text))
@@ -234,6 +252,7 @@ mod tests {
             metrics: Arc::new(Metrics::new()),
             sync: Sync::default(),
             certificates: crate::server::certificates::Standing::default(),
+            workloads: None,
             network_objects: None,
             limits,
             budgets: crate::server::budgets::Budgets::new(&limits),
@@ -246,7 +265,7 @@ mod tests {
     fn a_panic_is_counted_and_answered_500() {
         let state = state();
         let body = Held::default();
-        let response = answer(&state, Some(Entry::Mutate), body, |_, _, _| panic!("a bug"));
+        let response = answer(&state, Called::on(Entry::Mutate), body, |_, _, _| panic!("a bug"));
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         let text = state.metrics.text();
         assert!(text.contains("fabric_admission_panics_total 1"), "{text}");

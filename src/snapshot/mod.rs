@@ -10,7 +10,7 @@ pub use builder::{Builder, FactError, Layer};
 pub use pod_security::PodSecurity;
 
 use crate::fabric::nodes::NodeView;
-use crate::fabric::{Catalog, FabricProfile, Profile};
+use crate::fabric::{Catalog, FabricProfile, Ignorable, Profile};
 use crate::facts::Index;
 use crate::pod::Accelerators;
 use std::collections::{BTreeMap, HashMap};
@@ -80,6 +80,8 @@ pub struct Settings {
     pub pod_security_default: PodSecurity,
     /// Whether networks of other namespaces are refused, as Multus does with `namespaceIsolation`.
     pub namespace_isolation: bool,
+    /// What annotations may set aside on objects without a profile.
+    pub ignorable: Ignorable,
 }
 
 /// What becomes of a pod that several profiles fit equally well.

@@ -40,6 +40,7 @@ mod rules;
 mod schema;
 mod suite;
 mod support;
+mod suppressions;
 mod terrain;
 mod usage;
 mod webhook;
@@ -76,6 +77,7 @@ fn main() -> std::process::ExitCode {
     no_value::add(&mut suite);
     nri::add(&mut suite);
     why::add(&mut suite);
+    suppressions::add(&mut suite);
     webhook::add(&mut suite);
     live::add(&mut suite);
     e2e::add(&mut suite);

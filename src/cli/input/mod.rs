@@ -5,7 +5,7 @@ mod live;
 pub(super) mod objects;
 mod profiles;
 
-use crate::fabric::Profile;
+use crate::fabric::{Ignorable, Profile};
 use crate::manifest::Document;
 use crate::report::{Place, Skipped, Source, Unread};
 use crate::snapshot::{Ambiguity, Builder, Layer, PodSecurity, Settings, Snapshot};
@@ -61,6 +61,17 @@ pub(super) struct Choice {
     /// Refuse networks of namespaces other than the pod's own, default and those of its profile's rails
     #[arg(long, env = "FABRIC_ADMISSION_NAMESPACE_ISOLATION")]
     namespace_isolation: bool,
+    /// What annotation fabric-admission.dev/ignore.FABnnn may set aside where no profile says so
+    #[arg(long, value_enum, value_name = "WHAT", env = "FABRIC_ADMISSION_IGNORABLE", default_value_t = IgnorableArgument::Warnings)]
+    ignorable: IgnorableArgument,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum IgnorableArgument {
+    /// Warnings and information
+    Warnings,
+    /// Errors as well
+    Errors,
 }
 
 /// A level of Pod Security.
@@ -96,6 +107,10 @@ impl Choice {
             Level::Baseline => PodSecurity::Baseline,
             Level::Restricted => PodSecurity::Restricted,
         };
+        let ignorable = match self.ignorable {
+            IgnorableArgument::Warnings => Ignorable::Warnings,
+            IgnorableArgument::Errors => Ignorable::Errors,
+        };
         let default_profile = self.default_profile.clone();
         let namespace_isolation = self.namespace_isolation;
         Settings {
@@ -103,6 +118,7 @@ impl Choice {
             default_profile,
             pod_security_default,
             namespace_isolation,
+            ignorable,
             ..Settings::default()
         }
     }

@@ -7,9 +7,13 @@ use crate::cli::input::{place, source};
 use crate::fabric::why::Why;
 use crate::facts::{Kind, is_fact};
 use crate::manifest::Document;
-use crate::pod::{template, workload};
+use crate::pod::template;
 use crate::report::{Place, Reviewed, Skipped, Unread};
-use crate::review::{Decision, PodRequest, Stage, decide_object, decide_pod, why_pod};
+use crate::review::decode::DecodeError;
+use crate::review::{
+    Decision, PodRequest, Stage, WorkloadRequest, decide_object, decide_pod, decide_workload, gang_of,
+    why_pod,
+};
 use crate::rules::{Event, Finding, ObjectContext, checks_kind, judges_kind};
 use crate::snapshot::{Mode, Snapshot};
 
@@ -34,7 +38,9 @@ pub(in crate::cli) fn document(
     let mut outcome = Outcome::default();
     for found in of(document) {
         match found {
-            Found::Object(object) => self::object(file, &object, setting, snapshot, &mut outcome),
+            Found::Object(object) => {
+                self::object(Given { file, object: &object }, setting, snapshot, &mut outcome)
+            }
             Found::Skipped(skipped) => outcome.skipped.push(skipped),
             Found::Unread(unread) => outcome.unread.push(unread),
         }
@@ -42,7 +48,15 @@ pub(in crate::cli) fn document(
     outcome
 }
 
-fn object(file: &File, object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
+/// An object, and the file that holds it.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    file: &'a File,
+    object: &'a Object<'a>,
+}
+
+fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
+    let object = given.object;
     let is_pod = object.group().is_empty() && object.kind == "Pod";
     let mut has_result = false;
     if checks_kind(object.group(), &object.kind) {
@@ -52,85 +66,121 @@ fn object(file: &File, object: &Object<'_>, setting: &Setting, snapshot: &Snapsh
         let mode = setting.mode.unwrap_or(Mode::Enforce);
         let decision = decide_object(&context, mode);
         // A fact that can be read, and that no rule judges, is nothing to report. Nor is a profile that can be used.
-        has_result = !decision.findings.is_empty() || judges_kind(object.group(), &object.kind);
+        has_result = !decision.findings.is_empty()
+            || !decision.suppressed.is_empty()
+            || judges_kind(object.group(), &object.kind);
         if has_result {
-            outcome.results.push(reviewed(
-                file,
-                object,
-                None,
-                object.namespace.clone(),
-                true,
-                mode,
-                decision,
-            ));
+            outcome.results.push(reviewed(given, None, object.namespace.clone(), true, mode, decision));
             outcome.containers.push(Vec::new());
             outcome.whys.push(None);
         }
     }
-    let templates = if is_pod {
-        vec![template::Template { pointer: String::new(), json: object.json }]
-    } else {
-        template::find(object.json)
-    };
-    if templates.is_empty() && !has_result {
+    if is_pod {
+        return pod(given, setting, snapshot, outcome);
+    }
+    has_result |= workload(given, setting, snapshot, outcome);
+    if !has_result {
         let reason = reason(object);
         outcome.skipped.push(Skipped { source: source(object.document, &object.pointer), reason });
-        return;
-    }
-    for template in templates {
-        pod(file, object, &template, setting, snapshot, outcome);
     }
 }
 
-fn pod(
-    file: &File,
-    object: &Object<'_>,
-    template: &template::Template<'_>,
-    setting: &Setting,
-    snapshot: &Snapshot,
-    outcome: &mut Outcome,
-) {
+/// The namespace of an object, whether it opted in, and the mode.
+fn namespace<'a>(object: &'a Object<'_>, setting: &'a Setting, snapshot: &Snapshot) -> (&'a str, bool, Mode) {
     let namespace = object.namespace.as_deref().unwrap_or(&setting.namespace);
     let facts = snapshot.namespace(namespace);
     let opted_in = facts.is_none_or(|f| f.mode().is_some());
     let mode = setting.mode.or_else(|| facts.and_then(|f| f.mode())).unwrap_or(Mode::Enforce);
-    let gang = workload::multi_node_workload(object.group(), &object.kind, object.json);
+    (namespace, opted_in, mode)
+}
+
+fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
+    let object = given.object;
+    let (namespace, opted_in, mode) = namespace(object, setting, snapshot);
     let request = PodRequest {
-        json: template.json,
+        json: object.json,
         namespace,
         stage: Stage::Whole,
         mode,
         opted_in,
         profile: setting.profile.as_ref(),
         tenant_view: false,
-        // mpi-operator starts sshd in workers that name no command, and marks their pods by label.
-        ranks_over_ssh: object.kind == "MPIJob" && template.pointer.contains("/Worker/"),
-        gang: gang.as_ref(),
+        ranks_over_ssh: false,
+        gang: None,
     };
-    match decide_pod(request, snapshot) {
+    template(given, "", request, decide_pod(request, snapshot), setting, snapshot, outcome);
+}
+
+/// An object that makes pods. Whether there is any result.
+fn workload(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) -> bool {
+    let object = given.object;
+    let (namespace, opted_in, mode) = namespace(object, setting, snapshot);
+    let request = WorkloadRequest {
+        group: object.group(),
+        kind: &object.kind,
+        json: object.json,
+        namespace,
+        mode,
+        opted_in,
+        profile: setting.profile.as_ref(),
+        tenant_view: false,
+    };
+    let decided = decide_workload(request, snapshot);
+    let has_result = decided.own.is_some() || !decided.templates.is_empty();
+    for (found, decision) in decided.templates {
+        let gang = gang_of(request, &found);
+        let of_pod = request.of_template(&found, gang.as_ref());
+        template(given, &found.pointer, of_pod, decision, setting, snapshot, outcome);
+    }
+    if let Some(own) = decided.own {
+        outcome.results.push(reviewed(given, None, Some(namespace.to_owned()), opted_in, mode, own));
+        outcome.containers.push(Vec::new());
+        outcome.whys.push(None);
+    }
+    has_result
+}
+
+fn template(
+    given: Given<'_>,
+    pointer: &str,
+    request: PodRequest<'_>,
+    decision: Result<Decision, DecodeError>,
+    setting: &Setting,
+    snapshot: &Snapshot,
+    outcome: &mut Outcome,
+) {
+    let object = given.object;
+    match decision {
         Ok(decision) => {
-            let namespace = Some(namespace.to_owned());
-            let pointer = Some(template.pointer.clone());
-            outcome.results.push(reviewed(file, object, pointer, namespace, opted_in, mode, decision));
-            outcome.containers.push(names(template.json));
+            let namespace = Some(request.namespace.to_owned());
+            let (opted_in, mode) = (request.opted_in, request.mode);
+            outcome.results.push(reviewed(
+                given,
+                Some(pointer.to_owned()),
+                namespace,
+                opted_in,
+                mode,
+                decision,
+            ));
+            outcome.containers.push(names(request.json));
             outcome.whys.push(if setting.why { why_pod(request, snapshot).ok().flatten() } else { None });
         }
         Err(error) => {
-            let pointer = format!("{}{}{}", object.pointer, template.pointer, error.pointer);
+            let pointer = format!("{}{pointer}{}", object.pointer, error.pointer);
             outcome.unread.push(unread(object.document, &pointer, &error.message));
         }
     }
 }
 
 fn reviewed(
-    file: &File,
-    object: &Object<'_>,
+    given: Given<'_>,
     template: Option<String>,
     namespace: Option<String>,
     opted_in: bool,
     mode: Mode,
     decision: Decision,
 ) -> Reviewed {
+    let Given { file, object } = given;
     let base = format!("{}{}", object.pointer, template.as_deref().unwrap_or_default());
     let place = |finding: &Finding| {
         let pointer = format!("{base}{}", finding.path);
@@ -143,6 +193,7 @@ fn reviewed(
         }
     };
     let places = decision.findings.iter().map(place).collect();
+    let suppressed_places = decision.suppressed.iter().map(|s| place(&s.finding)).collect();
     Reviewed {
         source: source(object.document, &object.pointer),
         api_version: object.api_version.clone(),
@@ -155,6 +206,7 @@ fn reviewed(
         mode,
         decision,
         places,
+        suppressed_places,
     }
 }
 

@@ -30,4 +30,5 @@ pub(super) static RULES: &[&dyn Rule] = &[
     &profile_objects::InUse,
     &cluster::OldFacts,
     &targets::Containers,
+    &super::suppression::Ignoring,
 ];

@@ -44,6 +44,7 @@ fn as_designed(plane: &Plane) -> Outcome {
         ("pod-fabric-admission", "mutate", "/mutate", "Ignore", Some("enforce")),
         ("fabric-admission", "enforce", "/validate", "Fail", Some("enforce")),
         ("fabric-admission", "audit", "/audit", "Ignore", Some("audit")),
+        ("fabric-admission", "workloads", "/validate-workload", "Ignore", Some("enforce")),
         ("fabric-admission", "objects", "/validate-object", "Ignore", None),
     ];
     assert_eq!(webhooks.len(), expected.len());

@@ -35,6 +35,7 @@ mod scheduler;
 mod site;
 mod status;
 mod stored;
+mod workloads;
 
 use crate::suite::{Need, Outcome, Suite};
 use plane::Plane;
@@ -54,6 +55,7 @@ pub(crate) fn add(suite: &mut Suite) {
     object_rules::add(suite, &assets);
     status::add(suite, &assets);
     one_object::add(suite, &assets);
+    workloads::add(suite, &assets);
     outages::add(suite, &assets);
     reinvocation::add(suite, &assets);
     live::add(suite, &assets);

@@ -56,7 +56,7 @@ pub(super) struct Site<'a> {
     before: RefCell<BTreeMap<&'static str, u64>>,
 }
 
-const ENTRIES: [&str; 4] = ["mutate", "enforce", "audit", "objects"];
+const ENTRIES: [&str; 5] = ["mutate", "enforce", "audit", "workloads", "objects"];
 
 impl<'a> Site<'a> {
     /// A server with the site profile, and every webhook pointed at it.

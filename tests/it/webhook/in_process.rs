@@ -32,6 +32,7 @@ impl InProcess {
             },
             tls12: false,
             clients: None,
+            workloads: None,
             network_objects: None,
             lame_duck: Duration::ZERO,
         };

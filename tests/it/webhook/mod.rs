@@ -13,6 +13,7 @@ mod profile_objects;
 mod protocol;
 mod reload;
 mod start_and_stop;
+mod workloads;
 
 pub(crate) use authority::{Authority, Identity};
 
@@ -41,6 +42,7 @@ pub(crate) fn add(suite: &mut Suite) {
     start_and_stop::add(suite);
     one_plan::add(suite);
     profile_objects::add(suite);
+    workloads::add(suite);
 }
 
 /// A development certificate in a directory: ca.crt, tls.crt, tls.key.

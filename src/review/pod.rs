@@ -1,0 +1,213 @@
+//! Decides on a pod, or on the template of one.
+
+use super::decode::{self, DecodeError};
+use super::{Decision, PodRequest, Stage, judge};
+use crate::fabric::profile::Inject;
+use crate::fabric::why::{Why, why};
+use crate::fabric::{Because, Evidence, Question, Resolution, default_profile, resolve};
+use crate::multus::{self, AnnotationError, Networks};
+use crate::patch::operations;
+use crate::plan::overlay::Overlay;
+use crate::plan::{Edit, GKE_DOMAIN, Plan, Scene, plan};
+use crate::pod::decode::Pairs;
+use crate::pod::{Demands, PodView};
+use crate::rules::suppression::{Limit, set_aside};
+use crate::rules::{Asked, PodContext, check_pod};
+use crate::snapshot::{PROFILE_ANNOTATION, Snapshot};
+
+/// Tells how the profile of a pod was found, for people; `None` where the pod is out of scope.
+///
+/// # Errors
+/// As [`decide_pod`].
+pub fn why_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Option<Why>, DecodeError> {
+    let pod: PodView<'_> = decode::object(request.json)?;
+    let demands = Demands::of(&pod, request.namespace, snapshot);
+    if !in_scope(&pod, &demands, request, snapshot) {
+        return Ok(None);
+    }
+    let networks = pod.annotation(multus::NETWORKS_ANNOTATION).and_then(|text| multus::parse(text).ok());
+    Ok(Some(why(question(&pod, networks.as_ref(), request, &demands), snapshot)))
+}
+
+fn in_scope(pod: &PodView<'_>, demands: &Demands, request: PodRequest<'_>, snapshot: &Snapshot) -> bool {
+    demands.any()
+        || pod.annotation(PROFILE_ANNOTATION).is_some()
+        || pod.annotation(multus::NETWORKS_ANNOTATION).is_some()
+            && serves_networks(request.namespace, snapshot)
+}
+
+/// Whether pods of a namespace get what the networks need that they name, accelerators or not.
+fn serves_networks(namespace: &str, snapshot: &Snapshot) -> bool {
+    let default = default_profile(snapshot.namespace(namespace), snapshot);
+    default.and_then(|(name, _)| snapshot.profile(name)).is_some_and(|p| p.inject == Inject::Networks)
+}
+
+fn question<'a>(
+    pod: &'a PodView<'a>,
+    networks: Option<&'a Networks<'a>>,
+    request: PodRequest<'a>,
+    demands: &Demands,
+) -> Question<'a> {
+    Question {
+        pod,
+        networks,
+        namespace: request.namespace,
+        flag: request.profile,
+        accelerators: demands.whole(),
+        gang: request.gang,
+    }
+}
+
+/// Decides on a pod.
+///
+/// # Errors
+/// [`DecodeError`] when a field has another type than the API gives it; the API server refuses such objects
+/// before it asks us.
+pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decision, DecodeError> {
+    let pod: PodView<'_> = decode::object(request.json)?;
+    Ok(match Examined::of(&pod, request, snapshot) {
+        Some(examined) => examined.decide(&pod, request, snapshot),
+        None => Decision::default(),
+    })
+}
+
+/// A pod in scope, with what was found about it and is not judged yet.
+pub(super) struct Examined<'p> {
+    demands: Demands,
+    networks: Option<Result<Networks<'p>, AnnotationError>>,
+    resolution: Resolution,
+    plan: Plan,
+    not_injected: bool,
+}
+
+impl<'p> Examined<'p> {
+    /// Looks at a pod; `None` where it is out of scope.
+    pub(super) fn of(pod: &'p PodView<'p>, request: PodRequest<'_>, snapshot: &Snapshot) -> Option<Self> {
+        let demands = Demands::of(pod, request.namespace, snapshot);
+        if !in_scope(pod, &demands, request, snapshot) {
+            return None;
+        }
+        let networks = pod.annotation(multus::NETWORKS_ANNOTATION).map(multus::parse);
+        let read = networks.as_ref().and_then(|n| n.as_ref().ok());
+        let resolution = resolve(question(pod, read, request, &demands), snapshot);
+        let scene = Scene {
+            pod,
+            demands: &demands,
+            networks: networks.as_ref(),
+            namespace: request.namespace,
+            namespace_facts: snapshot.namespace(request.namespace),
+            snapshot,
+            ranks_over_ssh: request.ranks_over_ssh || crate::pod::ranks::over_ssh(pod),
+            pin: matches!(resolution.profile(), Some((_, Evidence::Priority))),
+        };
+        let plan = match resolution.profile() {
+            Some((profile, evidence)) if request.opted_in => plan(scene, profile, evidence),
+            _ => Plan::default(),
+        };
+        let not_injected = request.stage == Stage::Final && lacks_everything(scene, &plan, &resolution);
+        let plan = if request.stage == Stage::Final { plan.without_changes() } else { plan };
+        Some(Self { demands, networks, resolution, plan, not_injected })
+    }
+
+    /// What the rules on workloads see of it.
+    pub(super) fn asked<'a>(&'a self, pod: &'a PodView<'a>) -> Asked<'a> {
+        Asked {
+            demands: &self.demands,
+            resolution: &self.resolution,
+            plan: &self.plan,
+            overlay: Overlay::new(pod, &self.plan),
+        }
+    }
+
+    /// How far the pod's annotations set findings aside.
+    pub(super) fn limit(&self, snapshot: &Snapshot) -> Limit<'_> {
+        match self.resolution.profile() {
+            Some((profile, _)) => Limit { ignorable: profile.ignorable, profile: Some(&profile.name) },
+            None => Limit { ignorable: snapshot.settings().ignorable, profile: None },
+        }
+    }
+
+    /// Judges it by every rule.
+    pub(super) fn decide(
+        self,
+        pod: &'p PodView<'p>,
+        request: PodRequest<'_>,
+        snapshot: &Snapshot,
+    ) -> Decision {
+        let overlay = Overlay::new(pod, &self.plan);
+        let planned = overlay.planned_networks().map(multus::parse);
+        let context = PodContext {
+            tenant_view: request.tenant_view,
+            not_injected: self.not_injected,
+            overlay,
+            plan: &self.plan,
+            demands: &self.demands,
+            resolution: &self.resolution,
+            networks: self.networks.as_ref(),
+            final_networks: planned.as_ref().or(self.networks.as_ref()),
+            namespace: request.namespace,
+            namespace_facts: snapshot.namespace(request.namespace),
+            gang: request.gang,
+            snapshot,
+        };
+        let mut findings = check_pod(&context);
+        let annotations = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
+        let annotations = annotations.into_iter().flat_map(Pairs::iter).map(|(key, value)| (key, &**value));
+        let suppressed = set_aside(annotations, self.limit(snapshot), &mut findings);
+        let patch = operations(pod, &self.plan);
+        let mut decision = Decision {
+            in_scope: true,
+            profile: self.resolution.profile().map(|(p, _)| p.name.clone()),
+            evidence: Some(words(&self.resolution)),
+            plan: self.plan,
+            patch,
+            findings,
+            suppressed,
+            ..Decision::default()
+        };
+        judge(&mut decision, request.stage, request.mode, request.opted_in);
+        decision
+    }
+}
+
+/// Whether the profile wants networks or resources on the pod and none of them is there: the sign of a
+/// mutating webhook that did not run.
+fn lacks_everything(scene: Scene<'_>, plan: &Plan, resolution: &Resolution) -> bool {
+    let Some((profile, _)) = resolution.profile() else { return false };
+    let attaches = |edit: &Edit| match edit {
+        Edit::Networks { .. } | Edit::Quantity { .. } => true,
+        Edit::Annotation { key, .. } => key.starts_with(GKE_DOMAIN),
+        _ => false,
+    };
+    let planned = plan.changes.iter().any(|c| attaches(&c.edit));
+    planned
+        && !scene
+            .pod
+            .containers()
+            .iter()
+            .any(|c| c.resource_names().any(|name| profile.serves_resource(name)))
+        && !scene.networks.and_then(|n| n.as_ref().ok()).is_some_and(|networks| {
+            networks.items.iter().any(|item| {
+                let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
+                profile.rails.iter().any(|r| r.network.is(namespace, &item.name, scene.namespace))
+            })
+        })
+}
+
+fn words(resolution: &Resolution) -> String {
+    match resolution {
+        Resolution::Profile { evidence, .. } => evidence.words(),
+        Resolution::Refused { reason, .. } => reason.clone(),
+        Resolution::Outside { profile, reason, .. } => {
+            format!("profile {} does not apply: {reason}", profile.name)
+        }
+        Resolution::Ambiguous { because, .. } => match because {
+            Because::Nodes => "the nodes it can land on carry several profiles".to_owned(),
+            Because::Selectors => {
+                "no node it can land on exists, and its selectors fit several profiles".to_owned()
+            }
+            Because::Own => "its own resources and networks belong to several profiles".to_owned(),
+        },
+        Resolution::NotApplicable { .. } => "nothing names a profile".to_owned(),
+    }
+}

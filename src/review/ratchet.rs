@@ -1,0 +1,141 @@
+//! An update is judged by what it brings, not by what was there already: one set difference, for every kind.
+
+use super::decode::{self, DecodeError};
+use super::{Decision, Stage, judge};
+use crate::pod::decode::Pairs;
+use crate::rules::Finding;
+use crate::snapshot::Mode;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Takes out of a decision what the object had before. `known`: findings of the object as it was, under the same
+/// Snapshot, those that were set aside among them.
+pub(super) fn keep_new(
+    decision: &mut Decision,
+    known: &[Finding],
+    (new, old): (&str, &str),
+    stage: Stage,
+    mode: Mode,
+) {
+    if known.is_empty() || decision.findings.is_empty() {
+        return;
+    }
+    let (new, old) = (Named::of(new), Named::of(old));
+    let known: BTreeSet<(&str, &str, String)> =
+        known.iter().map(|f| (f.rule, f.message.as_str(), old.path(&f.path))).collect();
+    decision.findings.retain(|f| !known.contains(&(f.rule, f.message.as_str(), new.path(&f.path))));
+    judge(decision, stage, mode, true);
+}
+
+/// An object whose list elements are known by their names, since they move.
+struct Named(Value);
+
+impl Named {
+    fn of(json: &str) -> Self {
+        Self(serde_json::from_str(json).unwrap_or_default())
+    }
+
+    /// A JSON pointer with the names of list elements in place of their indexes, where they have any.
+    fn path(&self, pointer: &str) -> String {
+        let mut at = Some(&self.0);
+        let mut path = String::new();
+        for step in pointer.split('/').skip(1) {
+            let element = match at {
+                Some(Value::Array(list)) => step.parse::<usize>().ok().and_then(|index| list.get(index)),
+                _ => None,
+            };
+            path.push('/');
+            match element.and_then(name) {
+                Some(name) => {
+                    path.push('=');
+                    path.push_str(name);
+                }
+                None => path.push_str(step),
+            }
+            let key = step.replace("~1", "/").replace("~0", "~");
+            at = element.or_else(|| at?.get(&key));
+        }
+        path
+    }
+}
+
+/// What an element of a list is called: lists of the API are maps by one of these, or hold texts.
+fn name(element: &Value) -> Option<&str> {
+    let keys = ["name", "groupName", "mountPath", "key", "resourceName"];
+    element.as_str().or_else(|| keys.iter().find_map(|key| element.get(key)?.as_str()))
+}
+
+/// Whether there is anything to judge: the object stays, and more of it changes than its metadata and status.
+///
+/// # Errors
+/// [`DecodeError`] when the object is no mapping.
+pub(super) fn changes(new: &str, old: Option<&str>) -> Result<bool, DecodeError> {
+    let members: Members<'_> = decode::object(new)?;
+    let metadata = members.get("metadata").copied().flatten();
+    let metadata: Meta = metadata.map_or(Ok(Meta::default()), |m| decode::object(m.get()))?;
+    // Nobody mends an object that goes away, and its finalizers must be able to leave.
+    if metadata.deletion_timestamp.is_some() {
+        return Ok(false);
+    }
+    let Some(old) = old else { return Ok(true) };
+    let before = serde_json::from_str::<Members<'_>>(old).ok();
+    Ok(before.is_none_or(|before| !same(&members, &before)))
+}
+
+type Members<'a> = Pairs<'a, Option<&'a RawValue>>;
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Meta {
+    #[serde(default)]
+    deletion_timestamp: Option<IgnoredAny>,
+}
+
+/// Whether two objects are the same beside their metadata and status. The API server writes both in one way.
+fn same(new: &Members<'_>, old: &Members<'_>) -> bool {
+    let text = |value: &Option<&RawValue>| value.map_or("null", RawValue::get).to_owned();
+    let told = |members: &Members<'_>| -> BTreeMap<String, String> {
+        let judged = members.iter().filter(|(key, _)| !matches!(*key, "metadata" | "status"));
+        judged.map(|(key, value)| (key.to_owned(), text(value))).collect()
+    };
+    told(new) == told(old)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_go_by_their_names() {
+        let named = Named::of(
+            r#"{"spec":{"a/b":[{"x":1},{"name":"n","env":[{"name":"E","value":"1"}]}],"args":["-x","v"]}}"#,
+        );
+        for (pointer, expected) in [
+            ("/spec/a~1b/1/env/0/value", "/spec/a~1b/=n/env/=E/value"),
+            ("/spec/a~1b/0/x", "/spec/a~1b/0/x"),
+            ("/spec/args/1", "/spec/args/=v"),
+            ("/spec/gone/7/name", "/spec/gone/7/name"),
+            ("", ""),
+        ] {
+            assert_eq!(named.path(pointer), expected);
+        }
+    }
+
+    #[test]
+    fn metadata_and_status_are_no_change() {
+        let of = |spec: &str, rest: &str| format!(r#"{{"kind":"K","spec":{spec}{rest}}}"#);
+        let old = of("{\"a\":1}", r#","metadata":{"labels":{}},"status":{"x":1}"#);
+        for (new, expected) in [
+            (of("{\"a\":1}", r#","metadata":{"name":"n"},"status":{}"#), false),
+            (of("{\"a\":2}", r#","metadata":{"labels":{}}"#), true),
+            (of("{\"a\":2}", r#","metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}"#), false),
+            (of("{\"a\":1}", r#","data":{}"#), true),
+        ] {
+            assert_eq!(changes(&new, Some(&old)), Ok(expected), "{new}");
+            assert_eq!(changes(&new, None), Ok(!new.contains("deletionTimestamp")), "{new}");
+        }
+    }
+}

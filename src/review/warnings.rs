@@ -1,0 +1,136 @@
+//! The warnings of an answer: bounded, the worst first, each once.
+
+use super::webhook::{Entry, Outcome};
+use crate::plan::{Edit, GKE_DOMAIN, ULIMITS_ANNOTATION};
+use crate::rules::{Finding, Severity};
+use crate::text::{count, printable};
+use std::collections::BTreeSet;
+
+/// Longest warning (characters). The API server cuts at 256 once all of them pass 4096
+/// (k8s.io/apiserver endpoints/filters/warning.go).
+const MAX_WARNING: usize = 199;
+/// Most warnings of one answer.
+const MAX_WARNINGS: usize = 15;
+/// Warnings of the findings, and lines for what was or will be injected. The same finding has the same text from
+/// every entry, so that the API server shows it once.
+pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
+    let decision = &outcome.decision;
+    let mut warnings = Vec::new();
+    let changes = &decision.plan.changes;
+    if !changes.is_empty() {
+        let verb = if outcome.entry == Entry::Audit { "would inject" } else { "injected" };
+        let profile = decision.profile.as_deref().unwrap_or("?");
+        warnings.push(line(&format!(
+            "fabric-admission {verb} {} (profile {profile})",
+            injected(changes.iter().map(|c| &c.edit))
+        )));
+    }
+    let to_come = to_come(outcome);
+    let mut findings = told(outcome).into_iter();
+    let most = MAX_WARNINGS - warnings.len() - to_come.len() - 1;
+    warnings.extend(findings.by_ref().take(most).map(|text| line(&text)));
+    let left = findings.count();
+    if left > 0 {
+        warnings.push(format!("fabric-admission: {left} more findings"));
+    }
+    warnings.extend(to_come);
+    warnings
+}
+
+/// The findings as texts. One that several templates of a workload share is told once, with the first of them.
+fn told(outcome: &Outcome) -> Vec<String> {
+    let findings = outcome.decision.findings.iter().filter(|f| f.severity >= Severity::Warning);
+    let text = |f: &Finding, at: &str| format!("{}{at} {}; {}", f.rule, f.message, f.fix);
+    if outcome.templates.is_empty() && !matches!(outcome.entry, Entry::Workload(_)) {
+        return findings.map(|f| text(f, "")).collect();
+    }
+    let mut groups: Vec<(&Finding, Vec<&str>)> = Vec::new();
+    // A hostile object has thousands of findings; what is beyond these is only counted.
+    for finding in findings.take(1_000) {
+        let of = outcome.templates.iter().map(|t| t.pointer.as_str());
+        let place = of.filter(|p| finding.path.starts_with(p)).max_by_key(|p| p.len());
+        let place = place.unwrap_or(&finding.path);
+        let same =
+            |f: &Finding| (f.rule, &f.message, &f.fix) == (finding.rule, &finding.message, &finding.fix);
+        match groups.iter_mut().find(|(first, _)| same(first)) {
+            Some((_, places)) if places.contains(&place) => {}
+            Some((_, places)) => places.push(place),
+            None => groups.push((finding, vec![place])),
+        }
+    }
+    let place = |places: &[&str]| match places {
+        [] | [""] => String::new(),
+        [one] => format!(" {one}:"),
+        [first, rest @ ..] => format!(" {first} and {} more:", rest.len()),
+    };
+    groups.into_iter().map(|(finding, places)| text(finding, &place(&places))).collect()
+}
+
+/// What the pods of a workload will get, each text once, for at most three templates that differ.
+fn to_come(outcome: &Outcome) -> Vec<String> {
+    let verb = if outcome.entry == Entry::Audit { "would inject" } else { "will inject" };
+    let mut lines: Vec<String> = Vec::new();
+    for template in &outcome.templates {
+        if template.plan.changes.is_empty() || lines.len() == 3 {
+            continue;
+        }
+        let what = injected(template.plan.changes.iter().map(|c| &c.edit));
+        let profile = template.profile.as_deref().unwrap_or("?");
+        let text = line(&format!("fabric-admission {verb} {what} into its pods (profile {profile})"));
+        if !lines.contains(&text) {
+            lines.push(text);
+        }
+    }
+    lines
+}
+
+fn line(text: &str) -> String {
+    let text = printable(text, MAX_WARNING - 1);
+    text.chars().take(MAX_WARNING).collect()
+}
+
+/// Kinds of things that changes set, in a few words.
+fn injected<'a>(edits: impl Iterator<Item = &'a Edit>) -> String {
+    let mut kinds: BTreeSet<u8> = BTreeSet::new();
+    let (mut env, mut lines, mut files) = (0, 0, 0);
+    for edit in edits {
+        match edit {
+            Edit::Networks { .. } => drop(kinds.insert(0)),
+            Edit::Quantity { .. } => drop(kinds.insert(1)),
+            Edit::Capability { .. } => drop(kinds.insert(2)),
+            Edit::ShmVolume { .. } | Edit::ShmMount { .. } => drop(kinds.insert(3)),
+            Edit::NodeSelector { .. } => drop(kinds.insert(4)),
+            Edit::NodeRequirement { .. } => drop(kinds.insert(5)),
+            Edit::Env { .. } => env += 1,
+            Edit::File { variables, .. } if !variables.is_empty() => lines += variables.len(),
+            Edit::File { .. } => files += 1,
+            Edit::Annotation { key, .. } if key.starts_with(ULIMITS_ANNOTATION) => drop(kinds.insert(6)),
+            Edit::Annotation { key, .. } if key.starts_with(GKE_DOMAIN) => drop(kinds.insert(0)),
+            // They only bring the others about.
+            Edit::Annotation { .. } | Edit::FilesVolume { .. } | Edit::FileMount { .. } => {}
+        }
+    }
+    let names =
+        ["networks", "RDMA resources", "IPC_LOCK", "/dev/shm", "node selector", "node affinity", "memlock"];
+    let mut words: Vec<String> =
+        kinds.iter().filter_map(|k| names.get(usize::from(*k))).map(|w| (*w).to_owned()).collect();
+    for (n, noun, place) in
+        [(env, "variable", ""), (lines, "variable", " in /etc/nccl.conf"), (files, "file", "")]
+    {
+        if n > 0 {
+            words.push(format!("{}{place}", count(n, noun)));
+        }
+    }
+    if words.is_empty() { "mounts of its files".to_owned() } else { words.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_are_short_and_printable() {
+        assert!(line(&"é\n".repeat(500)).chars().count() <= MAX_WARNING);
+        assert!(!line("a\u{1b}[31m\nb").contains(char::is_control));
+    }
+}

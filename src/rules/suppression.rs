@@ -1,0 +1,213 @@
+//! FAB815, and what it is about: annotations that set findings aside. A finding that is set aside stays visible with
+//! its reason, and counts for no verdict.
+
+use super::{Finding, Findings, Meta, Rule, Severity, Waiver, find};
+use crate::fabric::Ignorable;
+use crate::text::{count, nearest, printable, token};
+
+/// Annotations that set findings aside: this and the id of the rule.
+pub const IGNORE_PREFIX: &str = "fabric-admission.dev/ignore.";
+
+/// Most such annotations of one object that are read. They are a tenant's text.
+const MAX_IGNORED: usize = 32;
+/// Longest reason that is kept (characters).
+const MAX_REASON: usize = 200;
+
+/// A finding that does not count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suppressed {
+    /// The finding.
+    pub finding: Finding,
+    /// Why, as the annotation says.
+    pub reason: String,
+}
+
+/// How far findings may be set aside, and who says so.
+#[derive(Debug, Clone, Copy)]
+pub struct Limit<'a> {
+    /// How far.
+    pub ignorable: Ignorable,
+    /// The profile that says so; `None`: the cluster's setting.
+    pub profile: Option<&'a str>,
+}
+
+/// FAB815.
+pub(super) struct Ignoring;
+
+static IGNORING: Meta = Meta {
+    id: "FAB815",
+    severity: Severity::Warning,
+    summary: "an annotation that should set findings aside and does not",
+    what: "An annotation `fabric-admission.dev/ignore.FABnnn` of a pod, template or object names no rule, gives no \
+           reason, or names a rule that cannot be set aside: one that keeps namespaces apart, one for what the API \
+           server refuses, or one with an error that the profile does not let go. As information: nothing was found \
+           that it would set aside.",
+    why: "What was meant to be ignored counts all the same; and an annotation that has outlived its reason hides the \
+          next fault.",
+    fix: "Write the id of the rule as it is reported, with the reason as the value. Errors are set aside only under a \
+          profile with `ignorable: errors`, or with `--ignorable errors` where there is no profile. Drop annotations \
+          that set nothing aside.",
+    bad: r#"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  base: ethernet-tcp
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  annotations:
+    fabric-admission.dev/profile: site
+    fabric-admission.dev/ignore.FAB402: ""
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources: {limits: {nvidia.com/gpu: 1}}
+"#,
+    good: r#"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  base: ethernet-tcp
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  annotations:
+    fabric-admission.dev/profile: site
+    fabric-admission.dev/ignore.FAB402: "the plugin of this image reads words"
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    env:
+    - {name: NCCL_CROSS_NIC, value: "on"}
+    resources: {limits: {nvidia.com/gpu: 1}}
+"#,
+    sources: &["docs/suppressions.md"],
+    since: "0.1.0",
+    kinds: &[],
+    also: &[],
+    waiver: Waiver::Itself,
+};
+
+impl Rule for Ignoring {
+    fn meta(&self) -> &'static Meta {
+        &IGNORING
+    }
+}
+
+/// Rules that speak at one point of admission alone: that nothing of them is found elsewhere means nothing.
+const OF_ONE_POINT: &[&str] = &["FAB802", "FAB809", "FAB811", "FAB812", "FAB813"];
+
+/// Takes out what annotations set aside, and adds what is wrong with those annotations.
+pub fn set_aside<'a>(
+    annotations: impl Iterator<Item = (&'a str, &'a str)>,
+    limit: Limit<'_>,
+    findings: &mut Vec<Finding>,
+) -> Vec<Suppressed> {
+    let mut suppressed = Vec::new();
+    let mut told = Vec::new();
+    let mut out = Findings::new(&IGNORING, &mut told);
+    let mut read: Vec<&str> = Vec::new();
+    let mut left = 0_usize;
+    for (key, value) in annotations {
+        let Some(id) = key.strip_prefix(IGNORE_PREFIX) else { continue };
+        // A key given twice counts with its last value; the API server never sends one.
+        if read.contains(&id) {
+            continue;
+        }
+        if read.len() == MAX_IGNORED {
+            left += 1;
+            continue;
+        }
+        read.push(id);
+        let path = format!("/metadata/annotations/{}", token(&printable(key, 317)));
+        one(id, value, &path, limit, findings, &mut suppressed, &mut out);
+    }
+    if left > 0 {
+        let (annotations, are) = (count(left, "annotation"), if left == 1 { "is" } else { "are" });
+        out.add(
+            "/metadata/annotations",
+            format!("{annotations} {IGNORE_PREFIX}* beyond the first {MAX_IGNORED} {are} not read"),
+            "drop those that set nothing aside",
+        );
+    }
+    findings.append(&mut told);
+    suppressed
+}
+
+fn one(
+    id: &str,
+    value: &str,
+    path: &str,
+    limit: Limit<'_>,
+    findings: &mut Vec<Finding>,
+    suppressed: &mut Vec<Suppressed>,
+    out: &mut Findings<'_>,
+) {
+    let Some(rule) = find(id).map(Rule::meta) else {
+        let ids = super::RULES.iter().map(|r| r.meta().id);
+        let hint = match nearest(&id.to_ascii_uppercase(), ids) {
+            Some(near) => format!("did you mean {IGNORE_PREFIX}{near}?"),
+            None => "name a rule as `fabric-admission rules list` has it".to_owned(),
+        };
+        out.add(path, format!("there is no rule {:?}; nothing is ignored", printable(id, 40)), hint);
+        return;
+    };
+    let id = rule.id;
+    if value.trim().is_empty() {
+        out.add(
+            path,
+            format!("{id} is not ignored: the annotation gives no reason"),
+            "write the reason as the value",
+        );
+        return;
+    }
+    let why_not = match rule.waiver {
+        Waiver::Allowed => None,
+        Waiver::Isolation => Some("it keeps namespaces apart"),
+        Waiver::Api => Some("the API server refuses such an object"),
+        Waiver::Itself => Some("it is about such annotations"),
+    };
+    if let Some(why_not) = why_not {
+        out.add(path, format!("{id} is never ignored: {why_not}"), "mend what it finds, drop the annotation");
+        return;
+    }
+    let (mut set_aside, mut errors) = (0_usize, false);
+    findings.retain(|finding| {
+        if finding.rule != id {
+            return true;
+        }
+        if finding.severity == Severity::Error && limit.ignorable == Ignorable::Warnings {
+            errors = true;
+            return true;
+        }
+        set_aside += 1;
+        suppressed.push(Suppressed { finding: finding.clone(), reason: printable(value.trim(), MAX_REASON) });
+        false
+    });
+    if errors {
+        let (by, fix) = match limit.profile {
+            Some(name) => (
+                format!("profile {name} lets no errors be ignored"),
+                format!("mend it, or ask for `ignorable: errors` in profile {name}"),
+            ),
+            None => (
+                "without a profile no errors are ignored".to_owned(),
+                "mend it, or ask the cluster's administrators for `--ignorable errors`".to_owned(),
+            ),
+        };
+        out.add(path, format!("an error of {id} is not ignored: {by}"), fix);
+    } else if set_aside == 0 && !OF_ONE_POINT.contains(&id) {
+        out.add_as(
+            Severity::Info,
+            path,
+            format!("nothing of {id} is found that the annotation would set aside"),
+            "drop the annotation",
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! What a rule on workloads sees: an object that makes pods, with all of its templates side by side.
+
+use crate::fabric::Resolution;
+use crate::plan::overlay::Overlay;
+use crate::plan::{Edit, Plan};
+use crate::pod::gang::Gang;
+use crate::pod::template::Maker;
+use crate::pod::view::Metadata;
+use crate::pod::{Demands, PodView};
+use crate::snapshot::{NamespaceFacts, Snapshot};
+
+/// What a rule on workloads sees. An object that wraps others, such as an AppWrapper, gives one context for each of
+/// them: templates of different jobs have nothing to do with each other.
+#[derive(Debug, Clone, Copy)]
+pub struct WorkloadContext<'a> {
+    /// Whether the answer goes to the workload's owner, who may not read other namespaces.
+    pub tenant_view: bool,
+    /// The object that makes the pods, with its place in the one that was given.
+    pub maker: &'a Maker<'a>,
+    /// Its metadata.
+    pub metadata: Option<&'a Metadata<'a>>,
+    /// Whether its pods work together, where it says so.
+    pub gang: Option<&'a Gang>,
+    /// Its namespace.
+    pub namespace: &'a str,
+    /// What is known of the namespace.
+    pub namespace_facts: Option<&'a NamespaceFacts>,
+    /// Its pod templates.
+    pub templates: &'a [WorkloadTemplate<'a>],
+    /// Everything else that is known.
+    pub snapshot: &'a Snapshot,
+}
+
+/// One pod template of a workload.
+#[derive(Debug, Clone, Copy)]
+pub struct WorkloadTemplate<'a> {
+    /// JSON pointer in the object that was given.
+    pub pointer: &'a str,
+    /// What its pods are called among the others; empty where nothing says so.
+    pub role: &'a str,
+    /// Pods that are made from it at a time (count), where that is known.
+    pub pods: Option<u64>,
+    /// The template.
+    pub pod: &'a PodView<'a>,
+    /// What was found about it; `None` where it asks for nothing that we look at.
+    pub asked: Option<Asked<'a>>,
+}
+
+/// What was found about a template in scope.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// What its containers ask of accelerators.
+    pub demands: &'a Demands,
+    /// How the profile was found.
+    pub resolution: &'a Resolution,
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The template with the plan laid over it.
+    pub overlay: Overlay<'a>,
+}
+
+impl<'a> WorkloadContext<'a> {
+    /// Templates in scope.
+    pub fn asked(&self) -> impl Iterator<Item = (&'a WorkloadTemplate<'a>, Asked<'a>)> {
+        self.templates.iter().filter_map(|t| Some((t, t.asked?)))
+    }
+}
+
+impl WorkloadTemplate<'_> {
+    /// Its role, or its place where it has none.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        if self.role.is_empty() { self.pointer } else { self.role }
+    }
+}
+
+impl Asked<'_> {
+    /// Units of RDMA devices that a pod gets, as far as names and the profile tell.
+    #[must_use]
+    pub fn rdma_units(&self) -> i64 {
+        let profile = self.resolution.profile().map(|(p, _)| p).filter(|p| p.transport.is_verbs());
+        let served = |name: &str| profile.is_some_and(|p| p.serves_resource(name)) || super::names_rdma(name);
+        let mut units = 0_i64;
+        for (index, container) in self.overlay.pod().containers().iter().enumerate() {
+            let planned = self.plan.of_container(index).iter().filter_map(|change| match &change.edit {
+                Edit::Quantity { name, .. } => Some(name.as_str()),
+                _ => None,
+            });
+            let mut names: Vec<&str> =
+                container.resource_names().chain(planned).filter(|n| served(n)).collect();
+            names.sort_unstable();
+            names.dedup();
+            let of = |name: &&str| self.overlay.units(index, container, name);
+            units = names.iter().map(of).fold(units, i64::saturating_add);
+        }
+        units
+    }
+}
