@@ -22,6 +22,8 @@ pub struct Authority {
     pub until: i64,
     /// Its common name, where the subject has nothing else.
     pub name: Option<String>,
+    /// Whether it may sign others.
+    pub signs: bool,
 }
 
 impl Authority {
@@ -60,7 +62,7 @@ impl Authority {
     pub fn of(der: &[u8]) -> Option<Self> {
         let fields = der::fields(der)?;
         let name = der::common_name(fields.subject).map(str::to_owned);
-        Some(Self { pem: pem(der), from: fields.from, until: fields.until, name })
+        Some(Self { pem: pem(der), from: fields.from, until: fields.until, name, signs: fields.signs })
     }
 
     /// Whether we made it, by its name.

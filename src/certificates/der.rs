@@ -12,16 +12,26 @@ pub struct Fields<'a> {
     pub subject: &'a [u8],
     /// SubjectPublicKeyInfo as it is encoded.
     pub key: &'a [u8],
+    /// Whether it may sign others: Go asks for `cA` of a root as well, and for `keyCertSign` where key usage is told
+    /// (crypto/x509, CheckSignatureFrom).
+    pub signs: bool,
 }
 
 const SEQUENCE: u8 = 0x30;
 const SET: u8 = 0x31;
 const VERSION: u8 = 0xa0;
-/// id-at-commonName, 2.5.4.3.
+const EXTENSIONS: u8 = 0xa3;
+const OCTETS: u8 = 0x04;
+/// id-ce-basicConstraints, id-ce-keyUsage, id-at-commonName.
+const BASIC_CONSTRAINTS: [u8; 5] = [0x06, 0x03, 0x55, 0x1d, 0x13];
+const KEY_USAGE: [u8; 5] = [0x06, 0x03, 0x55, 0x1d, 0x0f];
 const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
 
-/// The first element: its tag, its content, the whole of it, and what follows.
-fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8], &[u8])> {
+/// An element: its tag, its content, the whole of it, and what follows.
+type Element<'a> = (u8, &'a [u8], &'a [u8], &'a [u8]);
+
+/// The first element.
+fn element(bytes: &[u8]) -> Option<Element<'_>> {
     let (&tag, rest) = bytes.split_first()?;
     let (&first, rest) = rest.split_first()?;
     let (length, rest) = match first {
@@ -58,11 +68,39 @@ pub fn fields(der: &[u8]) -> Option<Fields<'_>> {
     }
     let (validity, rest) = inside(rest, SEQUENCE)?;
     let (_, _, subject, rest) = element(rest)?;
-    let (_, _, key, _) = element(rest)?;
+    let (_, _, key, rest) = element(rest)?;
     let (tag, from, _, until) = element(validity)?;
     let from = time(tag, from)?;
     let (tag, until, _, _) = element(until)?;
-    Some(Fields { from, until: time(tag, until)?, subject, key })
+    Some(Fields { from, until: time(tag, until)?, subject, key, signs: signs(rest) })
+}
+
+/// Whether the extensions, which end the certificate, let it sign others.
+fn signs(mut rest: &[u8]) -> bool {
+    let (mut authority, mut usage) = (false, true);
+    while let Some((tag, content, _, after)) = element(rest) {
+        rest = after;
+        let Some((mut list, _)) = (tag == EXTENSIONS).then(|| inside(content, SEQUENCE)).flatten() else {
+            continue;
+        };
+        while let Some((extension, others)) = inside(list, SEQUENCE) {
+            list = others;
+            // Between name and value there may be a boolean: whether it is critical.
+            let value = |rest| match element(rest) {
+                Some((0x01, _, _, rest)) => inside(rest, OCTETS),
+                _ => inside(rest, OCTETS),
+            };
+            if let Some((value, _)) = extension.strip_prefix(&BASIC_CONSTRAINTS).and_then(value) {
+                let first = inside(value, SEQUENCE).and_then(|(content, _)| element(content));
+                authority = matches!(first, Some((0x01, [flag], _, _)) if *flag != 0);
+            }
+            if let Some((value, _)) = extension.strip_prefix(&KEY_USAGE).and_then(value) {
+                // The first byte counts unused bits; keyCertSign is bit 5.
+                usage = matches!(inside(value, 0x03), Some(([_, bits, ..], _)) if bits & 0x04 != 0);
+            }
+        }
+    }
+    authority && usage
 }
 
 /// The common name of a subject that has nothing else; what we make has no more, and of another we could not write the
@@ -145,6 +183,25 @@ mod tests {
     }
 
     #[test]
+    fn who_may_sign_is_told_by_extensions() {
+        use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, KeyUsagePurpose};
+        let ca = || IsCa::Ca(BasicConstraints::Constrained(0));
+        for (is_ca, usages, expected) in [
+            (ca(), vec![KeyUsagePurpose::KeyCertSign], true),
+            (ca(), vec![KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::KeyCertSign], true),
+            (ca(), Vec::new(), true),
+            (ca(), vec![KeyUsagePurpose::DigitalSignature], false),
+            (IsCa::ExplicitNoCa, Vec::new(), false),
+            (IsCa::NoCa, vec![KeyUsagePurpose::KeyCertSign], false),
+        ] {
+            let mut params = CertificateParams::new(vec!["x".to_owned()]).unwrap();
+            (params.is_ca, params.key_usages) = (is_ca.clone(), usages.clone());
+            let made = params.self_signed(&KeyPair::generate().unwrap()).unwrap();
+            assert_eq!(fields(made.der()).unwrap().signs, expected, "{is_ca:?} {usages:?}");
+        }
+    }
+
+    #[test]
     fn a_certificate_is_read_and_its_parts_are_not() {
         let key = rcgen::KeyPair::generate().unwrap();
         let mut params = rcgen::CertificateParams::new(Vec::new()).unwrap();
@@ -155,7 +212,7 @@ mod tests {
         let made = params.self_signed(&key).unwrap();
         let read = fields(made.der()).unwrap();
         assert_eq!((read.from, read.until), (1_795_219_200, 2_556_144_000));
-        assert_eq!(common_name(read.subject), Some("a CA"));
+        assert_eq!((common_name(read.subject), read.signs), (Some("a CA"), false));
         assert_eq!(read.key, rcgen::PublicKeyData::subject_public_key_info(&key));
         for end in 0..made.der().len() {
             assert_eq!(fields(&made.der()[..end]), None, "{end}");

@@ -83,7 +83,7 @@ mod tests {
     use crate::certificates::{Authority, Key, Signer};
 
     fn authority(pem: &str) -> Authority {
-        Authority { pem: pem.to_owned(), from: 0, until: 10_000, name: None }
+        Authority { pem: pem.to_owned(), from: 0, until: 10_000, name: None, signs: true }
     }
 
     fn record(pem: &str) -> Record {

@@ -13,7 +13,9 @@ use super::lives::Lives;
 use super::record::{Record, Signer};
 
 /// CAs of the past that are kept. More come only of several emergencies in a row.
-const MAX_PREVIOUS: usize = 4;
+const MAX_PREVIOUS: usize = 8;
+/// CAs of the past with which no next one is staged: whoever asks for one again and again waits for the drain.
+const CROWDED: usize = 4;
 
 /// A write to the Secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -171,7 +173,8 @@ pub fn next(
             None => return Step::Write(Change::Wait),
         }
     }
-    if staged.is_none() && (record.rotate || due(record, now, lives)) {
+    let room = record.previous.len() < CROWDED;
+    if staged.is_none() && room && (record.rotate || due(record, now, lives)) {
         return Step::Write(Change::Stage);
     }
     Step::Rest
@@ -234,10 +237,10 @@ pub fn advance(
             };
             let mut previous: Vec<Authority> = record.current.iter().map(|s| s.authority.clone()).collect();
             // What was staged may be in caBundles, but nobody has signed with it.
-            previous.append(&mut record.previous);
             if change.is_emergency() {
                 previous.extend(trusted.iter().cloned());
             }
+            previous.append(&mut record.previous);
             record.previous = retired(previous, &signer, now);
             record.current = Ok(signer);
             record.next = None;

@@ -14,6 +14,8 @@ mod drift;
 mod leaf;
 mod lives;
 mod machine;
+#[cfg(test)]
+mod model_tests;
 mod record;
 pub mod secret;
 

@@ -2,6 +2,7 @@
 
 mod budgets;
 mod certs;
+mod clients;
 mod explain;
 mod input;
 mod review;
@@ -30,7 +31,7 @@ enum Command {
     /// Explain a rule: what it looks at, why it matters, how to mend it
     Explain(explain::Arguments),
     /// Serve the admission webhook
-    Serve(serve::Arguments),
+    Serve(Box<serve::Arguments>),
     /// Certificates for trying out
     Certs(certs::Arguments),
     /// The rules

@@ -2,6 +2,7 @@
 
 use super::Exit;
 use super::budgets::Budgets;
+use super::clients::Clients;
 use super::input::{Choice, facts_from_files, files};
 use crate::cluster::{self, Pace};
 use crate::server::{self, Facts, Live, Look, Settings, Source, StatusWriter};
@@ -60,6 +61,8 @@ pub(super) struct Arguments {
     lame_duck: f64,
     #[command(flatten)]
     budgets: Budgets,
+    #[command(flatten)]
+    clients: Clients,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -109,6 +112,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         admin_bind: arguments.admin_bind,
         certificate,
         tls12: arguments.tls.tls12(),
+        clients: arguments.clients.settings(arguments.tls.poll()),
         network_objects: match arguments.network_objects {
             NetworkObjects::Off => None,
             NetworkObjects::Audit => Some(Mode::Audit),
@@ -163,6 +167,16 @@ fn live_facts(
     arguments: &Arguments,
     builder: Builder,
 ) -> Result<(Runtime, Live), Box<dyn std::error::Error>> {
+    // A kind on which nothing happens is heard of once in each watch.
+    if arguments.stale_after < 2.0 * arguments.watch_timeout {
+        let (stale, watch) = (arguments.stale_after, arguments.watch_timeout);
+        return Err(format!(
+            "--stale-after {stale} is less than twice --watch-timeout {watch}: quiet kinds would count as old (FAB813) \
+             between two watches; expected is at least {}",
+            2.0 * watch
+        )
+        .into());
+    }
     let watching = start_runtime(1)?;
     let client = watching.block_on(cluster::client::connect(arguments.kubeconfig.as_deref(), None))?;
     let pace = Pace {

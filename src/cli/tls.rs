@@ -114,6 +114,11 @@ fn duration(text: &str) -> Result<i64, String> {
 }
 
 impl Tls {
+    /// Between two looks at files.
+    pub(super) fn poll(&self) -> Duration {
+        Duration::from_secs_f64(self.tls_poll.max(0.05))
+    }
+
     /// Whether TLS 1.2 is spoken beside 1.3.
     pub(super) fn tls12(&self) -> bool {
         self.tls_min_version == TlsVersion::V1_2
@@ -143,7 +148,7 @@ impl Tls {
                 let (Some(cert), Some(key)) = (self.tls_cert.clone(), self.tls_key.clone()) else {
                     return Err("--tls-mode files needs --tls-cert and --tls-key".to_owned());
                 };
-                let poll = Duration::from_secs_f64(self.tls_poll.max(0.05));
+                let poll = self.poll();
                 return Ok(Certificate::Files { cert, key, poll });
             }
         };

@@ -125,7 +125,11 @@ impl Connection {
                 tls
             }
             Ok(Err(error)) => {
-                state.metrics.handshake(Handshake::Failed);
+                state.metrics.handshake(if of_client(&error) {
+                    Handshake::Refused
+                } else {
+                    Handshake::Failed
+                });
                 tracing::debug!(%error, "TLS handshake failed");
                 return;
             }
@@ -186,6 +190,12 @@ impl Connection {
         }
         state.metrics.disconnected();
     }
+}
+
+/// Whether a handshake failed for want of the right client certificate.
+fn of_client(error: &std::io::Error) -> bool {
+    let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    matches!(of_tls, Some(rustls::Error::NoCertificatesPresented | rustls::Error::InvalidCertificate(_)))
 }
 
 /// Ends once nothing is under way on a connection that is to end. hyper itself closes those that had a request; of one

@@ -25,6 +25,7 @@ pub struct Metrics {
     held: Gauge,
     certificate_reloads: Family<ReloadLabel, Counter>,
     facts_reloads: Family<ReloadLabel, Counter>,
+    client_ca_reloads: Family<ReloadLabel, Counter>,
     watches: super::watch_metrics::WatchMetrics,
     certificates: super::certificate_metrics::CertificateMetrics,
     certificate_loaded_at: Gauge,
@@ -86,6 +87,8 @@ pub enum Handshake {
     Failed,
     /// The client was too slow.
     Timeout,
+    /// The client has no certificate, or one that does not do.
+    Refused,
 }
 
 impl EncodeLabelValue for Handshake {
@@ -94,6 +97,7 @@ impl EncodeLabelValue for Handshake {
             Self::Ok => "ok",
             Self::Failed => "failed",
             Self::Timeout => "timeout",
+            Self::Refused => "client_refused",
         };
         EncodeLabelValue::encode(&name, encoder)
     }
@@ -219,6 +223,12 @@ impl Metrics {
             "Changed files of profiles and facts, by what became of them",
             facts_reloads.clone(),
         );
+        let client_ca_reloads = Family::<ReloadLabel, Counter>::default();
+        registry.register(
+            "client_ca_reloads",
+            "Looks at the file of the clients' CA that found another",
+            client_ca_reloads.clone(),
+        );
         let certificate_reloads = Family::<ReloadLabel, Counter>::default();
         registry.register(
             "certificate_reloads",
@@ -251,6 +261,7 @@ impl Metrics {
             held,
             certificate_reloads,
             facts_reloads,
+            client_ca_reloads,
             watches,
             certificates,
             certificate_loaded_at,
@@ -305,6 +316,11 @@ impl Metrics {
     /// Notes that the files could not be used.
     pub fn certificate_failed(&self) {
         self.certificate_reloads.get_or_create(&ReloadLabel { result: "failed" }).inc();
+    }
+    /// Notes that another CA of clients counts, or that its file could not be used.
+    pub fn client_ca_loaded(&self, well: bool) {
+        let result = if well { "ok" } else { "failed" };
+        self.client_ca_reloads.get_or_create(&ReloadLabel { result }).inc();
     }
     /// Notes that other profiles and facts came into use.
     pub fn facts_loaded(&self) {

@@ -6,9 +6,11 @@ mod admin;
 mod budgets;
 mod certificate_metrics;
 pub mod certificates;
+mod clients;
 mod facts;
 mod limits;
 mod metrics;
+mod names;
 mod routes;
 mod table;
 pub mod tls;
@@ -27,6 +29,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch as channel;
 
+pub use clients::{ClientSettings, Clients};
 pub use facts::{Look, Source};
 pub use limits::Limits;
 pub use metrics::Metrics;
@@ -42,6 +45,8 @@ pub struct Settings {
     pub certificate: Certificate,
     /// Whether TLS 1.2 is spoken beside 1.3.
     pub tls12: bool,
+    /// Who may call; `None` where that is not asked.
+    pub clients: Option<ClientSettings>,
     /// What is done about network objects; `None` answers without a look.
     pub network_objects: Option<Mode>,
     /// How long new connections are still taken after a signal to stop.
@@ -152,6 +157,7 @@ pub async fn run(
     facts: Facts,
     listening: impl FnOnce(SocketAddr, SocketAddr),
 ) -> Result<(), StartError> {
+    let clients = settings.clients.map(|of| Clients::load(of).map(Arc::new)).transpose()?;
     let (store, served, standing) = match &settings.certificate {
         Certificate::Files { cert, key, .. } => {
             let store = Arc::new(tls::Store::load(cert, key)?);
@@ -160,7 +166,7 @@ pub async fn run(
         }
         Certificate::Cluster(_) => (None, Arc::default(), certificates::Standing::waiting()),
     };
-    let config = tls::server_config(Arc::clone(&served), settings.tls12)?;
+    let config = tls::server_config(Arc::clone(&served), settings.tls12, clients.clone())?;
     let bind = async |address| {
         TcpListener::bind(address).await.map_err(|source| StartError::Bind { address, source })
     };
@@ -199,6 +205,7 @@ pub async fn run(
             })
         }
     };
+    let clients = clients.map(|clients| tokio::spawn(clients::reload(clients, Arc::clone(&state))));
     let mut writing = None;
     let following = match facts {
         Facts::Fixed => None,
@@ -220,6 +227,9 @@ pub async fn run(
         let _ = tokio::time::timeout(Duration::from_secs(3), writing).await;
     }
     certificate.abort();
+    if let Some(clients) = clients {
+        clients.abort();
+    }
     if let Some(following) = following {
         following.abort();
     }

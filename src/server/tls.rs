@@ -5,9 +5,10 @@
 //! of it after the first time. Reading the files and comparing their content does.
 
 use super::State;
+use super::clients::{self, Clients};
 use arc_swap::ArcSwapOption;
 use rustls::crypto::CryptoProvider;
-use rustls::server::{ClientHello, ResolvesServerCert, ServerConfig};
+use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert, ServerConfig};
 use rustls::sign::CertifiedKey;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
@@ -207,13 +208,20 @@ pub(super) fn certified(
 ///
 /// # Errors
 /// [`TlsError::Config`] when the library refuses the versions.
-pub fn server_config(served: Arc<Served>, tls12: bool) -> Result<Arc<ServerConfig>, TlsError> {
+pub fn server_config(
+    served: Arc<Served>,
+    tls12: bool,
+    clients: Option<Arc<Clients>>,
+) -> Result<Arc<ServerConfig>, TlsError> {
     let versions: &[&rustls::SupportedProtocolVersion] =
         if tls12 { &[&rustls::version::TLS13, &rustls::version::TLS12] } else { &[&rustls::version::TLS13] };
     let mut config = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(versions)?
-        .with_no_client_auth()
+        .with_client_cert_verifier(clients::verifier(clients))
         .with_cert_resolver(served);
+    // The API server resumes no session, and one that was resumed would not be asked for its certificate again.
+    config.session_storage = Arc::new(NoServerSessionStorage {});
+    config.send_tls13_tickets = 0;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
 }

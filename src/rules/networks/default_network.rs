@@ -1,6 +1,8 @@
 //! FAB109: the annotation that replaces the cluster's network for one pod.
 
+use super::annotation::short_form;
 use crate::multus::{DEFAULT_NETWORK_ANNOTATION, parse};
+use crate::rules::cel::{self, Cel, Check};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{printable, token};
 
@@ -86,5 +88,25 @@ impl Rule for DefaultNetwork {
                 "name one network; further ones belong into k8s.v1.cni.cncf.io/networks",
             ),
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        let text = "variables.annotations[?'v1.multus-cni.io/default-network'].orValue('')";
+        let wrong = format!(
+            "!object.spec.?hostNetwork.orValue(false) && variables.defaultNetwork.contains(',') &&\n\
+             variables.defaultNetwork.matches({})",
+            cel::literal(&short_form())
+        );
+        let check = Check {
+            severity: Severity::Error,
+            wrong: wrong.into(),
+            message: "several default networks; Multus takes exactly one; further ones belong into \
+                      k8s.v1.cni.cncf.io/networks",
+            names: None,
+        };
+        Some(Cel {
+            variables: vec![("defaultNetwork", text.into())],
+            checks: vec![check],
+            beyond: Some("JSON lists, text that Multus cannot read, and the namespace in which it looks"),
+        })
     }
 }

@@ -1,6 +1,8 @@
 //! FAB105: two attachments of a pod under one interface name.
 
 use super::annotation::annotation_path;
+use super::annotation::{CEL_NETWORKS, short_form};
+use crate::rules::cel::{self, Cel, Check};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
 use std::collections::HashMap;
@@ -95,5 +97,50 @@ impl Rule for Interfaces {
                 );
             }
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        let items = format!(
+            "!object.spec.?hostNetwork.orValue(false) && variables.networks.matches({}) ?\n\
+             variables.networks.split(',') : []",
+            cel::literal(&short_form())
+        );
+        let interfaces = "variables.items.filter(i, i.contains('@')).map(i, i.split('@')[1].trim())";
+        // Each beside each: no longer a list than CEL may walk.
+        let twice = "variables.interfaces.size() <= 100 && variables.interfaces.exists(i,\n\
+                     variables.interfaces.filter(j, j == i).size() > 1)";
+        // The first item is net1, unless it says otherwise.
+        let by_place = "variables.items.exists(i, i.matches('@net[1-9][0-9]{0,2}[ ]*$') &&\n\
+                        int(i.split('@net')[1].trim()) <= variables.items.size() &&\n\
+                        !variables.items[int(i.split('@net')[1].trim()) - 1].contains('@'))";
+        let check = |wrong: &'static str, message| Check {
+            severity: Severity::Error,
+            wrong: wrong.into(),
+            message,
+            names: None,
+        };
+        Some(Cel {
+            variables: vec![
+                ("networks", CEL_NETWORKS.into()),
+                ("items", items.into()),
+                ("interfaces", interfaces.into()),
+            ],
+            checks: vec![
+                check(
+                    "variables.interfaces.exists(i, i in ['eth0', 'lo'])",
+                    "a network asks for interface eth0 or lo, which the pod has already; give every network an \
+                     interface of its own, such as rail0, rail1",
+                ),
+                check(
+                    twice,
+                    "two networks ask for one interface; give every network an interface of its own, such as rail0, rail1",
+                ),
+                check(
+                    by_place,
+                    "a network asks for an interface that another one gets by its place; name the interfaces of all \
+                     networks, or of none",
+                ),
+            ],
+            beyond: Some("JSON lists, and more than 100 networks"),
+        })
     }
 }

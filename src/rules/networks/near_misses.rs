@@ -1,6 +1,7 @@
 //! FAB107: pod annotations that look as if they attached a network.
 
 use crate::multus::{NETWORKS_ANNOTATION, NODE_SELECTOR_ANNOTATION, RESOURCE_ANNOTATION};
+use crate::rules::cel::{Cel, Check};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{printable, token};
 
@@ -61,6 +62,25 @@ impl Rule for NearMisses {
             let shown = printable(key, 100);
             findings.add(format!("/metadata/annotations/{}", token(key)), format!("{shown} {message}"), fix);
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        let odd = "variables.annotations.filter(k, k in ['k8s.v1.cni.cncf.io/resourceName', 'k8s.v1.cni.cncf.io/nodeSelector',\n\
+                   'mellanox.infiniband.app'] || k == 'networks' && !variables.hasNetworks || k == 'guid' && variables.hasNetworks ||\n\
+                   k != 'k8s.v1.cni.cncf.io/networks' &&\n\
+                   k.matches('^(.*[.])?cni[.]cncf[.]io/(?i:networks?|nets|network-attachments)$'))";
+        let check = Check {
+            severity: Severity::Warning,
+            wrong: "variables.oddKeys.size() > 0".into(),
+            message: "Multus reads networks of a pod from annotation k8s.v1.cni.cncf.io/networks alone, and nothing reads \
+                      these here",
+            names: Some("oddKeys"),
+        };
+        let has = "'k8s.v1.cni.cncf.io/networks' in variables.annotations";
+        Some(Cel {
+            variables: vec![("hasNetworks", has.into()), ("oddKeys", odd.into())],
+            checks: vec![check],
+            beyond: None,
+        })
     }
 }
 

@@ -36,6 +36,8 @@ pub(super) struct Keeper {
     /// The CA that every caBundle trusts, and since when.
     trusted: Option<(String, Instant)>,
     verified: Option<Instant>,
+    /// When this round began: no look was earlier.
+    began: Instant,
     told: BTreeMap<&'static str, String>,
 }
 
@@ -70,16 +72,21 @@ impl Keeper {
             emergencies: Drift::default(),
             trusted: None,
             verified: None,
+            began: Instant::now(),
             told: BTreeMap::new(),
         }
     }
 
     /// One round; the pause until the next, where it is not the usual one.
     pub(super) async fn round(&mut self) -> Option<Duration> {
+        // Before the looks: who is suspended in between must not sign a leaf that outlives what it saw.
+        let now = self.settings.clock.now();
+        self.began = Instant::now();
+        // The Secret last: what is written into a configuration is never older than what was read of it. Of two who read
+        // in another order one could put an old caBundle back.
         let [a, b] = Kind::ALL;
-        let objects = &self.objects;
-        let (found, a, b) =
-            tokio::join!(objects.secret(), objects.configuration(a), objects.configuration(b));
+        let (a, b) = tokio::join!(self.objects.configuration(a), self.objects.configuration(b));
+        let found = self.objects.secret().await;
         for (sight, read) in self.sights.iter_mut().zip([a, b]) {
             match read {
                 Ok(read) => (sight.read, sight.unread) = (Some(read), None),
@@ -89,7 +96,6 @@ impl Keeper {
                 }
             }
         }
-        let now = self.settings.clock.now();
         let found = match found {
             Ok(found) => {
                 self.fault = None;
@@ -157,7 +163,8 @@ impl Keeper {
 
     /// Signs another leaf where that is due.
     fn sign(&mut self, record: &Record, looks: &[Look], fresh: bool, now: i64) {
-        let settled = self.trusted.as_ref().is_some_and(|(_, since)| since.elapsed() >= self.settle());
+        let age = |since: Instant| self.began.saturating_duration_since(since);
+        let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle());
         let verifies = self.problems(now).is_empty();
         let Some(reason) = due(self.leaf.as_ref(), record, looks, (fresh, verifies, settled), now) else {
             return;
@@ -367,7 +374,7 @@ impl Keeper {
         let mut pause = None;
         if problems.is_empty() {
             let since = *self.verified.get_or_insert_with(Instant::now);
-            let left = self.settle().saturating_sub(since.elapsed());
+            let left = self.settle().saturating_sub(self.began.saturating_duration_since(since));
             if !left.is_zero() {
                 problems
                     .push("the caBundle is right since a moment; API servers need some to see it".to_owned());

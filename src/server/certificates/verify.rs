@@ -24,14 +24,16 @@ pub(super) fn chain(chain: &[CertificateDer<'_>], bundle: &[u8], name: &str, now
     for der in CertificateDer::pem_slice_iter(bundle).filter_map(Result::ok) {
         let Some(root) = Authority::of(&der) else { continue };
         found += 1;
-        if root.valid(now) {
+        if root.valid(now) && root.signs {
             let _ = roots.add(der);
         }
     }
     if roots.is_empty() {
         return Err(match found {
             0 => "the caBundle holds no certificate".to_owned(),
-            _ => "every CA of the caBundle has expired, or is not valid yet".to_owned(),
+            _ => {
+                "the caBundle has no CA that is valid now: expired, not valid yet, or no CA at all".to_owned()
+            }
         });
     }
     let wanted = ServerName::try_from(name).map_err(|_| format!("{name} is no name of a server"))?;

@@ -3,8 +3,10 @@
 //! the cluster's.
 
 mod api;
+mod balancer;
 mod certificates;
 mod changes;
+mod client_certificates;
 mod configuration;
 mod controllers;
 mod corpus_pods;
@@ -20,6 +22,7 @@ mod nodes;
 mod object_rules;
 mod one_object;
 mod outages;
+mod overload;
 mod plane;
 mod pods;
 mod policies;
@@ -27,6 +30,7 @@ mod random_pods;
 mod reinvocation;
 mod reserved;
 mod restart;
+mod rollout;
 mod scheduler;
 mod site;
 mod status;
@@ -58,6 +62,9 @@ pub(crate) fn add(suite: &mut Suite) {
     restart::add(suite, &assets);
     scheduler::add(suite, &assets);
     load::add(suite, &assets);
+    overload::add(suite, &assets);
+    rollout::add(suite, &assets);
+    client_certificates::add(suite, &assets);
     random_pods::add(suite, &assets);
     corpus_pods::add(suite, &assets);
     policies::add(suite, &assets);

@@ -236,6 +236,18 @@ impl Script {
         });
     }
 
+    /// Drops what watches were told, but for the last `keep` revisions; who is further behind has to list.
+    pub(crate) fn forget(&self, keep: u64) {
+        self.command(|state| {
+            let oldest = state.revision.saturating_sub(keep);
+            state.oldest = state.oldest.max(oldest);
+            state.requests.clear();
+            for resource in state.resources.values_mut() {
+                resource.events.retain(|(revision, _)| *revision >= oldest);
+            }
+        });
+    }
+
     /// Refuses every watch as too old, until the next compaction.
     pub(crate) fn always_gone(&self, gone: Gone) {
         self.command(|state| {

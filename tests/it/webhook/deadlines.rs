@@ -97,7 +97,7 @@ fn trickles() -> Outcome {
         }
         std::thread::sleep(Duration::from_millis(40));
     }
-    within("a header byte by byte", started.elapsed(), 300, 3000)?;
+    within("a header byte by byte", started.elapsed(), 300, 2000)?;
     Ok(())
 }
 

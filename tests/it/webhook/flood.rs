@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::a_flood_from_one_address_is_survived", flood);
+    suite.add("webhook::the_largest_answer_is_bounded", largest_answer);
     suite.add("webhook::large_bodies_together_stay_within_their_memory", large_bodies);
 }
 
@@ -119,5 +120,40 @@ fn large_bodies() -> Outcome {
     assert!(count(200) >= 1 && count(200) + count(503) == 24, "{statuses:?}");
     assert!(peak < 160, "{peak} MiB");
     assert_eq!(server.post("/mutate", body.as_bytes())?.status, 200);
+    Ok(())
+}
+
+/// Every container gets what the profile gives, up to a number of containers that no pod has; beyond it none does.
+fn largest_answer() -> Outcome {
+    let server = Server::start(&[("profiles.yaml", PROFILE)], &["--profiles", "profiles.yaml"])?;
+    let ask = |containers: usize| {
+        let mut pod = bare_pod();
+        pod["spec"]["containers"] = (0..containers)
+            .map(|n| {
+                serde_json::json!({
+                    "name": format!("c{n}"), "image": "i", "resources": {"limits": {"nvidia.com/gpu": "1"}}
+                })
+            })
+            .collect();
+        let body = review("u", ("", "Pod"), "CREATE", &pod).to_string();
+        let started = Instant::now();
+        let answer = server.post("/mutate", body.as_bytes())?;
+        eprintln!(
+            "{containers} containers, {} KiB: an answer of {} KiB after {:?}",
+            body.len() >> 10,
+            answer.body.len() >> 10,
+            started.elapsed()
+        );
+        Ok::<_, String>(answer)
+    };
+    let most = ask(fabric_admission::plan::MAX_CONTAINERS)?;
+    assert!(most.status == 200 && most.body.contains("\"patch\""), "{}", most.status);
+    assert!(most.body.len() < 4 << 20, "{}", most.body.len());
+    // The API server's word of it would be FAB805 as well: nothing is injected, and the pod is told why.
+    for containers in [fabric_admission::plan::MAX_CONTAINERS + 1, 9_000] {
+        let beyond = ask(containers)?;
+        assert!(beyond.status == 200 && !beyond.body.contains("\"patch\""), "{}", beyond.status);
+        assert!(beyond.body.contains("FAB805") && beyond.body.len() < 16 << 10, "{}", beyond.body.len());
+    }
     Ok(())
 }

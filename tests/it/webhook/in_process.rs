@@ -31,6 +31,7 @@ impl InProcess {
                 poll: Duration::from_secs(60),
             },
             tls12: false,
+            clients: None,
             network_objects: None,
             lame_duck: Duration::ZERO,
         };

@@ -1,15 +1,20 @@
 //! The server over real TLS: a child process, and a client that writes its own HTTP.
 
+mod authority;
 mod budgets;
+mod client_certificates;
 mod deadlines;
 mod facts;
 mod flood;
 mod in_process;
+mod no_room;
 mod one_plan;
 mod profile_objects;
 mod protocol;
 mod reload;
 mod start_and_stop;
+
+pub(crate) use authority::{Authority, Identity};
 
 use crate::suite::Suite;
 use crate::support::{Scratch, run};
@@ -31,6 +36,8 @@ pub(crate) fn add(suite: &mut Suite) {
     deadlines::add(suite);
     budgets::add(suite);
     flood::add(suite);
+    no_room::add(suite);
+    client_certificates::add(suite);
     start_and_stop::add(suite);
     one_plan::add(suite);
     profile_objects::add(suite);
@@ -64,13 +71,31 @@ impl Server {
 
     /// Starts in a directory that has its certificate in `tls/`.
     pub(crate) fn start_in(scratch: Scratch, args: &[&str]) -> Result<Self, String> {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_fabric-admission"))
-            .args(["serve", "--bind", "127.0.0.1:0", "--admin-bind", "127.0.0.1:0"])
+        Self::start_with(scratch, args, &[])
+    }
+
+    /// How it is called, in a directory that has its certificate in `tls/`.
+    fn command(scratch: &Scratch, binds: [&str; 2], args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fabric-admission"));
+        command
+            .args(["serve", "--bind", binds[0], "--admin-bind", binds[1]])
             .args(["--tls-cert", "tls/tls.crt", "--tls-key", "tls/tls.key"])
             .args(args)
             .current_dir(scratch.path())
+            .stdout(Stdio::null());
+        command
+    }
+
+    /// The same with variables of the environment.
+    pub(crate) fn start_with(
+        scratch: Scratch,
+        args: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Result<Self, String> {
+        let any = "127.0.0.1:0";
+        let mut child = Self::command(&scratch, [any, any], args)
+            .envs(environment.iter().copied())
             .stderr(Stdio::piped())
-            .stdout(Stdio::null())
             .spawn()
             .map_err(|e| e.to_string())?;
         let mut log = BufReader::new(child.stderr.take().ok_or("no stderr")?);

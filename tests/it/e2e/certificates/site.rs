@@ -14,11 +14,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub(super) const SECRET: &str = "fabric-admission-ca";
-#[allow(dead_code)]
 pub(super) const CONFIGURATIONS: [(&str, &str); 2] = [
     ("mutatingwebhookconfigurations", "pod-fabric-admission"),
     ("validatingwebhookconfigurations", "fabric-admission"),
 ];
+
+/// What the pods of a load ask for.
+const NETWORK: &str = "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\n\
+    metadata: {name: sriov-rdma-network, namespace: default, annotations: {k8s.v1.cni.cncf.io/resourceName: nvidia.com/sriov_resource}}\n\
+    spec: {config: '{\"cniVersion\": \"1.0.0\", \"type\": \"sriov\"}'}\n";
 
 /// Lives of a trial: a CA that lasts, and everything else at once.
 pub(super) const QUICK: [&str; 10] = [
@@ -149,6 +153,7 @@ impl<'a> Site<'a> {
         let site =
             Self { plane, front: Front::start()?, kubeconfig, namespace: plane.namespace(&[PROFILE_LABEL])? };
         site.clear()?;
+        plane.apply(NETWORK)?;
         site.install()?;
         Ok(site)
     }
@@ -180,6 +185,11 @@ impl<'a> Site<'a> {
 
     /// Starts a replica; it listens, and no more is known.
     pub(super) fn replica(&self, args: &[&str]) -> Result<Server, String> {
+        self.replica_in_mode(&[&["--tls-mode", "self-managed"], args].concat())
+    }
+
+    /// Starts a replica of any mode.
+    pub(super) fn replica_in_mode(&self, args: &[&str]) -> Result<Server, String> {
         let scratch = Scratch::new()?;
         scratch.write("profiles.yaml", crate::webhook::PROFILE)?;
         let fixed = [
@@ -187,8 +197,6 @@ impl<'a> Site<'a> {
             "profiles.yaml",
             "--kubeconfig",
             &self.kubeconfig,
-            "--tls-mode",
-            "self-managed",
             "--tls-host",
             "localhost",
             "--lame-duck",
@@ -220,6 +228,12 @@ impl<'a> Site<'a> {
         if done.ok { Ok(()) } else { Err(done.stderr) }
     }
 
+    /// The admin port of the first replica.
+    pub(super) fn first(&self) -> Result<SocketAddr, String> {
+        let all = self.front.backends.lock().unwrap_or_else(PoisonError::into_inner);
+        all.first().map(|backend| backend.1).ok_or_else(|| "no replica".to_owned())
+    }
+
     pub(super) fn secret(&self) -> Result<Value, String> {
         self.plane.get(&["secret", SECRET, "-n", NAMESPACE])
     }
@@ -236,6 +250,7 @@ impl<'a> Site<'a> {
 impl Drop for Site<'_> {
     fn drop(&mut self) {
         let _ = self.clear();
+        let _ = self.plane.kubectl(&["delete", "-f", "-"], NETWORK);
     }
 }
 
