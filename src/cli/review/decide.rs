@@ -60,8 +60,8 @@ fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mu
     let is_pod = object.group().is_empty() && object.kind == "Pod";
     let mut has_result = false;
     if checks_kind(object.group(), &object.kind) {
-        let (group, kind, json) = (object.group(), object.kind.as_str(), object.json);
-        let context = ObjectContext { group, kind, json, event: Event::Given, snapshot };
+        let name = (object.group(), object.kind.as_str());
+        let context = ObjectContext::new(name, object.json, Event::Given, snapshot);
         // Network objects are judged cluster-wide: the namespace's label has no part in it.
         let mode = setting.mode.unwrap_or(Mode::Enforce);
         let decision = decide_object(&context, mode);
