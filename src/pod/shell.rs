@@ -5,6 +5,10 @@
 /// Reading it (`$N`) or passing it on (`-x N`) does not.
 #[must_use]
 pub fn sets_variable(text: &str, name: &str) -> bool {
+    // The empty text is found everywhere, and again and again.
+    if name.is_empty() {
+        return false;
+    }
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| rest.find(name)) {
         let start = from + at;
@@ -58,5 +62,10 @@ mod tests {
         ] {
             assert!(!sets_variable(text, "NCCL_IB_HCA"), "{text}");
         }
+    }
+
+    #[test]
+    fn the_empty_name_is_set_by_nothing() {
+        assert!(!sets_variable("", "") && !sets_variable("export =1", ""));
     }
 }
