@@ -3,7 +3,7 @@
 use super::index::{ByNamespace, Index};
 use super::network::Rendered;
 use super::resource::{ResourceFact, Server, agreed};
-use super::{DeviceClaim, DeviceClass, NodePolicy, NodeState, Slice, device_class};
+use super::{DeviceClaim, DeviceClass, NodePolicy, NodeState, Slice, Texts, device_class};
 use crate::multus::ResourceName;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -42,6 +42,10 @@ impl Index {
                 merge(&mut self.resources, name, pool.clone());
             }
         }
+    }
+
+    pub(crate) fn add_texts(&mut self, namespace: &str, name: &str, texts: &Arc<Texts>) {
+        put(&mut self.texts, namespace, name, Arc::clone(texts));
     }
 
     pub(crate) fn add_device_class(&mut self, name: &str, class: &Arc<DeviceClass>) {

@@ -2,7 +2,7 @@
 
 use super::network::Rendered;
 use super::resource::{ResourceFact, Server};
-use super::{DeviceClaim, DeviceClass, DevicePool, NodePolicy, NodeState};
+use super::{DeviceClaim, DeviceClass, DevicePool, NodePolicy, NodeState, Texts};
 use crate::multus::{LinkLayer, NetworkFact, ResourceName, Sharing};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -45,6 +45,8 @@ pub struct Index {
     pub(super) device_classes: HashMap<String, Arc<DeviceClass>>,
     /// DeviceClass by the extended resource that it stands behind.
     pub(super) classes_behind: HashMap<String, String>,
+    /// ConfigMaps that bring variables.
+    pub(super) texts: ByNamespace<Texts>,
     pub(super) claims: ByNamespace<DeviceClaim>,
     pub(super) claim_templates: ByNamespace<DeviceClaim>,
     /// By driver, then by pool, with the generation.
@@ -143,6 +145,18 @@ impl Index {
     #[must_use]
     pub fn device_class(&self, name: &str) -> Option<&DeviceClass> {
         self.device_classes.get(name).map(Arc::as_ref)
+    }
+
+    /// Variables and scripts of a ConfigMap.
+    #[must_use]
+    pub fn texts(&self, namespace: &str, name: &str) -> Option<&Texts> {
+        get(&self.texts, namespace, name)
+    }
+
+    /// Whether any ConfigMap that brings variables is known.
+    #[must_use]
+    pub fn has_texts(&self) -> bool {
+        !self.texts.is_empty()
     }
 
     /// A ResourceClaim.

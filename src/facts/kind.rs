@@ -32,7 +32,7 @@ pub enum Kind {
     NicClusterPolicy,
     /// NicNodePolicy of the NVIDIA Network Operator.
     NicNodePolicy,
-    /// ConfigMap, where it configures a device plugin.
+    /// ConfigMap, where it configures a device plugin or brings variables.
     ConfigMap,
     /// DeviceClass of DRA.
     DeviceClass,

@@ -12,6 +12,7 @@ pub mod nccl_version;
 pub mod quantity;
 pub mod ranks;
 pub mod shell;
+pub mod sources;
 pub mod template;
 pub mod view;
 pub mod workload;

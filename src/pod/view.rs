@@ -4,6 +4,7 @@
 use super::affinity::{Affinity, Toleration};
 use super::decode::{List, Objects, Pairs, QuantityText, Text, mapping, resources};
 use super::quantity::Quantity;
+use super::sources::{ConfigMapVolume, EnvFrom};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -133,8 +134,8 @@ pub struct Container<'a> {
     #[serde(borrow, default)]
     pub env: Option<Objects<EnvVar<'a>>>,
     /// Sources of variables whose names are not in the pod.
-    #[serde(default)]
-    pub env_from: Option<List<Ignored>>,
+    #[serde(borrow, default)]
+    pub env_from: Option<Objects<EnvFrom<'a>>>,
     /// Resources.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub resources: Option<Resources<'a>>,
@@ -155,10 +156,6 @@ pub struct Container<'a> {
 fn yes() -> bool {
     true
 }
-
-/// A value of which only the presence counts.
-#[derive(Debug, Default, Deserialize)]
-pub struct Ignored(#[allow(dead_code, reason = "only its presence is read")] Option<IgnoredAny>);
 
 /// `env[]`.
 #[derive(Debug, Default, Deserialize)]
@@ -266,6 +263,9 @@ pub struct Volume<'a> {
     /// A path of the node.
     #[serde(default)]
     pub host_path: Option<IgnoredAny>,
+    /// A ConfigMap as files.
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    pub config_map: Option<ConfigMapVolume<'a>>,
     /// Fields of the pod as files.
     #[serde(borrow, default, rename = "downwardAPI", deserialize_with = "mapping")]
     pub downward_api: Option<DownwardApi<'a>>,

@@ -18,6 +18,7 @@ use crate::pod::{Demands, PodView};
 use crate::rules::{Finding, ObjectContext, PodContext, Severity, check_object, check_pod};
 use crate::snapshot::{Mode, PROFILE_ANNOTATION, Snapshot};
 use decode::DecodeError;
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// At which point of admission a pod is seen.
@@ -167,6 +168,7 @@ pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decisi
         namespace: request.namespace,
         namespace_facts,
         snapshot,
+        spoken: OnceCell::new(),
     };
     let findings = check_pod(&context);
     let patch = operations(&pod, &plan);

@@ -5,14 +5,13 @@ mod cloud;
 mod finding;
 mod inputs;
 mod memory;
-pub mod nccl;
+mod nccl;
 mod networks;
 mod operators;
 mod placement;
 mod resources;
 
 pub use finding::{Finding, Findings, Severity};
-pub use nccl::numbers::is_word_for_number;
 
 use crate::fabric::Resolution;
 use crate::multus::{AnnotationError, Networks};
@@ -20,6 +19,8 @@ use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, Plan};
 use crate::pod::{Demands, PodView};
 use crate::snapshot::{NamespaceFacts, Snapshot};
+use nccl::Spoken;
+use std::cell::OnceCell;
 use std::sync::LazyLock;
 
 /// A rule: what it is, and how it is checked.
@@ -171,9 +172,16 @@ pub struct PodContext<'a> {
     pub namespace_facts: Option<&'a NamespaceFacts>,
     /// Everything else that is known.
     pub snapshot: &'a Snapshot,
+    /// What its containers say of NCCL's variables, once a rule has asked.
+    pub(crate) spoken: OnceCell<Vec<Spoken<'a>>>,
 }
 
 impl<'a> PodContext<'a> {
+    /// What app containers say of variables of NCCL and its companions; those that say nothing are left out.
+    pub(crate) fn spoken(&self) -> &[Spoken<'a>] {
+        self.spoken.get_or_init(|| nccl::read(self))
+    }
+
     /// The pod as it came.
     #[must_use]
     pub fn pod(&self) -> &'a PodView<'a> {

@@ -25,6 +25,7 @@ mod interleaving;
 mod landing;
 mod layers;
 mod live;
+mod nccl;
 mod no_value;
 mod nri;
 mod odd_pods;
@@ -69,6 +70,7 @@ fn main() -> std::process::ExitCode {
     interleaving::add(&mut suite);
     convergence::add(&mut suite);
     parsers::add(&mut suite);
+    nccl::add(&mut suite);
     no_value::add(&mut suite);
     nri::add(&mut suite);
     why::add(&mut suite);
