@@ -100,11 +100,13 @@ fn hostile(criterion: &mut Criterion) {
     group.sample_size(10).measurement_time(Duration::from_secs(3));
     let snapshot = snapshot(1, 10);
     type Shape = fn(usize) -> Value;
-    let shapes: [(&str, Shape); 4] = [
+    let shapes: [(&str, Shape); 6] = [
         ("resources", many_resources),
         ("targets", many_targets),
         ("volumes", many_volumes),
         ("networks", many_networks),
+        ("variables", many_variables),
+        ("shell text", long_shell_text),
     ];
     for (name, shape) in shapes {
         for size in SIZES {
@@ -148,6 +150,22 @@ fn many_volumes(size: usize) -> Value {
         json!({"name": "a", "resources": {"limits": {"nvidia.com/gpu": 2}}, "volumeMounts": [mount]});
     pod["spec"]["containers"] = vec![container; size / 230].into();
     pod["spec"]["volumes"] = (0..size / 36).map(|i| json!({"name": format!("v{i:06}")})).collect();
+    pod
+}
+
+/// Variables that begin as NCCL's and are not known.
+fn many_variables(size: usize) -> Value {
+    let mut pod = pod(8, true);
+    let variable = |i| json!({"name": format!("NCCL_SOCKET_IFN{i:07}"), "value": "eth0"});
+    pod["spec"]["containers"][0]["env"] = (0..size / 49).map(variable).collect();
+    pod
+}
+
+/// A command that sets variable after variable.
+fn long_shell_text(size: usize) -> Value {
+    let mut pod = pod(8, true);
+    pod["spec"]["containers"][0]["args"] =
+        json!(["-c", "export NCCL_DEBUG=\"${NCCL_DEBUG:-INFO}\"; ".repeat((size - 8000) / 46)]);
     pod
 }
 

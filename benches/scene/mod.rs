@@ -139,7 +139,12 @@ fn variables() -> (Value, Value) {
     let mut fields = Map::from_iter([(".".to_owned(), json!({}))]);
     let mut env = Vec::new();
     for (i, name) in NAMES.split_whitespace().enumerate() {
-        env.push(json!({"name": name, "value": format!("value-{i}")}));
+        let value = match name {
+            "NCCL_DEBUG" => "WARN".to_owned(),
+            "TORCH_NCCL_ASYNC_ERROR_HANDLING" => "1".to_owned(),
+            _ => format!("value-{i}"),
+        };
+        env.push(json!({"name": name, "value": value}));
         if i % 4 != 3 {
             fields
                 .insert(format!("k:{{\"name\":\"{name}\"}}"), json!({".": {}, "f:name": {}, "f:value": {}}));

@@ -1,17 +1,24 @@
-//! `explain FABnnn`.
+//! `explain FABnnn`, `explain NCCL_IB_HCA`.
 
 use super::Exit;
+use crate::nccl::{KNOWN_UP_TO, Status, Unread, Variable, find, unread};
 use crate::rules::{self, RULES};
 use crate::text::nearest;
 use std::io::{self, Write};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Id of the rule, such as FAB301
+    /// Id of a rule, such as FAB301, or name of a variable, such as NCCL_IB_HCA
     id: String,
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    if let Some(variable) = find(&arguments.id) {
+        return explain_variable(variable, out);
+    }
+    if let Some(what) = unread(&arguments.id) {
+        return explain_unread(&arguments.id, what, err);
+    }
     let Some(rule) = rules::find(&arguments.id) else {
         let near = nearest(&arguments.id.to_uppercase(), RULES.iter().map(|r| r.meta().id));
         let hint = near.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
@@ -43,4 +50,55 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     writeln!(out, "\nSet aside\n  {}", meta.waiver.words(meta.id))?;
     writeln!(out, "\nSince {}", meta.since)?;
     Ok(Exit::Clean)
+}
+
+fn explain_variable(v: &Variable, out: &mut dyn Write) -> io::Result<Exit> {
+    let read_by = if v.family == "none" { "no library" } else { v.family };
+    writeln!(out, "{} (read by {read_by}; {}; about {})\n", v.name, v.kind, v.relevance)?;
+    let since = v.since.map(|s| s.strip_prefix("..").map_or(s.to_owned(), |s| format!("{s} or earlier")));
+    let bounds = match v.range {
+        (Some(least), Some(most)) => Some(format!("{least} to {most}")),
+        (Some(least), None) => Some(format!("{least} or more")),
+        (None, most) => most.map(|most| format!("at most {most}")),
+    };
+    let status = match v.status {
+        Status::Read | Status::Other => None,
+        Status::Deprecated => Some("deprecated"),
+        Status::Removed => Some("not read any more"),
+        Status::Newer => Some("documented for releases later than those that were read"),
+    };
+    let ranks = v
+        .uniform
+        .map(|uniform| if uniform { "must have the same value" } else { "may have values of their own" });
+    let text = |t: Option<&str>| t.map(str::to_owned);
+    let listed = |t: &str| (!t.is_empty()).then(|| t.replace(',', ", "));
+    for (title, value) in [
+        ("Status", text(status)),
+        ("Read as", text(v.reading.words())),
+        ("Words", listed(v.values)),
+        ("Bounds", bounds),
+        ("Default", text(v.default)),
+        ("Ranks", text(ranks)),
+        ("Since", since),
+        ("Until", text(v.until)),
+        ("Deprecated since", text(v.deprecated)),
+        ("Instead", text(v.instead)),
+        ("Mistaken for it", listed(v.misnames)),
+    ] {
+        if let Some(value) = value {
+            writeln!(out, "{title:<18}{value}")?;
+        }
+    }
+    Ok(Exit::Clean)
+}
+
+fn explain_unread(name: &str, what: Unread, err: &mut dyn Write) -> io::Result<Exit> {
+    let hint = match what {
+        Unread::Misname(v) | Unread::Opposite(v) | Unread::Typo(v) | Unread::Removed(v) => {
+            format!("; did you mean {}?", v.name)
+        }
+        Unread::Unknown => String::new(),
+    };
+    writeln!(err, "error: no variable {name:?} is known (NCCL up to {KNOWN_UP_TO}){hint}")?;
+    Ok(Exit::Usage)
 }

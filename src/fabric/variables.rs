@@ -2,8 +2,8 @@
 
 use super::profile::{EnvPolicy, Spec};
 use super::resolved::{BOOTSTRAP_VARIABLE, EnvEntry, Fail, ProfileError};
+use crate::nccl::number::is_word_for_number;
 use crate::pod::NcclVersion;
-use crate::rules::is_word_for_number;
 
 /// Names a profile may never set: they would change the programs of a container rather than its fabric.
 fn is_fabric_variable(name: &str) -> bool {

@@ -1,32 +1,60 @@
-//! ConfigMaps that device plugins started by themselves read: `config.json`, with the plugin's list in it.
+//! ConfigMaps that say something of a fabric: what device plugins started by themselves read (`config.json`, with the
+//! plugin's list in it), and those that bring variables of NCCL and its companions to containers, by name or in a
+//! script.
 
 use super::device_plugin::{SRIOV_PREFIX, shared, sriov};
 use super::object::Meta;
 use super::resource::ResourceFact;
+use crate::nccl::table::{is_prefixed, mentions};
 use crate::pod::decode::mapping;
 use crate::review::decode::{DecodeError, object as decode};
 use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
 struct ConfigMap {
     #[serde(default, deserialize_with = "mapping")]
     metadata: Option<Meta>,
-    #[serde(default, deserialize_with = "mapping")]
-    data: Option<Data>,
+    /// The API takes texts alone; what else stands in a file is no reason to refuse it here.
+    #[serde(default)]
+    data: Option<Map<String, Value>>,
 }
 
-#[derive(Deserialize)]
-struct Data {
-    #[serde(default, rename = "config.json")]
-    config: Option<String>,
+/// What is kept of a ConfigMap.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Texts {
+    /// Values of the keys that are variables, and the texts that mention one.
+    pub data: BTreeMap<String, String>,
 }
 
-/// `None` where it configures neither plugin: any program may name its file so.
-pub(super) fn read(json: &str) -> Result<(Meta, Option<Vec<ResourceFact>>), DecodeError> {
+/// What a ConfigMap says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Says {
+    /// What a device plugin serves.
+    Pools(Vec<ResourceFact>),
+    /// Variables.
+    Texts(Texts),
+}
+
+/// Longest text that is kept (bytes): a script, not a data set.
+const MAX_TEXT: usize = 64 * 1024;
+
+/// `None` where it says nothing of a fabric: any program may name its file as the plugins do.
+pub(super) fn read(json: &str) -> Result<(Meta, Option<Says>), DecodeError> {
     let object: ConfigMap = decode(json)?;
-    let config = object.data.and_then(|d| d.config).unwrap_or_default();
-    let pools = sriov(&config, SRIOV_PREFIX).or_else(|_| shared(&config)).ok();
-    Ok((object.metadata.unwrap_or_default(), pools))
+    let meta = object.metadata.unwrap_or_default();
+    let Some(data) = object.data else { return Ok((meta, None)) };
+    let config = data.get("config.json").and_then(Value::as_str).unwrap_or_default();
+    if let Ok(pools) = sriov(config, SRIOV_PREFIX).or_else(|_| shared(config)) {
+        return Ok((meta, Some(Says::Pools(pools))));
+    }
+    let texts = data.iter().filter_map(|(key, value)| Some((key, value.as_str()?)));
+    let kept = texts.filter(|(key, text)| {
+        text.len() <= MAX_TEXT && (is_prefixed(key) || text.contains('=') && mentions(text))
+    });
+    let data: BTreeMap<_, _> = kept.map(|(key, text)| (key.clone(), text.to_owned())).collect();
+    Ok((meta, (!data.is_empty()).then_some(Says::Texts(Texts { data }))))
 }
 
 #[cfg(test)]
@@ -37,12 +65,24 @@ mod tests {
     fn only_device_plugins_configurations_count() {
         let pools = |config: &str| {
             let json = serde_json::json!({"data": {"config.json": config, "other": "x"}}).to_string();
-            read(&json).unwrap().1
+            match read(&json).unwrap().1 {
+                Some(Says::Pools(pools)) => Some(pools),
+                _ => None,
+            }
         };
         let names = |config: &str| pools(config).unwrap()[0].name.to_string();
         assert_eq!(names(r#"{"resourceList":[{"resourceName":"a"}]}"#), "intel.com/a");
         assert_eq!(names(r#"{"configList":[{"resourceName":"a"}]}"#), "rdma/a");
         assert!(pools(r#"{"log":"debug"}"#).is_none());
         assert!(read(r#"{"data":{"run.sh":"echo"}}"#).unwrap().1.is_none());
+    }
+
+    #[test]
+    fn what_brings_variables_is_kept() {
+        let json = r#"{"data":{"NCCL_DEBUG":"INFO","run.sh":"export UCX_TLS=rc","page":"a=b","other":"x"}}"#;
+        let Some(Says::Texts(texts)) = read(json).unwrap().1 else { panic!("no texts") };
+        assert_eq!(texts.data.keys().collect::<Vec<_>>(), ["NCCL_DEBUG", "run.sh"]);
+        let long = serde_json::json!({"data": {"run.sh": format!("NCCL_DEBUG={}", "x".repeat(MAX_TEXT))}});
+        assert!(read(&long.to_string()).unwrap().1.is_none());
     }
 }

@@ -4,7 +4,8 @@ use super::index::{ByNamespace, Index, Origin};
 use super::network::Rendered;
 use super::resource::{ResourceFact, Server, agreed};
 use super::{
-    AddressPool, DeviceClaim, DeviceClass, Kind, NodePolicy, NodeState, PoolConfig, Slice, device_class,
+    AddressPool, DeviceClaim, DeviceClass, Kind, NodePolicy, NodeState, PoolConfig, Slice, Texts,
+    device_class,
 };
 use crate::multus::ResourceName;
 use std::collections::{BTreeMap, HashMap};
@@ -63,6 +64,10 @@ impl Index {
         if known.as_ref() != Some(pool) {
             *known = None;
         }
+    }
+
+    pub(crate) fn add_texts(&mut self, namespace: &str, name: &str, texts: &Arc<Texts>) {
+        put(&mut self.texts, namespace, name, Arc::clone(texts));
     }
 
     pub(crate) fn add_device_class(&mut self, name: &str, class: &Arc<DeviceClass>) {

@@ -3,7 +3,9 @@
 use super::ipam::PoolRef;
 use super::network::Rendered;
 use super::resource::{ResourceFact, Server};
-use super::{AddressPool, DeviceClaim, DeviceClass, DevicePool, Kind, NodePolicy, NodeState, PoolConfig};
+use super::{
+    AddressPool, DeviceClaim, DeviceClass, DevicePool, Kind, NodePolicy, NodeState, PoolConfig, Texts,
+};
 use crate::multus::{LinkLayer, NetworkFact, ResourceName, Sharing};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -64,6 +66,8 @@ pub struct Index {
     pub(super) device_classes: HashMap<String, Arc<DeviceClass>>,
     /// DeviceClass by the extended resource that it stands behind.
     pub(super) classes_behind: HashMap<String, String>,
+    /// ConfigMaps that bring variables.
+    pub(super) texts: ByNamespace<Texts>,
     pub(super) claims: ByNamespace<DeviceClaim>,
     pub(super) claim_templates: ByNamespace<DeviceClaim>,
     /// By driver, then by pool, with the generation.
@@ -236,6 +240,18 @@ impl Index {
     #[must_use]
     pub fn device_class(&self, name: &str) -> Option<&DeviceClass> {
         self.device_classes.get(name).map(Arc::as_ref)
+    }
+
+    /// Variables and scripts of a ConfigMap.
+    #[must_use]
+    pub fn texts(&self, namespace: &str, name: &str) -> Option<&Texts> {
+        get(&self.texts, namespace, name)
+    }
+
+    /// Whether any ConfigMap that brings variables is known.
+    #[must_use]
+    pub fn has_texts(&self) -> bool {
+        !self.texts.is_empty()
     }
 
     /// A ResourceClaim.

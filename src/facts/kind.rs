@@ -38,7 +38,7 @@ pub enum Kind {
     IpPool,
     /// CIDRPool of nv-ipam.
     CidrPool,
-    /// ConfigMap, where it configures a device plugin.
+    /// ConfigMap, where it configures a device plugin or brings variables.
     ConfigMap,
     /// DeviceClass of DRA.
     DeviceClass,

@@ -23,6 +23,7 @@ pub mod slice;
 pub mod subnet;
 
 pub use address_pool::AddressPool;
+pub use config_map::Texts;
 pub use device_claim::{Ask, DeviceClaim, DeviceRequest};
 pub use device_class::DeviceClass;
 pub use index::{Index, NetworkClass};
@@ -52,6 +53,8 @@ pub(crate) enum Fact {
     PoolConfig(Arc<PoolConfig>),
     /// What device plugins serve, by the text they are configured with.
     Pools(Arc<Vec<ResourceFact>>),
+    /// Variables and scripts of a ConfigMap.
+    Texts(Arc<Texts>),
     DeviceClass(Arc<DeviceClass>),
     DeviceClaim(Arc<DeviceClaim>),
     Slice(Arc<Slice>),
@@ -104,8 +107,12 @@ pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Op
             (meta, Some(Fact::Pools(Arc::new(pools))))
         }
         Kind::ConfigMap => {
-            let (meta, pools) = config_map::read(json)?;
-            (meta, pools.map(|p| Fact::Pools(Arc::new(p))))
+            let (meta, says) = config_map::read(json)?;
+            let fact = says.map(|says| match says {
+                config_map::Says::Pools(pools) => Fact::Pools(Arc::new(pools)),
+                config_map::Says::Texts(texts) => Fact::Texts(Arc::new(texts)),
+            });
+            (meta, fact)
         }
         Kind::IpPool | Kind::CidrPool => {
             let (meta, fact) = address_pool::read(json, kind == Kind::CidrPool)?;
@@ -147,7 +154,8 @@ pub fn check(kind: Kind, json: &str) -> Result<(), DecodeError> {
     read(kind, json, "").map(|_| ())
 }
 
-/// Whether an object says anything as a fact. A ConfigMap is one only where it configures a device plugin.
+/// Whether an object says anything as a fact. A ConfigMap is one only where it configures a device plugin, or
+/// brings variables of NCCL and its companions.
 #[must_use]
 pub fn is_fact(kind: Kind, json: &str) -> bool {
     kind != Kind::ConfigMap || read(kind, json, "").is_ok_and(|entry| entry.is_some_and(|e| e.fact.is_some()))

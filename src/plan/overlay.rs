@@ -99,6 +99,25 @@ impl<'a> Overlay<'a> {
 
     /// A variable that NCCL takes from `/etc/nccl.conf`.
     fn conf_variable(self, index: usize, container: &Container<'_>, name: &str) -> Option<Variable<'a>> {
+        let text = self.conf(index, container)?;
+        nccl_conf::variables(text).find(|(n, _)| *n == name).map(|(_, value)| Variable::Value(value))
+    }
+
+    /// Variables that are planned for an app container, in `env` or in `/etc/nccl.conf`.
+    pub(crate) fn planned_variables(
+        self,
+        index: usize,
+        container: &Container<'_>,
+    ) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let lines = self.conf(index, container).into_iter().flat_map(nccl_conf::variables);
+        lines.chain(self.edits_of(index).filter_map(|e| match e {
+            Edit::Env { name, value, .. } => Some((name.as_str(), value.as_str())),
+            _ => None,
+        }))
+    }
+
+    /// The `/etc/nccl.conf` of an app container.
+    fn conf(self, index: usize, container: &Container<'_>) -> Option<&'a str> {
         let planned = |e: &Edit| matches!(e, Edit::FileMount { path, .. } if *path == NCCL_CONF_PATH);
         if !self.edits_of(index).any(planned) && !files::has_conf(self.pod, container) {
             return None;
@@ -107,7 +126,6 @@ impl<'a> Overlay<'a> {
             Edit::File { name, text, .. } if name == NCCL_CONF => Some(text.as_str()),
             _ => None,
         });
-        let text = planned.or_else(|| files::text(self.pod, NCCL_CONF))?;
-        nccl_conf::variables(text).find(|(n, _)| *n == name).map(|(_, value)| Variable::Value(value))
+        planned.or_else(|| files::text(self.pod, NCCL_CONF))
     }
 }

@@ -3,7 +3,9 @@
 
 use super::affinity::{Affinity, Toleration};
 use super::decode::{List, Objects, Pairs, QuantityText, Text, mapping, resources};
+pub use super::ignored::Ignored;
 use super::quantity::Quantity;
+use super::sources::{ConfigMapVolume, EnvFrom};
 pub use super::user::runs_as_root;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -137,8 +139,8 @@ pub struct Container<'a> {
     #[serde(borrow, default)]
     pub env: Option<Objects<EnvVar<'a>>>,
     /// Sources of variables whose names are not in the pod.
-    #[serde(default)]
-    pub env_from: Option<List<Ignored>>,
+    #[serde(borrow, default)]
+    pub env_from: Option<Objects<EnvFrom<'a>>>,
     /// Ports that it names.
     #[serde(default)]
     pub ports: Option<List<Ignored>>,
@@ -162,10 +164,6 @@ pub struct Container<'a> {
 fn yes() -> bool {
     true
 }
-
-/// A value of which only the presence counts.
-#[derive(Debug, Default, Deserialize)]
-pub struct Ignored(#[allow(dead_code, reason = "only its presence is read")] Option<IgnoredAny>);
 
 /// `env[]`.
 #[derive(Debug, Default, Deserialize)]
@@ -273,6 +271,9 @@ pub struct Volume<'a> {
     /// A path of the node.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub host_path: Option<HostPath<'a>>,
+    /// A ConfigMap as files.
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    pub config_map: Option<ConfigMapVolume<'a>>,
     /// Fields of the pod as files.
     #[serde(borrow, default, rename = "downwardAPI", deserialize_with = "mapping")]
     pub downward_api: Option<DownwardApi<'a>>,

@@ -14,6 +14,7 @@ use crate::pod::{Demands, PodView};
 use crate::rules::suppression::{Limit, set_aside};
 use crate::rules::{Asked, PodContext, check_pod};
 use crate::snapshot::{PROFILE_ANNOTATION, Snapshot};
+use std::cell::OnceCell;
 
 /// Tells how the profile of a pod was found, for people; `None` where the pod is out of scope.
 ///
@@ -149,6 +150,7 @@ impl<'p> Examined<'p> {
             namespace_facts: snapshot.namespace(request.namespace),
             gang: request.gang,
             snapshot,
+            spoken: OnceCell::new(),
         };
         let mut findings = check_pod(&context);
         let annotations = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());

@@ -8,7 +8,7 @@ mod finding;
 mod inputs;
 mod locate;
 mod memory;
-pub mod nccl;
+mod nccl;
 mod networks;
 mod object;
 mod operators;
@@ -18,7 +18,6 @@ pub mod suppression;
 mod workload;
 
 pub use finding::{Finding, Findings, Severity, Spot};
-pub use nccl::numbers::is_word_for_number;
 pub use object::{Event, ObjectContext};
 pub use workload::{Asked, WorkloadContext, WorkloadTemplate};
 
@@ -30,6 +29,8 @@ use crate::pod::gang::Gang;
 use crate::pod::{Demands, PodView};
 use crate::snapshot::{NamespaceFacts, Snapshot};
 use cel::Cel;
+use nccl::Spoken;
+use std::cell::OnceCell;
 use std::sync::LazyLock;
 
 /// A rule: what it is, and how it is checked.
@@ -192,9 +193,16 @@ pub struct PodContext<'a> {
     pub gang: Option<&'a Gang>,
     /// Everything else that is known.
     pub snapshot: &'a Snapshot,
+    /// What its containers say of NCCL's variables, once a rule has asked.
+    pub(crate) spoken: OnceCell<Vec<Spoken<'a>>>,
 }
 
 impl<'a> PodContext<'a> {
+    /// What app containers say of variables of NCCL and its companions; those that say nothing are left out.
+    pub(crate) fn spoken(&self) -> &[Spoken<'a>] {
+        self.spoken.get_or_init(|| nccl::read(self))
+    }
+
     /// The pod as it came.
     #[must_use]
     pub fn pod(&self) -> &'a PodView<'a> {

@@ -92,6 +92,7 @@ impl Store {
                 Fact::NodeState(f) => facts.add_node_state(&id.name, f),
                 Fact::PoolConfig(f) => facts.add_pool_config(&id.namespace, &id.name, f),
                 Fact::Pools(f) => facts.add_pools(f),
+                Fact::Texts(f) => facts.add_texts(&id.namespace, &id.name, f),
                 Fact::DeviceClass(f) => facts.add_device_class(&id.name, f),
                 Fact::DeviceClaim(f) if id.kind == Kind::ResourceClaim => {
                     facts.add_claim(&id.namespace, &id.name, f);

@@ -3,8 +3,7 @@
 
 use crate::round_trip::{check, documents, same};
 use crate::suite::{Need, Suite};
-use crate::support::{names, read};
-use serde_json::Value;
+use crate::support::names;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -42,7 +41,6 @@ pub(crate) fn add(suite: &mut Suite) {
         same("listed files that are gone", Vec::<&&str>::new(), gone)?;
         if files >= 82 { Ok(()) } else { Err(format!("{files} files").into()) }
     });
-    suite.add("corpus::nccl_numbers", move || Ok(numbers(&shared.join("data/nccl-env.json"))?));
 }
 
 /// The profiles by name, from the files that are compiled in.
@@ -78,16 +76,4 @@ fn file(directory: &Path, name: &str) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// The rule on words in place of numbers knows every variable that NCCL and RCCL read as a number, and no other.
-fn numbers(table: &Path) -> Result<(), String> {
-    let table: Vec<Value> = serde_json::from_str(&read(table)?).map_err(|e| e.to_string())?;
-    let numeric = |v: &&Value| matches!(v["parser"].as_str(), Some("strtoll" | "strtoll-eq1" | "strtol-eq1"));
-    let rows = table.iter().filter(numeric).filter(|v| v["status"] != "removed");
-    let expected: BTreeSet<String> = rows.filter_map(|v| v["name"].as_str().map(str::to_owned)).collect();
-    let known: BTreeSet<String> = fabric_admission::rules::nccl::numbers::names().collect();
-    let missing: Vec<&String> = expected.difference(&known).collect();
-    let extra: Vec<&String> = known.difference(&expected).collect();
-    same("missing, and more than there are", (Vec::new(), Vec::new()), (missing, extra))
 }

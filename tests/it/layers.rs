@@ -9,6 +9,7 @@ pub(crate) const CORE: &[&str] = &[
     "fabric",
     "facts",
     "multus",
+    "nccl",
     "patch",
     "plan",
     "pod",

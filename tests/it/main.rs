@@ -27,6 +27,7 @@ mod interleaving;
 mod landing;
 mod layers;
 mod live;
+mod nccl;
 mod no_value;
 mod nri;
 mod odd_pods;
@@ -74,6 +75,7 @@ fn main() -> std::process::ExitCode {
     convergence::add(&mut suite);
     parsers::add(&mut suite);
     fuzz::add(&mut suite);
+    nccl::add(&mut suite);
     no_value::add(&mut suite);
     nri::add(&mut suite);
     why::add(&mut suite);

@@ -6,7 +6,7 @@ use crate::properties::check;
 use crate::suite::Suite;
 use fabric_admission::multus::annotation::{Selection, is_interface, is_label, is_subdomain};
 use fabric_admission::multus::parse;
-use fabric_admission::pod::shell::sets_variable;
+use fabric_admission::pod::shell::{arguments, script, sets_variable};
 use fabric_admission::pod::{Bytes, Quantity};
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
@@ -60,6 +60,24 @@ pub(crate) fn add(suite: &mut Suite) {
             if read == Ok(size) { Ok(()) } else { Err(format!("{} reads as {read:?}", Bytes(size))) }
         })
     });
+    suite.add("parsers::shell_settings", || {
+        let pieces =
+            "N M =V ' \" ` $ ${ $( } ) \\ \n # ; & | ( < << <<E E {N:=v} -x env export unset os.environ[ é";
+        let pieces: Vec<&str> = pieces.split(' ').chain([" "]).collect();
+        let texts = vec(select(pieces), 0..24).prop_map(|parts| parts.concat());
+        check("parsers::shell_settings", 6000, texts, |text| {
+            // An assignment on a line of its own is seen behind anything that is closed.
+            if !text.contains(['\'', '"', '`', '$', '\\', '<', '#']) {
+                let after = format!("{text}\nexport LAST_ONE=1");
+                if !script(&after).settings.iter().any(|s| s.name == "LAST_ONE") {
+                    return Err("the last line is missed".to_owned());
+                }
+            }
+            let words: Vec<&str> = text.split('\n').collect();
+            let beyond = arguments(&words).settings.iter().any(|s| s.at >= words.len());
+            if beyond { Err("an element that is not there".to_owned()) } else { stands_in(&text) }
+        })
+    });
     suite.add("parsers::shell_text", || {
         let texts = words("NCL_IB=${}:-x \n\"'é;&");
         check("parsers::shell_text", 3000, (texts.clone(), texts, select(NAMES)), |(before, after, name)| {
@@ -75,6 +93,20 @@ pub(crate) fn add(suite: &mut Suite) {
             }
         })
     });
+}
+
+/// Whatever the text, what is found stands in it, in front to back.
+fn stands_in(text: &str) -> Result<(), String> {
+    let found = script(text);
+    let mut last = 0;
+    for setting in &found.settings {
+        let here = text.get(setting.at..).ok_or_else(|| format!("{setting:?} stands behind the end"))?;
+        if !here.contains(setting.name) || setting.name.is_empty() {
+            return Err(format!("{setting:?} does not stand there"));
+        }
+        last = last.max(setting.at);
+    }
+    if last > text.len() { Err("behind the end".to_owned()) } else { Ok(()) }
 }
 
 const NAMES: &[&str] = &["N", "NCCL_IB", "NCCL_IB_HCA", "_", "é"];

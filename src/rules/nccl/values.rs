@@ -1,20 +1,13 @@
 //! FAB4xx: variables of NCCL and its companions.
 
-use super::numbers::{Number, is_word, leading_number, number};
+use super::given::Place;
+use super::transport::pins_verbs;
 use crate::fabric::profile::EnvPolicy;
-use crate::plan::overlay::Variable;
+use crate::nccl::Reading;
+use crate::nccl::number::{is_open, is_word, leading_number, reads_number};
 use crate::plan::{Applies, applies, unused_interface};
-use crate::pod::view::Container;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
-
-/// Path of a variable in `env`, or of the list where the plan adds it.
-fn env_path(index: usize, container: &Container<'_>, name: &str) -> String {
-    match container.env_var(name) {
-        Some((nth, _)) => format!("/spec/containers/{index}/env/{nth}"),
-        None => format!("/spec/containers/{index}/env"),
-    }
-}
 
 /// FAB401.
 pub(super) struct IbDisabled;
@@ -62,34 +55,44 @@ impl Rule for IbDisabled {
         &IB_DISABLED
     }
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
-        for (index, container) in context.pod().containers().iter().enumerate() {
-            let value = |name| context.overlay.variable(index, container, name);
-            let Some(Variable::Value(text)) = value("NCCL_IB_DISABLE") else { continue };
-            if text.contains("$(") || leading_number(text) == 0 || !context.has_rdma(index) {
+        for spoken in context.spoken() {
+            let index = spoken.index;
+            let off = spoken.last("NCCL_IB_DISABLE").and_then(|g| Some((g, g.value.as_deref()?)));
+            let Some((given, text)) = off else { continue };
+            if is_open(text)
+                || leading_number(text) == 0
+                || !context.has_rdma(index)
+                || pins_verbs(spoken).is_some()
+            {
                 continue;
             }
             // A plugin brings its own transport and does not ask this variable.
-            let named = |name, builtin: &[&str]| match value(name) {
-                Some(Variable::Value(v)) => {
-                    !v.is_empty() && !builtin.iter().any(|b| v.eq_ignore_ascii_case(b))
-                }
-                Some(Variable::Unknown) => true,
+            let named = |name, builtin: &[&str]| match spoken.last(name).map(|g| g.value.as_deref()) {
+                Some(Some(v)) => !v.is_empty() && !builtin.iter().any(|b| v.eq_ignore_ascii_case(b)),
+                Some(None) => true,
                 None => false,
             };
             if named("NCCL_NET", &["IB", "Socket"]) || named("NCCL_NET_PLUGIN", &["none"]) {
                 continue;
             }
             // UCX, NVSHMEM and libfabric use verbs whatever NCCL does, and NCCL_NET=Socket is said on purpose.
-            let verbs_elsewhere = container.env().iter().filter_map(|e| e.name.as_deref()).any(|name| {
-                ["UCX_", "NVSHMEM_", "FI_", "NIXL_", "OMPI_"].iter().any(|prefix| name.starts_with(prefix))
-            });
-            let on_purpose =
-                matches!(value("NCCL_NET"), Some(Variable::Value(v)) if v.eq_ignore_ascii_case("Socket"));
-            let severity = if verbs_elsewhere || on_purpose { Severity::Warning } else { Severity::Error };
+            let verbs_elsewhere = spoken.own().any(|g| {
+                ["UCX_", "NVSHMEM_", "FI_", "OMPI_"].iter().any(|prefix| g.name.starts_with(prefix))
+            }) || spoken
+                .container
+                .env()
+                .iter()
+                .filter_map(|e| e.name.as_deref())
+                .any(|n| n.starts_with("NIXL_"));
+            let on_purpose = spoken.value("NCCL_NET").is_some_and(|v| v.eq_ignore_ascii_case("Socket"));
+            // What a script sets it may set on a branch that is never taken.
+            let sure = matches!(given.place, Place::Env(_) | Place::Planned);
+            let severity =
+                if verbs_elsewhere || on_purpose || !sure { Severity::Warning } else { Severity::Error };
             findings.add_as(
                 severity,
-                env_path(index, container, "NCCL_IB_DISABLE"),
-                format!("NCCL_IB_DISABLE={} with an RDMA device: NCCL runs over TCP, the NIC is reserved for nothing", printable(text, 20)),
+                spoken.path(given),
+                format!("NCCL_IB_DISABLE={}{} with an RDMA device: NCCL runs over TCP, the NIC is reserved for nothing", printable(text, 20), spoken.place(given)),
                 "drop NCCL_IB_DISABLE; its default is 0",
             );
         }
@@ -142,23 +145,21 @@ impl Rule for WordForNumber {
         &WORD_FOR_NUMBER
     }
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
-        for (index, container) in context.pod().containers().iter().enumerate() {
-            for (nth, entry) in container.env().iter().enumerate() {
-                let (Some(name), Some(value)) = (entry.name.as_deref(), entry.literal()) else {
-                    continue;
+        for spoken in context.spoken() {
+            for (given, value) in spoken.values() {
+                let Some(known) = given.known.filter(|k| reads_number(k) && is_word(value)) else { continue };
+                let acts = match known.reading {
+                    Reading::One => "NCCL acts on 1 alone, so it has no effect",
+                    _ => "NCCL reads it as 0",
                 };
-                let Some(kind) = number(name) else { continue };
-                if !is_word(value) {
-                    continue;
-                }
-                let acts = match kind {
-                    Number::Any => "NCCL reads it as 0",
-                    Number::OnlyOne => "NCCL acts on 1 alone, so it has no effect",
+                let path = match given.place {
+                    Place::Env(_) => format!("{}/value", spoken.path(given)),
+                    _ => spoken.path(given),
                 };
                 findings.add(
-                    format!("/spec/containers/{index}/env/{nth}/value"),
-                    format!("{name}={}: {acts}", printable(value, 40)),
-                    format!("write {name} as a number, or drop it for the default"),
+                    path,
+                    format!("{}={}{}: {acts}", known.name, printable(value, 40), spoken.place(given)),
+                    format!("write {} as a number, or drop it for the default", known.name),
                 );
             }
         }
@@ -197,7 +198,7 @@ spec:
   - name: trainer
     image: example.com/trainer:1
     env:
-    - {name: NCCL_SOCKET_IFNAME, value: docker0}
+    - {name: NCCL_SOCKET_IFNAME, value: "^docker,lo"}
     resources: {limits: {nvidia.com/gpu: 1}}
 "#,
     good: r#"apiVersion: fabric-admission.dev/v1alpha1

@@ -25,7 +25,7 @@ impl Attached<'_> {
 
 /// All attachments, in order; none for a pod of the host's network, to which nothing is attached. A pod's owner learns
 /// nothing of networks in other namespaces, but for those that its profile names.
-pub(super) fn attached<'a>(context: &'a PodContext<'a>) -> impl Iterator<Item = Attached<'a>> {
+pub(super) fn attached<'a>(context: &'a PodContext<'_>) -> impl Iterator<Item = Attached<'a>> {
     let networks =
         context.final_networks.and_then(|n| n.as_ref().ok()).filter(|_| !context.pod().host_network());
     let profile = context.resolution.profile().map(|(p, _)| p);

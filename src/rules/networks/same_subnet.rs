@@ -129,7 +129,7 @@ impl Rule for SameSubnet {
 }
 
 /// Subnets that an attachment may get its address of; none where that does not matter.
-fn subnets<'a>(context: &PodContext<'a>, attachment: &Attached<'a>) -> &'a [Subnet] {
+fn subnets<'a>(context: &'a PodContext<'_>, attachment: &Attached<'a>) -> &'a [Subnet] {
     let Some(fact) = attachment.fact.filter(|f| !f.addressing.keeps_apart) else { return &[] };
     let Some(ipam) = fact.addressing.ipam.as_deref() else { return &[] };
     // On InfiniBand addresses are looked up once, and RDMA goes by LID and GID.

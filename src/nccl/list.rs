@@ -1,0 +1,141 @@
+//! Lists of names as NCCL reads them, in `NCCL_IB_HCA` and `NCCL_SOCKET_IFNAME`: `^` (all but), then `=` (to the letter),
+//! each only at the start of the whole value, then names behind commas; without `=` a name is a prefix (NVIDIA/nccl
+//! src/misc/utils.cc, `parseStringList` and `matchIfList`).
+
+/// A value taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NameList<'a> {
+    /// Whether it says what is left out.
+    pub excludes: bool,
+    /// Whether names count to the letter.
+    pub exact: bool,
+    items: &'a str,
+}
+
+/// What of a value never does what it looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault<'a> {
+    /// `=^`: the mark in the wrong order is part of a name.
+    Order,
+    /// `==`: the second mark is part of a name.
+    Twice,
+    /// A mark before another item than the first.
+    Mark(&'a str),
+    /// A space, which is part of a name.
+    Space,
+    /// Quotes, which are part of a name.
+    Quotes,
+    /// `^` or `=` and no name.
+    Alone,
+}
+
+impl<'a> NameList<'a> {
+    /// Takes a value apart.
+    #[must_use]
+    pub fn parse(value: &'a str) -> Self {
+        let (excludes, rest) = value.strip_prefix('^').map_or((false, value), |rest| (true, rest));
+        let (exact, items) = rest.strip_prefix('=').map_or((false, rest), |rest| (true, rest));
+        Self { excludes, exact, items }
+    }
+
+    /// Names, empty ones left out.
+    pub fn names(self) -> impl Iterator<Item = &'a str> {
+        self.items.split(',').filter(|item| !item.is_empty())
+    }
+
+    /// Names of devices, without port, rail and plane.
+    pub fn devices(self) -> impl Iterator<Item = &'a str> {
+        self.names().map(|item| item.split(':').next().unwrap_or(item))
+    }
+
+    /// Whether a name is one of the list, marks aside.
+    #[must_use]
+    pub fn has(self, name: &str) -> bool {
+        self.names().any(|item| if self.exact { name == item } else { name.starts_with(item) })
+    }
+
+    /// Whether the list chooses a name.
+    #[must_use]
+    pub fn chooses(self, name: &str) -> bool {
+        self.items.is_empty() && !self.excludes || self.has(name) != self.excludes
+    }
+
+    /// The first thing that cannot be meant.
+    #[must_use]
+    pub fn fault(self) -> Option<Fault<'a>> {
+        if self.items.contains(['"', '\'']) {
+            return Some(Fault::Quotes);
+        }
+        if self.items.contains([' ', '\t', '\n']) {
+            return Some(Fault::Space);
+        }
+        let mut items = self.items.split(',');
+        match items.next() {
+            Some("") if self.excludes || self.exact => return Some(Fault::Alone),
+            Some(first) if first.starts_with('^') => {
+                return Some(if self.exact { Fault::Order } else { Fault::Twice });
+            }
+            Some(first) if first.starts_with('=') => return Some(Fault::Twice),
+            _ => {}
+        }
+        items.find(|item| item.starts_with(['^', '='])).map(Fault::Mark)
+    }
+
+    /// The value as it was meant: one mark at the start, no spaces, no quotes.
+    #[must_use]
+    pub fn mended(self) -> String {
+        let clean = |item: &'a str| item.trim_matches([' ', '\t', '\n', '^', '=', '"', '\'']);
+        let names: Vec<&str> = self.items.split(',').map(clean).filter(|n| !n.is_empty()).collect();
+        let excludes = self.excludes || self.items.contains('^');
+        let exact = self.exact || self.items.contains('=');
+        let marks = match (excludes, exact) {
+            (true, true) => "^=",
+            (true, false) => "^",
+            (false, true) => "=",
+            (false, false) => "",
+        };
+        format!("{marks}{}", names.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_count_at_the_start_alone() {
+        for (value, chosen, not) in [
+            ("mlx5", "mlx5_3", "irdma0"),
+            ("mlx5_1", "mlx5_10", "mlx5_2"),
+            ("=mlx5_1,mlx5_2", "mlx5_2", "mlx5_10"),
+            ("^mlx5_1", "mlx5_2", "mlx5_1"),
+            ("^=mlx5_1", "mlx5_10", "mlx5_1"),
+            ("^docker,^lo", "lo", "docker0"),
+            ("^docker,lo", "eth0", "lo"),
+        ] {
+            let list = NameList::parse(value);
+            assert!(list.chooses(chosen), "{value} chooses {chosen}");
+            assert!(!list.chooses(not), "{value} does not choose {not}");
+        }
+        assert!(NameList::parse("").chooses("any"));
+    }
+
+    #[test]
+    fn faults() {
+        for (value, fault, mended) in [
+            ("=^mlx5_1", Some(Fault::Order), "^=mlx5_1"),
+            ("==mlx5_0,mlx5_1", Some(Fault::Twice), "=mlx5_0,mlx5_1"),
+            ("=mlx5_1,=mlx5_2", Some(Fault::Mark("=mlx5_2")), "=mlx5_1,mlx5_2"),
+            ("^docker,^lo", Some(Fault::Mark("^lo")), "^docker,lo"),
+            ("mlx5_0, mlx5_1", Some(Fault::Space), "mlx5_0,mlx5_1"),
+            ("\"eth0\"", Some(Fault::Quotes), "eth0"),
+            ("^", Some(Fault::Alone), "^"),
+            ("^lo,docker", None, "^lo,docker"),
+            ("=mlx5_0:1,mlx5_1:1", None, "=mlx5_0:1,mlx5_1:1"),
+            ("", None, ""),
+        ] {
+            let list = NameList::parse(value);
+            assert_eq!((list.fault(), list.mended().as_str()), (fault, mended), "{value}");
+        }
+    }
+}

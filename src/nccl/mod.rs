@@ -1,0 +1,14 @@
+//! Variables of NCCL and of what runs beside it: which there are, how each is read, and what a value that stands in a
+//! pod comes to. The table is `variables.txt`; everything here is a function of names and texts alone.
+
+pub mod list;
+pub mod number;
+pub mod table;
+pub mod unread;
+pub mod value;
+
+pub use table::{Reading, Status, Variable, find};
+pub use unread::{Unread, unread};
+
+/// The release whose source the table was made from. Later ones may read more.
+pub const KNOWN_UP_TO: &str = "2.30.7";

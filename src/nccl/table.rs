@@ -1,0 +1,267 @@
+//! The table of variables, compiled in: one a line, `NAME FAMILY TYPE RELEVANCE`, then what else is known as `key=value`.
+
+use crate::pod::NcclVersion;
+use std::sync::LazyLock;
+
+/// How a program reads a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// As C's `strtoll` with automatic base: what does not start with a number is 0.
+    Number,
+    /// As a number that acts on exactly 1.
+    One,
+    /// A level of distance: a word in capitals, or an old digit.
+    Level,
+    /// One of some words, in any case.
+    Word,
+    /// One of some words, to the letter.
+    ExactWord,
+    /// Names of interfaces or devices with the marks `^` and `=`.
+    Names,
+    /// Algorithms or protocols, for all functions or by function.
+    Functions,
+    /// Words that follow one another behind commas; `^` turns them round.
+    Words,
+    /// A range of addresses.
+    Range,
+    /// Any text, or it is not known how it is read.
+    Text,
+}
+
+impl Reading {
+    fn parse(text: &str) -> Self {
+        match text {
+            "number" => Self::Number,
+            "one" => Self::One,
+            "level" => Self::Level,
+            "word" => Self::Word,
+            "exact-word" => Self::ExactWord,
+            "names" => Self::Names,
+            "functions" => Self::Functions,
+            "words" => Self::Words,
+            "range" => Self::Range,
+            _ => Self::Text,
+        }
+    }
+
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Number => "a number; any word reads as 0",
+            Self::One => "a number that acts on 1 alone",
+            Self::Level => "a level of distance, in capitals",
+            Self::Word => "one of some words, in any case",
+            Self::ExactWord => "one of some words, to the letter",
+            Self::Names => "names: `^` excludes and `=` is exact, each only at the start of the whole value",
+            Self::Functions => "a list, or lists by function",
+            Self::Words => "a list of words; `^` at the start excludes",
+            Self::Range => "a range of addresses, such as 10.0.0.0/16",
+            Self::Text => return None,
+        })
+    }
+}
+
+/// Whether programs of today read it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// They do.
+    Read,
+    /// They do, and another is to take its place.
+    Deprecated,
+    /// They no longer do.
+    Removed,
+    /// Documented for releases later than those that were read.
+    Newer,
+    /// It only looks like one: scripts and images use it.
+    Other,
+}
+
+/// What is known of a variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// Name.
+    pub name: &'static str,
+    /// What reads it: `nccl`, `rccl`, a plugin, another library.
+    pub family: &'static str,
+    /// `bool`, `int`, `size`, `enum`, `list`, `path` or `string`.
+    pub kind: &'static str,
+    /// What it is about: `ib`, `roce`, `socket`, `gdr`, `topology`, `debug`, `algo`, `shm`, `nvls` or `misc`.
+    pub relevance: &'static str,
+    /// How it is read.
+    pub reading: Reading,
+    /// Words that it takes, where they are a closed set.
+    pub values: &'static str,
+    /// Least and greatest number.
+    pub range: (Option<i64>, Option<i64>),
+    /// What holds where it is not set, where one word says it.
+    pub default: Option<&'static str>,
+    /// First release that reads it; `..V` where it is as old as V or older.
+    pub since: Option<&'static str>,
+    /// Last release that reads it.
+    pub until: Option<&'static str>,
+    /// Whether it is still read.
+    pub status: Status,
+    /// Release that deprecates it.
+    pub deprecated: Option<&'static str>,
+    /// What took its place.
+    pub instead: Option<&'static str>,
+    /// Whether all ranks must agree on it; `None` where it was not judged.
+    pub uniform: Option<bool>,
+    /// Names that people write for it and nothing reads, with commas.
+    pub misnames: &'static str,
+}
+
+impl Variable {
+    /// Words that it takes.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> {
+        self.values.split(',').filter(|w| !w.is_empty())
+    }
+
+    /// Whether a release of NCCL is too old to read it. Releases of other families are numbered otherwise.
+    #[must_use]
+    pub fn is_later_than(&self, version: NcclVersion) -> bool {
+        let since = self.since.filter(|_| self.family == "nccl").and_then(NcclVersion::parse);
+        since.is_some_and(|since| version < since)
+    }
+}
+
+static TEXT: &str = include_str!("variables.txt");
+
+/// Every variable, by name.
+static TABLE: LazyLock<Vec<Variable>> = LazyLock::new(|| {
+    let mut table: Vec<Variable> = TEXT.lines().filter_map(line).collect();
+    table.sort_unstable_by_key(|v| v.name);
+    table
+});
+
+fn line(line: &'static str) -> Option<Variable> {
+    let mut words = line.split(' ');
+    let mut word = || words.next().filter(|w| !w.is_empty());
+    let (name, family, kind, relevance) = (word()?, word()?, word()?, word()?);
+    let mut v = Variable {
+        name,
+        family,
+        kind,
+        relevance,
+        reading: Reading::Text,
+        values: "",
+        range: (None, None),
+        default: None,
+        since: None,
+        until: None,
+        status: Status::Read,
+        deprecated: None,
+        instead: None,
+        uniform: None,
+        misnames: "",
+    };
+    for (key, value) in words.filter_map(|w| w.split_once('=')) {
+        match key {
+            "read" => v.reading = Reading::parse(value),
+            "values" => v.values = value,
+            "range" => {
+                let (least, most) = value.split_once("..").unwrap_or((value, ""));
+                v.range = (least.parse().ok(), most.parse().ok());
+            }
+            "default" => v.default = Some(value),
+            "since" => v.since = Some(value),
+            "until" => v.until = Some(value),
+            "deprecated" => (v.status, v.deprecated) = (Status::Deprecated, Some(value)),
+            "instead" => v.instead = Some(value),
+            "ranks" => v.uniform = Some(value == "uniform"),
+            "misnames" => v.misnames = value,
+            "status" => {
+                v.status = match value {
+                    "removed" => Status::Removed,
+                    "newer" => Status::Newer,
+                    "other" => Status::Other,
+                    "deprecated" => Status::Deprecated,
+                    _ => Status::Read,
+                }
+            }
+            _ => {}
+        }
+    }
+    Some(v)
+}
+
+/// A variable by name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Variable> {
+    TABLE.binary_search_by_key(&name, |v| v.name).ok().and_then(|at| TABLE.get(at))
+}
+
+/// Starts of the names that the table has.
+const PREFIXES: [&str; 13] = [
+    "FI_",
+    "GLOO_",
+    "HSA_",
+    "IBV_",
+    "IONIC_",
+    "NCCL_",
+    "NVIDIA_IMEX",
+    "NVSHMEM_",
+    "OFI_NCCL_",
+    "OMPI_MCA_",
+    "RCCL_",
+    "TORCH_NCCL_",
+    "UCX_",
+];
+
+/// Whether a name may be one of the table, by its start.
+#[must_use]
+pub fn is_prefixed(name: &str) -> bool {
+    matches!(name.as_bytes().first(), Some(b'F' | b'G' | b'H' | b'I' | b'N' | b'O' | b'R' | b'T' | b'U'))
+        && PREFIXES.iter().any(|p| name.starts_with(p))
+}
+
+/// Whether a text may set a variable of the table. Much faster than reading it, and most texts set none.
+#[must_use]
+pub fn mentions(text: &str) -> bool {
+    text.contains('_')
+        && ["CCL_", "UCX_", "FI_", "NVSHMEM_", "OMPI_MCA_", "GLOO_"].iter().any(|n| text.contains(n))
+}
+
+/// Every variable, by name.
+pub fn all() -> impl Iterator<Item = &'static Variable> {
+    TABLE.iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_a_variable() {
+        assert_eq!(all().count(), TEXT.lines().count());
+        assert!(all().count() > 600);
+        let mut names: Vec<_> = all().map(|v| v.name).collect();
+        names.dedup();
+        assert_eq!(names.len(), all().count(), "a name twice");
+    }
+
+    #[test]
+    fn what_a_line_says() {
+        let timeout = find("NCCL_IB_TIMEOUT").unwrap();
+        assert_eq!((timeout.family, timeout.kind, timeout.reading), ("nccl", "int", Reading::Number));
+        assert_eq!((timeout.range, timeout.default), ((Some(1), Some(31)), Some("20")));
+        let old = find("NCCL_IB_CUDA_SUPPORT").unwrap();
+        assert_eq!(
+            (old.status, old.until, old.instead),
+            (Status::Removed, Some("2.3.7"), Some("NCCL_NET_GDR_LEVEL"))
+        );
+        assert_eq!(find("NCCL_P2P_DISABLE").unwrap().reading, Reading::One);
+        assert_eq!(find("NCCL_ALGO").unwrap().uniform, Some(true));
+        assert!(find("NCCL_IB_HCA").unwrap().misnames.contains("NCCL_IB_HCAS"));
+        assert!(find("NCCL_DEBUG").unwrap().words().any(|w| w == "WARN"));
+        assert!(find("").is_none() && find("NCCL_").is_none());
+    }
+
+    #[test]
+    fn releases_before_a_variable_was_there() {
+        let conf = find("NCCL_CONF_FILE").unwrap();
+        assert!(conf.is_later_than(NcclVersion(2, 22, 3)) && !conf.is_later_than(NcclVersion(2, 23, 4)));
+        assert!(!find("NCCL_DEBUG").unwrap().is_later_than(NcclVersion(2, 0, 0)));
+    }
+}

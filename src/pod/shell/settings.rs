@@ -1,0 +1,281 @@
+//! What shell text does with variables of the environment.
+
+use super::words::{Commands, Word};
+use std::borrow::Cow;
+
+/// What happens to a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// It gets a value: `export N=V`, `N=V cmd`, `env N=V cmd`, `-x N=V`.
+    Sets,
+    /// It gets a value where it has none: `${N:-V}`, `${N:=V}`.
+    Default,
+    /// A launcher hands it on: `-x N`, `-envlist N`.
+    PassesOn,
+    /// It goes.
+    Unsets,
+}
+
+/// One thing done to one variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting<'t> {
+    /// Variable.
+    pub name: &'t str,
+    /// Value; `None` where it is known only when it runs, or where there is none.
+    pub value: Option<Cow<'t, str>>,
+    /// What happens.
+    pub how: How,
+    /// Where it stands in the text (bytes).
+    pub at: usize,
+}
+
+/// What a text does.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Script<'t> {
+    /// Variables, in the order of the text.
+    pub settings: Vec<Setting<'t>>,
+    /// Files that are read into the shell (`source F`, `. F`): what they set is not known.
+    pub sources: Vec<Cow<'t, str>>,
+}
+
+/// Shells that take a script behind `-c`.
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "zsh", "ksh"];
+/// Words before a command that are none themselves.
+const BEFORE: [&str; 17] = [
+    "if", "then", "elif", "else", "while", "until", "do", "!", "{", "exec", "nohup", "time", "sudo", "eval",
+    "command", "builtin", "nice",
+];
+/// Longest value of `${N:=V}` (bytes).
+const MAX_DEFAULT: usize = 256;
+/// Scripts within scripts.
+const MAX_DEPTH: usize = 3;
+
+/// Reads shell text.
+#[must_use]
+pub fn script(text: &str) -> Script<'_> {
+    let mut script = Script::default();
+    read(text, 0, MAX_DEPTH, &mut script);
+    python(text, &mut script);
+    script
+}
+
+/// Reads the words that a container runs as they stand, without a shell; the one at `i` is at `at(i)`.
+#[must_use]
+pub fn arguments<'t>(list: &[&'t str]) -> Script<'t> {
+    let word = |(i, text): (usize, &&'t str)| Word {
+        raw: text,
+        text: Cow::Borrowed(*text),
+        open: text.contains("$("),
+        at: i,
+    };
+    let words: Vec<Word<'t>> = list.iter().enumerate().map(word).collect();
+    let mut script = Script::default();
+    command(&words, 0, 0, &mut script);
+    script
+}
+
+fn read<'t>(text: &'t str, offset: usize, depth: usize, script: &mut Script<'t>) {
+    let mut commands = Commands::new(text);
+    let mut words = Vec::new();
+    while commands.next_into(&mut words) {
+        command(&words, offset, depth, script);
+    }
+}
+
+/// A name that a shell takes, at the start of a text, and what follows it.
+fn name(text: &str) -> Option<(&str, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+    let (name, rest) = (text.get(..end)?, text.get(end..)?);
+    (!name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit())).then_some((name, rest))
+}
+
+/// `N=V`, and `N+=V`.
+fn assignment<'t>(word: &Word<'t>, offset: usize) -> Option<Setting<'t>> {
+    let (name, rest) = name(word.raw)?;
+    let raw = rest.strip_prefix('=').or_else(|| rest.strip_prefix("+="))?;
+    let value = word.text.split_once('=').map(|(_, value)| value).unwrap_or_default();
+    let at = offset + word.at;
+    if let Some(default) = default_of(value, name) {
+        let value = known(default).map(|v| Cow::Owned(v.to_owned()));
+        return Some(Setting { name, value, how: How::Default, at });
+    }
+    let value = if word.open || rest.starts_with('+') {
+        None
+    } else if raw == value {
+        Some(Cow::Borrowed(raw))
+    } else {
+        Some(Cow::Owned(value.to_owned()))
+    };
+    Some(Setting { name, value, how: How::Sets, at })
+}
+
+fn known(value: &str) -> Option<&str> {
+    (!value.contains(['$', '`'])).then(|| value.trim_matches(['"', '\'']))
+}
+
+/// `V` of `${N:-V}`, `${N-V}`, `${N:=V}` or `${N=V}`, where that is the whole value.
+fn default_of<'v>(value: &'v str, variable: &str) -> Option<&'v str> {
+    let inner = value.strip_prefix("${")?.strip_suffix('}')?.strip_prefix(variable)?;
+    let inner = inner.strip_prefix(':').unwrap_or(inner);
+    inner.strip_prefix('-').or_else(|| inner.strip_prefix('='))
+}
+
+fn command<'t>(words: &[Word<'t>], offset: usize, depth: usize, script: &mut Script<'t>) {
+    let mut rest = words;
+    // `then export N=V`, `exec env N=V cmd`: what stands before a command, and the assignments for it.
+    while let Some((first, after)) = rest.split_first() {
+        if let Some(setting) = assignment(first, offset) {
+            script.settings.push(setting);
+        } else if !BEFORE.contains(&&*first.text) {
+            break;
+        }
+        rest = after;
+    }
+    // Without a shell nobody reads them.
+    for word in rest.iter().filter(|_| depth > 0) {
+        defaults(word, offset, script);
+    }
+    let Some((program, arguments)) = rest.split_first() else { return };
+    let program = program.text.rsplit('/').next().unwrap_or_default();
+    match program {
+        "export" | "declare" | "typeset" | "readonly" | "local" => {
+            script.settings.extend(arguments.iter().filter_map(|w| assignment(w, offset)));
+        }
+        "unset" => {
+            let names =
+                arguments.iter().filter_map(|w| Some((name(w.raw).filter(|(_, r)| r.is_empty())?.0, w.at)));
+            script.settings.extend(names.map(|(name, at)| gone(name, offset + at)));
+        }
+        "source" | "." => script.sources.extend(arguments.first().map(|w| w.text.clone())),
+        "env" => env(arguments, offset, depth, script),
+        _ => launcher(arguments, offset, script),
+    }
+    if SHELLS.contains(&program) && depth > 0 {
+        let flag = arguments
+            .iter()
+            .position(|w| w.raw.starts_with('-') && !w.raw.starts_with("--") && w.raw.ends_with('c'));
+        if let Some(inner) = flag.and_then(|i| arguments.get(i + 1)) {
+            // Only where the script stands there as it is: else no part of it has a place in the text.
+            let text = inner.raw.strip_prefix(['\'', '"']).and_then(|t| t.strip_suffix(['\'', '"']));
+            if let Some(text) = text.filter(|t| !t.contains('\\')) {
+                read(text, offset + inner.at + 1, depth - 1, script);
+            }
+        }
+    }
+}
+
+fn gone(name: &str, at: usize) -> Setting<'_> {
+    Setting { name, value: None, how: How::Unsets, at }
+}
+
+/// `${N:=V}` anywhere in a word.
+fn defaults<'t>(word: &Word<'t>, offset: usize, script: &mut Script<'t>) {
+    if !word.open {
+        return;
+    }
+    for (start, _) in word.raw.match_indices("${") {
+        let Some((name, rest)) = word.raw.get(start + 2..).and_then(name) else { continue };
+        let Some(value) = rest.strip_prefix(":=").or_else(|| rest.strip_prefix('=')) else { continue };
+        // A value that goes on for longer is none that anyone looks at; and a text of nothing else would cost its square.
+        let near = value.char_indices().map(|(i, _)| i).find(|i| *i >= MAX_DEFAULT).unwrap_or(value.len());
+        let value = value.get(..near).and_then(|v| v.split_once('}')).and_then(|(v, _)| known(v));
+        let value = value.map(Cow::Borrowed);
+        script.settings.push(Setting { name, value, how: How::Default, at: offset + word.at + start });
+    }
+}
+
+/// `env [-i] [-u N] [N=V]… cmd`.
+fn env<'t>(arguments: &[Word<'t>], offset: usize, depth: usize, script: &mut Script<'t>) {
+    let mut rest = arguments;
+    while let Some((first, after)) = rest.split_first() {
+        if let Some(setting) = assignment(first, offset) {
+            script.settings.push(setting);
+        } else if matches!(first.raw, "-u" | "--unset") {
+            let Some((unset, after)) = after.split_first() else { return };
+            script.settings.extend(name(unset.raw).map(|(n, _)| gone(n, offset + unset.at)));
+            rest = after;
+            continue;
+        } else if let Some(unset) =
+            first.raw.strip_prefix("--unset=").or_else(|| first.raw.strip_prefix("-u"))
+        {
+            script.settings.extend(name(unset).map(|(n, _)| gone(n, offset + first.at)));
+        } else if !first.raw.starts_with('-') {
+            return if depth > 0 {
+                command(rest, offset, depth - 1, script)
+            } else {
+                launcher(rest, offset, script)
+            };
+        }
+        rest = after;
+    }
+}
+
+/// Flags by which launchers set variables for the ranks, or hand them on: Open MPI's `-x`, Hydra's `-genv` and
+/// `-envlist`, `--env` and `--export` of others.
+fn launcher<'t>(arguments: &[Word<'t>], offset: usize, script: &mut Script<'t>) {
+    let mut words = arguments.iter().peekable();
+    while let Some(word) = words.next() {
+        let flag = word.raw;
+        if let Some(inner) = flag.strip_prefix("--env=").or_else(|| flag.strip_prefix("-x=")) {
+            let text = Cow::Owned(word.text.split_once('=').map_or(String::new(), |(_, v)| v.to_owned()));
+            let inner = Word { raw: inner, text, open: word.open, at: word.at };
+            script.settings.extend(handed(&inner, offset));
+            continue;
+        }
+        match flag {
+            "-x" | "--env" | "-env" | "-genv" | "-e" => {
+                let Some(next) = words.next_if(|w| name(w.raw).is_some()) else { continue };
+                let Some(mut setting) = handed(next, offset) else { continue };
+                if setting.how == How::PassesOn && matches!(flag, "-genv" | "-env") {
+                    setting.how = How::Sets;
+                    setting.value = words.next().filter(|v| !v.open).map(|v| v.text.clone());
+                }
+                script.settings.push(setting);
+            }
+            "-envlist" | "-genvlist" => {
+                let Some(next) = words.next() else { continue };
+                let names = next.raw.split(',').filter_map(|n| Some(name(n)?.0));
+                script.settings.extend(names.map(|name| Setting {
+                    name,
+                    value: None,
+                    how: How::PassesOn,
+                    at: offset + next.at,
+                }));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `N=V` or `N` behind a launcher's flag.
+fn handed<'t>(word: &Word<'t>, offset: usize) -> Option<Setting<'t>> {
+    assignment(word, offset).or_else(|| {
+        let (name, rest) = name(word.raw)?;
+        let at = offset + word.at;
+        rest.is_empty().then_some(Setting { name, value: None, how: How::PassesOn, at })
+    })
+}
+
+/// `os.environ["N"] = …` in a program's text: that it is set is seen, to what is not.
+fn python<'t>(text: &'t str, script: &mut Script<'t>) {
+    for (start, found) in text.match_indices("os.environ") {
+        let after = text.get(start + found.len()..).unwrap_or_default();
+        let (after, default) = match after.strip_prefix(".setdefault(") {
+            Some(rest) => (rest, true),
+            None => match after.strip_prefix('[') {
+                Some(rest) => (rest, false),
+                None => continue,
+            },
+        };
+        let Some((name, rest)) = after.strip_prefix(['"', '\'']).and_then(name) else { continue };
+        let Some(rest) = rest.strip_prefix(['"', '\'']) else { continue };
+        let set = rest
+            .strip_prefix(']')
+            .map(str::trim_start)
+            .is_some_and(|r| r.starts_with('=') && !r.starts_with("=="));
+        if default || set {
+            let how = if default { How::Default } else { How::Sets };
+            script.settings.push(Setting { name, value: None, how, at: start });
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! FAB412: `NCCL_IB_HCA` that chooses no device, too many, or another one on every node.
+
+use super::given::{Given, Spoken};
+use super::pod::{Attachments, attachments};
+use crate::nccl::list::NameList;
+use crate::nccl::number::is_open;
+use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
+use crate::text::printable;
+
+/// FAB412.
+pub(super) struct DeviceNames;
+
+static DEVICE_NAMES: Meta = Meta {
+    id: "FAB412",
+    severity: Severity::Warning,
+    summary: "NCCL_IB_HCA with names that choose no device, too many, or another one on every node",
+    what: "`NCCL_IB_HCA` names interfaces (`eth0`, `ens1f0`, an interface of the pod's networks) where NCCL looks for RDMA \
+           devices; names single devices in a pod that gets virtual functions, which are named otherwise on every node; or \
+           has an item such as `mlx5_1` beside `mlx5_10` without `=`, which also takes all from `mlx5_10` to `mlx5_19`. \
+           Information where a privileged pod with a virtual function sees the NIC's other functions too.",
+    why: "Without a match the verbs transport has no device and NCCL goes on over TCP (`NET/IB : No device found`). A device \
+          too many is often that of the storage network, and its traffic fails or shares a slow link.",
+    fix: "Name RDMA devices; by a prefix such as `mlx5` in pods with virtual functions; with `=` where single ones are meant.",
+    bad: pod!("    - {name: NCCL_IB_HCA, value: eth0}\n"),
+    good: pod!("    - {name: NCCL_IB_HCA, value: mlx5}\n"),
+    sources: &[
+        "NVIDIA/nccl src/misc/utils.cc (matchIfList), src/transport/net_ib",
+        "NVIDIA/nccl#925, NVIDIA/nccl-tests#327 (names of functions in pods)",
+        "NVIDIA/nccl#1422 (a physical and a virtual function of one NIC)",
+    ],
+    since: "0.1.0",
+    kinds: &[],
+    also: &["NB10", "NB11", "NB16", "NB48"],
+    waiver: Waiver::Allowed,
+};
+
+const NAME: &str = "NCCL_IB_HCA";
+const SHOWN: usize = 40;
+
+impl Rule for DeviceNames {
+    fn meta(&self) -> &'static Meta {
+        &DEVICE_NAMES
+    }
+    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        let mut known: Option<Attachments<'_>> = None;
+        for spoken in context.spoken() {
+            let privileged = spoken.container.privileged();
+            let given = spoken.said(NAME);
+            if given.is_none() && !privileged {
+                continue;
+            }
+            let attachments = known.get_or_insert_with(|| attachments(context));
+            let Some(given) = given else {
+                sees_all(context, spoken, attachments, findings);
+                continue;
+            };
+            let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v)) else {
+                continue;
+            };
+            let list = NameList::parse(value);
+            // What is left out by mistake does little harm, and marks in wrong places are told by another rule.
+            if list.excludes || list.fault().is_some() {
+                continue;
+            }
+            judge(context, spoken, given, list, attachments, findings);
+        }
+    }
+}
+
+fn judge(
+    context: &PodContext<'_>,
+    spoken: &Spoken<'_>,
+    given: &Given<'_>,
+    list: NameList<'_>,
+    attachments: &Attachments<'_>,
+    findings: &mut Findings<'_>,
+) {
+    let place = spoken.place(given);
+    let path = || spoken.path(given);
+    let interface =
+        |item: &&str| is_interface(item) || attachments.interfaces.iter().flatten().any(|i| i == item);
+    if let Some(item) = list.devices().find(interface) {
+        let item = printable(item, SHOWN);
+        findings.add(
+            path(),
+            format!(
+                "{NAME}: {item} is a network interface{place}; NCCL looks for RDMA devices and finds none"
+            ),
+            "write the device's name or a prefix, such as mlx5",
+        );
+        return;
+    }
+    let single = list.devices().find(|item| item.ends_with(|c: char| c.is_ascii_digit()) && item.len() > 1);
+    let own = !context.pod().host_network() && !spoken.container.privileged();
+    // Azure names by the link: mlx5_ib0.
+    let single = single.filter(|item| own && item.contains('_') && !item.contains("ib"));
+    if let (Some(item), Some(what)) = (single, &attachments.function) {
+        findings.add(
+            path(),
+            format!(
+                "{NAME}: {} is one device{place}, but {what} gives virtual functions, named otherwise on every node",
+                printable(item, SHOWN)
+            ),
+            "write a prefix, such as mlx5",
+        );
+        return;
+    }
+    let names: Vec<&str> = list.devices().take(64).collect();
+    let wider = |short: &&&str| {
+        names.iter().any(|long| {
+            long.strip_prefix(**short).is_some_and(|r| r.bytes().all(|b| b.is_ascii_digit()) && !r.is_empty())
+        })
+    };
+    if let Some(item) = names.iter().find(wider).filter(|_| !list.exact) {
+        let item = printable(item, SHOWN);
+        findings.add(
+            path(),
+            format!("{NAME}: {item} also takes every device from {item}0 to {item}9{place}: a name is a prefix without ="),
+            "put = at the start of the value",
+        );
+    }
+}
+
+/// Names that network interfaces have and RDMA devices have not (systemd.net-naming-scheme(7); rdma-core names
+/// `mlx5_0`, `rocep1s0`, `ibp1s0`).
+fn is_interface(name: &str) -> bool {
+    let digit = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+    ["eth", "ens", "eno", "enp", "enP", "net", "bond"].iter().any(|p| name.strip_prefix(p).is_some_and(digit))
+}
+
+fn sees_all(
+    context: &PodContext<'_>,
+    spoken: &Spoken<'_>,
+    attachments: &Attachments<'_>,
+    findings: &mut Findings<'_>,
+) {
+    let merges = spoken.last("NCCL_IB_MERGE_NICS").is_none() && !spoken.open;
+    let Some(what) = attachments.function.as_deref().filter(|_| merges && context.has_rdma(spoken.index))
+    else {
+        return;
+    };
+    findings.add_as(
+        Severity::Info,
+        format!("/spec/containers/{}/securityContext/privileged", spoken.index),
+        format!("{what} gives a virtual function, and a privileged container sees the NIC's physical one too; NCCL fuses them"),
+        "drop privileged (IPC_LOCK is enough for RDMA), or set NCCL_IB_MERGE_NICS=0",
+    );
+}
