@@ -16,6 +16,7 @@ pub mod node_policy;
 pub mod node_state;
 mod object;
 pub mod resource;
+mod site;
 pub mod slice;
 
 pub use device_claim::{Ask, DeviceClaim, DeviceRequest};
@@ -26,6 +27,7 @@ pub use nic_cluster_policy::{ConfigText, config_texts};
 pub use node_policy::NodePolicy;
 pub use node_state::NodeState;
 pub use resource::{ResourceFact, Server};
+pub use site::{Port, Site};
 pub use slice::{DevicePool, Slice};
 
 use crate::fabric::Profile;
@@ -89,10 +91,12 @@ pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Op
         }
         Kind::NicClusterPolicy | Kind::NicNodePolicy => {
             let (meta, pools) = nic_cluster_policy::read(kind, json)?;
+            let pools = from(pools, kind, &meta);
             (meta, Some(Fact::Pools(Arc::new(pools))))
         }
         Kind::ConfigMap => {
             let (meta, pools) = config_map::read(json)?;
+            let pools = pools.map(|p| from(p, kind, &meta));
             (meta, pools.map(|p| Fact::Pools(Arc::new(p))))
         }
         Kind::DeviceClass => {
@@ -121,6 +125,20 @@ pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Op
     let own = || meta.namespace.filter(|n| !n.is_empty()).unwrap_or_else(|| default_namespace.to_owned());
     let namespace = if kind.namespaced() { own() } else { String::new() };
     Ok(Some(Entry { namespace, name, fact }))
+}
+
+/// Pools with the object that they are of.
+fn from(mut pools: Vec<ResourceFact>, kind: Kind, meta: &object::Meta) -> Vec<ResourceFact> {
+    let name = meta.name.as_deref().unwrap_or_default();
+    let origin: Arc<str> = match meta.namespace.as_deref().filter(|_| kind.namespaced()) {
+        Some(namespace) => format!("{} {namespace}/{name}", kind.name()),
+        None => format!("{} {name}", kind.name()),
+    }
+    .into();
+    for pool in &mut pools {
+        pool.origins = vec![Arc::clone(&origin)];
+    }
+    pools
 }
 
 /// Checks that an object can be read as a fact of its kind.

@@ -3,6 +3,7 @@
 
 pub mod accelerator;
 pub mod affinity;
+mod claim;
 pub mod claimed;
 pub mod decode;
 pub mod demands;
@@ -13,7 +14,9 @@ pub mod quantity;
 pub mod ranks;
 pub mod shell;
 pub mod template;
+pub mod units;
 pub mod view;
+mod volumes;
 pub mod workload;
 
 pub use accelerator::Accelerators;

@@ -167,6 +167,7 @@ pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decisi
         namespace: request.namespace,
         namespace_facts,
         snapshot,
+        devices: std::cell::OnceCell::new(),
     };
     let findings = check_pod(&context);
     let patch = operations(&pod, &plan);

@@ -2,6 +2,8 @@
 //! `rules list` and the meta-tests come from the list, so that none of them can disagree with it.
 
 mod cloud;
+mod devices;
+mod examples;
 mod finding;
 mod inputs;
 mod memory;
@@ -15,11 +17,15 @@ pub use finding::{Finding, Findings, Severity};
 pub use nccl::numbers::is_word_for_number;
 
 use crate::fabric::Resolution;
+use crate::facts::Kind;
+use crate::facts::network::{Rendered, render};
 use crate::multus::{AnnotationError, Networks};
-use crate::plan::overlay::Overlay;
+use crate::plan::overlay::{Overlay, Variable};
 use crate::plan::{Edit, Plan};
 use crate::pod::{Demands, PodView};
 use crate::snapshot::{NamespaceFacts, Snapshot};
+use devices::Devices;
+use std::cell::OnceCell;
 use std::sync::LazyLock;
 
 /// A rule: what it is, and how it is checked.
@@ -171,9 +177,28 @@ pub struct PodContext<'a> {
     pub namespace_facts: Option<&'a NamespaceFacts>,
     /// Everything else that is known.
     pub snapshot: &'a Snapshot,
+    /// Its networks and devices, once a rule asks for them.
+    pub(crate) devices: OnceCell<Devices<'a>>,
 }
 
 impl<'a> PodContext<'a> {
+    /// Whether the pod says that it wants RDMA: by its profile, or by what it tells NCCL.
+    pub(crate) fn wants_rdma(&self) -> bool {
+        if self.resolution.profile().is_some_and(|(p, _)| p.transport.is_verbs()) {
+            return true;
+        }
+        self.pod().containers().iter().enumerate().any(|(index, container)| {
+            let set = |name| self.overlay.variable(index, container, name);
+            set("NCCL_IB_HCA").is_some()
+                || matches!(set("NCCL_NET"), Some(Variable::Value(v)) if v.eq_ignore_ascii_case("IB"))
+        })
+    }
+
+    /// Its networks and devices with what is known of them.
+    pub(crate) fn devices(&self) -> &Devices<'a> {
+        self.devices.get_or_init(|| Devices::of(self))
+    }
+
     /// The pod as it came.
     #[must_use]
     pub fn pod(&self) -> &'a PodView<'a> {
@@ -236,6 +261,14 @@ pub struct ObjectContext<'a> {
     pub event: Event<'a>,
     /// Everything else that is known.
     pub snapshot: &'a Snapshot,
+}
+
+impl ObjectContext<'_> {
+    /// The network that the object is, or that its operator makes of it.
+    fn network(&self) -> Option<Rendered> {
+        let kind = Kind::of(self.group, self.kind)?.makes_network()?;
+        render(kind, &crate::review::decode::object(self.json).ok()?, "default")
+    }
 }
 
 /// What happens to an object.
