@@ -20,6 +20,7 @@ fn main() {
     training_pod(&mut criterion);
     slope(&mut criterion);
     worst(&mut criterion);
+    devices(&mut criterion);
     hostile(&mut criterion);
     criterion.final_summary();
 }
@@ -90,6 +91,59 @@ fn worst(criterion: &mut Criterion) {
         }
     }
     group.finish();
+}
+
+/// Networks and containers with devices, as many of each as fit: what networks take is compared with what containers
+/// hold, under a profile that serves every network and under one of two rails.
+fn devices(criterion: &mut Criterion) {
+    let (body, snapshot) = many_devices(1000, 4000);
+    let mut group = criterion.benchmark_group("devices");
+    group.sample_size(10).measurement_time(Duration::from_secs(5));
+    group.throughput(Throughput::Bytes(u64::try_from(body.len()).unwrap()));
+    for profile in ["every-network", "two-rails"] {
+        let body = String::from_utf8(body.clone()).unwrap().replace("PROFILE", profile).into_bytes();
+        assert_eq!(decide(&body, &snapshot).decision.profile.as_deref(), Some(profile));
+        group.bench_function(profile, |b| b.iter(|| decide(black_box(&body), &snapshot)));
+    }
+    group.bench_function("fields alone", |b| b.iter(|| floor(black_box(&body))));
+    group.finish();
+}
+
+/// A review of a pod that names so many networks, and of whose containers each holds 62 of their resources; and the
+/// networks.
+fn many_devices(networks: usize, containers: usize) -> (Vec<u8>, Snapshot) {
+    let mut builder = scene::builder();
+    for (name, spec) in [
+        ("every-network", json!({"base": "nri-compat"})),
+        (
+            "two-rails",
+            json!({"base": "roce-sriov", "rails": [
+                {"network": "n0", "resource": "x.io/0"}, {"network": "n1", "resource": "x.io/1"}]}),
+        ),
+    ] {
+        let (api, kind) = ("fabric-admission.dev/v1alpha1", "FabricProfile");
+        let profile = json!({"apiVersion": api, "kind": kind, "metadata": {"name": name}, "spec": spec});
+        builder.add(Layer::Live, "fabric-admission.dev", kind, &profile.to_string(), "").unwrap();
+    }
+    for i in 0..networks {
+        let annotations = json!({"k8s.v1.cni.cncf.io/resourceName": format!("x.io/{i}")});
+        let metadata = json!({"name": format!("n{i}"), "namespace": "team", "annotations": annotations});
+        let config = r#"{"cniVersion":"1.0.0","name":"n","plugins":[{"type":"sriov"}]}"#;
+        let network = json!({"metadata": metadata, "spec": {"config": config}}).to_string();
+        builder.add(Layer::Live, "k8s.cni.cncf.io", "NetworkAttachmentDefinition", &network, "").unwrap();
+    }
+    let mut pod = pod(8, true);
+    let names: Vec<String> = (0..networks).map(|i| format!("n{i}")).collect();
+    pod["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"] = names.join(",").into();
+    pod["metadata"]["annotations"]["fabric-admission.dev/profile"] = "PROFILE".into();
+    let container = |c: usize| {
+        let name = |i: usize| (format!("x.io/{}", (c * 62 + i) % networks), json!(1));
+        let mut limits: Map<_, _> = (0..62).map(name).collect();
+        limits.insert("nvidia.com/gpu".to_owned(), json!(1));
+        json!({"name": format!("c{c}"), "resources": {"limits": limits}})
+    };
+    pod["spec"]["containers"] = (0..containers).map(container).collect();
+    (review(&pod), builder.build())
 }
 
 /// Pods that nobody writes and anybody may send: a list repeated until the body is 256 KiB long. What is said of

@@ -1,5 +1,6 @@
 //! ResourceClaim and ResourceClaimTemplate: how many devices of which classes.
 
+use super::device_class::SRIOV_DRIVER;
 use super::object::{Meta, Object, number, text};
 use crate::pod::decode::{Objects, mapping};
 use crate::review::decode::{DecodeError, object as decode};
@@ -10,6 +11,19 @@ use serde::Deserialize;
 pub struct DeviceClaim {
     /// Requests in order.
     pub requests: Vec<DeviceRequest>,
+    /// How functions of dra-driver-sriov are to be handed out.
+    pub functions: Vec<FunctionConfig>,
+}
+
+/// Parameters for dra-driver-sriov (k8snetworkplumbingwg/dra-driver-sriov pkg/api, `VfConfig`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionConfig {
+    /// NetworkAttachmentDefinition that the driver attaches by itself.
+    pub network: Option<String>,
+    /// Its namespace; the pod's own where there is none.
+    pub namespace: Option<String>,
+    /// Whether the function is bound to `vfio-pci`, which has neither an interface nor an RDMA device.
+    pub vfio: bool,
 }
 
 /// One request of a claim.
@@ -46,6 +60,38 @@ struct TemplateSpec {
 struct Devices {
     #[serde(default)]
     requests: Option<Objects<Request>>,
+    #[serde(default)]
+    config: Option<Objects<Config>>,
+}
+
+#[derive(Default, Deserialize)]
+struct Config {
+    #[serde(default, deserialize_with = "mapping")]
+    opaque: Option<Opaque>,
+}
+
+#[derive(Default, Deserialize)]
+struct Opaque {
+    #[serde(default)]
+    driver: Option<String>,
+    /// Of any shape: each driver has its own.
+    #[serde(default)]
+    parameters: Option<serde_json::Value>,
+}
+
+impl Opaque {
+    fn function(&self) -> Option<FunctionConfig> {
+        let driver = self.driver.as_deref().filter(|d| *d == SRIOV_DRIVER)?;
+        let field = |key: &str| {
+            let value = self.parameters.as_ref()?.get(key)?.as_str()?;
+            Some(value.to_owned()).filter(|v| !v.is_empty() && !driver.is_empty())
+        };
+        Some(FunctionConfig {
+            network: field("netAttachDefName"),
+            namespace: field("netAttachDefNamespace"),
+            vfio: field("driver").as_deref() == Some("vfio-pci"),
+        })
+    }
 }
 
 /// `exactly` came with v1beta2; v1beta1 has its fields in the request itself.
@@ -89,7 +135,10 @@ impl Exact {
 
 impl ClaimSpec {
     fn claim(self) -> DeviceClaim {
-        let requests = self.devices.and_then(|d| d.requests).map(|r| r.0).unwrap_or_default();
+        let Devices { requests, config } = self.devices.unwrap_or_default();
+        let requests = requests.map(|r| r.0).unwrap_or_default();
+        let config = config.map(|c| c.0).unwrap_or_default();
+        let functions = config.iter().filter_map(|c| c.opaque.as_ref()?.function()).collect();
         let request = |r: Request| {
             let old = Exact {
                 device_class_name: r.device_class_name,
@@ -100,7 +149,7 @@ impl ClaimSpec {
             let all = r.exactly.into_iter().chain([old]).chain(first);
             DeviceRequest { name: r.name.unwrap_or_default(), options: all.filter_map(Exact::ask).collect() }
         };
-        DeviceClaim { requests: requests.into_iter().map(request).collect() }
+        DeviceClaim { requests: requests.into_iter().map(request).collect(), functions }
     }
 }
 
@@ -135,6 +184,14 @@ mod tests {
             r#"{"firstAvailable":[{"deviceClassName":"c","count":1},{"deviceClassName":"d","count":2}]}"#,
         );
         assert_eq!(first, [("c".to_owned(), Some(1)), ("d".to_owned(), Some(2))]);
+    }
+
+    #[test]
+    fn configurations_of_functions() {
+        let json = r#"{"spec":{"devices":{"config":[null,{"opaque":{"driver":"gpu.nvidia.com","parameters":{"driver":"vfio-pci"}}},
+            {"opaque":{"driver":"sriovnetwork.k8snetworkplumbingwg.io","parameters":{"kind":"VfConfig","netAttachDefName":"rail","driver":"vfio-pci"}}}]}}}"#;
+        let found = read_claim(json).unwrap().1.functions;
+        assert_eq!(found, [FunctionConfig { network: Some("rail".into()), namespace: None, vfio: true }]);
     }
 
     #[test]

@@ -14,7 +14,9 @@ pub const IMPLICIT_DOMAIN: &str = "deviceclass.resource.kubernetes.io";
 const ACCELERATORS: [&str; 3] = ["gpu.nvidia.com", "gpu.amd.com", "neuron.aws.com"];
 
 /// Drivers of NICs: kubernetes-sigs/dranet and k8snetworkplumbingwg/dra-driver-sriov.
-const NETWORKS: [&str; 2] = ["dra.net", "sriovnetwork.k8snetworkplumbingwg.io"];
+const NETWORKS: [&str; 2] = ["dra.net", SRIOV_DRIVER];
+/// Driver of SR-IOV functions.
+pub(super) const SRIOV_DRIVER: &str = "sriovnetwork.k8snetworkplumbingwg.io";
 
 /// What is known of a class.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -81,6 +83,12 @@ pub fn is_accelerator(name: &str, class: Option<&DeviceClass>) -> bool {
         }
         _ => ACCELERATORS.contains(&name),
     }
+}
+
+/// Whether a request of a class asks for functions of dra-driver-sriov, told in the same way.
+#[must_use]
+pub fn is_function(name: &str, class: Option<&DeviceClass>) -> bool {
+    class.and_then(|c| c.driver.as_deref()).unwrap_or(name) == SRIOV_DRIVER
 }
 
 /// Whether a request of a class asks for network devices, told in the same way.

@@ -104,6 +104,7 @@ pub fn sriov(config: &str, default_prefix: &str) -> Result<Vec<ResourceFact>, Co
                 shared: Some(false),
                 per_nic: None,
                 interfaces: names.collect(),
+                origins: Vec::new(),
             };
             match &mut pool {
                 None => pool = Some(part),
@@ -164,6 +165,7 @@ pub fn shared(config: &str) -> Result<Vec<ResourceFact>, ConfigFault> {
             shared: Some(true),
             per_nic: number(entry.rdma_hca_max),
             interfaces,
+            origins: Vec::new(),
         })
     };
     list.into_iter().enumerate().map(entry).collect()

@@ -2,7 +2,8 @@
 
 use super::index::{ByNamespace, Index, Origin};
 use super::network::Rendered;
-use super::resource::{ResourceFact, Server, agreed};
+use super::resource::{ResourceFact, Server};
+use super::site::{Port, Site};
 use super::{
     AddressPool, DeviceClaim, DeviceClass, Kind, NodePolicy, NodeState, PoolConfig, Slice, Texts,
     device_class,
@@ -81,6 +82,7 @@ impl Index {
                 shared: None,
                 per_nic: None,
                 interfaces: Vec::new(),
+                origins: vec![format!("DeviceClass {name}").into()],
             };
             merge(&mut self.resources, resource, fact);
             self.classes_behind.insert(resource.clone(), name.to_owned());
@@ -109,7 +111,26 @@ impl Index {
 
     /// Draws the conclusions, when everything is in.
     pub(crate) fn finish(&mut self) {
-        for policy in self.node_policies.values() {
+        self.nodes_say();
+        for network in self.networks.values().flat_map(HashMap::values) {
+            let over = match (&network.fact.resource, &network.fact.class.interface) {
+                (Some(ResourceName::Full(name)), _) => name.split_once('/').map(|(_, suffix)| suffix),
+                (Some(ResourceName::Suffix(suffix)), _) => Some(suffix.as_str()),
+                (None, Some(interface)) => Some(interface.as_str()),
+                (None, None) => None,
+            };
+            if let Some(over) = over {
+                self.over.entry(over.to_owned()).or_default().push(Arc::clone(network));
+            }
+        }
+        // Maps have no order, and answers must.
+        for networks in self.over.values_mut() {
+            networks.sort_unstable_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
+        }
+    }
+
+    fn nodes_say(&mut self) {
+        for ((namespace, name), policy) in &self.node_policies {
             let fact = ResourceFact {
                 name: ResourceName::Suffix(policy.resource.clone()),
                 server: Server::SriovOperator,
@@ -118,16 +139,21 @@ impl Index {
                 shared: Some(false),
                 per_nic: policy.num_vfs,
                 interfaces: Vec::new(),
+                origins: vec![format!("SriovNetworkNodePolicy {namespace}/{name}").into()],
             };
             merge(&mut self.suffixes, &policy.resource, fact);
         }
         // What the nodes have made of the policies: it tells the link layer where policies take either, and stands
         // for policies that are not at hand.
         let mut made: BTreeMap<&str, ResourceFact> = BTreeMap::new();
+        let node_state: Arc<str> = "SriovNetworkNodeState".into();
         for state in self.node_states.values() {
             for interface in &state.interfaces {
-                let link = self.interfaces.entry(interface.name.clone()).or_insert(interface.link);
-                *link = agreed(*link, interface.link);
+                let port = Port { link: interface.link, exclusive: state.rdma_exclusive };
+                match self.ports.get_mut(&interface.name) {
+                    Some(known) => known.merge(port),
+                    None => drop(self.ports.insert(interface.name.clone(), port)),
+                }
                 for other in &interface.alt_names {
                     let name = Some(interface.name.clone());
                     let known = self.other_names.entry(other.clone()).or_insert_with(|| name.clone());
@@ -137,6 +163,11 @@ impl Index {
                 }
             }
             for group in &state.groups {
+                let site = Site::of(state, group);
+                match self.sites.get_mut(&group.resource) {
+                    Some(known) => known.merge(&site),
+                    None => drop(self.sites.insert(group.resource.clone(), site)),
+                }
                 let fact = ResourceFact {
                     name: ResourceName::Suffix(group.resource.clone()),
                     server: Server::SriovOperator,
@@ -145,6 +176,7 @@ impl Index {
                     shared: Some(false),
                     per_nic: None,
                     interfaces: Vec::new(),
+                    origins: vec![Arc::clone(&node_state)],
                 };
                 match made.get_mut(group.resource.as_str()) {
                     Some(known) => known.merge(&fact),

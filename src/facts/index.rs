@@ -3,6 +3,7 @@
 use super::ipam::PoolRef;
 use super::network::Rendered;
 use super::resource::{ResourceFact, Server};
+use super::site::{Port, Site};
 use super::{
     AddressPool, DeviceClaim, DeviceClass, DevicePool, Kind, NodePolicy, NodeState, PoolConfig, Texts,
 };
@@ -14,7 +15,7 @@ use std::sync::Arc;
 pub(super) type ByNamespace<T> = HashMap<String, HashMap<String, Arc<T>>>;
 
 /// A network's class with everything that is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NetworkClass<'a> {
     /// `type` of the CNI plugin that makes the interface.
     pub plugin: Option<&'a str>,
@@ -52,10 +53,14 @@ pub struct Index {
     pub(super) resources: HashMap<String, ResourceFact>,
     /// Those of the SR-IOV operator by the name behind the prefix, which is not known.
     pub(super) suffixes: HashMap<String, ResourceFact>,
-    /// Link layer of interfaces by name; `None` where nodes differ.
-    pub(super) interfaces: HashMap<String, Option<LinkLayer>>,
     /// Names of interfaces by other names of theirs; `None` where nodes differ.
     pub(super) other_names: HashMap<String, Option<String>>,
+    /// Interfaces of nodes by name.
+    pub(super) ports: HashMap<String, Port>,
+    /// What nodes say of the SR-IOV operator's resources, by the name behind the prefix.
+    pub(super) sites: HashMap<String, Site>,
+    /// Networks by the end of the name of their resource; those without one by the interface that they are over.
+    pub(super) over: BTreeMap<String, Vec<Arc<Rendered>>>,
     pub(super) node_policies: BTreeMap<(String, String), Arc<NodePolicy>>,
     pub(super) node_states: BTreeMap<String, Arc<NodeState>>,
     /// Pools of addresses by kind (CIDRPool or not) and name; `None` where several of one name differ.
@@ -102,6 +107,12 @@ impl Index {
         self.resources.get(name).or_else(|| self.suffixes.get(name.split_once('/')?.1))
     }
 
+    /// Whether anything is known of any resource.
+    #[must_use]
+    pub fn has_resources(&self) -> bool {
+        !self.resources.is_empty() || !self.suffixes.is_empty()
+    }
+
     /// The DeviceClass whose devices a resource stands for (KEP-5004).
     #[must_use]
     pub fn class_behind(&self, resource: &str) -> Option<&str> {
@@ -132,7 +143,39 @@ impl Index {
     /// Link layer of an interface of the nodes, where all that have it agree.
     #[must_use]
     pub fn interface(&self, name: &str) -> Option<LinkLayer> {
-        self.interfaces.get(name).copied().flatten()
+        self.ports.get(name)?.link
+    }
+
+    /// What nodes say of an interface.
+    #[must_use]
+    pub fn port(&self, name: &str) -> Option<Port> {
+        self.ports.get(name).copied()
+    }
+
+    /// What the nodes say that make a resource of the SR-IOV operator's.
+    #[must_use]
+    pub fn site(&self, fact: &ResourceFact) -> Option<&Site> {
+        match (&fact.name, fact.server) {
+            (ResourceName::Suffix(name), Server::SriovOperator) => self.sites.get(name),
+            _ => None,
+        }
+    }
+
+    /// Networks that give an interface over the devices of a resource, by namespace and name.
+    pub fn networks_over<'a>(&'a self, fact: &'a ResourceFact) -> impl Iterator<Item = &'a Rendered> {
+        let suffix = match &fact.name {
+            ResourceName::Full(name) => name.split_once('/').map_or("", |(_, suffix)| suffix),
+            ResourceName::Suffix(suffix) => suffix,
+        };
+        let full = fact.name.full();
+        let same = move |n: &&Arc<Rendered>| match (&n.fact.resource, full) {
+            (Some(resource), Some(full)) => resource.matches(full),
+            (Some(_), None) => true,
+            (None, _) => false,
+        };
+        let by_resource = self.over.get(suffix).into_iter().flatten().filter(same);
+        let over = fact.interfaces.iter().filter_map(|i| self.over.get(i)).flatten();
+        by_resource.chain(over.filter(|n| n.fact.resource.is_none())).map(Arc::as_ref)
     }
 
     /// The pool of addresses that a network names.

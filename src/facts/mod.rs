@@ -19,6 +19,7 @@ pub mod node_state;
 mod object;
 pub mod pool_config;
 pub mod resource;
+mod site;
 pub mod slice;
 pub mod subnet;
 
@@ -33,6 +34,7 @@ pub use node_policy::NodePolicy;
 pub use node_state::NodeState;
 pub use pool_config::PoolConfig;
 pub use resource::{ResourceFact, Server};
+pub use site::{Port, Site};
 pub use slice::{DevicePool, Slice};
 
 use crate::fabric::Profile;
@@ -104,12 +106,13 @@ pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Op
         }
         Kind::NicClusterPolicy | Kind::NicNodePolicy => {
             let (meta, pools) = nic_cluster_policy::read(kind, json)?;
+            let pools = from(pools, kind, &meta);
             (meta, Some(Fact::Pools(Arc::new(pools))))
         }
         Kind::ConfigMap => {
             let (meta, says) = config_map::read(json)?;
             let fact = says.map(|says| match says {
-                config_map::Says::Pools(pools) => Fact::Pools(Arc::new(pools)),
+                config_map::Says::Pools(pools) => Fact::Pools(Arc::new(from(pools, kind, &meta))),
                 config_map::Says::Texts(texts) => Fact::Texts(Arc::new(texts)),
             });
             (meta, fact)
@@ -144,6 +147,20 @@ pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Op
     let own = || meta.namespace.filter(|n| !n.is_empty()).unwrap_or_else(|| default_namespace.to_owned());
     let namespace = if kind.namespaced() { own() } else { String::new() };
     Ok(Some(Entry { namespace, name, fact }))
+}
+
+/// Pools with the object that they are of.
+fn from(mut pools: Vec<ResourceFact>, kind: Kind, meta: &object::Meta) -> Vec<ResourceFact> {
+    let name = meta.name.as_deref().unwrap_or_default();
+    let origin: Arc<str> = match meta.namespace.as_deref().filter(|_| kind.namespaced()) {
+        Some(namespace) => format!("{} {namespace}/{name}", kind.name()),
+        None => format!("{} {name}", kind.name()),
+    }
+    .into();
+    for pool in &mut pools {
+        pool.origins = vec![Arc::clone(&origin)];
+    }
+    pools
 }
 
 /// Checks that an object can be read as a fact of its kind.

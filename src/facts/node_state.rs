@@ -59,6 +59,8 @@ pub struct VfGroup {
     pub link: Option<LinkLayer>,
     /// Whether they have RDMA devices.
     pub rdma: bool,
+    /// MTU of the physical function (bytes).
+    pub mtu: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -175,7 +177,9 @@ fn interface(nic: Nic) -> Option<Interface> {
 /// The groups of a NIC. There is no RDMA flag in the status: it stands with the group that asks for it.
 fn groups<'a>(nic: &'a Nic, found: &'a [Nic]) -> impl Iterator<Item = VfGroup> + 'a {
     let same = |f: &&Nic| f.pci_address.is_some() && f.pci_address == nic.pci_address;
-    let link = found.iter().find(same).and_then(Nic::link).or_else(|| nic.link());
+    let there = found.iter().find(same);
+    let link = there.and_then(Nic::link).or_else(|| nic.link());
+    let mtu = there.and_then(|f| number(f.mtu));
     nic.vf_groups.iter().flat_map(|g| g.iter()).filter_map(move |group| {
         Some(VfGroup {
             resource: text(group.resource_name.clone())?,
@@ -183,6 +187,7 @@ fn groups<'a>(nic: &'a Nic, found: &'a [Nic]) -> impl Iterator<Item = VfGroup> +
             interface: nic.name.clone().unwrap_or_default(),
             link,
             rdma: group.is_rdma == Some(true) && group.device_type.as_deref() != Some("vfio-pci"),
+            mtu,
         })
     })
 }

@@ -1,6 +1,7 @@
 //! An extended resource: who serves it, and what its devices are.
 
 use crate::multus::{LinkLayer, ResourceName};
+use std::sync::Arc;
 
 /// Who advertises a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,7 +33,12 @@ pub struct ResourceFact {
     pub per_nic: Option<u32>,
     /// Interfaces of the nodes that it is limited to; empty where names are not what it goes by.
     pub interfaces: Vec<String>,
+    /// Objects that say so, by kind and name; the first few.
+    pub origins: Vec<Arc<str>>,
 }
+
+/// Objects that are named for one resource.
+const MAX_ORIGINS: usize = 2;
 
 impl ResourceFact {
     /// What this and another object say of one resource together.
@@ -42,6 +48,10 @@ impl ResourceFact {
         self.rdma = agreed(self.rdma, other.rdma);
         self.shared = agreed(self.shared, other.shared);
         self.per_nic = agreed(self.per_nic, other.per_nic);
+        let room = MAX_ORIGINS.saturating_sub(self.origins.len());
+        let new = other.origins.iter().filter(|o| !self.origins.contains(o)).take(room).cloned();
+        let new: Vec<Arc<str>> = new.collect();
+        self.origins.extend(new);
         // A source without names takes any interface.
         if self.interfaces.is_empty() || other.interfaces.is_empty() {
             self.interfaces.clear();
@@ -50,6 +60,24 @@ impl ResourceFact {
             self.interfaces.sort_unstable();
             self.interfaces.dedup();
         }
+    }
+}
+
+impl ResourceFact {
+    /// Who serves it and which objects say so, for a message. Tenants are told the kinds alone: the objects are the
+    /// operators'.
+    #[must_use]
+    pub fn told(&self, tenant: bool) -> String {
+        let by = match self.server {
+            Server::SriovOperator => "the SR-IOV operator",
+            Server::SriovDevicePlugin => "the SR-IOV device plugin",
+            Server::SharedDevicePlugin => "the RDMA shared device plugin",
+            Server::DeviceClass => "a DRA driver",
+        };
+        if tenant || self.origins.is_empty() {
+            return by.to_owned();
+        }
+        format!("{by}, {}", self.origins.join(" and "))
     }
 }
 

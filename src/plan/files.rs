@@ -76,13 +76,8 @@ fn path_in<'v>(volume: &'v Volume<'_>, name: &str) -> Option<&'v str> {
     item.path.as_deref().filter(|path| !path.is_empty())
 }
 
-/// The volume of a name. Of two with one name, which the API server refuses, the first counts.
-fn volume_named<'p>(pod: &'p PodView<'_>, name: &str) -> Option<&'p Volume<'p>> {
-    pod.volumes().iter().find(|v| v.name.as_deref() == Some(name))
-}
-
 fn volume_of<'p>(pod: &'p PodView<'_>, mount: &VolumeMount<'_>) -> Option<&'p Volume<'p>> {
-    volume_named(pod, mount.name.as_deref()?)
+    pod.volume(mount.name.as_deref()?)
 }
 
 /// Whether a container has our `/etc/nccl.conf`.
@@ -199,9 +194,9 @@ pub(super) fn plan(
         return files;
     }
     let first = |v: &&Volume<'_>| {
-        v.name.as_deref().and_then(|n| volume_named(pod, n)).is_some_and(|first| std::ptr::eq(first, *v))
+        v.name.as_deref().and_then(|n| pod.volume(n)).is_some_and(|first| std::ptr::eq(first, *v))
     };
-    let volume_with = |has: &dyn Fn(&Volume<'_>) -> bool| pod.volumes().iter().filter(first).find(|v| has(v));
+    let volume_with = |has: &dyn Fn(&Volume<'_>) -> bool| pod.volumes().iter().filter(|v| has(v)).find(first);
     let names: Vec<&str> = profile.files.iter().map(|f| f.name.as_str()).collect();
     let mut items: Vec<String> = Vec::new();
     if wants_conf {

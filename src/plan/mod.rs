@@ -297,11 +297,13 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     placement::plan(scene, profile, &mut plan);
     // Container by container, so that a patch and a reader find one container's edits together.
     let wanted = resources::wanted(scene, profile, &plan, &attached);
-    let variables = env::wanted(scene, profile, &mut plan);
-    let files = files::plan(scene, profile, &variables, &mut plan);
+    let all = env::wanted(scene, profile, &mut plan);
+    let files = files::plan(scene, profile, &all, &mut plan);
     let lifted = ulimits::plan(scene, profile, &mut plan);
     for (index, container) in scene.pod.containers().iter().enumerate() {
-        let variables = variables.iter().find(|v| v.container == index);
+        // They are in the order of the containers.
+        let variables = all.binary_search_by_key(&index, |v| v.container).ok();
+        let variables = variables.and_then(|at| all.get(at));
         if let (Some(target), Some(variables)) = (plan.target(index), variables) {
             resources::plan(scene, target, &wanted, &mut plan);
             if !lifted.contains(&index) {

@@ -141,13 +141,9 @@ fn missing<'a>(rails: &'a [Rail], items: &[Selection<'_>], pod_namespace: &str) 
 /// them, an attachment beyond them gets no device and the pod never starts. Where it asks none, another webhook adds
 /// as many as there are attachments (k8snetworkplumbingwg/network-resources-injector pkg/webhook).
 fn with_devices(scene: Scene<'_>, rails: &[Rail], items: &[Selection<'_>], missing: &mut Vec<&Rail>) {
-    let mut room: BTreeMap<&str, i64> = BTreeMap::new();
-    for name in rails.iter().filter_map(|r| r.resource.as_deref()) {
-        let held = super::resources::held(scene, name);
-        if held > 0 {
-            room.insert(name, held);
-        }
-    }
+    let named = rails.iter().filter_map(|r| r.resource.as_deref());
+    let mut room = super::resources::held(scene, named);
+    room.retain(|_, held| *held > 0);
     for item in items {
         let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
         let rail = rails.iter().find(|r| r.network.is(namespace, &item.name, scene.namespace));

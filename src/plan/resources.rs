@@ -6,9 +6,10 @@ use crate::fabric::profile::Per;
 use crate::fabric::{Profile, fixed_units};
 use crate::pod::Quantity;
 use crate::pod::decode::MAX_RESOURCES;
+use crate::pod::units::units;
 use crate::pod::view::Container;
 use crate::text::count;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Units of one resource for one container.
 pub(super) struct Wanted {
@@ -34,8 +35,10 @@ pub(super) fn wanted(
     for name in attached.iter().filter_map(|a| a.resource) {
         *needs.entry(name).or_default() += 1;
     }
-    for (name, need) in needs {
-        share(scene, plan, &dealt, name, need, &mut wanted);
+    let held = held(scene, needs.keys().copied());
+    for (name, attachments) in needs {
+        let held = held.get(name).copied().unwrap_or(0);
+        share(scene, plan, &dealt, &Need { name, attachments, held }, &mut wanted);
     }
     for resource in &profile.resources {
         for target in &plan.targets {
@@ -65,8 +68,8 @@ pub(super) fn wanted(
 /// What of the attachments falls to which target.
 #[derive(Default)]
 struct Dealt<'a> {
-    /// Attachments of a container that carry a resource.
-    units: BTreeMap<(usize, &'a str), i64>,
+    /// Attachments that carry a resource, by the container that they fall to.
+    units: BTreeMap<(&'a str, usize), i64>,
     /// Attachments of a container.
     rails: BTreeMap<usize, u32>,
 }
@@ -85,46 +88,62 @@ fn deal<'a>(plan: &Plan, attached: &[Attached<'a>]) -> Dealt<'a> {
         while let Some((_, rail)) = rails.next_if(|(nth, _)| *nth < upto) {
             *dealt.rails.entry(target.index).or_default() += 1;
             if let Some(name) = rail.resource {
-                *dealt.units.entry((target.index, name)).or_default() += 1;
+                *dealt.units.entry((name, target.index)).or_default() += 1;
             }
         }
     }
     dealt
 }
 
-/// Units that the running containers of the pod hold: Multus takes devices from all of them (multus-cni
+/// Units of resources that the running containers of the pod hold: Multus takes devices from all of them (multus-cni
 /// pkg/k8sclient).
-pub(super) fn held(scene: Scene<'_>, name: &str) -> i64 {
-    let sidecars = scene.pod.init_containers().iter().filter(|c| c.is_sidecar());
-    let running = scene.pod.containers().iter().chain(sidecars);
-    running.filter_map(|c| c.units(name)).fold(0, i64::saturating_add)
+pub(super) fn held<'n>(scene: Scene<'_>, names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, i64> {
+    let mut held: HashMap<&str, i64> = names.map(|name| (name, 0)).collect();
+    if held.is_empty() {
+        return held;
+    }
+    for (_, container) in scene.pod.holders().filter(|(holder, _)| holder.runs()) {
+        container.each_quantity(&mut |name, quantity| {
+            if let Some(sum) = held.get_mut(name) {
+                *sum = sum.saturating_add(units(quantity));
+            }
+        });
+    }
+    held
 }
 
-/// Shares out what is missing of a resource. Units that any running container holds count. What a target holds already counts for it, so that the sum never
-/// passes the number of attachments.
-fn share(
-    scene: Scene<'_>,
-    plan: &Plan,
-    dealt: &Dealt<'_>,
-    name: &str,
+/// A resource of attachments.
+struct Need<'n> {
+    name: &'n str,
     attachments: i64,
-    wanted: &mut Vec<Wanted>,
-) {
+    /// Units that running containers hold.
+    held: i64,
+}
+
+/// Shares out what is missing of a resource. Units that any running container holds count. What a target holds already
+/// counts for it, so that the sum never passes the number of attachments.
+fn share(scene: Scene<'_>, plan: &Plan, dealt: &Dealt<'_>, need: &Need<'_>, wanted: &mut Vec<Wanted>) {
     let apps = scene.pod.containers();
-    let mut short = attachments.saturating_sub(held(scene, name));
-    let units = count(usize::try_from(attachments).unwrap_or(usize::MAX), "attachment");
+    let name = need.name;
+    let mut short = need.attachments.saturating_sub(need.held);
+    let units = count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "attachment");
     let reason = format!("one unit for each of {units}");
+    let own = |index: usize| apps.get(index).and_then(|c| c.units(name)).unwrap_or(0);
     let mut gives: Vec<(usize, i64, i64)> = Vec::new();
-    for target in &plan.targets {
-        let own = apps.get(target.index).and_then(|c| c.units(name)).unwrap_or(0);
-        let share = dealt.units.get(&(target.index, name)).copied().unwrap_or(0);
+    for ((_, index), share) in dealt.units.range((name, 0)..=(name, usize::MAX)) {
+        let own = own(*index);
         let give = share.saturating_sub(own).clamp(0, short.max(0));
         short -= give;
-        gives.push((target.index, own, give));
+        gives.push((*index, own, give));
     }
     // What rounding and uneven holdings leave over goes to the first target.
-    if let Some(first) = gives.first_mut() {
-        first.2 += short.max(0);
+    if short > 0
+        && let Some(first) = plan.targets.first()
+    {
+        match gives.first_mut().filter(|(index, ..)| *index == first.index) {
+            Some(give) => give.2 += short,
+            None => gives.insert(0, (first.index, own(first.index), short)),
+        }
     }
     for (container, own, give) in gives {
         if give > 0 {

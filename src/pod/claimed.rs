@@ -94,7 +94,12 @@ fn names(wanted: &str, request: &DeviceRequest) -> bool {
     wanted.is_empty() || wanted.split('/').next() == Some(&request.name)
 }
 
-fn look_up<'s>(claim: &PodClaim<'_>, namespace: &str, snapshot: &'s Snapshot) -> Option<&'s DeviceClaim> {
+/// What is known of a claim that a pod names.
+pub(crate) fn look_up<'s>(
+    claim: &PodClaim<'_>,
+    namespace: &str,
+    snapshot: &'s Snapshot,
+) -> Option<&'s DeviceClaim> {
     match (claim.resource_claim_template_name.as_deref(), claim.resource_claim_name.as_deref()) {
         (Some(template), _) => snapshot.claim_template(namespace, template),
         (None, Some(claim)) => snapshot.claim(namespace, claim),

@@ -3,6 +3,7 @@
 
 pub mod accelerator;
 pub mod affinity;
+mod claim;
 pub mod claimed;
 pub mod decode;
 pub mod demands;
@@ -15,8 +16,10 @@ pub mod ranks;
 pub mod shell;
 pub mod sources;
 pub mod template;
+pub mod units;
 mod user;
 pub mod view;
+mod volumes;
 pub mod workload;
 
 pub use accelerator::Accelerators;

@@ -2,11 +2,13 @@
 //! written back; patches are made from intents on the raw object, so fields newer than this model survive.
 
 use super::affinity::{Affinity, Toleration};
+pub use super::claim::{ContainerClaim, PodClaim};
 use super::decode::{List, Objects, Pairs, QuantityText, Text, mapping, resources};
 pub use super::ignored::Ignored;
 use super::quantity::Quantity;
 use super::sources::{ConfigMapVolume, EnvFrom};
 pub use super::user::runs_as_root;
+use super::volumes::VolumeIndex;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -55,6 +57,9 @@ pub struct Spec<'a> {
     /// Volumes.
     #[serde(borrow, default)]
     pub volumes: Option<Objects<Volume<'a>>>,
+    /// Volumes by name, once they are asked for.
+    #[serde(skip)]
+    pub(super) by_name: VolumeIndex,
     /// Shares the node's network namespace; CNI plugins are then never called.
     #[serde(default)]
     pub host_network: Option<bool>,
@@ -70,6 +75,9 @@ pub struct Spec<'a> {
     /// Pod-level security context.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub security_context: Option<SecurityContext<'a>>,
+    /// Where names are looked up.
+    #[serde(borrow, default)]
+    pub dns_policy: Option<Text<'a>>,
     /// Operating system, where stated.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub os: Option<Os<'a>>,
@@ -99,21 +107,6 @@ pub struct Os<'a> {
     /// `linux` or `windows`.
     #[serde(borrow, default)]
     pub name: Option<Text<'a>>,
-}
-
-/// An entry of `spec.resourceClaims`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PodClaim<'a> {
-    /// Name by which containers refer to it.
-    #[serde(borrow, default)]
-    pub name: Option<Text<'a>>,
-    /// Template the claim is made from.
-    #[serde(borrow, default)]
-    pub resource_claim_template_name: Option<Text<'a>>,
-    /// Claim that is there already, shared by all pods that name it.
-    #[serde(borrow, default)]
-    pub resource_claim_name: Option<Text<'a>>,
 }
 
 /// A container of any kind.
@@ -192,17 +185,6 @@ pub struct Resources<'a> {
     /// Claims of the pod that this container uses.
     #[serde(borrow, default)]
     pub claims: Option<Objects<ContainerClaim<'a>>>,
-}
-
-/// `resources.claims[]`.
-#[derive(Debug, Default, Deserialize)]
-pub struct ContainerClaim<'a> {
-    /// Name in `spec.resourceClaims`.
-    #[serde(borrow, default)]
-    pub name: Option<Text<'a>>,
-    /// The one request of the claim that it uses; all of them where there is none.
-    #[serde(borrow, default)]
-    pub request: Option<Text<'a>>,
 }
 
 /// `securityContext` of a pod or a container.

@@ -151,6 +151,7 @@ impl<'p> Examined<'p> {
             gang: request.gang,
             snapshot,
             spoken: OnceCell::new(),
+            devices: OnceCell::new(),
         };
         let mut findings = check_pod(&context);
         let annotations = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());

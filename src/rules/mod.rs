@@ -3,7 +3,9 @@
 
 pub mod cel;
 mod cloud;
+mod devices;
 pub mod embedded;
+mod examples;
 mod finding;
 mod inputs;
 mod locate;
@@ -23,12 +25,13 @@ pub use workload::{Asked, WorkloadContext, WorkloadTemplate};
 
 use crate::fabric::Resolution;
 use crate::multus::{AnnotationError, Networks};
-use crate::plan::overlay::Overlay;
+use crate::plan::overlay::{Overlay, Variable};
 use crate::plan::{Edit, Plan};
 use crate::pod::gang::Gang;
 use crate::pod::{Demands, PodView};
 use crate::snapshot::{NamespaceFacts, Snapshot};
 use cel::Cel;
+use devices::Devices;
 use nccl::Spoken;
 use std::cell::OnceCell;
 use std::sync::LazyLock;
@@ -195,12 +198,31 @@ pub struct PodContext<'a> {
     pub snapshot: &'a Snapshot,
     /// What its containers say of NCCL's variables, once a rule has asked.
     pub(crate) spoken: OnceCell<Vec<Spoken<'a>>>,
+    /// Its networks and devices, once a rule asks for them.
+    pub(crate) devices: OnceCell<Devices<'a>>,
 }
 
 impl<'a> PodContext<'a> {
     /// What app containers say of variables of NCCL and its companions; those that say nothing are left out.
     pub(crate) fn spoken(&self) -> &[Spoken<'a>] {
         self.spoken.get_or_init(|| nccl::read(self))
+    }
+
+    /// Whether the pod says that it wants RDMA: by its profile, or by what it tells NCCL.
+    pub(crate) fn wants_rdma(&self) -> bool {
+        if self.resolution.profile().is_some_and(|(p, _)| p.transport.is_verbs()) {
+            return true;
+        }
+        self.pod().containers().iter().enumerate().any(|(index, container)| {
+            let set = |name| self.overlay.variable(index, container, name);
+            set("NCCL_IB_HCA").is_some()
+                || matches!(set("NCCL_NET"), Some(Variable::Value(v)) if v.eq_ignore_ascii_case("IB"))
+        })
+    }
+
+    /// Its networks and devices with what is known of them.
+    pub(crate) fn devices(&self) -> &Devices<'a> {
+        self.devices.get_or_init(|| Devices::of(self))
     }
 
     /// The pod as it came.

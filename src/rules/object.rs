@@ -1,6 +1,7 @@
 //! An object that is no pod, as its rules see it.
 
-use crate::facts::NodePolicy;
+use crate::facts::network::{Rendered, render};
+use crate::facts::{Kind, NodePolicy};
 use crate::snapshot::Snapshot;
 use std::cell::OnceCell;
 
@@ -38,6 +39,12 @@ impl<'a> ObjectContext<'a> {
         snapshot: &'a Snapshot,
     ) -> Self {
         Self { group, kind, json, event, snapshot, views: Views::default() }
+    }
+
+    /// The network that the object is, or that its operator makes of it.
+    pub(super) fn network(&self) -> Option<Rendered> {
+        let kind = Kind::of(self.group, self.kind)?.makes_network()?;
+        render(kind, &crate::review::decode::object(self.json).ok()?, "default")
     }
 
     /// The whole object; `None` where it is no JSON that fits a tree.

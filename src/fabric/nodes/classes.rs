@@ -144,6 +144,18 @@ impl Classes {
         self.offering.iter().map(|(name, set)| (&**name, set))
     }
 
+    /// The classes that list an extended resource.
+    #[must_use]
+    pub fn offering_of(&self, resource: &str) -> Option<&ClassSet> {
+        self.offering.get(resource)
+    }
+
+    /// Whether any class has a label.
+    #[must_use]
+    pub fn has_key(&self, key: &str) -> bool {
+        self.keys.contains_key(key)
+    }
+
     /// The classes whose taints are all tolerated.
     pub fn tolerated(&self, tolerates: impl Fn(&Taint) -> bool) -> ClassSet {
         let mut set = self.none();

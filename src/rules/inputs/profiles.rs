@@ -241,7 +241,7 @@ spec:
     sources: &["docs/design.md, Mutations"],
     since: "0.1.0",
     kinds: &[],
-    also: &[],
+    also: &["DRA-012"],
     waiver: Waiver::Allowed,
 };
 

@@ -124,7 +124,7 @@ spec:
     sources: &["k8snetworkplumbingwg/multus-cni#1091", "skypilot-org/skypilot#10554"],
     since: "0.1.0",
     kinds: &[],
-    also: &["ANN-011", "HNT-001"],
+    also: &["ANN-011", "HNT-001", "HNT-006"],
     waiver: Waiver::Allowed,
 };
 

@@ -2,6 +2,9 @@
 
 mod host_names;
 mod kueue;
+pub(super) mod landing;
+mod nodes;
+mod operators;
 mod owner_annotations;
 mod replica_types;
 mod service_mesh;
@@ -20,4 +23,9 @@ pub(super) static RULES: &[&dyn Rule] = &[
     &owner_annotations::OwnerAnnotations,
     &shared_claim::SharedClaim,
     &kueue::Kueue,
+    &nodes::NotListed,
+    &operators::AfterQuota,
+    &operators::MixedLinks,
+    &nodes::DriverAwaited,
+    &operators::Unsettled,
 ];

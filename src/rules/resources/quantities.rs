@@ -1,12 +1,11 @@
 //! FAB2xx: quantities and RDMA resources.
 
-use crate::multus::{Networks, ResourceName};
-use crate::pod::view::{Container, PodView};
+use crate::pod::view::Container;
 use crate::pod::{Quantity as Amount, QuantityError};
+use crate::rules::devices::Need;
 use crate::rules::networks::annotation::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{count, printable, token};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// FAB201.
 pub(super) struct Quantity;
@@ -104,7 +103,7 @@ fn check_quantities(at: &str, container: &Container<'_>, findings: &mut Findings
                 );
             } else if let Ok(request) = parsed
                 && field == "requests"
-                && is_extended(name)
+                && (is_extended(name) || name.starts_with("hugepages-"))
             {
                 check_pair(&path, name, request, container, findings);
             }
@@ -125,8 +124,9 @@ fn check_pair(
         None => findings.add(
             path(),
             format!(
-                "{}: a request without a limit, which the API server refuses for extended resources",
-                resource()
+                "{}: a request without a limit, which the API server refuses for {}",
+                resource(),
+                if is_extended(name) { "extended resources" } else { "huge pages" }
             ),
             "write the limit; the request follows from it",
         ),
@@ -154,8 +154,10 @@ static FEWER_UNITS: Meta = Meta {
     summary: "fewer device units than network attachments that need them",
     what: "Counts the attachments of the networks annotation whose NetworkAttachmentDefinition takes a device of a \
            resource, and the units of it that the pod's containers ask. A network named twice counts twice. A warning \
-           where no unit is asked at all, since network-resources-injector may add them, and where the CNI plugin of \
-           the network is not known. Networks of macvlan, ipvlan and IPoIB take no device.",
+           where no unit is asked at all, since network-resources-injector may add them, where only a plain init \
+           container asks, where the containers ask the same name behind another prefix (`nvidia.com/x` for \
+           `openshift.io/x`), and where the CNI plugin of the network is not known. Networks of macvlan, ipvlan and \
+           IPoIB take no device.",
     why: "Multus hands each attachment the next allocated device; the one left without gets none, and the CNI plugin \
           fails the sandbox with `VF pci addr is required`. The pod never starts.",
     fix: "Ask as many units as there are attachments, on the container that uses them.",
@@ -204,10 +206,11 @@ spec:
     sources: &[
         "k8snetworkplumbingwg/multus-cni pkg/k8sclient/k8sclient.go",
         "k8snetworkplumbingwg/sriov-network-device-plugin#258, #310, #490",
+        "kubernetes/kubernetes#120501 (devices of init containers)",
     ],
     since: "0.1.0",
     kinds: &[],
-    also: &["RES-002"],
+    also: &["RES-002", "RES-004", "RES-008"],
     waiver: Waiver::Allowed,
 };
 
@@ -223,85 +226,46 @@ impl Rule for FewerUnits {
         if pod.host_network() || claims {
             return;
         }
-        let Some(Ok(networks)) = context.final_networks else { return };
-        for (shown, Needed { resource, attachments, certain }) in needed(context, networks) {
-            let units = units_in_pod(context, pod, &resource);
-            if units >= attachments {
-                continue;
+        for need in &context.devices().needs {
+            if need.units() < need.attachments {
+                tell(need, findings);
             }
-            // Not an error where another webhook may still add the units, or where it is not known that each
-            // attachment takes a device.
-            let severity = if units > 0 && certain { Severity::Error } else { Severity::Warning };
-            findings.add_as(
-                severity,
-                annotation_path(),
-                format!(
-                    "the networks take {} of {shown}, the containers ask {units}: a CNI plugin gets no device",
-                    count(usize::try_from(attachments).unwrap_or(usize::MAX), "unit")
-                ),
-                format!("set limit {shown}: {attachments} on the container that uses the network"),
-            );
         }
     }
 }
 
-/// Attachments that take units of one resource.
-pub(super) struct Needed {
-    pub(super) resource: ResourceName,
-    pub(super) attachments: i64,
-    /// Whether every one of them is known to take a device.
-    pub(super) certain: bool,
-}
-
-/// Attachments by the resource they take, with what the resource is called.
-pub(super) fn needed(context: &PodContext<'_>, networks: &Networks<'_>) -> BTreeMap<String, Needed> {
-    let profile = context.resolution.profile().map(|(p, _)| p);
-    let mut needed: BTreeMap<String, Needed> = BTreeMap::new();
-    for item in &networks.items {
-        let namespace = item.namespace.as_deref().unwrap_or(context.namespace);
-        let of_profile = profile.and_then(|p| p.resource_of(namespace, &item.name, context.namespace));
-        // A tenant learns nothing here of networks in other namespaces that its profile does not name.
-        let told = !context.tenant_view || namespace == context.namespace || of_profile.is_some();
-        let fact = context.snapshot.network(namespace, &item.name).filter(|_| told);
-        let (resource, takes_device) = match fact {
-            Some(fact) => (fact.resource.clone(), fact.takes_device),
-            None => (of_profile.map(|r| ResourceName::Full(r.to_owned())), Some(true)),
-        };
-        let Some(resource) = resource.filter(|_| takes_device != Some(false)) else { continue };
-        let name = printable(&resource.to_string(), 100);
-        let entry = needed.entry(name).or_insert(Needed { resource, attachments: 0, certain: true });
-        entry.attachments += 1;
-        entry.certain &= takes_device == Some(true);
+fn tell(need: &Need<'_>, findings: &mut Findings<'_>) {
+    let Need { shown, attachments, .. } = need;
+    let units = need.units();
+    let takes = count(usize::try_from(*attachments).unwrap_or(usize::MAX), "unit");
+    let fix = format!("set limit {shown}: {attachments} on the container that uses the network");
+    if let Some((holder, name, _)) = need.holders.iter().find(|(holder, ..)| !holder.runs() && units == 0) {
+        findings.add_as(
+            Severity::Warning,
+            format!("{}/resources/limits/{}", holder.path(), token(name)),
+            format!("only an init container asks {name}, of which the networks take {takes}: Multus does not see its devices"),
+            fix,
+        );
+        return;
     }
-    needed
-}
-
-/// Units that Multus can hand out: those of app containers and native sidecars. The kubelet does not report
-/// devices of plain init containers (kubernetes/kubernetes#120501).
-pub(super) fn units_in_pod(context: &PodContext<'_>, pod: &PodView<'_>, resource: &ResourceName) -> i64 {
-    let planned = context.plan.changes.iter().filter_map(|c| match &c.edit {
-        crate::plan::Edit::Quantity { name, container, .. } if resource.matches(name) => {
-            Some((*container, name.as_str()))
-        }
-        _ => None,
-    });
-    let planned: BTreeSet<(usize, &str)> = planned.collect();
-    // Quantities of the user's may be as large as an i64 is.
-    let sum = |numbers: &mut dyn Iterator<Item = i64>| numbers.fold(0_i64, i64::saturating_add);
-    let mut units = 0_i64;
-    for (index, container) in pod.containers().iter().enumerate() {
-        let own = container.resource_names().filter(|n| resource.matches(n)).map(|n| (index, n));
-        let names: BTreeSet<(usize, &str)> =
-            own.chain(planned.range((index, "")..(index + 1, "")).copied()).collect();
-        let of = &mut names.into_iter().map(|(i, name)| context.overlay.units(i, container, name));
-        units = units.saturating_add(sum(of));
+    if let Some(namesake) = need.namesake.filter(|_| units == 0) {
+        findings.add_as(
+            Severity::Warning,
+            annotation_path(),
+            format!("the networks take {takes} of {shown}, the containers ask {namesake}: Multus hands out no device"),
+            format!("ask {shown}, as annotation k8s.v1.cni.cncf.io/resourceName of the network has it"),
+        );
+        return;
     }
-    for container in pod.init_containers().iter().filter(|c| c.is_sidecar()) {
-        let of = &mut container
-            .resource_names()
-            .filter(|n| resource.matches(n))
-            .filter_map(|n| container.units(n));
-        units = units.saturating_add(sum(of));
-    }
-    units
+    // Not an error where another webhook may still add the units, or where it is not known that each attachment takes a
+    // device.
+    let severity = if units > 0 && need.certain { Severity::Error } else { Severity::Warning };
+    findings.add_as(
+        severity,
+        annotation_path(),
+        format!(
+            "the networks take {takes} of {shown}, the containers ask {units}: a CNI plugin gets no device"
+        ),
+        fix,
+    );
 }

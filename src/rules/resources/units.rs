@@ -1,7 +1,6 @@
 //! FAB203, FAB204: units of a network's resource that stand where nothing uses them.
 
-use super::quantities::{needed, units_in_pod};
-use crate::plan::Edit;
+use crate::pod::units::Holder;
 use crate::pod::view::Container;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{count, printable, token};
@@ -14,7 +13,8 @@ static OTHER_CONTAINER: Meta = Meta {
     severity: Severity::Warning,
     summary: "units of an RDMA resource on a container without accelerators",
     what: "A container that asks for no accelerators, such as a mesh's proxy, holds units of a resource that the pod's \
-           RDMA networks take, and the containers with accelerators hold fewer units than there are attachments.",
+           RDMA networks take, and the containers with accelerators hold fewer units than there are attachments; or it \
+           holds an RDMA device that needs no network, and the containers with accelerators hold none.",
     why: "Every container of the pod sees the interfaces, but only the one that asked may open the device: in the \
           training container NCCL finds no device for the rail (`ibv_devinfo: No IB devices found`). A quantity that is \
           there is never taken away, and asking it twice would leave devices without an attachment.",
@@ -80,7 +80,7 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
-    also: &[],
+    also: &["RES-005", "RES-010"],
     waiver: Waiver::Allowed,
 };
 
@@ -90,55 +90,83 @@ impl Rule for OtherContainer {
     }
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let pod = context.pod();
-        let strangers = (0..pod.containers().len()).any(|index| !context.is_target(index));
-        if pod.host_network() || !strangers {
+        let has_others = (0..pod.containers().len()).any(|index| !context.is_target(index))
+            || pod.init_containers().iter().any(Container::is_sidecar);
+        let has_targets = || (0..pod.containers().len()).any(|index| context.is_target(index));
+        if pod.host_network() || !has_others || !has_targets() {
             return;
         }
-        let Some(Ok(networks)) = context.final_networks else { return };
+        let devices = context.devices();
         let profile = context.resolution.profile().map(|(p, _)| p);
-        for (shown, needed) in needed(context, networks) {
+        for need in &devices.needs {
             let is_it = |name: &str| {
                 let rdma = || context.snapshot.resource(name).and_then(|fact| fact.rdma) == Some(true);
-                needed.resource.matches(name) && (profile.is_some_and(|p| p.serves_resource(name)) || rdma())
+                profile.is_some_and(|p| p.serves_resource(name)) || rdma()
             };
-            // By the name that stands there or is planned: of a network's resource only the end may be known.
-            let units = |index: usize, c: &Container<'_>| {
-                let planned = context.plan.of_container(index).iter().find_map(|change| match &change.edit {
-                    Edit::Quantity { name, .. } if is_it(name) => Some(name.as_str()),
-                    _ => None,
-                });
-                let name = c.resource_names().find(|name| is_it(name)).or(planned);
-                name.map_or(0, |name| context.overlay.units(index, c, name))
-            };
-            let mut of_targets = 0_i64;
-            let mut strangers = Vec::new();
-            let mut any = false;
-            for (index, container) in pod.containers().iter().enumerate() {
-                if context.is_target(index) {
-                    any = true;
-                    of_targets = of_targets.saturating_add(units(index, container));
-                } else if let own @ 1.. = units(index, container) {
-                    strangers.push((index, container, own));
-                }
-            }
-            if !any || of_targets >= needed.attachments {
+            let own = need.holders.iter().filter(|(holder, name, _)| holder.runs() && is_it(name));
+            let (of_targets, others) = sorted(context, own.map(|(holder, _, units)| (*holder, *units)));
+            if of_targets >= need.attachments {
                 continue;
             }
-            for (index, container, own) in strangers {
-                let units = |n: i64| count(usize::try_from(n).unwrap_or(usize::MAX), "unit");
-                findings.add(
-                    format!("/spec/containers/{index}/resources/limits/{}", token(&shown)),
-                    format!(
-                        "{} of {shown} on {}, which has no accelerators: those that do have {of_targets} for {} attachments",
-                        units(own),
-                        printable(container.name(), 63),
-                        needed.attachments
-                    ),
-                    "ask them on the container with the accelerators",
-                );
+            for (holder, units) in others {
+                let have = format!("those that do have {of_targets} for {} attachments", need.attachments);
+                tell(context, &need.shown, holder, units, findings, have);
+            }
+        }
+        // A device that needs no network, such as one of InfiniBand, is of no use to another container either.
+        let rdma = devices.held.iter().filter(|held| held.fact.rdma == Some(true));
+        for held in rdma.filter(|held| !devices.needs.iter().any(|n| n.resource.matches(held.name))) {
+            let (of_targets, others) = sorted(context, held.holders.iter().copied());
+            for (holder, units) in others.into_iter().filter(|_| of_targets == 0) {
+                tell(context, held.name, holder, units, findings, "those that do have none".to_owned());
             }
         }
     }
+}
+
+/// Units of the containers that the profile is for, and of the others one by one.
+fn sorted(
+    context: &PodContext<'_>,
+    holders: impl Iterator<Item = (Holder, i64)>,
+) -> (i64, Vec<(Holder, i64)>) {
+    let accelerators = &context.snapshot.settings().accelerators;
+    let is_target = |holder: Holder| match holder {
+        Holder::App(index) => context.is_target(index),
+        Holder::Sidecar(index) | Holder::Init(index) => {
+            let container = context.pod().init_containers().get(index);
+            container.is_some_and(|c| c.resource_names().any(|name| accelerators.contains(name)))
+        }
+    };
+    let (mut of_targets, mut others) = (0_i64, Vec::new());
+    for (holder, units) in holders {
+        match is_target(holder) {
+            true => of_targets = of_targets.saturating_add(units),
+            false => others.push((holder, units)),
+        }
+    }
+    (of_targets, others)
+}
+
+fn tell(
+    context: &PodContext<'_>,
+    shown: &str,
+    holder: Holder,
+    units: i64,
+    findings: &mut Findings<'_>,
+    have: String,
+) {
+    let pod = context.pod();
+    let container = match holder {
+        Holder::App(index) => pod.containers().get(index),
+        Holder::Sidecar(index) | Holder::Init(index) => pod.init_containers().get(index),
+    };
+    let name = container.map(|c| printable(c.name(), 63)).unwrap_or_default();
+    let units = count(usize::try_from(units).unwrap_or(usize::MAX), "unit");
+    findings.add(
+        format!("{}/resources/limits/{}", holder.path(), token(shown)),
+        format!("{units} of {shown} on {name}, which has no accelerators: {have}"),
+        "ask them on the container with the accelerators",
+    );
 }
 
 /// FAB204.
@@ -212,23 +240,22 @@ impl Rule for MoreUnits {
         &MORE_UNITS
     }
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
-        let pod = context.pod();
-        if pod.host_network() {
+        if context.pod().host_network() {
             return;
         }
-        let Some(Ok(networks)) = context.final_networks else { return };
-        for (shown, needed) in needed(context, networks).into_iter().filter(|(_, n)| n.certain) {
-            let units = units_in_pod(context, pod, &needed.resource);
-            if units <= needed.attachments {
+        for need in context.devices().needs.iter().filter(|need| need.certain) {
+            let (units, attachments) = (need.units(), need.attachments);
+            if units <= attachments {
                 continue;
             }
             findings.add(
                 "/spec/containers",
                 format!(
-                    "{units} units of {shown} for {}: NCCL sees devices that have no interface in the pod",
-                    count(usize::try_from(needed.attachments).unwrap_or(usize::MAX), "attachment")
+                    "{units} units of {} for {}: NCCL sees devices that have no interface in the pod",
+                    need.shown,
+                    count(usize::try_from(attachments).unwrap_or(usize::MAX), "attachment")
                 ),
-                format!("ask {} in all, and see that nobody adds to it", needed.attachments),
+                format!("ask {attachments} in all, and see that nobody adds to it"),
             );
         }
     }

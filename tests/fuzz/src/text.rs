@@ -4,9 +4,9 @@ use fabric_admission::facts::cni::CniConfig;
 use fabric_admission::manifest::{self, Item};
 use fabric_admission::multus::annotation::{Selection, is_interface, is_label, is_subdomain};
 use fabric_admission::multus::{NodeLabel, classify, parse};
+use fabric_admission::nccl::number::is_word_for_number;
 use fabric_admission::pod::shell::sets_variable;
 use fabric_admission::pod::{Bytes, Quantity};
-use fabric_admission::nccl::number::is_word_for_number;
 use serde_json::Value;
 
 /// The networks annotation: names are names, and what is appended comes last with everything else as it was.

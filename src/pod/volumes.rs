@@ -1,0 +1,58 @@
+//! Volumes by name. A pod may have thousands of volumes and of mounts, so that a search for each would cost seconds.
+
+use super::view::{PodView, Volume};
+use std::cell::OnceCell;
+
+/// Fewer volumes than this are searched one by one: real pods have a handful.
+const FEW: usize = 16;
+
+/// Places of the volumes in the order of their names; made when it is first asked for.
+#[derive(Debug, Default)]
+pub(super) struct VolumeIndex(OnceCell<Vec<usize>>);
+
+impl<'a> PodView<'a> {
+    /// The volume of a name. Of two with one name, which the API server refuses, the first counts.
+    #[must_use]
+    pub fn volume(&self, name: &str) -> Option<&Volume<'a>> {
+        let volumes = self.volumes();
+        let name_of = |place: usize| volumes.get(place).and_then(|v| v.name.as_deref());
+        if volumes.len() < FEW {
+            return volumes.iter().find(|v| v.name.as_deref() == Some(name));
+        }
+        let places = self.spec.as_ref()?.by_name.0.get_or_init(|| {
+            let mut places: Vec<usize> = (0..volumes.len()).collect();
+            places.sort_by_key(|place| name_of(*place));
+            places
+        });
+        let first = places.partition_point(|place| name_of(*place) < Some(name));
+        let place = places.get(first).copied().filter(|place| name_of(*place) == Some(name))?;
+        volumes.get(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_a_name_counts_among_few_and_many() {
+        for others in [0, 40] {
+            let mut names: Vec<String> = (0..others).map(|i| format!("v{i}")).collect();
+            names.extend(["b", "a", "b"].map(str::to_owned));
+            let listed: Vec<String> = names
+                .iter()
+                .enumerate()
+                .map(|(i, n)| format!(r#"{{"name":"{n}","emptyDir":{{"medium":"{i}"}}}}"#))
+                .collect();
+            let json = format!(r#"{{"spec":{{"volumes":[null,{}]}}}}"#, listed.join(","));
+            let pod: PodView<'_> = serde_json::from_str(&json).unwrap();
+            let medium = |name| {
+                let volume = pod.volume(name)?;
+                volume.empty_dir.as_ref()?.medium.as_deref().map(str::to_owned)
+            };
+            assert_eq!(medium("b"), Some(others.to_string()));
+            assert_eq!(medium("a"), Some((others + 1).to_string()));
+            assert_eq!(medium("c"), None);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What the pod's networks take and what its containers hold, joined with the facts: once for all rules, in one walk
+//! over the containers. A pod may have thousands of containers and of networks.
+
+use super::PodContext;
+use crate::facts::{NetworkClass, ResourceFact, Server};
+use crate::multus::{NetworkFact, ResourceName};
+use crate::plan::{Edit, ResourceList};
+use crate::pod::units::{Holder, units};
+use crate::snapshot::Snapshot;
+use crate::text::printable;
+use std::collections::{BTreeMap, HashMap};
+
+/// Networks and devices of one pod, with the plan laid over it.
+#[derive(Debug, Default)]
+pub(crate) struct Devices<'a> {
+    /// Networks of the annotation, each once.
+    pub(super) networks: Vec<Attached<'a>>,
+    /// Resources that the networks take, by name.
+    pub(super) needs: Vec<Need<'a>>,
+    /// Resources that containers hold and of which something is known.
+    pub(super) held: Vec<Held<'a>>,
+}
+
+/// A network of the annotation.
+#[derive(Debug)]
+pub(super) struct Attached<'a> {
+    pub(super) namespace: &'a str,
+    pub(super) name: &'a str,
+    /// How often it is named.
+    pub(super) times: i64,
+    /// What is known of it. `None` also where a tenant may not know it.
+    pub(super) known: Option<Known<'a>>,
+}
+
+/// What is known of a network.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) fact: &'a NetworkFact,
+    pub(super) class: NetworkClass<'a>,
+}
+
+/// Attachments that take units of one resource.
+#[derive(Debug)]
+pub(super) struct Need<'a> {
+    /// The resource as messages name it.
+    pub(super) shown: String,
+    pub(super) resource: ResourceName,
+    pub(super) attachments: i64,
+    /// Whether every one of them is known to take a device.
+    pub(super) certain: bool,
+    /// Who holds how much of it, under which name.
+    pub(super) holders: Vec<(Holder, &'a str, i64)>,
+    /// A resource of the same name behind another prefix that a container holds.
+    pub(super) namesake: Option<&'a str>,
+}
+
+/// A resource that containers hold.
+#[derive(Debug)]
+pub(super) struct Held<'a> {
+    pub(super) name: &'a str,
+    pub(super) fact: &'a ResourceFact,
+    /// Those that run beside one another, and how much each holds; never empty, never 0.
+    pub(super) holders: Vec<(Holder, i64)>,
+}
+
+impl Attached<'_> {
+    /// Namespace and name, for messages.
+    pub(super) fn told(&self) -> String {
+        format!("{}/{}", self.namespace, printable(self.name, 63))
+    }
+}
+
+impl Need<'_> {
+    /// Units that Multus can hand out: those of app containers and native sidecars.
+    pub(super) fn units(&self) -> i64 {
+        let running = self.holders.iter().filter(|(holder, ..)| holder.runs());
+        running.fold(0, |sum, (_, _, units)| sum.saturating_add(*units))
+    }
+}
+
+impl Held<'_> {
+    /// JSON pointer of the quantity of its first holder.
+    pub(super) fn path(&self) -> String {
+        let holder = self.holders.first().map(|(holder, _)| holder.path()).unwrap_or_default();
+        format!("{holder}/resources/limits/{}", crate::text::token(self.name))
+    }
+}
+
+/// The part of a resource's name behind its prefix.
+fn suffix(name: &str) -> &str {
+    name.split_once('/').map_or(name, |(_, suffix)| suffix)
+}
+
+/// What a name of a resource is to the pod.
+struct Slot<'a> {
+    fact: Option<&'a ResourceFact>,
+    held: Option<usize>,
+    needs: Vec<usize>,
+    namesakes: Vec<usize>,
+}
+
+impl<'a> Devices<'a> {
+    pub(super) fn of(context: &PodContext<'a>) -> Self {
+        let mut devices = Self::default();
+        devices.read_networks(context);
+        if !devices.needs.is_empty() || context.snapshot.facts().has_resources() {
+            devices.walk(context);
+        }
+        let shared = devices.held.iter().filter(|h| h.fact.server == Server::SharedDevicePlugin);
+        let shared: Vec<&str> = shared.map(|h| h.name).collect();
+        for network in &mut devices.networks {
+            if let Some(known) = &mut network.known {
+                known.class = context.snapshot.facts().classify(known.fact, &mut shared.iter().copied());
+            }
+        }
+        devices
+    }
+
+    fn read_networks(&mut self, context: &PodContext<'a>) {
+        let Some(Ok(networks)) = context.final_networks else { return };
+        let profile = context.resolution.profile().map(|(p, _)| p);
+        let mut places: HashMap<(&str, &str), usize> = HashMap::new();
+        for item in &networks.items {
+            let namespace = item.namespace.as_deref().unwrap_or(context.namespace);
+            let name: &'a str = &item.name;
+            if let Some(known) = places.get(&(namespace, name)).and_then(|at| self.networks.get_mut(*at)) {
+                known.times += 1;
+                continue;
+            }
+            places.insert((namespace, name), self.networks.len());
+            self.networks.push(Attached { namespace, name, times: 1, known: None });
+        }
+        let mut needs: BTreeMap<String, Need<'_>> = BTreeMap::new();
+        for network in &mut self.networks {
+            let (namespace, name) = (network.namespace, network.name);
+            let of_profile = profile.and_then(|p| p.resource_of(namespace, name, context.namespace));
+            // A tenant learns nothing here of networks in other namespaces that its profile does not name.
+            let told = !context.tenant_view || namespace == context.namespace || of_profile.is_some();
+            let fact = context.snapshot.network(namespace, name).filter(|_| told);
+            network.known = fact.map(|fact| Known { fact, class: NetworkClass::default() });
+            let (resource, takes_device) = match fact {
+                Some(fact) => (fact.resource.clone(), fact.takes_device),
+                None => (of_profile.map(|r| ResourceName::Full(r.to_owned())), Some(true)),
+            };
+            let Some(resource) = resource.filter(|_| takes_device != Some(false)) else { continue };
+            let shown = printable(&resource.to_string(), 100);
+            let need = needs.entry(shown.clone()).or_insert_with(|| Need {
+                shown,
+                resource,
+                attachments: 0,
+                certain: true,
+                holders: Vec::new(),
+                namesake: None,
+            });
+            need.attachments += network.times;
+            need.certain &= takes_device == Some(true);
+        }
+        self.needs = needs.into_values().collect();
+    }
+
+    fn walk(&mut self, context: &PodContext<'a>) {
+        let mut finder = Finder::of(&self.needs, context);
+        for (holder, container) in context.pod().holders() {
+            let edits = match holder {
+                Holder::App(index) => context.plan.of_container(index),
+                Holder::Sidecar(_) | Holder::Init(_) => &[],
+            };
+            let planned = || {
+                edits.iter().filter_map(|change| match &change.edit {
+                    Edit::Quantity { list: ResourceList::Limits, name, units, present, .. } => {
+                        Some((name.as_str(), *units, *present))
+                    }
+                    _ => None,
+                })
+            };
+            container.each_quantity(&mut |name, quantity| {
+                let of_plan = planned().find(|(planned, ..)| *planned == name).map(|(_, units, _)| units);
+                self.take(finder.slot(name), holder, name, &|| of_plan.unwrap_or_else(|| units(quantity)));
+            });
+            for (name, units, _) in planned().filter(|(.., present)| !present) {
+                self.take(finder.slot(name), holder, name, &|| units);
+            }
+        }
+    }
+
+    fn take(&mut self, slot: &mut Slot<'a>, holder: Holder, name: &'a str, amount: &dyn Fn() -> i64) {
+        if slot.fact.is_none() && slot.needs.is_empty() && slot.namesakes.is_empty() {
+            return;
+        }
+        let units = amount();
+        if units <= 0 {
+            return;
+        }
+        for at in &slot.needs {
+            if let Some(need) = self.needs.get_mut(*at) {
+                need.holders.push((holder, name, units));
+            }
+        }
+        for at in &slot.namesakes {
+            if let Some(need) = self.needs.get_mut(*at).filter(|_| holder.runs()) {
+                need.namesake.get_or_insert(name);
+            }
+        }
+        let Some(fact) = slot.fact.filter(|_| holder.runs()) else { return };
+        let at = *slot.held.get_or_insert_with(|| {
+            self.held.push(Held { name, fact, holders: Vec::new() });
+            self.held.len() - 1
+        });
+        if let Some(held) = self.held.get_mut(at) {
+            held.holders.push((holder, units));
+        }
+    }
+}
+
+/// Finds what a resource's name is to the pod, by the name at first and by memory then.
+struct Finder<'a> {
+    snapshot: &'a Snapshot,
+    resources: Vec<ResourceName>,
+    by_suffix: HashMap<String, Vec<usize>>,
+    slots: HashMap<&'a str, Slot<'a>>,
+}
+
+impl<'a> Finder<'a> {
+    fn of(needs: &[Need<'a>], context: &PodContext<'a>) -> Self {
+        let resources: Vec<ResourceName> = needs.iter().map(|n| n.resource.clone()).collect();
+        let mut by_suffix: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, resource) in resources.iter().enumerate() {
+            let end = match resource {
+                ResourceName::Full(name) => suffix(name),
+                ResourceName::Suffix(name) => name,
+            };
+            by_suffix.entry(end.to_owned()).or_default().push(at);
+        }
+        Self { snapshot: context.snapshot, resources, by_suffix, slots: HashMap::new() }
+    }
+
+    fn slot(&mut self, name: &'a str) -> &mut Slot<'a> {
+        let Self { snapshot, resources, by_suffix, slots } = self;
+        slots.entry(name).or_insert_with(|| {
+            let near = by_suffix.get(suffix(name)).map(Vec::as_slice).unwrap_or_default();
+            let is_it = |at: &usize| resources.get(*at).is_some_and(|r| r.matches(name));
+            let (needs, namesakes) = near.iter().copied().partition(is_it);
+            Slot { fact: snapshot.resource(name), held: None, needs, namesakes }
+        })
+    }
+}

@@ -1,0 +1,30 @@
+//! Where a pod can land, for findings: kinds of nodes, never single ones, so that a decision costs the same at ten nodes
+//! and at a hundred thousand.
+
+use crate::fabric::nodes::{ClassSet, Constraints, landing};
+use crate::rules::PodContext;
+use std::collections::BTreeSet;
+
+/// The kinds of nodes that a pod can land on and that list the accelerators it asks for by name; `None` where there are
+/// none, it asks for none, or nothing can be said.
+pub(in crate::rules) fn with_accelerators(context: &PodContext<'_>) -> Option<ClassSet> {
+    let nodes = context.snapshot.nodes();
+    if nodes.is_empty() {
+        return None;
+    }
+    let constraints = Constraints::of(context.pod());
+    let accelerators = &context.snapshot.settings().accelerators;
+    let asked: BTreeSet<&str> =
+        constraints.resources.iter().copied().filter(|r| accelerators.contains(r)).collect();
+    if asked.is_empty() || constraints.unread {
+        return None;
+    }
+    let mut set = landing(&constraints, nodes);
+    for resource in asked {
+        match nodes.classes().offering_of(resource) {
+            Some(offering) => set.intersect_with(offering),
+            None => return None,
+        }
+    }
+    Some(set).filter(|set| !set.is_clear())
+}
