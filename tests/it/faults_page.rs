@@ -7,7 +7,19 @@ use std::collections::BTreeSet;
 /// Adds the trial; after all others, which it knows by name.
 pub(crate) fn add(suite: &mut Suite) {
     let trials = suite.names();
+    let known = trials.clone();
     suite.add("docs::every_fault_names_its_trials", move || Ok(agree(&trials)?));
+    suite.add("docs::reliability_names_trials_that_exist", move || Ok(exist(&known)?));
+}
+
+/// Every trial that docs/reliability.md names.
+fn exist(trials: &BTreeSet<String>) -> Result<(), String> {
+    let page = read(&root().join("docs/reliability.md"))?;
+    let e2e = !trials.contains("e2e::needs_e2e");
+    let named = page.split('`').skip(1).step_by(2).filter(|word| word.contains("::") && !word.contains(' '));
+    let unknown: Vec<&str> =
+        named.filter(|name| (e2e || !name.starts_with("e2e::")) && !trials.contains(*name)).collect();
+    if unknown.is_empty() { Ok(()) } else { Err(format!("docs/reliability.md names no trials: {unknown:?}")) }
 }
 
 /// Names in the last column of the table.
