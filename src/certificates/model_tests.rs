@@ -155,8 +155,21 @@ impl World {
             return;
         }
         let record = advance(read.map(|(_, record)| record), change, made, &trusted, view.now).unwrap();
+        if change == Change::Switch && !self.dirty {
+            self.soaked(&record);
+        }
         self.secret = Some((self.version(), record));
         self.changes.push(change);
+    }
+
+    /// That the CA which signs from now on was in every caBundle for as long as it should, by the true time.
+    fn soaked(&self, record: &Record) {
+        let pem = &record.current.as_ref().unwrap().authority.pem;
+        for past in &self.past {
+            let old = past.iter().rposition(|(at, _)| *at <= self.now - LIVES.soak).unwrap_or(0);
+            let short = past[old..].iter().find(|(_, bundle)| !trusts(bundle, pem));
+            assert!(short.is_none(), "at {}: switch to {pem}, and {short:?}", self.now);
+        }
     }
 
     fn kill(&mut self, r: usize) {
