@@ -32,7 +32,7 @@ fn training_pod(criterion: &mut Criterion) {
     let snapshot = snapshot(1, 10);
     let outcome = decide(&body, &snapshot);
     assert!(!outcome.decision.denied, "{:?}", outcome.decision.findings);
-    assert_eq!(outcome.decision.patch.len(), 10);
+    assert_eq!(outcome.decision.patch.len(), 11);
     let idle = review(&pod(0, false));
     assert!(!decide(&idle, &snapshot).decision.in_scope);
 

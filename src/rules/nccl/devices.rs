@@ -16,8 +16,8 @@ static DEVICE_NAMES: Meta = Meta {
     summary: "NCCL_IB_HCA with names that choose no device, too many, or another one on every node",
     what: "`NCCL_IB_HCA` names interfaces (`eth0`, `ens1f0`, an interface of the pod's networks) where NCCL looks for RDMA \
            devices; names single devices in a pod that gets virtual functions, which are named otherwise on every node; or \
-           has an item such as `mlx5_1` beside `mlx5_10` without `=`, which also takes all from `mlx5_10` to `mlx5_19`. \
-           Information where a privileged pod with a virtual function sees the NIC's other functions too.",
+           has an item such as `mlx5_1` beside `mlx5_12` without `=`, which also takes all from `mlx5_10` to `mlx5_19`. \
+           Information where the list leaves none of those before its last out, and where a privileged pod with a virtual function sees the NIC's other functions too.",
     why: "Without a match the verbs transport has no device and NCCL goes on over TCP (`NET/IB : No device found`). A device \
           too many is often that of the storage network, and its traffic fails or shares a slow link.",
     fix: "Name RDMA devices; by a prefix such as `mlx5` in pods with virtual functions; with `=` where single ones are meant.",
@@ -105,20 +105,31 @@ fn judge(
         );
         return;
     }
-    let names: Vec<&str> = list.devices().take(64).collect();
-    let wider = |short: &&&str| {
-        names.iter().any(|long| {
-            long.strip_prefix(**short).is_some_and(|r| r.bytes().all(|b| b.is_ascii_digit()) && !r.is_empty())
-        })
-    };
-    if let Some(item) = names.iter().find(wider).filter(|_| !list.exact) {
+    if let Some((item, gap)) = wider(list).filter(|_| !list.exact) {
         let item = printable(item, SHOWN);
-        findings.add(
+        // Where the names that it takes as well are listed without a gap, nothing may be left to take.
+        let severity = if gap { Severity::Warning } else { Severity::Info };
+        findings.add_as(
+            severity,
             path(),
             format!("{NAME}: {item} also takes every device from {item}0 to {item}9{place}: a name is a prefix without ="),
             "put = at the start of the value",
         );
     }
+}
+
+/// An item that is the start of others which count on from it, and whether the list leaves one of those out.
+fn wider(list: NameList<'_>) -> Option<(&str, bool)> {
+    let names: Vec<&str> = list.devices().take(64).collect();
+    let next = |short: &str, long: &str| -> Option<u32> {
+        let rest = long.strip_prefix(short).filter(|r| r.len() == 1)?;
+        rest.parse().ok().filter(|_| short.ends_with(|c: char| c.is_ascii_digit()))
+    };
+    names.iter().find_map(|short| {
+        let digits: Vec<u32> = names.iter().filter_map(|long| next(short, long)).collect();
+        let last = digits.iter().max()?;
+        Some((*short, (0..*last).any(|d| !digits.contains(&d))))
+    })
 }
 
 /// Names that network interfaces have and RDMA devices have not (systemd.net-naming-scheme(7); rdma-core names

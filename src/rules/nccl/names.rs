@@ -70,7 +70,7 @@ impl Rule for UnreadName {
                         let since = known.since.unwrap_or("a later one");
                         say(
                             Severity::Info,
-                            format!("NCCL {version} of the image does not read it; {since} does"),
+                            format!("NCCL {version} of this container does not read it; {since} does"),
                             "take an image with a later NCCL, or drop it".to_owned(),
                         );
                     }
