@@ -7,10 +7,5 @@ mod operators;
 use super::Rule;
 
 /// Rules of the group, by id.
-pub(super) static RULES: &[&dyn Rule] = &[
-    &nodes::NotListed,
-    &operators::AfterQuota,
-    &operators::MixedLinks,
-    &nodes::DriverAwaited,
-    &operators::Unsettled,
-];
+pub(super) static RULES: &[&dyn Rule] =
+    &[&nodes::NotListed, &operators::MixedLinks, &nodes::DriverAwaited, &operators::Unsettled];
