@@ -28,7 +28,7 @@ use crate::multus::{AnnotationError, Networks};
 use crate::plan::overlay::{Overlay, Variable};
 use crate::plan::{Edit, Plan};
 use crate::pod::gang::Gang;
-use crate::pod::{Demands, PodView};
+use crate::pod::{Container, Demands, PodView};
 use crate::snapshot::{NamespaceFacts, Snapshot};
 use cel::Cel;
 use devices::Devices;
@@ -240,6 +240,15 @@ impl<'a> PodContext<'a> {
         }
     }
 
+    /// Resources of an app container with those that are planned; a name may come twice.
+    pub(crate) fn resource_names(&self, index: usize) -> impl Iterator<Item = &'a str> + use<'a> {
+        let own = self.pod().containers().get(index).into_iter().flat_map(Container::resource_names);
+        own.chain(self.plan.of_container(index).iter().filter_map(|change| match &change.edit {
+            Edit::Quantity { name, .. } => Some(name.as_str()),
+            _ => None,
+        }))
+    }
+
     /// Whether an app container gets a device for RDMA, as far as names and facts tell: a resource of a
     /// profile on verbs, a resource behind a known network, or a name that says so.
     #[must_use]
@@ -248,15 +257,7 @@ impl<'a> PodContext<'a> {
         let profile = self.resolution.profile().map(|(p, _)| p);
         let verbs = profile.filter(|p| p.transport.is_verbs());
         let served = |name: &str| verbs.is_some_and(|p| p.serves_resource(name)) || names_rdma(name);
-        let planned = self.plan.of_container(index).iter().filter_map(|change| match &change.edit {
-            Edit::Quantity { name, .. } => Some(name.as_str()),
-            _ => None,
-        });
-        container
-            .resource_names()
-            .chain(planned)
-            .filter(|n| served(n))
-            .any(|n| self.overlay.units(index, container, n) > 0)
+        self.resource_names(index).filter(|n| served(n)).any(|n| self.overlay.units(index, container, n) > 0)
     }
 }
 

@@ -38,6 +38,20 @@ pub(crate) struct World {
     pub(crate) profile: Option<Arc<Profile>>,
 }
 
+/// The example that a rule speaks about: its last pod, and what stands beside it.
+pub(crate) fn of_rule(meta: &fabric_admission::rules::Meta) -> Value {
+    let mut rest: Vec<Value> =
+        crate::round_trip::documents(meta.bad.as_bytes()).into_iter().map(|(_, d)| d).collect();
+    let pod = rest.iter().rposition(|d| d["kind"] == "Pod").map_or_else(|| json!({}), |at| rest.remove(at));
+    let (profiles, objects): (Vec<Value>, Vec<Value>) =
+        rest.into_iter().partition(|d| d["kind"] == "FabricProfile");
+    let namespace = json!({"name": pod["metadata"]["namespace"].as_str().unwrap_or("default")});
+    json!({
+        "pod": pod, "profiles": profiles, "objects": objects, "namespace": namespace,
+        "namespaceKnown": false, "audit": false, "mutate": false, "flag": false,
+    })
+}
+
 impl World {
     /// Reads a case. Profiles and objects that the builder refuses are left out.
     pub(crate) fn new(case: &Value) -> Self {

@@ -8,6 +8,12 @@ use serde_json::{Map, Value, json};
 
 /// A pod and the cluster around it.
 pub(crate) fn case(dice: &mut Dice<'_>) -> Value {
+    if dice.percent(8) {
+        let rules = fabric_admission::rules::RULES.as_slice();
+        let mut case = crate::cluster::of_rule(rules[dice.below(rules.len())].meta());
+        case["mutate"] = dice.percent(40).into();
+        return case;
+    }
     let site = Site { profiles: &["p0", "p0", "p0", "p1"] };
     let mut pod = if dice.percent(30) { api_pods::pod(&site, dice) } else { pod(dice) };
     if dice.odd() {

@@ -242,7 +242,7 @@ impl Rule for OtherFabric {
                 let known = || context.snapshot.resource(name).and_then(|fact| fact.rdma);
                 *name != EFA && known().unwrap_or_else(|| names_rdma(name))
             };
-            let mut others = container.resource_names().filter(other);
+            let mut others = context.resource_names(index).filter(other);
             if let Some(name) = others.find(|name| context.overlay.units(index, container, name) > 0) {
                 findings.add(
                     format!("/spec/containers/{index}/resources/limits/{}", token(name)),

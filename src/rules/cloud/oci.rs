@@ -1,6 +1,5 @@
 //! FAB605: the functions of OCI's cluster networks.
 
-use crate::plan::Edit;
 use crate::rules::networks::annotation::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 
@@ -83,9 +82,10 @@ impl Rule for RdmaVf {
         let apps = context.pod().containers().iter().enumerate();
         let own = apps.map(|(index, container)| context.overlay.units(index, container, RESOURCE));
         let units = own.fold(0_i64, i64::saturating_add);
-        let planned = |c: &crate::plan::Change| matches!(&c.edit, Edit::Networks { .. });
-        // Of a profile of ours, its own rules tell.
-        if units > 0 && units != attachments && !context.plan.changes.iter().any(planned) {
+        // Of a network of its profile other rules tell.
+        let profile = context.resolution.profile().map(|(p, _)| p);
+        let of_profile = profile.and_then(|p| p.resource_of(NETWORK.0, NETWORK.1, context.namespace));
+        if units > 0 && units != attachments && of_profile.is_none() {
             add(
                 format!(
                     "{attachments} times default/rdma-vf, and {units} of {RESOURCE}: each attachment takes one"

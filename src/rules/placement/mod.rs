@@ -24,7 +24,6 @@ pub(super) static RULES: &[&dyn Rule] = &[
     &shared_claim::SharedClaim,
     &kueue::Kueue,
     &nodes::NotListed,
-    &operators::AfterQuota,
     &operators::MixedLinks,
     &nodes::DriverAwaited,
     &operators::Unsettled,

@@ -2,6 +2,7 @@
 
 use super::landing::with_accelerators;
 use crate::fabric::nodes::Requirement;
+use crate::plan::{Edit, ResourceList};
 use crate::pod::units::units;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{printable, token};
@@ -85,6 +86,14 @@ impl Rule for NotListed {
                     first.push((name, format!("{}/resources/limits/{}", holder.path(), token(name))));
                 }
             });
+        }
+        for change in &context.plan.changes {
+            if let Edit::Quantity { list: ResourceList::Limits, name, container, .. } = &change.edit
+                && seen.insert(name)
+                && judged(name)
+            {
+                first.push((name, format!("/spec/containers/{container}/resources/limits/{}", token(name))));
+            }
         }
         if first.is_empty() {
             return;

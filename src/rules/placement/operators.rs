@@ -1,85 +1,10 @@
-//! FAB721, FAB722, FAB724: what others have decided about the pod's devices.
+//! FAB722, FAB724: what others have decided about the pod's devices.
 
 use crate::multus::LinkLayer;
-use crate::plan::{Edit, ResourceList};
 use crate::rules::examples::pod;
 use crate::rules::networks::annotation::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
-
-/// FAB721.
-pub(super) struct AfterQuota;
-
-macro_rules! kueue {
-    ($limits:literal) => {
-        concat!(
-            "apiVersion: fabric-admission.dev/v1alpha1
-kind: FabricProfile
-metadata: {name: site}
-spec: {base: azure-nd}
----
-apiVersion: v1
-kind: Pod
-metadata:
-  name: trainer
-  labels: {kueue.x-k8s.io/podset: main}
-  annotations: {fabric-admission.dev/profile: site}
-spec:
-  containers:
-  - name: trainer
-    image: example.com/trainer:1
-    resources: {limits: {nvidia.com/gpu: 8",
-            $limits,
-            "}}
-"
-        )
-    };
-}
-
-static AFTER_QUOTA: Meta = Meta {
-    id: "FAB721",
-    severity: Severity::Warning,
-    summary: "resources added after Kueue has admitted the workload",
-    what: "The pod belongs to a workload that Kueue admitted by its template (label `kueue.x-k8s.io/podset`), and the \
-           profile adds extended resources to the pod. Plain pods that Kueue manages itself are counted as they are \
-           stored, and not told of.",
-    why: "Kueue counts what the template asks: the devices that are added to the pod are not in any quota, so that more \
-          workloads are admitted than there are devices, and their pods stay Pending.",
-    fix: "Write the resources into the template (`fabric-admission review -o yaml` does), or leave them out of quota on \
-          purpose with Kueue's `excludeResourcePrefixes`.",
-    bad: kueue!(""),
-    good: kueue!(", rdma/ib: 8"),
-    sources: &["kubernetes-sigs/kueue#7513, #2266", "docs/design.md, Mutations"],
-    since: "0.1.0",
-    kinds: &[],
-    also: &["RES-014"],
-    waiver: Waiver::Allowed,
-};
-
-impl Rule for AfterQuota {
-    fn meta(&self) -> &'static Meta {
-        &AFTER_QUOTA
-    }
-    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
-        let added = context.plan.changes.iter().find_map(|change| match &change.edit {
-            Edit::Quantity { list: ResourceList::Limits, name, container, .. } => Some((*container, name)),
-            _ => None,
-        });
-        let Some((container, name)) = added else { return };
-        let labels = context.pod().metadata.as_ref().and_then(|m| m.labels.as_ref());
-        let has = |key: &str| labels.is_some_and(|l| l.get(key).is_some());
-        if has("kueue.x-k8s.io/podset") && !has("kueue.x-k8s.io/managed") {
-            findings.add(
-                format!("/spec/containers/{container}/resources"),
-                format!(
-                    "Kueue admitted the workload without {}: what is added here is in no quota",
-                    printable(name, 63)
-                ),
-                "write it into the template: fabric-admission review -o yaml",
-            );
-        }
-    }
-}
 
 /// FAB722.
 pub(super) struct MixedLinks;

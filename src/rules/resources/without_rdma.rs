@@ -116,12 +116,11 @@ fn others_may_bring_rdma(context: &PodContext<'_>) -> bool {
     if context.devices().held.iter().any(|held| held.fact.rdma != Some(false)) {
         return true;
     }
-    pod.containers().iter().any(|container| {
-        container.privileged()
-            || container
-                .resource_names()
-                .any(|name| names_rdma(name) && context.snapshot.resource(name).is_none())
-    })
+    let unknown = |name: &str| names_rdma(name) && context.snapshot.resource(name).is_none();
+    pod.containers()
+        .iter()
+        .enumerate()
+        .any(|(index, container)| container.privileged() || context.resource_names(index).any(unknown))
 }
 
 /// FAB226.
