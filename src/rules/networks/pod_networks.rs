@@ -30,14 +30,13 @@ kind: NetworkAttachmentDefinition
 metadata:
   name: storage
   namespace: default
-  annotations: {k8s.v1.cni.cncf.io/nodeSelector: rack=a=b}
-spec: {config: '{"type": "macvlan"}'}
+spec: {config: '{"type": "macvlan", "master": "ens1f0np0"}'}
 ---
 apiVersion: v1
 kind: Pod
 metadata:
   name: reader
-  annotations: {fabric-admission.dev/profile: site, k8s.v1.cni.cncf.io/networks: storage}
+  annotations: {fabric-admission.dev/profile: site, k8s.v1.cni.cncf.io/networks: storge}
 spec:
   containers:
   - name: reader
@@ -53,8 +52,7 @@ kind: NetworkAttachmentDefinition
 metadata:
   name: storage
   namespace: default
-  annotations: {k8s.v1.cni.cncf.io/nodeSelector: rack=a}
-spec: {config: '{"type": "macvlan"}'}
+spec: {config: '{"type": "macvlan", "master": "ens1f0np0"}'}
 ---
 apiVersion: v1
 kind: Pod

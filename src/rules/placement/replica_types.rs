@@ -41,7 +41,7 @@ spec:
           - name: pytorch
             image: example.com/trainer:1
             env:
-            - {name: NCCL_ALGO, value: Ring}
+            - {name: NCCL_CROSS_NIC, value: "0"}
             resources: {limits: {nvidia.com/gpu: 1}}
     Worker:
       replicas: 3
