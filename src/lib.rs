@@ -10,11 +10,12 @@
 //!       -> verdict, response or report
 //! ```
 //!
-//! The core (`fabric`, `facts`, `multus`, `patch`, `plan`, `pod`, `report`, `review`, `rules`, `snapshot`, `text`)
+//! The core (`certificates`, `fabric`, `facts`, `multus`, `patch`, `plan`, `pod`, `report`, `review`, `rules`, `snapshot`, `text`)
 //! takes bytes and a [`snapshot::Snapshot`] and gives an outcome; it knows no files, sockets, clocks or
 //! environment. The shell (`manifest`, `server`, `cli`, `telemetry`) does the input and output. A test holds the line between them.
 
 // ---- core ----
+pub mod certificates;
 pub mod fabric;
 pub mod facts;
 pub mod multus;

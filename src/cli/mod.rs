@@ -1,11 +1,14 @@
 //! The command line. One file per subcommand; results go to stdout, everything else to stderr.
 
+mod budgets;
 mod certs;
+mod clients;
 mod explain;
 mod input;
 mod review;
 mod rules;
 mod serve;
+mod tls;
 mod why;
 
 use clap::{Parser, Subcommand};
@@ -28,7 +31,7 @@ enum Command {
     /// Explain a rule: what it looks at, why it matters, how to mend it
     Explain(explain::Arguments),
     /// Serve the admission webhook
-    Serve(serve::Arguments),
+    Serve(Box<serve::Arguments>),
     /// Certificates for trying out
     Certs(certs::Arguments),
     /// The rules
@@ -68,7 +71,7 @@ pub fn run() -> Exit {
         Command::Explain(arguments) => explain::run(&arguments, &mut out, &mut err),
         Command::Certs(arguments) => certs::run(&arguments, &mut out, &mut err),
         Command::Serve(arguments) => serve::run(&arguments, &mut err),
-        Command::Rules(arguments) => rules::run(&arguments, &mut out),
+        Command::Rules(arguments) => rules::run(&arguments, &mut out, &mut err),
     };
     let flushed = io::Write::flush(&mut out);
     match outcome.and_then(|exit| flushed.map(|()| exit)) {

@@ -1,9 +1,14 @@
-//! `rules list`.
+//! `rules list` and `rules export`.
 
 use super::Exit;
-use crate::rules::RULES;
+use crate::manifest::to_yaml;
+use crate::pod::Accelerators;
+use crate::report::policies::{Choice, policies};
+use crate::report::reserved::reserved;
+use crate::rules::{self, RULES, Rule};
+use crate::snapshot::Mode;
 use clap::{Subcommand, ValueEnum};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::{self, Write};
 
 #[derive(Debug, clap::Args)]
@@ -20,6 +25,37 @@ enum Command {
         #[arg(short, long, value_enum, default_value_t = Format::Text)]
         output: Format,
     },
+    /// The rules that one object shows, as ValidatingAdmissionPolicies that the API server judges by itself
+    Export(Export),
+}
+
+#[derive(Debug, clap::Args)]
+struct Export {
+    /// Only these rules, such as FAB301
+    #[arg(long = "rule", value_name = "ID")]
+    rules: Vec<String>,
+    /// Groups that may set the mode label of namespaces and name profiles; adds the policies that keep others from it
+    #[arg(long = "group", value_name = "GROUP", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    groups: Vec<String>,
+    /// Whether errors of network objects deny; as the server's setting
+    #[arg(long, value_enum, default_value_t = Objects::Audit)]
+    network_objects: Objects,
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = ExportFormat::Yaml)]
+    output: ExportFormat,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Objects {
+    Audit,
+    Enforce,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ExportFormat {
+    Yaml,
+    /// A List
+    Json,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -30,8 +66,11 @@ enum Format {
     Markdown,
 }
 
-pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> io::Result<Exit> {
-    let Command::List { output } = arguments.command;
+pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let output = match &arguments.command {
+        Command::List { output } => *output,
+        Command::Export(arguments) => return export(arguments, out, err),
+    };
     match output {
         Format::Text => {
             for meta in RULES.iter().map(|r| r.meta()) {
@@ -48,6 +87,49 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> io::Result<Exit
             writeln!(out)?;
         }
         Format::Markdown => write!(out, "{}", crate::report::rules_page::page())?,
+    }
+    Ok(Exit::Clean)
+}
+
+fn export(arguments: &Export, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let mut chosen: Vec<&dyn Rule> = Vec::new();
+    for id in &arguments.rules {
+        match rules::find(id) {
+            Some(rule) if rule.cel().is_some() => chosen.push(rule),
+            Some(rule) => {
+                let id = rule.meta().id;
+                writeln!(err, "error: {id} needs more than one object to judge, so no policy can")?;
+                return Ok(Exit::Usage);
+            }
+            None => {
+                writeln!(err, "error: no rule {id:?}; see `fabric-admission rules list`")?;
+                return Ok(Exit::Usage);
+            }
+        }
+    }
+    if arguments.rules.is_empty() {
+        chosen = RULES.clone();
+    }
+    let network_objects = match arguments.network_objects {
+        Objects::Audit => Mode::Audit,
+        Objects::Enforce => Mode::Enforce,
+    };
+    let accelerators = Accelerators::default();
+    let mut objects = policies(&chosen, Choice { accelerators: &accelerators, network_objects });
+    if !arguments.groups.is_empty() {
+        objects.extend(reserved(&arguments.groups));
+    }
+    match arguments.output {
+        ExportFormat::Yaml => {
+            for object in &objects {
+                write!(out, "---\n{}", to_yaml(object))?;
+            }
+        }
+        ExportFormat::Json => {
+            let list: Value = json!({"apiVersion": "v1", "kind": "List", "items": objects});
+            serde_json::to_writer_pretty(&mut *out, &list)?;
+            writeln!(out)?;
+        }
     }
     Ok(Exit::Clean)
 }

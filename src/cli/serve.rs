@@ -1,9 +1,11 @@
 //! `serve`: the admission webhook.
 
 use super::Exit;
+use super::budgets::Budgets;
+use super::clients::Clients;
 use super::input::{Choice, facts_from_files, files};
 use crate::cluster::{self, Pace};
-use crate::server::{self, Facts, Limits, Live, Look, Settings, Source, StatusWriter};
+use crate::server::{self, Facts, Live, Look, Settings, Source, StatusWriter};
 use crate::snapshot::{Builder, Mode};
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -20,21 +22,8 @@ pub(super) struct Arguments {
     /// Address of the admin port (plain HTTP): /livez, /readyz, /metrics
     #[arg(long, env = "FABRIC_ADMISSION_ADMIN_BIND", default_value = "0.0.0.0:8080")]
     admin_bind: SocketAddr,
-    /// Where the certificate comes from
-    #[arg(long, value_enum, env = "FABRIC_ADMISSION_TLS_MODE", default_value_t = TlsMode::Files)]
-    tls_mode: TlsMode,
-    /// Certificate chain (PEM)
-    #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_CERT")]
-    tls_cert: Option<PathBuf>,
-    /// Private key (PEM)
-    #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_KEY")]
-    tls_key: Option<PathBuf>,
-    /// Oldest TLS version that is spoken
-    #[arg(long, value_enum, env = "FABRIC_ADMISSION_TLS_MIN_VERSION", default_value_t = TlsVersion::V1_3)]
-    tls_min_version: TlsVersion,
-    /// Seconds between looks at the certificate files
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_TLS_POLL", default_value_t = 10.0, value_parser = seconds)]
-    tls_poll: f64,
+    #[command(flatten)]
+    tls: super::tls::Tls,
     /// FabricProfiles: a file or directory; all of them load or none
     #[arg(long, value_name = "PATH", env = "FABRIC_ADMISSION_PROFILES")]
     profiles: Option<PathBuf>,
@@ -73,20 +62,10 @@ pub(super) struct Arguments {
     /// Seconds that connections are still taken after SIGTERM
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
     lame_duck: f64,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum TlsMode {
-    /// From the files --tls-cert and --tls-key, looked at again every few seconds
-    Files,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum TlsVersion {
-    #[value(name = "1.2")]
-    V1_2,
-    #[value(name = "1.3")]
-    V1_3,
+    #[command(flatten)]
+    budgets: Budgets,
+    #[command(flatten)]
+    clients: Clients,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -109,7 +88,7 @@ enum NetworkObjects {
     Enforce,
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
     text.parse::<f64>()
         .ok()
         .filter(|s| (0.0..=3600.0).contains(s))
@@ -117,11 +96,6 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit> {
-    let TlsMode::Files = arguments.tls_mode;
-    let (Some(tls_cert), Some(tls_key)) = (arguments.tls_cert.clone(), arguments.tls_key.clone()) else {
-        writeln!(err, "error: --tls-mode files needs --tls-cert and --tls-key")?;
-        return Ok(Exit::Usage);
-    };
     // Before the files are read, so that a change in between is seen.
     let source = source(arguments);
     let live =
@@ -130,13 +104,28 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     let Some((builder, snapshot)) = facts_from_files(profiles, cluster, &arguments.choice, live, err)? else {
         return Ok(Exit::Usage);
     };
+    // A decision takes tens of microseconds: four cores serve any cluster, and a node may have two hundred.
+    let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(4);
+    let runtime = match start_runtime(workers) {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            writeln!(err, "error: cannot start: {error}")?;
+            return Ok(Exit::Internal);
+        }
+    };
+    let certificate = match arguments.tls.certificate(arguments.kubeconfig.as_deref(), &runtime) {
+        Ok(certificate) => certificate,
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            return Ok(Exit::Usage);
+        }
+    };
     let settings = Settings {
         bind: arguments.bind,
         admin_bind: arguments.admin_bind,
-        tls_cert,
-        tls_key,
-        tls12: arguments.tls_min_version == TlsVersion::V1_2,
-        tls_poll: Duration::from_secs_f64(arguments.tls_poll.max(0.05)),
+        certificate,
+        tls12: arguments.tls.tls12(),
+        clients: arguments.clients.settings(arguments.tls.poll()),
         workloads: match arguments.workloads {
             Workloads::Off => None,
             Workloads::Warn => Some(Mode::Audit),
@@ -150,15 +139,6 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         lame_duck: Duration::from_secs_f64(arguments.lame_duck),
     };
     crate::telemetry::install();
-    // A decision takes tens of microseconds: four cores serve any cluster, and a node may have two hundred.
-    let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(4);
-    let runtime = match start_runtime(workers) {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            writeln!(err, "error: cannot start: {error}")?;
-            return Ok(Exit::Internal);
-        }
-    };
     let mut watching = None;
     let facts = if live {
         match live_facts(arguments, builder) {
@@ -174,7 +154,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     } else {
         source.map_or(Facts::Fixed, Facts::Files)
     };
-    let outcome = runtime.block_on(server::run(settings, Limits::default(), snapshot, facts, |webhook, admin| {
+    let outcome = runtime.block_on(server::run(settings, arguments.budgets.limits(), snapshot, facts, |webhook, admin| {
         // One line on stderr that scripts wait for; the logs are there too, so it goes past them.
         let line = serde_json::json!({"event": "listening", "webhook": webhook.to_string(), "admin": admin.to_string()});
         let _ = writeln!(io::stderr(), "{line}");
@@ -205,6 +185,16 @@ fn live_facts(
     arguments: &Arguments,
     builder: Builder,
 ) -> Result<(Runtime, Live), Box<dyn std::error::Error>> {
+    // A kind on which nothing happens is heard of once in each watch.
+    if arguments.stale_after < 2.0 * arguments.watch_timeout {
+        let (stale, watch) = (arguments.stale_after, arguments.watch_timeout);
+        return Err(format!(
+            "--stale-after {stale} is less than twice --watch-timeout {watch}: quiet kinds would count as old (FAB813) \
+             between two watches; expected is at least {}",
+            2.0 * watch
+        )
+        .into());
+    }
     let watching = start_runtime(1)?;
     let client = watching.block_on(cluster::client::connect(arguments.kubeconfig.as_deref(), None))?;
     let pace = Pace {

@@ -33,8 +33,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let mut skipped = prepared.loaded.skipped;
     let mut unread = prepared.unread;
     let mut outcomes: Vec<Outcome> = Vec::new();
-    for document in prepared.loaded.files.iter().flat_map(|f| &f.documents) {
-        let mut outcome = decide::document(document, &setting, &prepared.snapshot);
+    let files = prepared.loaded.files.iter();
+    for (file, document) in files.flat_map(|f| f.documents.iter().map(move |d| (f, d))) {
+        let mut outcome = decide::document(file, document, &setting, &prepared.snapshot);
         for problem in &outcome.unread {
             let (file, line, column) = (&problem.file, problem.line, problem.column);
             writeln!(err, "error: {file}:{line}:{column}: {}", problem.message)?;

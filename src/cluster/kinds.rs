@@ -21,6 +21,7 @@ const fn watched(kind: Kind, group: &'static str, version: &'static str, plural:
 
 const SRIOV: &str = "sriovnetwork.openshift.io";
 const NVIDIA: &str = "mellanox.com";
+const NV_IPAM: &str = "nv-ipam.nvidia.com";
 const DRA: &str = "resource.k8s.io";
 
 /// Every kind that is watched, cluster-wide. ConfigMaps are not among them: they would be all of the cluster's, to find
@@ -40,6 +41,8 @@ pub static WATCHED: &[Watched] = &[
     watched(Kind::HostDeviceNetwork, NVIDIA, "v1alpha1", "hostdevicenetworks"),
     watched(Kind::NicClusterPolicy, NVIDIA, "v1alpha1", "nicclusterpolicies"),
     watched(Kind::NicNodePolicy, NVIDIA, "v1alpha1", "nicnodepolicies"),
+    watched(Kind::IpPool, NV_IPAM, "v1alpha1", "ippools"),
+    watched(Kind::CidrPool, NV_IPAM, "v1alpha1", "cidrpools"),
     watched(Kind::DeviceClass, DRA, "v1", "deviceclasses"),
     watched(Kind::ResourceClaim, DRA, "v1", "resourceclaims"),
     watched(Kind::ResourceClaimTemplate, DRA, "v1", "resourceclaimtemplates"),

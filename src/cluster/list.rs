@@ -7,7 +7,7 @@ use super::listed::Listed;
 use super::{CALL, Shared};
 use crate::facts::Kind;
 use crate::snapshot::{FactError, Layer};
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Client;
 use kube::client::Body;
 
@@ -15,6 +15,9 @@ use kube::client::Body;
 fn limit(kind: &Watched) -> usize {
     if kind.kind == Kind::Node { 100 } else { 500 }
 }
+
+/// Most bytes of a page. Objects may have megabytes each; of those fewer are asked at a time.
+const MAX_PAGE: usize = 32 << 20;
 
 /// Why a list or a watch ended.
 #[derive(Debug)]
@@ -71,16 +74,22 @@ pub(super) async fn list(
 ) -> Result<String, Failure> {
     let mut listed = Listed::default();
     let mut next: Option<String> = None;
+    let mut limit = limit(kind);
     loop {
-        let mut path = format!("{}?limit={}", kind.path(), limit(kind));
+        let mut path = format!("{}?limit={limit}", kind.path());
         if let Some(token) = &next {
             path.push_str("&continue=");
             path.extend(form_urlencoded::byte_serialize(token.as_bytes()));
         }
         let response = get(client, &path).await?;
-        let body = tokio::time::timeout(CALL, response.into_body().collect());
-        let bytes = match body.await {
+        let body = Limited::new(response.into_body(), MAX_PAGE).collect();
+        let bytes = match tokio::time::timeout(CALL, body).await {
             Err(_) => return Err(Failure::Other("the list stalled".to_owned())),
+            // The same page in parts; a continue token goes with any limit.
+            Ok(Err(error)) if error.is::<LengthLimitError>() && limit > 1 => {
+                limit = (limit / 4).max(1);
+                continue;
+            }
             Ok(Err(error)) => return Err(Failure::Other(format!("the list broke off: {error}"))),
             Ok(Ok(body)) => body.to_bytes(),
         };

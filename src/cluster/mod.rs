@@ -15,6 +15,7 @@ mod lease;
 mod list;
 mod listed;
 mod once;
+pub mod own;
 mod publish;
 pub mod status;
 mod sync;

@@ -29,7 +29,7 @@ const PATH: &str = "/apis/fabric-admission.dev/v1alpha1/fabricprofiles";
 
 /// Why a call did not succeed.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     #[error("no answer in time")]
     Timeout,
     #[error(transparent)]
@@ -40,12 +40,12 @@ pub(super) enum Fault {
 
 impl Fault {
     /// The answer of a call, which has its deadline here.
-    pub(super) async fn of<T>(call: impl Future<Output = kube::Result<T>>) -> Result<T, Self> {
+    pub(crate) async fn of<T>(call: impl Future<Output = kube::Result<T>>) -> Result<T, Self> {
         Ok(tokio::time::timeout(CALL, call).await.map_err(|_| Self::Timeout)??)
     }
 
     /// The HTTP status, where the API server answered with one.
-    pub(super) fn code(&self) -> Option<u16> {
+    pub(crate) fn code(&self) -> Option<u16> {
         match self {
             Self::Api(kube::Error::Api(status)) => Some(status.code),
             _ => None,

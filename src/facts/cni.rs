@@ -1,5 +1,6 @@
 //! A CNI configuration, single or list: the keys that decide what a network is.
 
+use super::ipam::Ipam;
 use serde_json::{Map, Value};
 
 /// A configuration that the node's CNI plugins can be called with.
@@ -18,6 +19,40 @@ pub struct Plugin {
     pub interface: Option<String>,
     /// `rdmaIsolation` of ib-sriov: the RDMA device moves into the pod's namespace too.
     pub rdma_isolation: bool,
+    /// Where addresses come from; `None` where it gives none.
+    pub ipam: Option<Ipam>,
+    /// What a pod may ask of it.
+    pub capabilities: Capabilities,
+    /// Whether it tells the pod's interfaces apart: policy routing (`sbr`), or answers to ARP from the right interface
+    /// (`arp_ignore`, `arp_announce` or `arp_filter` set by `tuning`).
+    pub keeps_apart: bool,
+}
+
+/// Requests of pods that a plugin takes: those that its configuration declares (containernetworking/cni CONVENTIONS.md;
+/// libcni passes no others on).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// `ips`.
+    pub ips: bool,
+    /// `mac`.
+    pub mac: bool,
+    /// `infinibandGUID`.
+    pub guid: bool,
+}
+
+impl Capabilities {
+    /// Reads the object `capabilities`.
+    #[must_use]
+    pub fn read(object: &Map<String, Value>) -> Self {
+        let has = |key: &str| object.get(key) == Some(&Value::Bool(true));
+        Self { ips: has("ips"), mac: has("mac"), guid: has("infinibandGUID") }
+    }
+
+    /// What either of two takes.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self { ips: self.ips || other.ips, mac: self.mac || other.mac, guid: self.guid || other.guid }
+    }
 }
 
 /// Why a configuration cannot work.
@@ -78,7 +113,15 @@ fn plugin(object: &Map<String, Value>) -> Result<Option<Plugin>, ConfigError> {
     };
     let text = |key: &str| object.get(key).and_then(Value::as_str).filter(|t| !t.is_empty());
     let key = if cni_type == "host-device" { "device" } else { "master" };
+    let member = |key: &str| object.get(key).and_then(Value::as_object);
+    let sysctls = || member("sysctl").into_iter().flatten();
+    let answers = |(key, _): (&String, &Value)| {
+        ["arp_ignore", "arp_announce", "arp_filter"].iter().any(|end| key.ends_with(end))
+    };
     Ok(Some(Plugin {
+        ipam: member("ipam").and_then(Ipam::read),
+        capabilities: member("capabilities").map(Capabilities::read).unwrap_or_default(),
+        keeps_apart: cni_type == "sbr" || cni_type == "tuning" && sysctls().any(answers),
         interface: text(key).map(str::to_owned),
         rdma_isolation: object.get("rdmaIsolation").and_then(Value::as_bool).unwrap_or(false),
         cni_type,

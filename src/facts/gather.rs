@@ -3,7 +3,7 @@
 use super::index::{ByNamespace, Index};
 use super::network::Rendered;
 use super::resource::{ResourceFact, Server, agreed};
-use super::{DeviceClaim, DeviceClass, NodePolicy, NodeState, Slice, device_class};
+use super::{AddressPool, DeviceClaim, DeviceClass, NodePolicy, NodeState, Slice, device_class};
 use crate::multus::ResourceName;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -41,6 +41,14 @@ impl Index {
             if let ResourceName::Full(name) = &pool.name {
                 merge(&mut self.resources, name, pool.clone());
             }
+        }
+    }
+
+    pub(crate) fn add_address_pool(&mut self, name: &str, pool: &Arc<AddressPool>) {
+        let pools = self.address_pools.entry(pool.cidr).or_default();
+        let known = pools.entry(name.to_owned()).or_insert_with(|| Some(Arc::clone(pool)));
+        if known.as_ref() != Some(pool) {
+            *known = None;
         }
     }
 

@@ -1,8 +1,9 @@
 //! All facts of network and device objects laid together, for lookups that allocate nothing.
 
+use super::ipam::PoolRef;
 use super::network::Rendered;
 use super::resource::{ResourceFact, Server};
-use super::{DeviceClaim, DeviceClass, DevicePool, NodePolicy, NodeState};
+use super::{AddressPool, DeviceClaim, DeviceClass, DevicePool, NodePolicy, NodeState};
 use crate::multus::{LinkLayer, NetworkFact, ResourceName, Sharing};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -42,6 +43,8 @@ pub struct Index {
     pub(super) interfaces: HashMap<String, Option<LinkLayer>>,
     pub(super) node_policies: BTreeMap<(String, String), Arc<NodePolicy>>,
     pub(super) node_states: BTreeMap<String, Arc<NodeState>>,
+    /// Pools of addresses by kind (CIDRPool or not) and name; `None` where several of one name differ.
+    pub(super) address_pools: HashMap<bool, HashMap<String, Option<Arc<AddressPool>>>>,
     pub(super) device_classes: HashMap<String, Arc<DeviceClass>>,
     /// DeviceClass by the extended resource that it stands behind.
     pub(super) classes_behind: HashMap<String, String>,
@@ -61,6 +64,15 @@ impl Index {
     #[must_use]
     pub fn network(&self, namespace: &str, name: &str) -> Option<&NetworkFact> {
         get(&self.networks, namespace, name).map(|n| &n.fact)
+    }
+
+    /// Namespaces that have a network of a name, in order. For people, not for decisions on the fast path.
+    #[must_use]
+    pub fn namespaces_of_network(&self, name: &str) -> Vec<&str> {
+        let mut found: Vec<&str> =
+            self.networks.iter().filter(|(_, n)| n.contains_key(name)).map(|(ns, _)| ns.as_str()).collect();
+        found.sort_unstable();
+        found
     }
 
     /// Who serves an extended resource, and what its devices are. A configuration that names the resource in full
@@ -95,6 +107,28 @@ impl Index {
     #[must_use]
     pub fn interface(&self, name: &str) -> Option<LinkLayer> {
         self.interfaces.get(name).copied().flatten()
+    }
+
+    /// The pool of addresses that a network names.
+    #[must_use]
+    pub fn address_pool(&self, name: &PoolRef) -> Option<&AddressPool> {
+        self.address_pools.get(&name.cidr)?.get(&*name.name)?.as_deref()
+    }
+
+    /// Pools of addresses of a kind by their names, in order.
+    #[must_use]
+    pub fn address_pool_names(&self, cidr: bool) -> Vec<&str> {
+        let pools = self.address_pools.get(&cidr);
+        let mut names: Vec<&str> = pools.into_iter().flat_map(|p| p.keys().map(String::as_str)).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// The largest MTU that an interface of this name has on any node, where all that have it tell theirs.
+    #[must_use]
+    pub fn largest_mtu(&self, name: &str) -> Option<u32> {
+        let interfaces = self.node_states.values().flat_map(|s| &s.interfaces).filter(|i| i.name == name);
+        interfaces.map(|i| i.mtu).try_fold(None, |most, mtu| Some(most.max(Some(mtu?))))?
     }
 
     /// A network's class. `asked`: the resources that the pod asks for, which say what RDMA device goes with an

@@ -32,6 +32,10 @@ pub enum Kind {
     NicClusterPolicy,
     /// NicNodePolicy of the NVIDIA Network Operator.
     NicNodePolicy,
+    /// IPPool of nv-ipam.
+    IpPool,
+    /// CIDRPool of nv-ipam.
+    CidrPool,
     /// ConfigMap, where it configures a device plugin.
     ConfigMap,
     /// DeviceClass of DRA.
@@ -46,6 +50,7 @@ pub enum Kind {
 
 const SRIOV: &str = "sriovnetwork.openshift.io";
 const NVIDIA: &str = "mellanox.com";
+const NV_IPAM: &str = "nv-ipam.nvidia.com";
 const DRA: &str = "resource.k8s.io";
 
 /// Group and kind of every kind of fact that is read by its type alone: all but FabricProfile, whose faults are
@@ -64,6 +69,8 @@ pub static READABLE: &[(&str, &str)] = &[
     (SRIOV, "SriovNetworkNodeState"),
     (NVIDIA, "NicClusterPolicy"),
     (NVIDIA, "NicNodePolicy"),
+    (NV_IPAM, "IPPool"),
+    (NV_IPAM, "CIDRPool"),
     ("", "ConfigMap"),
     (DRA, "DeviceClass"),
     (DRA, "ResourceClaim"),
@@ -92,6 +99,8 @@ impl Kind {
             (NVIDIA, "HostDeviceNetwork") => Self::HostDeviceNetwork,
             (NVIDIA, "NicClusterPolicy") => Self::NicClusterPolicy,
             (NVIDIA, "NicNodePolicy") => Self::NicNodePolicy,
+            (NV_IPAM, "IPPool") => Self::IpPool,
+            (NV_IPAM, "CIDRPool") => Self::CidrPool,
             (DRA, "DeviceClass") => Self::DeviceClass,
             (DRA, "ResourceClaim") => Self::ResourceClaim,
             (DRA, "ResourceClaimTemplate") => Self::ResourceClaimTemplate,
@@ -132,6 +141,8 @@ impl Kind {
             | Self::NetworkAttachmentDefinition
             | Self::NodePolicy
             | Self::NodeState
+            | Self::IpPool
+            | Self::CidrPool
             | Self::ConfigMap
             | Self::ResourceClaim
             | Self::ResourceClaimTemplate => true,

@@ -1,6 +1,7 @@
 //! Facts: the small parts of cluster objects that decisions ask for. One file per kind, and one that lays them
 //! together. Objects come from files or from watches; nothing here knows which.
 
+pub mod address_pool;
 pub mod cni;
 mod config_map;
 pub mod device_claim;
@@ -8,6 +9,7 @@ pub mod device_class;
 pub mod device_plugin;
 mod gather;
 pub mod index;
+pub mod ipam;
 pub mod kind;
 mod namespace;
 pub mod network;
@@ -17,7 +19,9 @@ pub mod node_state;
 mod object;
 pub mod resource;
 pub mod slice;
+pub mod subnet;
 
+pub use address_pool::AddressPool;
 pub use device_claim::{Ask, DeviceClaim, DeviceRequest};
 pub use device_class::DeviceClass;
 pub use index::{Index, NetworkClass};
@@ -48,6 +52,7 @@ pub(crate) enum Fact {
     DeviceClass(Arc<DeviceClass>),
     DeviceClaim(Arc<DeviceClaim>),
     Slice(Arc<Slice>),
+    AddressPool(Arc<AddressPool>),
 }
 
 /// An object by name, and its fact.
@@ -94,6 +99,10 @@ pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Op
         Kind::ConfigMap => {
             let (meta, pools) = config_map::read(json)?;
             (meta, pools.map(|p| Fact::Pools(Arc::new(p))))
+        }
+        Kind::IpPool | Kind::CidrPool => {
+            let (meta, fact) = address_pool::read(json, kind == Kind::CidrPool)?;
+            (meta, Some(Fact::AddressPool(Arc::new(fact))))
         }
         Kind::DeviceClass => {
             let (meta, fact) = device_class::read(json)?;

@@ -5,12 +5,14 @@
 //! namespace, Macvlan and IPoIB to `default`, HostDevice to nothing.
 
 use super::Kind;
-use super::cni::{CniConfig, Plugin};
+use super::cni::{Capabilities, CniConfig, Plugin};
+use super::ipam::Ipam;
 use crate::multus::{
-    Class, NODE_SELECTOR_ANNOTATION, NetworkFact, RESOURCE_ANNOTATION, ResourceName, classify,
+    Addressing, Class, NODE_SELECTOR_ANNOTATION, NetworkFact, RESOURCE_ANNOTATION, ResourceName, classify,
 };
 use crate::pod::decode::mapping;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// The part of a network object that decides its NetworkAttachmentDefinition.
@@ -45,6 +47,10 @@ struct NetworkSpec {
     master: Option<String>,
     #[serde(default)]
     meta_plugins: Option<String>,
+    #[serde(default)]
+    ipam: Option<String>,
+    #[serde(default)]
+    capabilities: Option<String>,
 }
 
 /// A network under the name that pods ask for.
@@ -95,33 +101,45 @@ pub fn render(kind: Kind, object: &NetworkObject, default_namespace: &str) -> Op
     };
     let node_selector =
         annotation(NODE_SELECTOR_ANNOTATION).filter(|_| kind == Kind::NetworkAttachmentDefinition);
-    let (namespace, resource, class) = match kind {
+    let (namespace, resource, config) = match kind {
         Kind::NetworkAttachmentDefinition => {
             let resource = annotation(RESOURCE_ANNOTATION);
             let config = object.config().and_then(|c| CniConfig::parse(c).ok());
-            (own, resource.map(ResourceName::Full), config.map(|c| classify(&c)).unwrap_or_default())
+            (own, resource.map(ResourceName::Full), config)
         }
-        Kind::SriovNetwork => (target.unwrap_or(own), suffix(), made("sriov", spec)),
-        Kind::SriovIbNetwork => (target.unwrap_or(own), suffix(), made("ib-sriov", spec)),
-        Kind::OvsNetwork => (target.unwrap_or(own), suffix(), made("ovs", spec)),
-        Kind::MacvlanNetwork => (target.unwrap_or("default"), None, made("macvlan", spec)),
-        Kind::IpoibNetwork => (target.unwrap_or("default"), None, made("ipoib", spec)),
+        Kind::SriovNetwork => (target.unwrap_or(own), suffix(), Some(made("sriov", spec))),
+        Kind::SriovIbNetwork => (target.unwrap_or(own), suffix(), Some(made("ib-sriov", spec))),
+        Kind::OvsNetwork => (target.unwrap_or(own), suffix(), Some(made("ovs", spec))),
+        Kind::MacvlanNetwork => (target.unwrap_or("default"), None, Some(made("macvlan", spec))),
+        Kind::IpoibNetwork => (target.unwrap_or("default"), None, Some(made("ipoib", spec))),
         Kind::HostDeviceNetwork => {
             let full = bare.map(|r| format!("nvidia.com/{}", r.strip_prefix("nvidia.com/").unwrap_or(r)));
-            (target?, full.map(ResourceName::Full), made("host-device", spec))
+            (target?, full.map(ResourceName::Full), Some(made("host-device", spec)))
         }
         _ => return None,
     };
+    let class: Class = config.as_ref().map(classify).unwrap_or_default();
     let takes_device = class.takes_device();
-    let fact = NetworkFact { resource, takes_device, node_selector, origin: kind.name(), class };
+    let addressing = config.map(addressing).unwrap_or_default();
+    let fact = NetworkFact { resource, takes_device, node_selector, origin: kind.name(), class, addressing };
     Some(Rendered { namespace: namespace.to_owned(), name, fact })
 }
 
-/// The class of what an operator writes: its own plugin first, then `metaPlugins`, which is the text of one JSON
-/// object or of several with commas between them.
-fn made(cni_type: &str, spec: &NetworkSpec) -> Class {
-    let interface = spec.master.clone().filter(|m| !m.is_empty());
-    let mut plugins = vec![Plugin { cni_type: cni_type.to_owned(), interface, rdma_isolation: false }];
+/// What an operator writes: its own plugin first, then `metaPlugins`, which is the text of one JSON object or of
+/// several with commas between them.
+fn made(cni_type: &str, spec: &NetworkSpec) -> CniConfig {
+    let object = |text: &Option<String>| serde_json::from_str::<Map<String, Value>>(text.as_deref()?).ok();
+    // Only the kinds of the SR-IOV operator have the field.
+    let capable = matches!(cni_type, "sriov" | "ib-sriov" | "ovs");
+    let capabilities = object(&spec.capabilities).filter(|_| capable);
+    let own = Plugin {
+        cni_type: cni_type.to_owned(),
+        interface: spec.master.clone().filter(|m| !m.is_empty()),
+        ipam: object(&spec.ipam).as_ref().and_then(Ipam::read),
+        capabilities: capabilities.as_ref().map(Capabilities::read).unwrap_or_default(),
+        ..Plugin::default()
+    };
+    let mut plugins = vec![own];
     let meta = spec.meta_plugins.as_deref().unwrap_or_default();
     // IPoIBNetwork has no such field.
     if let Ok(config) = CniConfig::parse(&format!("{{\"plugins\":[{meta}]}}"))
@@ -129,7 +147,15 @@ fn made(cni_type: &str, spec: &NetworkSpec) -> Class {
     {
         plugins.extend(config.plugins);
     }
-    classify(&CniConfig { plugins })
+    CniConfig { plugins }
+}
+
+/// What the chain as a whole says of addresses.
+fn addressing(config: CniConfig) -> Addressing {
+    let capabilities = config.plugins.iter().fold(Capabilities::default(), |all, p| all.or(p.capabilities));
+    let keeps_apart = config.plugins.iter().any(|p| p.keeps_apart);
+    let ipam = config.plugins.into_iter().find_map(|p| p.ipam).map(Box::new);
+    Addressing { known: true, ipam, capabilities, keeps_apart }
 }
 
 #[cfg(test)]

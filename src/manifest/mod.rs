@@ -21,6 +21,7 @@ mod repair;
 mod scalar;
 mod split;
 mod style;
+mod within;
 mod write;
 mod yaml;
 
@@ -101,6 +102,19 @@ impl Document {
     pub fn locate(&self, pointer: &str) -> Position {
         let found = pointer::resolve(self.json.get(), pointer);
         self.positions.at(found.start).unwrap_or(Position { line: self.line, column: 1 })
+    }
+
+    /// Position of a character of the string at a pointer, by its line and column in the string, both from 1; of the
+    /// string itself where that cannot be told. `file` is what the document was read from.
+    #[must_use]
+    pub fn locate_within(&self, file: &[u8], pointer: &str, line: u32, column: u32) -> Position {
+        let entry = self.locate(pointer);
+        let within = || {
+            let source = std::str::from_utf8(file).ok()?;
+            let value: String = serde_json::from_str(self.get(pointer)?.get()).ok()?;
+            within::place(source, entry, &value, line, column)
+        };
+        within().unwrap_or(entry)
     }
 
     /// The JSON text of the node at an RFC 6901 pointer, if it exists.

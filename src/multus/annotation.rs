@@ -2,6 +2,7 @@
 //! pkg/k8sclient/k8sclient.go): text with any of `[`, `{` or `"` is a JSON list, anything else a comma list
 //! of `[namespace/]name[@interface]`.
 
+use super::request::{self, Requests};
 use crate::pod::decode::{Pairs, Text};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -35,6 +36,8 @@ pub struct Selection<'a> {
     pub name: Cow<'a, str>,
     /// Interface in the pod; absent means `netN` by position.
     pub interface: Option<Cow<'a, str>>,
+    /// What else it asks; `None` where that is nothing, as in most pods.
+    pub requests: Option<Box<Requests<'a>>>,
 }
 
 /// Why the annotation cannot be parsed. Texts quote at most a few characters of the input.
@@ -64,6 +67,18 @@ pub enum AnnotationError {
         what: &'static str,
         /// The text, shortened.
         value: String,
+    },
+    /// A request that Multus refuses.
+    #[error("item {index}: `{key}` is {value}; expected {expected}")]
+    BadValue {
+        /// Position in the list, from 1.
+        index: usize,
+        /// Key of the element.
+        key: &'static str,
+        /// The value, shortened.
+        value: String,
+        /// What it has to be.
+        expected: &'static str,
     },
     /// More than one `/` or `@`.
     #[error("item {0}: expected [namespace/]name[@interface]")]
@@ -116,6 +131,7 @@ fn parse_short(text: &str) -> Result<Vec<Selection<'_>>, AnnotationError> {
                 namespace: namespace.map(Cow::Borrowed),
                 name: Cow::Borrowed(name),
                 interface: interface.map(Cow::Borrowed),
+                requests: None,
             })
         })
         .collect()
@@ -147,7 +163,8 @@ fn parse_json(text: &str) -> Result<Vec<Selection<'_>>, AnnotationError> {
             if let Some(interface) = &interface {
                 check(index, "interface", interface, is_interface)?;
             }
-            Ok(Selection { namespace, name, interface })
+            let requests = request::read(&item, index)?;
+            Ok(Selection { namespace, name, interface, requests })
         })
         .collect()
 }
@@ -178,7 +195,7 @@ fn check(
     if valid(value) { Ok(()) } else { Err(AnnotationError::BadName { index, what, value: shorten(value) }) }
 }
 
-fn shorten(value: &str) -> String {
+pub(super) fn shorten(value: &str) -> String {
     let mut short: String = value.chars().take(40).collect();
     if short.len() < value.len() {
         short.push('…');
@@ -302,6 +319,7 @@ mod tests {
             namespace: Some("default".into()),
             name: "net".into(),
             interface: Some(format!("rail{i}").into()),
+            requests: None,
         }
     }
 

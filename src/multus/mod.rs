@@ -4,13 +4,17 @@
 pub mod annotation;
 pub mod class;
 pub mod network;
+pub mod request;
 
 pub use annotation::{AnnotationError, Networks, Selection, parse};
 pub use class::{Class, LinkLayer, Sharing, classify};
-pub use network::{NetworkFact, NetworkRef, NodeLabel, ResourceName};
+pub use network::{Addressing, NetworkFact, NetworkRef, NodeLabel, ResourceName};
+pub use request::Requests;
 
 /// Pod annotation that asks for secondary networks (Network Plumbing WG specification, section 4.1.1).
 pub const NETWORKS_ANNOTATION: &str = "k8s.v1.cni.cncf.io/networks";
+/// Pod annotation that replaces the cluster's network for one pod (multus-cni docs/configuration.md).
+pub const DEFAULT_NETWORK_ANNOTATION: &str = "v1.multus-cni.io/default-network";
 /// Annotation of a NetworkAttachmentDefinition that names the extended resource behind it.
 pub const RESOURCE_ANNOTATION: &str = "k8s.v1.cni.cncf.io/resourceName";
 /// Annotation of a NetworkAttachmentDefinition that names a label of the nodes that have it, as

@@ -1,6 +1,8 @@
 //! A network by name, and what is known of it: the extended resource whose devices its CNI plugin needs.
 
 use super::{Class, annotation};
+use crate::facts::cni::Capabilities;
+use crate::facts::ipam::Ipam;
 use std::fmt;
 
 /// A NetworkAttachmentDefinition by name.
@@ -133,6 +135,21 @@ pub struct NetworkFact {
     pub origin: &'static str,
     /// What its CNI configuration alone says.
     pub class: Class,
+    /// What it says of addresses.
+    pub addressing: Addressing,
+}
+
+/// What a network's CNI configuration says of the addresses of its attachments.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Addressing {
+    /// Whether there is a configuration that can be read.
+    pub known: bool,
+    /// Where addresses come from; `None` where there are none, or nothing is known.
+    pub ipam: Option<Box<Ipam>>,
+    /// What a pod may ask.
+    pub capabilities: Capabilities,
+    /// Whether the chain tells the pod's interfaces apart, so that several of them may be in one subnet.
+    pub keeps_apart: bool,
 }
 
 #[cfg(test)]

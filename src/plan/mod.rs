@@ -40,6 +40,10 @@ use crate::multus::Networks;
 use crate::pod::{Demands, PodView};
 use crate::snapshot::{NamespaceFacts, PodSecurity, Snapshot};
 
+/// Containers of a pod that is injected. A node runs 110 pods by default (kubelet `maxPods`), of a few containers each; a
+/// pod of more than this is no training pod, and its patch would be many times its size.
+pub const MAX_CONTAINERS: usize = 1000;
+
 /// Annotation by which a pod keeps itself as it is. It stops the plan, not the rules.
 pub const INJECT_ANNOTATION: &str = "fabric-admission.dev/inject";
 
@@ -160,6 +164,8 @@ pub enum Withheld {
     Unreadable,
     /// The pod asks for a part of the rails that the profile does not have.
     UnknownRails(String),
+    /// More containers than any node runs; what each of them gets would make an answer of tens of megabytes.
+    ManyContainers,
     /// A container would list more resources than are read.
     ManyResources,
     /// The pod's annotations leave no room for ours, and the API server would refuse the pod.
@@ -333,6 +339,9 @@ pub fn by_itself(pod: &PodView<'_>, profile: &Profile) -> Option<Withheld> {
     }
     if pod.spec.as_ref().and_then(|s| s.os.as_ref()?.name.as_deref()) == Some("windows") {
         return Some(Withheld::Windows);
+    }
+    if pod.containers().len() > MAX_CONTAINERS {
+        return Some(Withheld::ManyContainers);
     }
     // hostNetwork is never added: it is a way out of the pod, and Pod Security's business.
     match (pod.host_network(), profile.attachment == Attachment::HostNetwork) {

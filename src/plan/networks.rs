@@ -49,6 +49,7 @@ pub(super) fn plan<'a>(
             } else {
                 Some(Cow::Borrowed(rail.interface.as_str()))
             },
+            requests: None,
         })
         .collect();
     let networks = || items.iter().chain(&added);

@@ -62,6 +62,18 @@ impl Accelerators {
         self.find(resource).is_some()
     }
 
+    /// Whether the name `k` of a resource is an accelerator, in CEL.
+    #[must_use]
+    pub fn cel(&self) -> String {
+        cel(self.names.iter())
+    }
+
+    /// The same of accelerators whose units are whole ones.
+    #[must_use]
+    pub fn cel_whole(&self) -> String {
+        cel(self.names.iter().filter(|p| p.whole))
+    }
+
     /// What one container asks for by its resources. Zero does not count. `backed` tells of other resources whether a
     /// unit of them is a whole accelerator.
     #[must_use]
@@ -95,6 +107,14 @@ impl Accelerators {
         }
         demand
     }
+}
+
+fn cel<'a>(names: impl Iterator<Item = &'a Pattern>) -> String {
+    let one = |p: &Pattern| match p.prefix {
+        true => format!("k.startsWith('{}')", p.text),
+        false => format!("k == '{}'", p.text),
+    };
+    names.map(one).collect::<Vec<_>>().join(" || ")
 }
 
 impl Demand {

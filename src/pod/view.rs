@@ -271,11 +271,19 @@ pub struct Volume<'a> {
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub empty_dir: Option<EmptyDir<'a>>,
     /// A path of the node.
-    #[serde(default)]
-    pub host_path: Option<IgnoredAny>,
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    pub host_path: Option<HostPath<'a>>,
     /// Fields of the pod as files.
     #[serde(borrow, default, rename = "downwardAPI", deserialize_with = "mapping")]
     pub downward_api: Option<DownwardApi<'a>>,
+}
+
+/// `volumes[].hostPath`.
+#[derive(Debug, Default, Deserialize)]
+pub struct HostPath<'a> {
+    /// The path.
+    #[serde(borrow, default)]
+    pub path: Option<Text<'a>>,
 }
 
 /// `volumes[].downwardAPI`.

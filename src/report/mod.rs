@@ -1,7 +1,9 @@
 //! A review as people and programs read it.
 
 pub mod json;
+pub mod policies;
 pub mod profiles_page;
+pub mod reserved;
 pub mod rules_page;
 pub mod text;
 pub mod why;

@@ -149,6 +149,7 @@ mod tests {
                 path: path.to_owned(),
                 message: String::new(),
                 fix: String::new(),
+                spot: None,
             };
             part.place(finding, &pod).map(|f| f.path)
         };

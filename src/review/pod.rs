@@ -147,7 +147,8 @@ impl<'p> Examined<'p> {
             final_networks: planned.as_ref().or(self.networks.as_ref()),
             namespace: request.namespace,
             namespace_facts: snapshot.namespace(request.namespace),
-            gang: request.gang,
+            workload: request.gang,
+            siblings: request.siblings,
             snapshot,
         };
         let mut findings = check_pod(&context);

@@ -158,6 +158,7 @@ mod tests {
             rule: "FAB201",
             severity: Severity::Error,
             path: format!("/spec/{n}"),
+            spot: None,
             message: text.clone(),
             fix: text,
         }

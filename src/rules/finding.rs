@@ -28,6 +28,15 @@ impl fmt::Display for Severity {
     }
 }
 
+/// A place inside of a text field, both counted from 1, the column in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spot {
+    /// Line of the text.
+    pub line: u32,
+    /// Column in that line.
+    pub column: u32,
+}
+
 /// One thing found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
@@ -37,6 +46,8 @@ pub struct Finding {
     pub severity: Severity,
     /// JSON pointer of the value it is about.
     pub path: String,
+    /// Where in the text of that value, where it is about a part of it.
+    pub spot: Option<Spot>,
     /// What is wrong and what it leads to.
     pub message: String,
     /// What to do.
@@ -74,6 +85,33 @@ impl<'a> Findings<'a> {
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
+        self.put(severity, path.into(), None, message.as_ref(), fix.as_ref());
+    }
+
+    /// A finding of the rule's own severity about a place inside of a text field.
+    pub fn add_within(
+        &mut self,
+        path: impl Into<String>,
+        spot: Spot,
+        message: impl AsRef<str>,
+        fix: impl AsRef<str>,
+    ) {
+        self.add_within_as(self.meta.severity, path, spot, message, fix);
+    }
+
+    /// The same of a lesser severity.
+    pub fn add_within_as(
+        &mut self,
+        severity: Severity,
+        path: impl Into<String>,
+        spot: Spot,
+        message: impl AsRef<str>,
+        fix: impl AsRef<str>,
+    ) {
+        self.put(severity, path.into(), Some(spot), message.as_ref(), fix.as_ref());
+    }
+
+    fn put(&mut self, severity: Severity, path: String, spot: Option<Spot>, message: &str, fix: &str) {
         let id = self.meta.id;
         if self.out.iter().rev().take_while(|f| f.rule == id).count() >= MAX_PER_RULE {
             return;
@@ -81,9 +119,10 @@ impl<'a> Findings<'a> {
         self.out.push(Finding {
             rule: id,
             severity: severity.min(self.meta.severity),
-            path: path.into(),
-            message: printable(message.as_ref(), MAX_TEXT),
-            fix: printable(fix.as_ref(), MAX_TEXT),
+            path,
+            spot,
+            message: printable(message, MAX_TEXT),
+            fix: printable(fix, MAX_TEXT),
         });
     }
 }

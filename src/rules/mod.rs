@@ -1,9 +1,12 @@
 //! Rules: one trait, one list in the order of the ids, one folder per group, one file per subject. Documentation, `explain`,
 //! `rules list` and the meta-tests come from the list, so that none of them can disagree with it.
 
+pub mod cel;
 mod cloud;
+pub mod embedded;
 mod finding;
 mod inputs;
+mod locate;
 mod memory;
 pub mod nccl;
 mod networks;
@@ -13,7 +16,7 @@ mod resources;
 pub mod suppression;
 mod workload;
 
-pub use finding::{Finding, Findings, Severity};
+pub use finding::{Finding, Findings, Severity, Spot};
 pub use nccl::numbers::is_word_for_number;
 pub use workload::{Asked, WorkloadContext, WorkloadTemplate};
 
@@ -21,9 +24,10 @@ use crate::fabric::Resolution;
 use crate::multus::{AnnotationError, Networks};
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, Plan};
-use crate::pod::gang::Gang;
+use crate::pod::gang::{self, Gang};
 use crate::pod::{Demands, PodView};
 use crate::snapshot::{NamespaceFacts, Snapshot};
+use cel::Cel;
 use std::sync::LazyLock;
 
 /// A rule: what it is, and how it is checked.
@@ -38,6 +42,10 @@ pub trait Rule: Sync {
     fn object(&self, _: &ObjectContext<'_>, _: &mut Findings<'_>) {}
     /// Checks such an object that is about to go.
     fn deletion(&self, _: &ObjectContext<'_>, _: &mut Findings<'_>) {}
+    /// What of it the API server can judge by itself.
+    fn cel(&self) -> Option<Cel> {
+        None
+    }
 }
 
 /// The static part of a rule.
@@ -178,8 +186,10 @@ pub struct PodContext<'a> {
     pub namespace: &'a str,
     /// What is known of the namespace.
     pub namespace_facts: Option<&'a NamespaceFacts>,
-    /// Whether the pod is one of several that work together, where it or the workload around it says so.
-    pub gang: Option<&'a Gang>,
+    /// Whether the pods of the workload around the template work together, where it says so.
+    pub workload: Option<&'a Gang>,
+    /// Pods that are made from the template at a time (count), where that is known.
+    pub siblings: Option<u64>,
     /// Everything else that is known.
     pub snapshot: &'a Snapshot,
 }
@@ -189,6 +199,22 @@ impl<'a> PodContext<'a> {
     #[must_use]
     pub fn pod(&self) -> &'a PodView<'a> {
         self.overlay.pod()
+    }
+
+    /// Whether the pod is one of several that work together: what it says itself counts before the workload around it.
+    #[must_use]
+    pub fn gang(&self) -> Option<Gang> {
+        gang::multi_node(self.pod()).or_else(|| self.workload.cloned())
+    }
+
+    /// What says that several pods have this template, in a few words; `None` where nothing does, or where one has.
+    #[must_use]
+    pub fn copies(&self) -> Option<String> {
+        match self.siblings {
+            Some(1) => None,
+            Some(pods) => Some(format!("{pods} pods of one template")),
+            None => self.gang().filter(|gang| gang.several).map(|gang| gang.words),
+        }
     }
 
     /// Whether the profile is for an app container; without a plan, whether it asks for accelerators.

@@ -1,24 +1,31 @@
 //! The accept loop. A handshake never holds up another connection, an error never spins, and the end waits for
 //! what is under way.
 
-use super::connection::{Watch, Watched};
-use super::metrics::Handshake;
+use super::metrics::{Handshake, Shed};
+use super::table::{Place, Refused, Table};
+use super::watch::{Slow, Watch, Watched};
 use super::{State, Stop, routes};
 use axum::Router;
+use axum::http::{HeaderValue, header};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use rustls::ServerConfig;
+use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 /// Pause after an accept that failed; out of file descriptors it would otherwise fail a million times a second.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How long a connection that has not been used is still served while we stop: its first request may be on its way.
+const FIRST_REQUEST: Duration = Duration::from_secs(1);
 
 /// Serves until told to stop, and until the last connection has ended or the drain deadline has passed.
 pub(super) async fn serve(
@@ -27,32 +34,20 @@ pub(super) async fn serve(
     state: Arc<State>,
     mut stop: watch::Receiver<Stop>,
 ) {
-    let acceptor = TlsAcceptor::from(config);
-    let router = routes::router(Arc::clone(&state));
-    let permits = Arc::new(Semaphore::new(state.limits.connections));
-    let graceful = GracefulShutdown::new();
+    let port = Port {
+        acceptor: TlsAcceptor::from(config),
+        router: routes::router(Arc::clone(&state)),
+        table: Table::new(state.limits.connections, state.limits.connections_per_peer),
+        state: Arc::clone(&state),
+    };
     let mut connections = JoinSet::new();
     loop {
-        // A connection over the limit waits in the kernel's queue until another one ends.
-        let permit = tokio::select! {
-            permit = Arc::clone(&permits).acquire_owned() => permit,
-            _ = stop.changed() => break,
-        };
-        let Ok(permit) = permit else { break };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = stop.changed() => break,
         };
         match accepted {
-            Ok((stream, _)) => {
-                let connection = Connection {
-                    acceptor: acceptor.clone(),
-                    router: router.clone(),
-                    state: Arc::clone(&state),
-                    watcher: graceful.watcher(),
-                };
-                connections.spawn(connection.serve(stream, permit));
-            }
+            Ok((stream, peer)) => port.take(stream, peer, &mut connections),
             Err(error) => {
                 state.metrics.accept_error();
                 tracing::warn!(%error, "a connection could not be accepted");
@@ -61,12 +56,14 @@ pub(super) async fn serve(
         }
         while connections.try_join_next().is_some() {}
     }
-    drop(listener);
     if *stop.borrow() == Stop::Drain {
-        let ended = async {
-            graceful.shutdown().await;
-            while connections.join_next().await.is_some() {}
-        };
+        // What the kernel has taken for us already is answered as well; closing the listener would reset it.
+        while let Ok(Ok((stream, peer))) = tokio::time::timeout(Duration::ZERO, listener.accept()).await {
+            port.take(stream, peer, &mut connections);
+        }
+        drop(listener);
+        port.table.close_all();
+        let ended = async { while connections.join_next().await.is_some() {} };
         tokio::select! {
             () = ended => tracing::info!("stopped: every connection ended"),
             () = tokio::time::sleep(state.limits.drain) => tracing::warn!("stopped: connections were left at the deadline"),
@@ -75,16 +72,52 @@ pub(super) async fn serve(
     }
 }
 
+/// What all connections of the port have in common.
+struct Port {
+    acceptor: TlsAcceptor,
+    router: Router,
+    table: Arc<Table>,
+    state: Arc<State>,
+}
+
+impl Port {
+    /// Serves a connection, or closes it at once where there are too many: before its handshake, which costs more than
+    /// any answer.
+    fn take(&self, stream: TcpStream, peer: SocketAddr, connections: &mut JoinSet<()>) {
+        let watch = Watch::new();
+        let place = match self.table.take(peer.ip(), &watch) {
+            Ok(place) => place,
+            Err(refused) => {
+                self.state.metrics.shed(match refused {
+                    Refused::Peer => Shed::PeerConnections,
+                    Refused::Full => Shed::Connections,
+                });
+                return;
+            }
+        };
+        if place.made_room {
+            self.state.metrics.shed(Shed::Idle);
+        }
+        let connection = Connection {
+            acceptor: self.acceptor.clone(),
+            router: self.router.clone(),
+            state: Arc::clone(&self.state),
+            watch,
+        };
+        connections.spawn(connection.serve(stream, place));
+    }
+}
+
 struct Connection {
     acceptor: TlsAcceptor,
     router: Router,
     state: Arc<State>,
-    watcher: hyper_util::server::graceful::Watcher,
+    watch: Arc<Watch>,
 }
 
 impl Connection {
-    async fn serve(self, stream: TcpStream, _permit: OwnedSemaphorePermit) {
-        let Self { acceptor, router, state, watcher } = self;
+    async fn serve(self, stream: TcpStream, _place: Place) {
+        let Self { acceptor, router, state, watch } = self;
         let _ = stream.set_nodelay(true);
         let tls = match tokio::time::timeout(state.limits.handshake, acceptor.accept(stream)).await {
             Ok(Ok(tls)) => {
@@ -92,24 +125,36 @@ impl Connection {
                 tls
             }
             Ok(Err(error)) => {
-                state.metrics.handshake(Handshake::Failed);
+                state.metrics.handshake(if of_client(&error) {
+                    Handshake::Refused
+                } else {
+                    Handshake::Failed
+                });
                 tracing::debug!(%error, "TLS handshake failed");
                 return;
             }
             Err(_) => {
                 state.metrics.handshake(Handshake::Timeout);
+                state.metrics.shed(Shed::SlowHandshake);
                 return;
             }
         };
         state.metrics.connected();
-        let watch = Watch::new();
+        watch.handshake_ends();
         let service = hyper::service::service_fn({
-            let watch = Arc::clone(&watch);
+            let (watch, state) = (Arc::clone(&watch), Arc::clone(&state));
             move |request: hyper::Request<Incoming>| {
-                let (router, watch) = (router.clone(), Arc::clone(&watch));
+                let (router, watch, state) = (router.clone(), Arc::clone(&watch), Arc::clone(&state));
                 watch.request_begins();
                 async move {
-                    let response = router.oneshot(request.map(axum::body::Body::new)).await;
+                    let mut response = router.oneshot(request.map(axum::body::Body::new)).await;
+                    // The API server re-uses open connections to a pod that is going away
+                    // (kubernetes/kubernetes#127335).
+                    if state.draining.load(Ordering::Acquire)
+                        && let Ok(response) = &mut response
+                    {
+                        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+                    }
                     watch.request_ends();
                     response
                 }
@@ -119,14 +164,45 @@ impl Connection {
             .timer(TokioTimer::new())
             .header_read_timeout(state.limits.idle)
             .serve_connection(TokioIo::new(Watched::new(tls, Arc::clone(&watch))), service);
-        tokio::select! {
-            outcome = watcher.watch(connection) => {
-                if let Err(error) = outcome {
-                    tracing::debug!(%error, "connection ended with an error");
+        let mut connection = pin!(connection);
+        let ended = tokio::select! {
+            outcome = &mut connection => outcome,
+            slow = watch.too_slow(state.limits.header, state.limits.write) => {
+                state.metrics.shed(match slow {
+                    Slow::Header => Shed::SlowHeader,
+                    Slow::Answer => Shed::SlowAnswer,
+                });
+                tracing::debug!(?slow, "connection closed: its client is too slow");
+                Ok(())
+            }
+            () = watch.told_to_close() => {
+                connection.as_mut().graceful_shutdown();
+                let grace = if state.draining.load(Ordering::Acquire) { FIRST_REQUEST } else { Duration::ZERO };
+                tokio::select! {
+                    outcome = &mut connection => outcome,
+                    () = unused(&watch, grace) => Ok(()),
+                    _ = watch.too_slow(state.limits.header, state.limits.write) => Ok(()),
                 }
             }
-            () = watch.too_slow(state.limits.header) => tracing::debug!("connection closed: its header came, or its answer was read, too slowly"),
+        };
+        if let Err(error) = ended {
+            tracing::debug!(%error, "connection ended with an error");
         }
         state.metrics.disconnected();
+    }
+}
+
+/// Whether a handshake failed for want of the right client certificate.
+fn of_client(error: &std::io::Error) -> bool {
+    let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    matches!(of_tls, Some(rustls::Error::NoCertificatesPresented | rustls::Error::InvalidCertificate(_)))
+}
+
+/// Ends once nothing is under way on a connection that is to end. hyper itself closes those that had a request; of one
+/// that never had any it waits for the first.
+async fn unused(watch: &Watch, grace: Duration) {
+    tokio::time::sleep(grace).await;
+    while watch.idle_for().is_none() {
+        tokio::time::sleep(ACCEPT_PAUSE).await;
     }
 }

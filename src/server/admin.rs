@@ -7,14 +7,16 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::get;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
 use tower::ServiceExt;
 
-/// Probes and scrapers are few.
+/// Probes and scrapers are few. For one more the oldest goes: whoever holds connections open must not keep the kubelet
+/// from asking whether we live.
 const MAX_CONNECTIONS: usize = 64;
 /// Deadline of a header, and of an idle connection.
 const HEADER: Duration = Duration::from_secs(30);
@@ -30,22 +32,28 @@ fn router(state: Arc<State>) -> Router {
         .with_state(state)
 }
 
-/// Ready once everything is loaded, and until a signal to stop. An API server that is away changes nothing: what
-/// is known serves on.
+/// Ready once everything is loaded and the API server would believe our certificate, and until a signal to stop. An API
+/// server that is away changes nothing: what is known serves on.
 async fn ready(Shared(state): Shared<Arc<State>>) -> Response {
     if !state.ready.load(Ordering::Acquire) {
         return routes::plain(StatusCode::SERVICE_UNAVAILABLE, "stopping");
     }
-    match state.sync.waiting() {
-        None => routes::plain(StatusCode::OK, "ok"),
-        Some(kinds) => {
-            let text = format!("waiting for the first list of: {}", kinds.join(", "));
-            routes::plain(StatusCode::SERVICE_UNAVAILABLE, &text)
-        }
+    let (problems, remarks) = state.certificates.lines();
+    let mut lines: Vec<String> = problems.iter().map(|line| format!("certificates: {line}")).collect();
+    if let Some(kinds) = state.sync.waiting() {
+        lines.insert(0, format!("waiting for the first list of: {}", kinds.join(", ")));
     }
+    let status = if lines.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    if lines.is_empty() {
+        lines.push("ok".to_owned());
+    }
+    lines.extend(remarks.iter().map(|line| format!("certificates: {line}")));
+    routes::plain(status, &lines.join("\n"))
 }
 
 async fn metrics(Shared(state): Shared<Arc<State>>) -> Response {
+    let (requests, bytes) = state.budgets.used();
+    state.metrics.used(requests, bytes);
     let mut response = routes::plain(StatusCode::OK, state.metrics.text().trim_end());
     let openmetrics = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, openmetrics);
@@ -55,15 +63,14 @@ async fn metrics(Shared(state): Shared<Arc<State>>) -> Response {
 /// Serves until aborted; through the lame-duck time as well, so that probes see it.
 pub(super) async fn serve(listener: TcpListener, state: Arc<State>) {
     let router = router(state);
-    let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut open = VecDeque::new();
     loop {
-        let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
         let router = router.clone();
-        tokio::spawn(async move {
+        let connection = tokio::spawn(async move {
             let service =
                 hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
                     router.clone().oneshot(request.map(axum::body::Body::new))
@@ -73,7 +80,13 @@ pub(super) async fn serve(listener: TcpListener, state: Arc<State>) {
                 .header_read_timeout(HEADER)
                 .serve_connection(TokioIo::new(stream), service);
             let _ = connection.await;
-            drop(permit);
         });
+        open.retain(|connection: &AbortHandle| !connection.is_finished());
+        open.push_back(connection.abort_handle());
+        if open.len() > MAX_CONNECTIONS
+            && let Some(oldest) = open.pop_front()
+        {
+            oldest.abort();
+        }
     }
 }

@@ -20,9 +20,14 @@ pub struct Metrics {
     accept_errors: Counter,
     handshakes: Family<HandshakeLabel, Counter>,
     panics: Counter,
+    shed: Family<ShedLabel, Counter>,
+    in_flight: Gauge,
+    held: Gauge,
     certificate_reloads: Family<ReloadLabel, Counter>,
     facts_reloads: Family<ReloadLabel, Counter>,
+    client_ca_reloads: Family<ReloadLabel, Counter>,
     watches: super::watch_metrics::WatchMetrics,
+    certificates: super::certificate_metrics::CertificateMetrics,
     certificate_loaded_at: Gauge,
 }
 
@@ -82,6 +87,8 @@ pub enum Handshake {
     Failed,
     /// The client was too slow.
     Timeout,
+    /// The client has no certificate, or one that does not do.
+    Refused,
 }
 
 impl EncodeLabelValue for Handshake {
@@ -90,6 +97,7 @@ impl EncodeLabelValue for Handshake {
             Self::Ok => "ok",
             Self::Failed => "failed",
             Self::Timeout => "timeout",
+            Self::Refused => "client_refused",
         };
         EncodeLabelValue::encode(&name, encoder)
     }
@@ -98,6 +106,63 @@ impl EncodeLabelValue for Handshake {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct HandshakeLabel {
     result: Handshake,
+}
+
+/// Why a connection or a request is given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shed {
+    /// More connections than there may be, none of them idle.
+    Connections,
+    /// More connections of one address than it may have.
+    PeerConnections,
+    /// An idle connection, for another one.
+    Idle,
+    /// More requests at a time than there may be.
+    Requests,
+    /// More bytes of bodies and answers than may be held.
+    Memory,
+    /// A client too slow with its handshake.
+    SlowHandshake,
+    /// A client too slow with a header.
+    SlowHeader,
+    /// A client too slow with a body.
+    SlowBody,
+    /// A client too slow in taking its answer.
+    SlowAnswer,
+}
+
+impl Shed {
+    /// Every reason.
+    pub const ALL: [Self; 9] = [
+        Self::Connections,
+        Self::PeerConnections,
+        Self::Idle,
+        Self::Requests,
+        Self::Memory,
+        Self::SlowHandshake,
+        Self::SlowHeader,
+        Self::SlowBody,
+        Self::SlowAnswer,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Connections => "connections",
+            Self::PeerConnections => "peer_connections",
+            Self::Idle => "idle",
+            Self::Requests => "requests",
+            Self::Memory => "memory",
+            Self::SlowHandshake => "slow_handshake",
+            Self::SlowHeader => "slow_header",
+            Self::SlowBody => "slow_body",
+            Self::SlowAnswer => "slow_answer",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ShedLabel {
+    reason: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -143,11 +208,27 @@ impl Metrics {
         registry.register("tls_handshakes", "TLS handshakes by result", handshakes.clone());
         let panics = Counter::default();
         registry.register("panics", "Faults of ours that were caught and answered 500", panics.clone());
+        let shed = Family::<ShedLabel, Counter>::default();
+        registry.register("shed", "Connections and requests that were given up, by reason", shed.clone());
+        // All of them from the start, so that a first one is a rise.
+        for reason in Shed::ALL {
+            drop(shed.get_or_create(&ShedLabel { reason: reason.name() }));
+        }
+        let in_flight = Gauge::default();
+        registry.register("requests_in_flight", "Requests that are being read or decided", in_flight.clone());
+        let held = Gauge::default();
+        registry.register_with_unit("held", "Bodies and answers in memory", Unit::Bytes, held.clone());
         let facts_reloads = Family::<ReloadLabel, Counter>::default();
         registry.register(
             "facts_reloads",
             "Changed files of profiles and facts, by what became of them",
             facts_reloads.clone(),
+        );
+        let client_ca_reloads = Family::<ReloadLabel, Counter>::default();
+        registry.register(
+            "client_ca_reloads",
+            "Looks at the file of the clients' CA that found another",
+            client_ca_reloads.clone(),
         );
         let certificate_reloads = Family::<ReloadLabel, Counter>::default();
         registry.register(
@@ -166,6 +247,7 @@ impl Metrics {
         build.get_or_create(&BuildLabels { version: env!("CARGO_PKG_VERSION") }).set(1);
         registry.register("build_info", "Version, as a label", build);
         let watches = super::watch_metrics::WatchMetrics::register(&mut registry);
+        let certificates = super::certificate_metrics::CertificateMetrics::register(&mut registry);
         Self {
             registry,
             requests,
@@ -175,9 +257,14 @@ impl Metrics {
             accept_errors,
             handshakes,
             panics,
+            shed,
+            in_flight,
+            held,
             certificate_reloads,
             facts_reloads,
+            client_ca_reloads,
             watches,
+            certificates,
             certificate_loaded_at,
         }
     }
@@ -208,6 +295,15 @@ impl Metrics {
     pub fn handshake(&self, result: Handshake) {
         self.handshakes.get_or_create(&HandshakeLabel { result }).inc();
     }
+    /// Counts what is given up.
+    pub fn shed(&self, reason: Shed) {
+        self.shed.get_or_create(&ShedLabel { reason: reason.name() }).inc();
+    }
+    /// Notes how much of the budgets is used.
+    pub(super) fn used(&self, requests: usize, bytes: usize) {
+        self.in_flight.set(i64::try_from(requests).unwrap_or(i64::MAX));
+        self.held.set(i64::try_from(bytes).unwrap_or(i64::MAX));
+    }
     /// Counts a caught panic.
     pub fn panicked(&self) {
         self.panics.inc();
@@ -222,6 +318,11 @@ impl Metrics {
     pub fn certificate_failed(&self) {
         self.certificate_reloads.get_or_create(&ReloadLabel { result: "failed" }).inc();
     }
+    /// Notes that another CA of clients counts, or that its file could not be used.
+    pub fn client_ca_loaded(&self, well: bool) {
+        let result = if well { "ok" } else { "failed" };
+        self.client_ca_reloads.get_or_create(&ReloadLabel { result }).inc();
+    }
     /// Notes that other profiles and facts came into use.
     pub fn facts_loaded(&self) {
         self.facts_reloads.get_or_create(&ReloadLabel { result: "ok" }).inc();
@@ -233,6 +334,10 @@ impl Metrics {
     /// What is counted of watches.
     pub(super) fn watches(&self) -> &super::watch_metrics::WatchMetrics {
         &self.watches
+    }
+    /// What is counted of certificates.
+    pub(super) fn certificates(&self) -> &super::certificate_metrics::CertificateMetrics {
+        &self.certificates
     }
     /// The text that Prometheus reads.
     #[must_use]

@@ -3,11 +3,18 @@
 
 mod accept;
 mod admin;
-mod connection;
+mod budgets;
+mod certificate_metrics;
+pub mod certificates;
+mod clients;
 mod facts;
+mod limits;
 mod metrics;
+mod names;
 mod routes;
+mod table;
 pub mod tls;
+mod watch;
 mod watch_metrics;
 
 use crate::cluster::{self, Pace, Sync};
@@ -20,9 +27,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch as channel;
 
+pub use clients::{ClientSettings, Clients};
 pub use facts::{Look, Source};
+pub use limits::Limits;
 pub use metrics::Metrics;
 
 /// Everything the server needs to know before it starts.
@@ -32,14 +41,12 @@ pub struct Settings {
     pub bind: SocketAddr,
     /// Address of the admin port (plain HTTP).
     pub admin_bind: SocketAddr,
-    /// Certificate chain (PEM).
-    pub tls_cert: PathBuf,
-    /// Private key (PEM).
-    pub tls_key: PathBuf,
+    /// Where the certificate comes from.
+    pub certificate: Certificate,
     /// Whether TLS 1.2 is spoken beside 1.3.
     pub tls12: bool,
-    /// How often the certificate files are looked at.
-    pub tls_poll: Duration,
+    /// Who may call; `None` where that is not asked.
+    pub clients: Option<ClientSettings>,
     /// What is done about workloads; `None` lets all of them through.
     pub workloads: Option<Mode>,
     /// What is done about network objects; `None` answers without a look.
@@ -48,41 +55,20 @@ pub struct Settings {
     pub lame_duck: Duration,
 }
 
-/// Deadlines and bounds. The API server keeps idle connections for 90 s (client-go transport/cache.go), so ours
-/// must live longer, or its requests race with our close.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// TCP connection to the end of the TLS handshake.
-    pub handshake: Duration,
-    /// First byte of a request to the end of its headers; also how long a write may make no progress.
-    pub header: Duration,
-    /// End of the headers to the end of the body.
-    pub body: Duration,
-    /// Idle keep-alive.
-    pub idle: Duration,
-    /// Bytes of a body: two objects of 3 MiB and the envelope, with room.
-    pub body_bytes: usize,
-    /// Bytes of all bodies that are held at a time; more is answered 503.
-    pub body_budget: usize,
-    /// Connections at a time.
-    pub connections: usize,
-    /// Lame duck's end to the last connection's.
-    pub drain: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            handshake: Duration::from_secs(5),
-            header: Duration::from_secs(10),
-            body: Duration::from_secs(10),
-            idle: Duration::from_secs(120),
-            body_bytes: 8 << 20,
-            body_budget: 48 << 20,
-            connections: 1024,
-            drain: Duration::from_secs(10),
-        }
-    }
+/// Where the certificate comes from.
+#[derive(Debug, Clone)]
+pub enum Certificate {
+    /// Files, which are looked at again.
+    Files {
+        /// Certificate chain (PEM).
+        cert: PathBuf,
+        /// Private key (PEM).
+        key: PathBuf,
+        /// How often they are looked at.
+        poll: Duration,
+    },
+    /// A Secret of the cluster.
+    Cluster(Box<certificates::Settings>),
 }
 
 /// Shared by every connection.
@@ -92,10 +78,12 @@ pub(crate) struct State {
     /// What the watches have heard of.
     pub(crate) sync: Sync,
     pub(crate) workloads: Option<Mode>,
+    /// Whether the API server would believe our certificate.
+    pub(crate) certificates: certificates::Standing,
     pub(crate) network_objects: Option<Mode>,
     pub(crate) limits: Limits,
-    /// What is left of `limits.body_budget`, in KiB.
-    pub(crate) body_budget: Semaphore,
+    /// What is left of the budgets.
+    pub(crate) budgets: budgets::Budgets,
     /// Serving and not about to stop.
     pub(crate) ready: AtomicBool,
     /// A signal to stop has come: answers carry `Connection: close`.
@@ -172,8 +160,16 @@ pub async fn run(
     facts: Facts,
     listening: impl FnOnce(SocketAddr, SocketAddr),
 ) -> Result<(), StartError> {
-    let store = Arc::new(tls::Store::load(&settings.tls_cert, &settings.tls_key)?);
-    let config = tls::server_config(Arc::clone(&store), settings.tls12)?;
+    let clients = settings.clients.map(|of| Clients::load(of).map(Arc::new)).transpose()?;
+    let (store, served, standing) = match &settings.certificate {
+        Certificate::Files { cert, key, .. } => {
+            let store = Arc::new(tls::Store::load(cert, key)?);
+            let served = store.served();
+            (Some(store), served, certificates::Standing::default())
+        }
+        Certificate::Cluster(_) => (None, Arc::default(), certificates::Standing::waiting()),
+    };
+    let config = tls::server_config(Arc::clone(&served), settings.tls12, clients.clone())?;
     let bind = async |address| {
         TcpListener::bind(address).await.map_err(|source| StartError::Bind { address, source })
     };
@@ -190,15 +186,30 @@ pub async fn run(
         metrics: Arc::new(Metrics::new()),
         sync: sync.clone(),
         workloads: settings.workloads,
+        certificates: standing.clone(),
         network_objects: settings.network_objects,
         limits,
-        body_budget: Semaphore::new(limits.body_budget / 1024),
+        budgets: budgets::Budgets::new(&limits),
         ready: AtomicBool::new(true),
         draining: AtomicBool::new(false),
     });
     let stop = stop_signal(Arc::clone(&state), settings.lame_duck).map_err(StartError::Signal)?;
-    state.metrics.certificate_loaded();
-    let reload = tokio::spawn(tls::reload(Arc::clone(&store), settings.tls_poll, Arc::clone(&state)));
+    let certificate = match settings.certificate {
+        Certificate::Cluster(of_cluster) => {
+            tokio::spawn(certificates::run(*of_cluster, served, standing, Arc::clone(&state.metrics)))
+        }
+        Certificate::Files { poll, .. } => {
+            state.metrics.certificate_loaded();
+            let using = Arc::clone(&state);
+            tokio::spawn(async move {
+                if let Some(store) = store {
+                    using.metrics.leaf_expiry(store.until());
+                    tls::reload(store, poll, using).await;
+                }
+            })
+        }
+    };
+    let clients = clients.map(|clients| tokio::spawn(clients::reload(clients, Arc::clone(&state))));
     let mut writing = None;
     let following = match facts {
         Facts::Fixed => None,
@@ -219,7 +230,10 @@ pub async fn run(
     if let Some(writing) = writing {
         let _ = tokio::time::timeout(Duration::from_secs(3), writing).await;
     }
-    reload.abort();
+    certificate.abort();
+    if let Some(clients) = clients {
+        clients.abort();
+    }
     if let Some(following) = following {
         following.abort();
     }
@@ -232,7 +246,7 @@ fn write_statuses(
     client: kube::Client,
     writer: StatusWriter,
     state: &Arc<State>,
-    mut stop: watch::Receiver<Stop>,
+    mut stop: channel::Receiver<Stop>,
 ) -> tokio::task::JoinHandle<()> {
     let (using, metrics) = (Arc::clone(state), Arc::clone(&state.metrics));
     // Before everything is known, a profile would be told that half of the cluster is missing.
@@ -256,12 +270,12 @@ pub(crate) enum Stop {
 /// Watches for SIGTERM and SIGINT. The first makes us a lame duck: not ready, every answer closes its
 /// connection, but connections are still taken, since endpoints lag behind; then draining starts. A second
 /// signal ends at once.
-fn stop_signal(state: Arc<State>, lame_duck: Duration) -> io::Result<watch::Receiver<Stop>> {
+fn stop_signal(state: Arc<State>, lame_duck: Duration) -> io::Result<channel::Receiver<Stop>> {
     use std::sync::atomic::Ordering;
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let (sender, receiver) = watch::channel(Stop::No);
+    let (sender, receiver) = channel::channel(Stop::No);
     tokio::spawn(async move {
         tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
         state.ready.store(false, Ordering::Release);

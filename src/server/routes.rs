@@ -2,7 +2,8 @@
 //! failurePolicy decides; a denial is always about the object.
 
 use super::State;
-use super::metrics::Result as Outcome;
+use super::budgets::Held;
+use super::metrics::{Result as Outcome, Shed};
 use crate::review::envelope::EnvelopeError;
 use crate::review::response;
 use crate::review::webhook::{Entry, Outcome as Decided, handle};
@@ -17,9 +18,7 @@ use axum::routing::post;
 use http_body_util::BodyExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
-use tokio::sync::SemaphorePermit;
 
 /// The router of the webhook port.
 pub(super) fn router(state: Arc<State>) -> Router {
@@ -68,35 +67,34 @@ impl Called {
 }
 
 async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request) -> Response {
-    let mut response = match read(&state, request).await {
-        Err(response) => response,
-        // A large body takes milliseconds; other connections and the probes go on meanwhile.
-        Ok(body) if body.bytes.len() > 64 * 1024 => {
-            tokio::task::block_in_place(|| answer(&state, called(&state), &body.bytes, handle))
-        }
-        Ok(body) => answer(&state, called(&state), &body.bytes, handle),
+    let in_flight = state.budgets.request();
+    let held = match read(&state, request, in_flight.is_some()).await {
+        Ok(held) => held,
+        Err(response) => return response,
     };
-    // The API server re-uses open connections to a pod that is going away (kubernetes/kubernetes#127335).
-    if state.draining.load(Ordering::Acquire) {
-        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    // A large body takes milliseconds; other connections and the probes go on meanwhile.
+    if held.bytes().len() > LARGE {
+        let _turn = state.budgets.large().await;
+        return tokio::task::block_in_place(|| answer(&state, called(&state), held, handle));
     }
-    response
+    answer(&state, called(&state), held, handle)
 }
 
-/// A body and its share of the budget, which it gives back when it is dropped.
-struct Held<'a> {
-    bytes: Vec<u8>,
-    permits: Option<SemaphorePermit<'a>>,
-}
+/// Bodies of more bytes are decided apart.
+const LARGE: usize = 64 * 1024;
+
+/// Room for a body that is promised and not there yet, and so not counted.
+const FIRST: usize = 16 * 1024;
 
 /// Why a body is not read to its end.
 enum Unread {
     TooLarge,
-    Busy,
+    Requests,
+    Memory,
     Ended,
 }
 
-async fn read(state: &State, request: Request) -> Result<Held<'_>, Response> {
+async fn read(state: &State, request: Request, may: bool) -> Result<Held, Response> {
     let (parts, body) = request.into_parts();
     let content_type =
         parts.headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
@@ -106,14 +104,16 @@ async fn read(state: &State, request: Request) -> Result<Held<'_>, Response> {
     }
     let declared =
         parts.headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
-    match tokio::time::timeout(state.limits.body, collect(state, body, declared)).await {
+    match tokio::time::timeout(state.limits.body, collect(state, body, declared, may)).await {
         Ok(Ok(held)) => Ok(held),
         Ok(Err(Unread::TooLarge)) => Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "at most 8 MiB are expected")),
-        Ok(Err(Unread::Busy)) => {
-            Err(plain(StatusCode::SERVICE_UNAVAILABLE, "busy: too many bytes are held by other requests"))
+        Ok(Err(Unread::Requests)) => {
+            Err(busy(state, Shed::Requests, "too many requests at a time (--max-requests)"))
         }
+        Ok(Err(Unread::Memory)) => Err(busy(state, Shed::Memory, MEMORY)),
         Ok(Err(Unread::Ended)) => Err(plain(StatusCode::BAD_REQUEST, "the body ended early")),
         Err(_) => {
+            state.metrics.shed(Shed::SlowBody);
             let mut response = plain(StatusCode::REQUEST_TIMEOUT, "the body came too slowly");
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             Err(response)
@@ -121,48 +121,58 @@ async fn read(state: &State, request: Request) -> Result<Held<'_>, Response> {
     }
 }
 
+const MEMORY: &str = "too many bytes are held by other requests (--max-body-memory)";
+
+/// The answer to what would be too much now. The API server asks again after that second, as long as its webhook's
+/// time lasts (client-go rest/with_retry.go: any 5xx with Retry-After), over a new connection, which a Service may take
+/// to another replica.
+fn busy(state: &State, reason: Shed, text: &str) -> Response {
+    state.metrics.shed(reason);
+    let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, &format!("busy: {text}; try again"));
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
 /// Reads a body. Memory is taken from the budget as bytes come, never by what a header promises. Of a body that is
-/// too large the rest is read and dropped, up to four times as much: closing on a client that still writes would
-/// lose it the answer.
-async fn collect(state: &State, mut body: Body, declared: Option<usize>) -> Result<Held<'_>, Unread> {
+/// not wanted the rest is read and dropped, up to four times the most there may be: closing on a client that still
+/// writes would lose it the answer.
+async fn collect(state: &State, mut body: Body, declared: Option<usize>, may: bool) -> Result<Held, Unread> {
     let most = state.limits.body_bytes;
-    let mut held = Held { bytes: Vec::with_capacity(declared.unwrap_or(0).min(64 * 1024)), permits: None };
+    let mut held = Held::with_capacity(if may { declared.unwrap_or(0).min(FIRST) } else { 0 });
+    let mut unread = (!may).then_some(Unread::Requests);
     let mut total = 0_usize;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|_| Unread::Ended)?.into_data() else { continue };
         total = total.saturating_add(data.len());
-        if total > most {
-            held = Held { bytes: Vec::new(), permits: None };
+        if total > most && !matches!(unread, Some(Unread::Requests)) {
+            unread = Some(Unread::TooLarge);
+        }
+        if unread.is_none() && held.push(&state.budgets, &data).is_err() {
+            unread = Some(Unread::Memory);
+        }
+        if unread.is_some() {
+            held = Held::default();
             if total > most.saturating_mul(4) {
                 break;
             }
-            continue;
         }
-        // Counted over the whole body: rounding each frame up would let a few bytes take a kibibyte.
-        let more = total.div_ceil(1024).saturating_sub((total - data.len()).div_ceil(1024));
-        let permits = state.body_budget.try_acquire_many(u32::try_from(more).unwrap_or(u32::MAX));
-        let permits = permits.map_err(|_| Unread::Busy)?;
-        match &mut held.permits {
-            Some(held) => held.merge(permits),
-            none => *none = Some(permits),
-        }
-        held.bytes.extend_from_slice(&data);
     }
-    if total > most { Err(Unread::TooLarge) } else { Ok(held) }
+    unread.map_or(Ok(held), Err)
 }
 
 /// Decides and answers. A panic is a bug of ours: it is counted and answered 500, and the process serves on.
 fn answer(
     state: &State,
     called: Called,
-    body: &[u8],
+    mut body: Held,
     decide: impl FnOnce(&[u8], Entry, &Snapshot) -> Result<Decided, EnvelopeError>,
 ) -> Response {
     let started = Instant::now();
     let snapshot = state.snapshot.load();
     let looked_at = called.entry;
     let decided = catch_unwind(AssertUnwindSafe(|| {
-        let mut outcome = decide(body, looked_at, &snapshot)?;
+        let mut outcome = decide(body.bytes(), looked_at, &snapshot)?;
         if called.off {
             outcome.decision = crate::review::Decision::default();
             outcome.templates.clear();
@@ -187,7 +197,10 @@ fn answer(
                 let rules: Vec<&str> = decision.findings.iter().map(|f| f.rule).collect();
                 tracing::info!(uid = printable(&outcome.uid, 64), ?rules, "denied");
             }
-            json(text)
+            match body.replace(&state.budgets, text) {
+                Ok(()) => json(body),
+                Err(_) => busy(state, Shed::Memory, MEMORY),
+            }
         }
         Ok(Err(error)) => {
             state.metrics.request(looked_at, Outcome::BadRequest, started.elapsed());
@@ -209,8 +222,8 @@ fn answer(
     }
 }
 
-fn json(body: Vec<u8>) -> Response {
-    let mut response = Response::new(Body::from(body));
+fn json(body: Held) -> Response {
+    let mut response = Response::new(Body::from(body.into_bytes()));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
@@ -239,9 +252,10 @@ mod tests {
             metrics: Arc::new(Metrics::new()),
             sync: Sync::default(),
             workloads: None,
+            certificates: crate::server::certificates::Standing::default(),
             network_objects: None,
             limits,
-            body_budget: tokio::sync::Semaphore::new(limits.body_budget / 1024),
+            budgets: crate::server::budgets::Budgets::new(&limits),
             ready: AtomicBool::new(true),
             draining: AtomicBool::new(false),
         }
@@ -250,7 +264,8 @@ mod tests {
     #[test]
     fn a_panic_is_counted_and_answered_500() {
         let state = state();
-        let response = answer(&state, Called::on(Entry::Mutate), b"{}", |_, _, _| panic!("a bug"));
+        let body = Held::default();
+        let response = answer(&state, Called::on(Entry::Mutate), body, |_, _, _| panic!("a bug"));
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         let text = state.metrics.text();
         assert!(text.contains("fabric_admission_panics_total 1"), "{text}");

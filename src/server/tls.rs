@@ -5,9 +5,10 @@
 //! of it after the first time. Reading the files and comparing their content does.
 
 use super::State;
-use arc_swap::ArcSwap;
+use super::clients::{self, Clients};
+use arc_swap::ArcSwapOption;
 use rustls::crypto::CryptoProvider;
-use rustls::server::{ClientHello, ResolvesServerCert, ServerConfig};
+use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert, ServerConfig};
 use rustls::sign::CertifiedKey;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
@@ -52,12 +53,35 @@ pub enum TlsError {
     Config(#[from] rustls::Error),
 }
 
-/// The certificate in use.
+/// The certificate in use, for handshakes: one load of a pointer. Until there is one they fail, each for itself.
+#[derive(Debug, Default)]
+pub struct Served(ArcSwapOption<CertifiedKey>);
+
+impl Served {
+    /// The certificate, if there is one.
+    #[must_use]
+    pub fn load(&self) -> Option<Arc<CertifiedKey>> {
+        self.0.load_full()
+    }
+
+    /// Serves another certificate from the next handshake on.
+    pub fn serve(&self, certified: CertifiedKey) {
+        self.0.store(Some(Arc::new(certified)));
+    }
+}
+
+impl ResolvesServerCert for Served {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        self.load()
+    }
+}
+
+/// A certificate in files.
 #[derive(Debug)]
 pub struct Store {
     cert: PathBuf,
     key: PathBuf,
-    current: ArcSwap<CertifiedKey>,
+    current: Arc<Served>,
     fingerprint: std::sync::atomic::AtomicU64,
 }
 
@@ -74,12 +98,24 @@ impl Store {
     /// [`TlsError`] names the file and what is wrong with it.
     pub fn load(cert: &Path, key: &Path) -> Result<Self, TlsError> {
         let files = Files::read(cert, key)?;
-        Ok(Self {
-            cert: cert.to_path_buf(),
-            key: key.to_path_buf(),
-            current: ArcSwap::from_pointee(files.certified(cert, key)?),
-            fingerprint: files.fingerprint().into(),
-        })
+        let current = Arc::new(Served::default());
+        current.serve(files.certified(cert, key)?);
+        let fingerprint = files.fingerprint().into();
+        Ok(Self { cert: cert.to_path_buf(), key: key.to_path_buf(), current, fingerprint })
+    }
+
+    /// What handshakes use.
+    #[must_use]
+    pub fn served(&self) -> Arc<Served> {
+        Arc::clone(&self.current)
+    }
+
+    /// When the certificate in use ends (Unix time); 0 where that cannot be read.
+    #[must_use]
+    pub fn until(&self) -> i64 {
+        let served = self.current.load();
+        let leaf = served.as_ref().and_then(|served| served.cert.first());
+        leaf.and_then(|der| crate::certificates::fields(der)).map_or(0, |fields| fields.until)
     }
 
     /// Looks at the files again. `true` when another certificate is in use now.
@@ -93,15 +129,9 @@ impl Store {
         if fingerprint == self.fingerprint.load(Ordering::Acquire) {
             return Ok(false);
         }
-        self.current.store(Arc::new(files.certified(&self.cert, &self.key)?));
+        self.current.serve(files.certified(&self.cert, &self.key)?);
         self.fingerprint.store(fingerprint, Ordering::Release);
         Ok(true)
-    }
-}
-
-impl ResolvesServerCert for Store {
-    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.current.load_full())
     }
 }
 
@@ -137,31 +167,39 @@ impl Files {
     }
 
     fn certified(&self, cert: &Path, key: &Path) -> Result<CertifiedKey, TlsError> {
-        let pem = |path: &Path, message: String| TlsError::Pem { path: path.to_path_buf(), message };
-        for (path, bytes) in [(cert, &self.cert), (key, &self.key)] {
-            if bytes.len() > MAX_PEM {
-                return Err(pem(path, format!("{} bytes; no PEM file is that long", bytes.len())));
-            }
+        certified((cert, &self.cert), (key, &self.key))
+    }
+}
+
+/// A chain and its key out of PEM, each with the name it has in errors.
+pub(super) fn certified(
+    (cert, chain): (&Path, &[u8]),
+    (key, private): (&Path, &[u8]),
+) -> Result<CertifiedKey, TlsError> {
+    let pem = |path: &Path, message: String| TlsError::Pem { path: path.to_path_buf(), message };
+    for (path, bytes) in [(cert, chain), (key, private)] {
+        if bytes.len() > MAX_PEM {
+            return Err(pem(path, format!("{} bytes; no PEM file is that long", bytes.len())));
         }
-        let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(&self.cert)
-            .collect::<Result<_, _>>()
-            .map_err(|error| pem(cert, format!("cannot be parsed as PEM: {error}")))?;
-        if chain.is_empty() {
-            return Err(pem(cert, "holds no certificate; a PEM block CERTIFICATE is expected".into()));
+    }
+    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(chain)
+        .collect::<Result<_, _>>()
+        .map_err(|error| pem(cert, format!("cannot be parsed as PEM: {error}")))?;
+    if chain.is_empty() {
+        return Err(pem(cert, "holds no certificate; a PEM block CERTIFICATE is expected".into()));
+    }
+    let private = PrivateKeyDer::from_pem_slice(private).map_err(|error| {
+        pem(key, format!("holds no usable private key; a PEM block PRIVATE KEY is expected ({error})"))
+    })?;
+    let signing = rustls::crypto::ring::sign::any_supported_type(&private)
+        .map_err(|error| pem(key, format!("is of a kind that cannot sign: {error}")))?;
+    let certified = CertifiedKey::new(chain, signing);
+    match certified.keys_match() {
+        Ok(()) => Ok(certified),
+        Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::KeyMismatch)) => {
+            Err(TlsError::Mismatch { cert: cert.to_path_buf(), key: key.to_path_buf() })
         }
-        let private = PrivateKeyDer::from_pem_slice(&self.key).map_err(|error| {
-            pem(key, format!("holds no usable private key; a PEM block PRIVATE KEY is expected ({error})"))
-        })?;
-        let signing = rustls::crypto::ring::sign::any_supported_type(&private)
-            .map_err(|error| pem(key, format!("is of a kind that cannot sign: {error}")))?;
-        let certified = CertifiedKey::new(chain, signing);
-        match certified.keys_match() {
-            Ok(()) => Ok(certified),
-            Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::KeyMismatch)) => {
-                Err(TlsError::Mismatch { cert: cert.to_path_buf(), key: key.to_path_buf() })
-            }
-            Err(error) => Err(pem(cert, format!("is no usable certificate: {error}"))),
-        }
+        Err(error) => Err(pem(cert, format!("is no usable certificate: {error}"))),
     }
 }
 
@@ -170,13 +208,20 @@ impl Files {
 ///
 /// # Errors
 /// [`TlsError::Config`] when the library refuses the versions.
-pub fn server_config(store: Arc<Store>, tls12: bool) -> Result<Arc<ServerConfig>, TlsError> {
+pub fn server_config(
+    served: Arc<Served>,
+    tls12: bool,
+    clients: Option<Arc<Clients>>,
+) -> Result<Arc<ServerConfig>, TlsError> {
     let versions: &[&rustls::SupportedProtocolVersion] =
         if tls12 { &[&rustls::version::TLS13, &rustls::version::TLS12] } else { &[&rustls::version::TLS13] };
     let mut config = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(versions)?
-        .with_no_client_auth()
-        .with_cert_resolver(store);
+        .with_client_cert_verifier(clients::verifier(clients))
+        .with_cert_resolver(served);
+    // The API server resumes no session, and one that was resumed would not be asked for its certificate again.
+    config.session_storage = Arc::new(NoServerSessionStorage {});
+    config.send_tls13_tickets = 0;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
 }
@@ -186,13 +231,14 @@ pub(super) async fn reload(store: Arc<Store>, every: Duration, state: Arc<State>
     let mut failing = false;
     loop {
         tokio::time::sleep(every).await;
-        let store = Arc::clone(&store);
-        let outcome = tokio::task::spawn_blocking(move || store.refresh()).await;
+        let looking = Arc::clone(&store);
+        let outcome = tokio::task::spawn_blocking(move || looking.refresh()).await;
         match outcome {
             Ok(Ok(false)) => failing = false,
             Ok(Ok(true)) => {
                 failing = false;
                 state.metrics.certificate_loaded();
+                state.metrics.leaf_expiry(store.until());
                 tracing::info!("certificate reloaded");
             }
             Ok(Err(error)) => {

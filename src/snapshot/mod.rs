@@ -80,6 +80,8 @@ pub struct Settings {
     pub pod_security_default: PodSecurity,
     /// What annotations may set aside on objects without a profile.
     pub ignorable: Ignorable,
+    /// Whether networks of other namespaces are refused, as Multus does with `namespaceIsolation`.
+    pub namespace_isolation: bool,
 }
 
 /// What becomes of a pod that several profiles fit equally well.

@@ -93,6 +93,7 @@ impl Store {
                     facts.add_claim(&id.namespace, &id.name, f);
                 }
                 Fact::DeviceClaim(f) => facts.add_claim_template(&id.namespace, &id.name, f),
+                Fact::AddressPool(f) => facts.add_address_pool(&id.name, f),
                 Fact::Slice(f) => facts.add_slice(f),
             }
         }

@@ -4,8 +4,20 @@ use crate::support::{names, read, root};
 use std::path::{Path, PathBuf};
 
 /// Modules that take bytes and facts and give an outcome.
-pub(crate) const CORE: &[&str] =
-    &["fabric", "facts", "multus", "patch", "plan", "pod", "report", "review", "rules", "snapshot", "text"];
+pub(crate) const CORE: &[&str] = &[
+    "certificates",
+    "fabric",
+    "facts",
+    "multus",
+    "patch",
+    "plan",
+    "pod",
+    "report",
+    "review",
+    "rules",
+    "snapshot",
+    "text",
+];
 /// Modules that do input and output.
 pub(crate) const SHELL: &[&str] =
     &["cli", "cluster", "config", "lib", "main", "manifest", "metrics", "pod_agent", "server", "telemetry"];

@@ -103,6 +103,7 @@ fn selection() -> impl Strategy<Value = Selection<'static>> {
         namespace: namespace.map(Into::into),
         name: name.into(),
         interface: interface.map(Into::into),
+        requests: None,
     })
 }
 

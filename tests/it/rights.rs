@@ -35,6 +35,18 @@ fn used() -> Result<(), String> {
     expected.insert(right("ClusterRole", "fabric-admission.dev", "fabricprofiles/status", "patch", ""));
     let leases = |verb, name| right("Role", "coordination.k8s.io", "leases", verb, name);
     expected.extend([leases("create", ""), leases("get", LEASE), leases("update", LEASE)]);
+    // Certificates of our own: one Secret, and two configurations of which only the caBundle is written.
+    expected.insert(right("Role", "", "secrets", "create", ""));
+    for verb in ["get", "list", "watch", "update"] {
+        expected.insert(right("Role", "", "secrets", verb, "fabric-admission-ca"));
+    }
+    let group = "admissionregistration.k8s.io";
+    for verb in ["get", "list", "watch", "patch"] {
+        for (kind, name) in [("mutating", "pod-fabric-admission"), ("validating", "fabric-admission")] {
+            let plural = format!("{kind}webhookconfigurations");
+            expected.insert(right("ClusterRole", group, &plural, verb, name));
+        }
+    }
     let mut found = BTreeSet::new();
     let words = |value: &Value| -> Vec<String> {
         value.as_array().into_iter().flatten().filter_map(|v| Some(v.as_str()?.to_owned())).collect()

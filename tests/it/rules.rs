@@ -8,8 +8,8 @@ use serde_json::Value;
 
 /// Speaks wherever no profile is named, as in most examples of other rules.
 const NO_PROFILE: &str = "FAB803";
-/// No manifest shows them: they speak in the webhook alone, or beside an input error.
-const WEBHOOK_ONLY: &[&str] = &["FAB802", "FAB811", "FAB812", "FAB813"];
+/// No manifest shows them: they speak in the webhook alone, beside an input error, or under a setting.
+const WEBHOOK_ONLY: &[&str] = &["FAB150", "FAB802", "FAB811", "FAB812", "FAB813"];
 
 fn metas() -> impl Iterator<Item = &'static Meta> {
     RULES.iter().map(|r: &&dyn Rule| r.meta())

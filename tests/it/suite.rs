@@ -15,6 +15,8 @@ pub(crate) enum Need {
     Shared,
     /// `kubectl` and the servers of envtest.
     E2e,
+    /// libfaketime, which gives a process another clock.
+    Faketime,
 }
 
 impl Need {
@@ -23,6 +25,7 @@ impl Need {
         match self {
             Self::Shared => "shared",
             Self::E2e => "e2e",
+            Self::Faketime => "faketime",
         }
     }
 
@@ -40,12 +43,20 @@ impl Need {
                 let path = given.unwrap_or_else(|| PathBuf::from("/usr/local/kubebuilder/bin"));
                 ["kubectl", "etcd", "kube-apiserver"].iter().all(|f| path.join(f).is_file()).then_some(path)
             }
+            Self::Faketime => {
+                let given = std::env::var_os("FABRIC_ADMISSION_FAKETIME").map(PathBuf::from);
+                let usual = ["x86_64", "aarch64"].map(|arch| {
+                    PathBuf::from(format!("/usr/lib/{arch}-linux-gnu/faketime/libfaketimeMT.so.1"))
+                });
+                given.into_iter().chain(usual).find(|path| path.is_file())
+            }
         }
     }
 
     fn why_missing(self) -> &'static str {
         match self {
             Self::Shared => "no shared data; set FABRIC_ADMISSION_SHARED",
+            Self::Faketime => "no libfaketime; set FABRIC_ADMISSION_FAKETIME",
             Self::E2e => "no kubectl, etcd and kube-apiserver; set KUBEBUILDER_ASSETS",
         }
     }

@@ -58,6 +58,9 @@ pub(super) struct Choice {
     /// What Pod Security enforces in namespaces without its label, as the API server is configured
     #[arg(long, value_enum, value_name = "LEVEL", env = "FABRIC_ADMISSION_POD_SECURITY_DEFAULT", default_value_t = Level::Privileged)]
     pod_security_default: Level,
+    /// Refuse networks of namespaces other than the pod's own, default and those of its profile's rails
+    #[arg(long, env = "FABRIC_ADMISSION_NAMESPACE_ISOLATION")]
+    namespace_isolation: bool,
     /// What annotation fabric-admission.dev/ignore.FABnnn may set aside where no profile says so
     #[arg(long, value_enum, value_name = "WHAT", env = "FABRIC_ADMISSION_IGNORABLE", default_value_t = IgnorableArgument::Warnings)]
     ignorable: IgnorableArgument,
@@ -109,7 +112,15 @@ impl Choice {
             IgnorableArgument::Errors => Ignorable::Errors,
         };
         let default_profile = self.default_profile.clone();
-        Settings { ambiguity, default_profile, pod_security_default, ignorable, ..Settings::default() }
+        let namespace_isolation = self.namespace_isolation;
+        Settings {
+            ambiguity,
+            default_profile,
+            pod_security_default,
+            namespace_isolation,
+            ignorable,
+            ..Settings::default()
+        }
     }
 
     /// Whether the default is a profile that exists.

@@ -1,13 +1,14 @@
 //! Objects to results.
 
 use super::Setting;
+use crate::cli::input::files::File;
 use crate::cli::input::objects::{Found, Object, of, unread};
 use crate::cli::input::{place, source};
 use crate::fabric::why::Why;
 use crate::facts::{Kind, is_fact};
 use crate::manifest::Document;
 use crate::pod::template;
-use crate::report::{Reviewed, Skipped, Unread};
+use crate::report::{Place, Reviewed, Skipped, Unread};
 use crate::review::decode::DecodeError;
 use crate::review::{
     Decision, PodRequest, Stage, WorkloadRequest, decide_object, decide_pod, decide_workload, gang_of,
@@ -28,11 +29,16 @@ pub(in crate::cli) struct Outcome {
     pub(in crate::cli) unread: Vec<Unread>,
 }
 
-pub(in crate::cli) fn document(document: &Document, setting: &Setting, snapshot: &Snapshot) -> Outcome {
+pub(in crate::cli) fn document(
+    file: &File,
+    document: &Document,
+    setting: &Setting,
+    snapshot: &Snapshot,
+) -> Outcome {
     let mut outcome = Outcome::default();
     for found in of(document) {
         match found {
-            Found::Object(object) => self::object(&object, setting, snapshot, &mut outcome),
+            Found::Object(object) => self::object(file, &object, setting, snapshot, &mut outcome),
             Found::Skipped(skipped) => outcome.skipped.push(skipped),
             Found::Unread(unread) => outcome.unread.push(unread),
         }
@@ -40,7 +46,7 @@ pub(in crate::cli) fn document(document: &Document, setting: &Setting, snapshot:
     outcome
 }
 
-fn object(object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
+fn object(file: &File, object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
     let is_pod = object.group().is_empty() && object.kind == "Pod";
     let mut has_result = false;
     if checks_kind(object.group(), &object.kind) {
@@ -54,15 +60,23 @@ fn object(object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: 
             || !decision.suppressed.is_empty()
             || judges_kind(object.group(), &object.kind);
         if has_result {
-            outcome.results.push(reviewed(object, None, object.namespace.clone(), true, mode, decision));
+            outcome.results.push(reviewed(
+                file,
+                object,
+                None,
+                object.namespace.clone(),
+                true,
+                mode,
+                decision,
+            ));
             outcome.containers.push(Vec::new());
             outcome.whys.push(None);
         }
     }
     if is_pod {
-        return pod(object, setting, snapshot, outcome);
+        return pod(file, object, setting, snapshot, outcome);
     }
-    has_result |= workload(object, setting, snapshot, outcome);
+    has_result |= workload(file, object, setting, snapshot, outcome);
     if !has_result {
         let reason = reason(object);
         outcome.skipped.push(Skipped { source: source(object.document, &object.pointer), reason });
@@ -78,7 +92,7 @@ fn namespace<'a>(object: &'a Object<'_>, setting: &'a Setting, snapshot: &Snapsh
     (namespace, opted_in, mode)
 }
 
-fn pod(object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
+fn pod(file: &File, object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
     let (namespace, opted_in, mode) = namespace(object, setting, snapshot);
     let request = PodRequest {
         json: object.json,
@@ -90,12 +104,19 @@ fn pod(object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mu
         tenant_view: false,
         ranks_over_ssh: false,
         gang: None,
+        siblings: None,
     };
-    template(object, "", request, decide_pod(request, snapshot), setting, snapshot, outcome);
+    template(file, object, "", request, decide_pod(request, snapshot), setting, snapshot, outcome);
 }
 
 /// An object that makes pods. Whether there is any result.
-fn workload(object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) -> bool {
+fn workload(
+    file: &File,
+    object: &Object<'_>,
+    setting: &Setting,
+    snapshot: &Snapshot,
+    outcome: &mut Outcome,
+) -> bool {
     let (namespace, opted_in, mode) = namespace(object, setting, snapshot);
     let request = WorkloadRequest {
         group: object.group(),
@@ -112,10 +133,10 @@ fn workload(object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome
     for (found, decision) in decided.templates {
         let gang = gang_of(request, &found);
         let of_pod = request.of_template(&found, gang.as_ref());
-        template(object, &found.pointer, of_pod, decision, setting, snapshot, outcome);
+        template(file, object, &found.pointer, of_pod, decision, setting, snapshot, outcome);
     }
     if let Some(own) = decided.own {
-        outcome.results.push(reviewed(object, None, Some(namespace.to_owned()), opted_in, mode, own));
+        outcome.results.push(reviewed(file, object, None, Some(namespace.to_owned()), opted_in, mode, own));
         outcome.containers.push(Vec::new());
         outcome.whys.push(None);
     }
@@ -123,6 +144,7 @@ fn workload(object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome
 }
 
 fn template(
+    file: &File,
     object: &Object<'_>,
     pointer: &str,
     request: PodRequest<'_>,
@@ -136,6 +158,7 @@ fn template(
             let namespace = Some(request.namespace.to_owned());
             let (opted_in, mode) = (request.opted_in, request.mode);
             outcome.results.push(reviewed(
+                file,
                 object,
                 Some(pointer.to_owned()),
                 namespace,
@@ -154,6 +177,7 @@ fn template(
 }
 
 fn reviewed(
+    file: &File,
     object: &Object<'_>,
     template: Option<String>,
     namespace: Option<String>,
@@ -162,7 +186,16 @@ fn reviewed(
     decision: Decision,
 ) -> Reviewed {
     let base = format!("{}{}", object.pointer, template.as_deref().unwrap_or_default());
-    let place = |f: &Finding| place(object.document, &format!("{base}{}", f.path));
+    let place = |finding: &Finding| {
+        let pointer = format!("{base}{}", finding.path);
+        match finding.spot {
+            None => place(object.document, &pointer),
+            Some(spot) => {
+                let at = object.document.locate_within(&file.text, &pointer, spot.line, spot.column);
+                Place { line: at.line, column: at.column }
+            }
+        }
+    };
     let places = decision.findings.iter().map(place).collect();
     let suppressed_places = decision.suppressed.iter().map(|s| place(&s.finding)).collect();
     Reviewed {

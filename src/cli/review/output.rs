@@ -72,8 +72,10 @@ pub(super) fn write(
     let mut out = io::BufWriter::with_capacity(1 << 16, out);
     sheet.begin(&mut out)?;
     for batch in documents.chunks(BATCH) {
-        let outcomes: Vec<Outcome> =
-            batch.par_iter().map(|(_, document)| decide::document(document, setting, snapshot)).collect();
+        let outcomes: Vec<Outcome> = batch
+            .par_iter()
+            .map(|(file, document)| decide::document(file, document, setting, snapshot))
+            .collect();
         for ((file, document), mut outcome) in batch.iter().zip(outcomes) {
             for problem in &outcome.unread {
                 writeln!(

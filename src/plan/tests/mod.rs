@@ -135,6 +135,18 @@ fn what_is_missing_is_told_where_nothing_is_injected_for_want_of_room() {
     assert_eq!(plan.missing, missing);
 }
 
+#[test]
+fn a_pod_of_more_containers_than_a_node_runs_gets_nothing() {
+    let most = super::MAX_CONTAINERS;
+    for (count, withheld) in [(most, None), (most + 1, Some(super::Withheld::ManyContainers))] {
+        let mut case = Case::new();
+        case.pod["spec"]["containers"] = (0..count).map(|n| gpu(&format!("c{n}"))).collect();
+        let plan = case.plan();
+        assert_eq!(plan.withheld, withheld, "{count}");
+        assert_eq!(plan.changes.is_empty(), withheld.is_some(), "{count}");
+    }
+}
+
 /// A network of the pod's namespace.
 fn nad(name: &str, resource: &str, cni: &str) -> Value {
     json!({

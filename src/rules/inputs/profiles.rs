@@ -3,7 +3,7 @@
 use crate::fabric::profile::OnMissing;
 use crate::fabric::{Evidence, Resolution};
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::plan::{INJECT_ANNOTATION, Withheld};
+use crate::plan::{INJECT_ANNOTATION, MAX_CONTAINERS, Withheld};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::snapshot::PROFILE_ANNOTATION;
 use crate::text::token;
@@ -199,7 +199,7 @@ static LEFT_ALONE: Meta = Meta {
     what: "The pod has a profile, and something about it keeps the plan empty: hostNetwork, networks of a cloud \
            provider, a claim on network devices, annotation `fabric-admission.dev/inject: \"false\"`, a profile for review only, Windows; or \
            the pod uses resources or networks of a profile whose `when` it does not meet: information. A warning where \
-           its annotations leave no room for ours, or the profile's NICs are in the node's network namespace \
+           its annotations leave no room for ours, it has more than 1,000 containers, or the profile's NICs are in the node's network namespace \
            (`attachment: host-network`) and the pod has its own. The rules still run.",
     why: "Injecting would do nothing (no CNI plugin is called for hostNetwork pods) or fight with whoever serves the \
           pod.",
@@ -308,6 +308,11 @@ impl Rule for LeftAlone {
                 "a claim of the pod brings network devices".to_owned(),
                 "drop the claim to get the profile's rails".to_owned(),
             ),
+            Withheld::ManyContainers => (
+                "/spec/containers".to_owned(),
+                format!("more than {MAX_CONTAINERS} containers"),
+                "give the job more pods of fewer containers".to_owned(),
+            ),
             Withheld::ManyResources => (
                 "/spec/containers".to_owned(),
                 "a container would list more than 64 resources".to_owned(),
@@ -327,7 +332,10 @@ impl Rule for LeftAlone {
                 return;
             }
         };
-        let warned = matches!(withheld, Withheld::NoRoom | Withheld::ManyResources | Withheld::OwnNetwork);
+        let warned = matches!(
+            withheld,
+            Withheld::NoRoom | Withheld::ManyContainers | Withheld::ManyResources | Withheld::OwnNetwork
+        );
         let severity = if warned { Severity::Warning } else { Severity::Info };
         findings.add_as(severity, path, format!("profile {name} is not applied: {why}"), fix);
     }

@@ -223,7 +223,7 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
-    also: &[],
+    also: &["SEC-006"],
     waiver: Waiver::Allowed,
 };
 

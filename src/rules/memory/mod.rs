@@ -1,6 +1,9 @@
 //! FAB5xx: /dev/shm, locked memory and the security context.
 
+mod host_ipc;
 mod ipc_lock;
+mod no_ipc_lock;
+mod security;
 mod shared_memory;
 mod shm_limits;
 mod shm_volumes;
@@ -15,4 +18,10 @@ pub(super) static RULES: &[&dyn Rule] = &[
     &ipc_lock::IpcLockUserNamespace,
     &shm_limits::BeyondMemory,
     &shm_limits::ReadOnly,
+    &no_ipc_lock::NoIpcLock,
+    &security::CapabilityPrefix,
+    &security::NodeDevices,
+    &security::PodSecurityRefuses,
+    &security::Privileged,
+    &host_ipc::HostIpc,
 ];

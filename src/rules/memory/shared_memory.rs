@@ -3,6 +3,7 @@
 use super::shm_volumes::{Mounted, accelerators, mounted, number};
 use crate::plan::{SHM_PATH, recommended_shm};
 use crate::pod::{Bytes, Quantity};
+use crate::rules::cel::{Cel, Check};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{count, printable};
 
@@ -20,7 +21,7 @@ static SHARED_MEMORY: Meta = Meta {
     severity: Severity::Warning,
     summary: "/dev/shm missing or too small on a container with several accelerators",
     what: "Looks at what is at `/dev/shm` in containers that ask for two or more accelerators: nothing, a raw block \
-           device, a volume on disk, or memory below 512Mi an accelerator. Between that and the recommended 8Gi an \
+           device, a volume on disk, or memory below 512Mi an accelerator, such as one written with suffix `m`, thousandths of a byte. Between that and the recommended 8Gi an \
            accelerator (or half the memory limit of the containers that share the volume, or of the pod) it is \
            information. A hostPath and other volumes are told, not judged. An emptyDir in memory without `sizeLimit` is \
            as large as the pod's memory limit, or the node's memory, and never too small.",
@@ -57,7 +58,7 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
-    also: &["SHM-001"],
+    also: &["SHM-001", "SHM-002", "SHM-006", "SHM-010"],
     waiver: Waiver::Allowed,
 };
 
@@ -96,6 +97,49 @@ impl Rule for SharedMemory {
                 judge(context, &volume, findings);
             }
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        let several = "variables.accelerated.filter(c, c.resources.limits.exists(k, ({whole}) &&\n\
+                       quantity(string(c.resources.limits[k])).isGreaterThan(quantity('1'))))";
+        let at = "m.mountPath.matches('^/dev/shm/*$')";
+        let bare = format!(
+            "object.spec.?hostIPC.orValue(false) ? [] :\nvariables.several.filter(c, !c.?volumeMounts.orValue([]).exists(m, {at}) &&\n\
+             c.?volumeDevices.orValue([]).size() == 0).map(c, c.name)"
+        );
+        let disk = "variables.volumes.filter(v, has(v.emptyDir) && v.emptyDir.?medium.orValue('') != 'Memory').map(v, v.name)";
+        let mounts = format!("c.?volumeMounts.orValue([]).filter(m, {at})");
+        let on_disk = format!(
+            "object.spec.?hostIPC.orValue(false) ? [] :\nvariables.several.filter(c, {mounts}.size() > 0 &&\n\
+             {mounts}[0].name in variables.diskVolumes).map(c, c.name)"
+        );
+        let check = |wrong: &'static str, message, names| Check {
+            severity: Severity::Warning,
+            wrong: wrong.into(),
+            message,
+            names: Some(names),
+        };
+        Some(Cel {
+            variables: vec![
+                ("several", several.into()),
+                ("diskVolumes", disk.into()),
+                ("bareShm", bare.into()),
+                ("diskShm", on_disk.into()),
+            ],
+            checks: vec![
+                check(
+                    "variables.bareShm.size() > 0",
+                    "several accelerators and nothing mounted at /dev/shm: NCCL has the runtime's 64 MiB; mount an \
+                     emptyDir with medium: Memory and sizeLimit 8Gi an accelerator",
+                    "bareShm",
+                ),
+                check(
+                    "variables.diskShm.size() > 0",
+                    "/dev/shm is an emptyDir on disk: shared memory goes through the file system; set medium: Memory",
+                    "diskShm",
+                ),
+            ],
+            beyond: Some("accelerators by claim, and sizes"),
+        })
     }
 }
 
@@ -148,6 +192,14 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
         return;
     };
     if size == 0 {
+        return;
+    }
+    if text.0.ends_with('m') {
+        let what = format!(
+            "sizeLimit {:?} is thousandths of a byte: there is next to nothing",
+            printable(&text.0, 40)
+        );
+        findings.add(path, what, "write Mi or Gi");
         return;
     }
     let users = accelerators(context, &mounted.users);

@@ -3,6 +3,7 @@
 use super::shm_volumes::mounted;
 use crate::plan::SHM_PATH;
 use crate::pod::{Bytes, Quantity};
+use crate::rules::cel::{Cel, Check};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
 
@@ -53,7 +54,7 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
-    also: &[],
+    also: &["SHM-003", "SHM-004"],
     waiver: Waiver::Allowed,
 };
 
@@ -146,7 +147,7 @@ spec:
     sources: &["shm_open(3)", "NVIDIA/nccl src/misc/shmutils.cc (ncclShmOpen)"],
     since: "0.1.0",
     kinds: &[],
-    also: &[],
+    also: &["SHM-008"],
     waiver: Waiver::Allowed,
 };
 
@@ -176,5 +177,23 @@ impl Rule for ReadOnly {
                 );
             }
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        // Of two mounts at the path, which the API server takes where one has a slash more, the first counts.
+        let at = "c.?volumeMounts.orValue([]).filter(m, m.mountPath.matches('^/dev/shm/*$'))";
+        let read_only = format!(
+            "variables.accelerated.filter(c, {at}.size() > 0 &&\n{at}[0].?readOnly.orValue(false)).map(c, c.name)"
+        );
+        let check = Check {
+            severity: Severity::Warning,
+            wrong: "variables.readOnlyShm.size() > 0".into(),
+            message: "/dev/shm is mounted read-only: no shared memory can be made there; drop readOnly",
+            names: Some("readOnlyShm"),
+        };
+        Some(Cel {
+            variables: vec![("readOnlyShm", read_only.into())],
+            checks: vec![check],
+            beyond: Some("containers without accelerators of their own that a profile is for"),
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! FAB1xx: the networks annotation.
 
 use crate::multus::{AnnotationError, NETWORKS_ANNOTATION};
+use crate::rules::cel::{self, Cel, Check};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::token;
 
@@ -73,6 +74,17 @@ impl Rule for Unreadable {
     }
 }
 
+/// The annotation in CEL; empty where there is none.
+pub(super) const CEL_NETWORKS: &str = "variables.annotations[?'k8s.v1.cni.cncf.io/networks'].orValue('')";
+const LABEL: &str = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?";
+const INTERFACE: &str = "[a-z0-9]{1,15}";
+
+/// A regular expression for annotations of the short form, those with longer names and odder interfaces left out.
+pub(super) fn short_form() -> String {
+    let item = format!("({LABEL}/)?{LABEL}(@{INTERFACE})?");
+    format!("^[ ]*{item}([ ]*,[ ]*{item})*[ ]*$")
+}
+
 /// FAB102.
 pub(super) struct HostNetwork;
 
@@ -131,5 +143,25 @@ impl Rule for HostNetwork {
                 format!("drop hostNetwork, or drop annotation {NETWORKS_ANNOTATION}"),
             );
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        // One that cannot be parsed is FAB101's, so what is matched here can be.
+        let member =
+            format!(r#""(name"\s*:\s*"{LABEL}|namespace"\s*:\s*"{LABEL}|interface"\s*:\s*"{INTERFACE})""#);
+        let object = format!(r"[{{]\s*{member}(\s*,\s*{member})*\s*[}}]");
+        let list = format!(r"\[\s*{object}(\s*,\s*{object})*\s*\]\s*");
+        let named = r#"variables.networks.split('"name"').size() == variables.networks.split('{').size()"#;
+        let wrong = format!(
+            "object.spec.?hostNetwork.orValue(false) && (variables.networks.matches({}) ||\nvariables.networks.matches({}) && {named})",
+            cel::literal(&short_form()),
+            cel::literal(&format!("^\\s*{list}$")),
+        );
+        let message = "hostNetwork pods never reach a CNI plugin: the networks of the annotation are not attached; drop \
+                       hostNetwork, or drop annotation k8s.v1.cni.cncf.io/networks";
+        Some(Cel {
+            variables: vec![("networks", CEL_NETWORKS.into())],
+            checks: vec![Check { severity: Severity::Error, wrong: wrong.into(), message, names: None }],
+            beyond: Some("JSON lists with other keys than name, namespace and interface"),
+        })
     }
 }

@@ -1,7 +1,10 @@
 //! FAB103: the CNI configuration of a NetworkAttachmentDefinition.
 
-use crate::facts::cni::CniConfig;
+use crate::facts::cni::{CniConfig, ConfigError};
 use crate::facts::network::NetworkObject;
+use crate::rules::cel::{Cel, Check};
+use crate::rules::embedded;
+use crate::rules::locate::locate;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 
 /// FAB103.
@@ -36,7 +39,7 @@ spec:
     sources: &["k8snetworkplumbingwg/multus-cni pkg/types/conf.go (LoadDelegateNetConf)"],
     since: "0.1.0",
     kinds: &[("k8s.cni.cncf.io", "NetworkAttachmentDefinition")],
-    also: &["NAD-001", "NAD-002"],
+    also: &["NAD-001", "NAD-002", "NAD-003"],
     waiver: Waiver::Allowed,
 };
 
@@ -54,12 +57,51 @@ impl Rule for CniConfiguration {
                 "no CNI configuration: Multus reads a file of this name on each node, what it says is unknown",
                 "write the configuration into spec.config",
             ),
-            Some(Err(error)) => findings.add(
-                "/spec/config",
-                format!("Multus cannot use the CNI configuration: {error}; pods that ask for the network never start"),
-                "write a JSON object with `type`, or with `plugins` that have one each",
-            ),
+            Some(Err(error)) => {
+                let text = object.config().unwrap_or_default();
+                let (spot, what) = match embedded::object(text) {
+                    Err(fault) => (fault.spot, fault.to_string()),
+                    Ok(_) => {
+                        let at = match error {
+                            ConfigError::NoType(index) => format!("/plugins/{index}"),
+                            _ => String::new(),
+                        };
+                        (locate(text, &at), error.to_string())
+                    }
+                };
+                findings.add_within(
+                    "/spec/config",
+                    spot,
+                    format!("Multus cannot use the CNI configuration: {what}; pods that ask for the network never start"),
+                    "write a JSON object with `type`, or with `plugins` that have one each",
+                );
+            }
             Some(Ok(_)) => {}
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        let config =
+            "type(variables.spec.?config.orValue('')) == string ? variables.spec.?config.orValue('') : '{}'";
+        let wrong = r#"variables.config != '' && (!variables.config.matches('^[ \\t\\r\\n]*[{]') ||
+!variables.config.contains('"type"') && !variables.config.contains('\\u'))"#;
+        let broken = Check {
+            severity: Severity::Error,
+            wrong: wrong.into(),
+            message: "the CNI configuration is no JSON object that names a `type`: pods that ask for the network never \
+                      start; write one with `type`, or with `plugins` that have one each",
+            names: None,
+        };
+        let none = Check {
+            severity: Severity::Warning,
+            wrong: "variables.config == ''".into(),
+            message: "no CNI configuration: Multus reads a file of this name on each node, what it says is unknown; \
+                      write the configuration into spec.config",
+            names: None,
+        };
+        Some(Cel {
+            variables: vec![("config", config.into())],
+            checks: vec![broken, none],
+            beyond: Some("JSON that cannot be parsed further in, and plugins of a list without a type"),
+        })
     }
 }

@@ -1,5 +1,6 @@
 //! FAB3xx: SR-IOV and Network Operator objects.
 
+use crate::rules::cel::{Cel, Check};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use serde::Deserialize;
 
@@ -81,5 +82,12 @@ impl Rule for VfioWithRdma {
                 "deviceType: netdevice, or isRdma: false for DPDK and VMs",
             );
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        let wrong = "variables.spec.?deviceType.orValue('') == 'vfio-pci' && variables.spec.?isRdma.orValue(false) == true";
+        let message = "deviceType vfio-pci with isRdma true: VFs on vfio-pci have no RDMA device, the resource is never \
+                       advertised; deviceType: netdevice, or isRdma: false for DPDK and VMs";
+        let check = Check { severity: Severity::Error, wrong: wrong.into(), message, names: None };
+        Some(Cel { variables: Vec::new(), checks: vec![check], beyond: None })
     }
 }

@@ -74,6 +74,14 @@ fn samples() -> Result<Vec<Sample>, String> {
     Ok(samples)
 }
 
+/// The pods of the corpus; none where the corpus is not here.
+pub(super) fn corpus_samples() -> Result<Vec<Value>, String> {
+    match Need::Shared.find() {
+        Some(_) => Ok(samples()?.into_iter().map(|sample| sample.pod).collect()),
+        None => Ok(Vec::new()),
+    }
+}
+
 /// The pods that an object is or that its controller makes.
 fn pods(object: &Value) -> Vec<Value> {
     if object["kind"] == "Pod" && object["apiVersion"] == "v1" {

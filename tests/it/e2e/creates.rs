@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Connections; more would only wait for each other.
 const CONNECTIONS: usize = 4;
 
+/// A pod as it would be stored or what is said against it, and warnings.
+pub(super) type Created = (Result<Value, String>, Vec<String>);
+
 /// A connection to the API server with the rights of the plane's administrator.
 pub(super) struct Creator<'a> {
     plane: &'a Plane,
@@ -22,6 +25,11 @@ impl<'a> Creator<'a> {
 
     /// The pod as it would be stored, or what the API server says against it.
     pub(super) fn create(&mut self, namespace: &str, pod: &Value) -> Result<Result<Value, String>, String> {
+        self.create_warned(namespace, pod).map(|(created, _)| created)
+    }
+
+    /// The same, and the warnings of the API server and of everything that it asked.
+    pub(super) fn create_warned(&mut self, namespace: &str, pod: &Value) -> Result<Created, String> {
         let body = pod.to_string();
         // The API server closes a connection now and then; a create that is a dry run may be asked again.
         let answer = match self.send(namespace, &body) {
@@ -29,9 +37,17 @@ impl<'a> Creator<'a> {
             Err(_) => self.send(namespace, &body)?,
         };
         let json = answer.json()?;
+        let warnings = answer.head.lines().filter_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("warning").then(|| value.trim().to_owned())
+        });
+        let warnings = warnings.collect();
         match answer.status {
-            201 => Ok(Ok(json)),
-            _ => Ok(Err(format!("{} {}", answer.status, json["message"].as_str().unwrap_or(&answer.body)))),
+            201 => Ok((Ok(json), warnings)),
+            _ => Ok((
+                Err(format!("{} {}", answer.status, json["message"].as_str().unwrap_or(&answer.body))),
+                warnings,
+            )),
         }
     }
 

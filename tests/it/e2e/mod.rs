@@ -3,7 +3,10 @@
 //! the cluster's.
 
 mod api;
+mod balancer;
+mod certificates;
 mod changes;
+mod client_certificates;
 mod configuration;
 mod controllers;
 mod corpus_pods;
@@ -16,13 +19,18 @@ mod live;
 mod load;
 mod network_objects;
 mod nodes;
+mod object_rules;
 mod one_object;
 mod outages;
+mod overload;
 mod plane;
 mod pods;
+mod policies;
 mod random_pods;
 mod reinvocation;
+mod reserved;
 mod restart;
+mod rollout;
 mod scheduler;
 mod site;
 mod status;
@@ -39,10 +47,12 @@ static PLANE: OnceLock<Result<Mutex<Option<Plane>>, String>> = OnceLock::new();
 pub(crate) fn add(suite: &mut Suite) {
     let Some(assets) = suite.need(Need::E2e, "e2e") else { return };
     configuration::add(suite, &assets);
+    certificates::add(suite, &assets);
     pods::add(suite, &assets);
     controllers::add(suite, &assets);
     custom_resource::add(suite, &assets);
     network_objects::add(suite, &assets);
+    object_rules::add(suite, &assets);
     status::add(suite, &assets);
     one_object::add(suite, &assets);
     workloads::add(suite, &assets);
@@ -54,8 +64,13 @@ pub(crate) fn add(suite: &mut Suite) {
     restart::add(suite, &assets);
     scheduler::add(suite, &assets);
     load::add(suite, &assets);
+    overload::add(suite, &assets);
+    rollout::add(suite, &assets);
+    client_certificates::add(suite, &assets);
     random_pods::add(suite, &assets);
     corpus_pods::add(suite, &assets);
+    policies::add(suite, &assets);
+    reserved::add(suite, &assets);
 }
 
 /// Ends the control plane, if one was started.

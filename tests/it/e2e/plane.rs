@@ -133,7 +133,12 @@ impl Plane {
 
     /// Starts the API server and waits until it is ready.
     pub(super) fn start_api_server(&self) -> Result<(), String> {
-        let flags: Vec<&str> = self.flags.iter().map(String::as_str).collect();
+        self.start_api_server_with(&[])
+    }
+
+    /// The same with more flags.
+    pub(super) fn start_api_server_with(&self, more: &[&str]) -> Result<(), String> {
+        let flags: Vec<&str> = self.flags.iter().map(String::as_str).chain(more.iter().copied()).collect();
         let mut child = self.child("kube-apiserver", &flags)?;
         let end = Instant::now() + Duration::from_secs(60);
         let mut ready = false;

@@ -17,7 +17,7 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "status_is_written_by_one_replica_with_our_rights", written);
 }
 
-const NAMESPACE: &str = "fabric-admission";
+pub(super) const NAMESPACE: &str = "fabric-admission";
 
 fn profile(name: &str, spec: &Value) -> Value {
     json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": {"name": name}, "spec": spec})
@@ -64,7 +64,7 @@ fn judged(plane: &Plane) -> Outcome {
 }
 
 /// What `deploy/base` says of who we are, applied, and a kubeconfig with that and no more.
-fn account(plane: &Plane) -> Result<String, String> {
+pub(super) fn account(plane: &Plane) -> Result<String, String> {
     plane.apply(&format!("apiVersion: v1\nkind: Namespace\nmetadata: {{name: {NAMESPACE}}}\n"))?;
     for object in rendered(plane, "base")? {
         let kind = object["kind"].as_str().unwrap_or_default();

@@ -9,6 +9,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("live::a_list_that_expires_between_pages_begins_anew", expired_pages);
     suite.add("live::pages_that_always_expire_are_not_asked_for_without_a_pause", always_expired);
     suite.add("live::readiness_does_not_wait_for_a_list_that_is_always_gone", gone_lists);
+    suite.add("live::large_objects_come_in_smaller_pages", large_objects);
     suite.add("live::a_list_that_stalls_is_given_up", stalled);
     for (name, gone) in [("status", Gone::Status), ("event", Gone::Event)] {
         suite.add(format!("live::a_server_that_is_always_gone_is_not_flooded::{name}"), move || {
@@ -32,6 +33,24 @@ fn expired_pages() -> Outcome {
     live.gives(&pod_of("p"), "x.com/east")?;
     assert_eq!(live.of_kind("objects", "Node")?, 12.0);
     live.state("Node", "synced")?;
+    Ok(live.end()?)
+}
+
+/// 40 nodes of a mebibyte: too much for a page of 100.
+fn large_objects() -> Outcome {
+    let script = site()?;
+    for n in 0..40 {
+        let mut large = node(&format!("large-{n}"), "none", "large");
+        large["metadata"]["annotations"] = serde_json::json!({"pad": "x".repeat(1 << 20)});
+        script.put("Node", large);
+    }
+    let live = Live::begin(script, &[])?;
+    within(Duration::from_secs(60), "ready", || Ok(live.server.admin("/readyz")?.status == 200))?;
+    assert_eq!(live.of_kind("objects", "Node")?, 43.0);
+    let asked = live.script.asked("Node", false);
+    let limits: Vec<&str> = asked.iter().map(|r| r.parameter("limit")).collect();
+    assert_eq!(limits, ["100", "25", "25"], "one page that was too large, and what it was, in parts");
+    live.gives(&pod_of("p"), "x.com/east")?;
     Ok(live.end()?)
 }
 

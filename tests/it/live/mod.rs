@@ -10,6 +10,8 @@ mod random;
 mod rights;
 mod script;
 mod serving;
+mod soak;
+mod storms;
 mod streams;
 
 use crate::suite::Suite;
@@ -29,6 +31,8 @@ pub(crate) fn add(suite: &mut Suite) {
     kinds::add(suite);
     outages::add(suite);
     random::add(suite);
+    soak::add(suite);
+    storms::add(suite);
 }
 
 /// Most time that anything takes that is to happen soon.
@@ -133,7 +137,7 @@ impl Live {
 
     /// Starts the webhook.
     fn begin(script: Script, args: &[&str]) -> Result<Self, String> {
-        let server = serve(&script, args)?;
+        let server = serve(&script, args, &[])?;
         Ok(Self { script, server })
     }
 
@@ -220,13 +224,13 @@ impl Live {
 }
 
 /// Starts the webhook with the kubeconfig of a scripted server.
-fn serve(script: &Script, args: &[&str]) -> Result<Server, String> {
+fn serve(script: &Script, args: &[&str], environment: &[(&str, &str)]) -> Result<Server, String> {
     let scratch = Scratch::new()?;
     scratch.write("kubeconfig", script.kubeconfig())?;
     certificate(&scratch.path().join("tls"))?;
     let mut all = vec!["--kubeconfig", "kubeconfig", "--watch-retry", "0.2"];
     all.extend(args);
-    Server::start_in(scratch, &all)
+    Server::start_with(scratch, &all, environment)
 }
 
 /// Fabric resources that a pod gets.

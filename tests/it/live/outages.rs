@@ -13,6 +13,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("live::a_server_that_is_down_at_the_start_is_waited_for", down_at_start);
     suite.add("live::a_server_that_is_set_up_anew_is_followed", restored);
     suite.add("live::answers_say_when_facts_are_old", old_facts);
+    suite.add("live::facts_cannot_be_old_between_two_watches", too_soon_old);
 }
 
 fn readiness() -> Outcome {
@@ -135,4 +136,17 @@ fn old_facts() -> Outcome {
     live.script.up()?;
     soon("answers say it no longer", || Ok(!old(&live)?))?;
     Ok(live.end()?)
+}
+
+fn too_soon_old() -> Outcome {
+    let script = site()?;
+    let scratch = crate::support::Scratch::new()?;
+    scratch.write("kubeconfig", script.kubeconfig())?;
+    crate::webhook::certificate(scratch.path())?;
+    let args = ["serve", "--tls-cert", "tls.crt", "--tls-key", "tls.key", "--kubeconfig", "kubeconfig"];
+    let ran = crate::support::run(&[&args[..], &["--stale-after", "60"]].concat(), b"", scratch.path())?;
+    assert!(ran.code == 2 && ran.stderr.contains("--watch-timeout 120"), "{} {}", ran.code, ran.stderr);
+    assert!(ran.stderr.contains("at least 240"), "{}", ran.stderr);
+    assert!(script.requests().is_empty(), "before anything is asked");
+    Ok(())
 }

@@ -177,7 +177,7 @@ fn answers(server: &Server) -> Result<Vec<Value>, String> {
 }
 
 fn fresh(script: &Script) -> Result<Vec<Value>, String> {
-    let server = serve(script, &[])?;
+    let server = serve(script, &[], &[])?;
     soon("a fresh start is ready", || Ok(server.admin("/readyz")?.status == 200))?;
     let mut last = answers(&server)?;
     soon("answers rest", || {

@@ -24,6 +24,8 @@ pub(crate) const RESOURCES: &[(&str, &str)] = &[
     ("HostDeviceNetwork", "/apis/mellanox.com/v1alpha1/hostdevicenetworks"),
     ("NicClusterPolicy", "/apis/mellanox.com/v1alpha1/nicclusterpolicies"),
     ("NicNodePolicy", "/apis/mellanox.com/v1alpha1/nicnodepolicies"),
+    ("IPPool", "/apis/nv-ipam.nvidia.com/v1alpha1/ippools"),
+    ("CIDRPool", "/apis/nv-ipam.nvidia.com/v1alpha1/cidrpools"),
     ("FabricProfile", "/apis/fabric-admission.dev/v1alpha1/fabricprofiles"),
     ("DeviceClass", "/apis/resource.k8s.io/v1/deviceclasses"),
     ("ResourceClaim", "/apis/resource.k8s.io/v1/resourceclaims"),
@@ -231,6 +233,18 @@ impl Script {
             state.revision += 1;
             state.oldest = state.revision;
             state.gone = gone;
+        });
+    }
+
+    /// Drops what watches were told, but for the last `keep` revisions; who is further behind has to list.
+    pub(crate) fn forget(&self, keep: u64) {
+        self.command(|state| {
+            let oldest = state.revision.saturating_sub(keep);
+            state.oldest = state.oldest.max(oldest);
+            state.requests.clear();
+            for resource in state.resources.values_mut() {
+                resource.events.retain(|(revision, _)| *revision >= oldest);
+            }
         });
     }
 

@@ -1,68 +1,43 @@
 //! Slow and wrong clients are closed by their own deadlines; none of them holds up another connection.
 
-use super::{Client, certificate};
+use super::in_process::InProcess;
+use super::{Client, bare_pod, review};
+use crate::cluster::World;
 use crate::suite::{Outcome, Suite};
-use crate::support::Scratch;
-use fabric_admission::server::{Facts, Limits, Settings, run};
+use fabric_admission::server::Limits;
 use fabric_admission::snapshot::Snapshot;
+use serde_json::json;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
-use std::sync::mpsc;
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::slow_clients_are_closed", slow_clients);
     suite.add("webhook::idle_connections_live_longer_than_headers_may_take", idle);
+    suite.add("webhook::a_header_byte_by_byte_is_late", trickles);
+    suite.add("webhook::an_answer_that_is_not_read_is_given_up", never_read);
+    suite.add("webhook::a_connection_that_is_not_used_is_idle", unused);
     suite.add("webhook::a_stalled_handshake_holds_up_nobody", stalled);
     suite.add("webhook::plain_http_on_the_tls_port", plain_http);
     suite.add("webhook::connections_return_to_zero", return_to_zero);
-}
-
-/// A server in this process, with short deadlines; it lives as long as the process.
-struct InProcess {
-    webhook: SocketAddr,
-    admin: SocketAddr,
-    ca: PathBuf,
-    _scratch: Scratch,
 }
 
 const LIMITS: Limits = Limits {
     handshake: Duration::from_millis(300),
     header: Duration::from_millis(400),
     body: Duration::from_millis(500),
+    write: Duration::from_millis(600),
     idle: Duration::from_millis(2500),
     body_bytes: 8 << 20,
     body_budget: 48 << 20,
+    requests: 256,
     connections: 256,
+    connections_per_peer: 256,
     drain: Duration::from_secs(1),
 };
 
 fn start() -> Result<InProcess, String> {
-    let scratch = Scratch::new()?;
-    certificate(scratch.path())?;
-    let any = SocketAddr::from(([127, 0, 0, 1], 0));
-    let settings = Settings {
-        bind: any,
-        admin_bind: any,
-        tls_cert: scratch.path().join("tls.crt"),
-        tls_key: scratch.path().join("tls.key"),
-        tls12: false,
-        tls_poll: Duration::from_secs(60),
-        workloads: None,
-        network_objects: None,
-        lame_duck: Duration::ZERO,
-    };
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        runtime.block_on(run(settings, LIMITS, Snapshot::default(), Facts::Fixed, |webhook, admin| {
-            let _ = sender.send((webhook, admin));
-        }))
-    });
-    let (webhook, admin) = receiver.recv_timeout(Duration::from_secs(10)).map_err(|e| e.to_string())?;
-    Ok(InProcess { webhook, admin, ca: scratch.path().join("ca.crt"), _scratch: scratch })
+    InProcess::start(LIMITS, Snapshot::default())
 }
 
 /// How long until the other side closes.
@@ -91,8 +66,6 @@ fn slow_clients() -> Outcome {
     let mut silent = TcpStream::connect(server.webhook).map_err(|e| e.to_string())?;
     silent.set_read_timeout(Some(Duration::from_secs(10))).map_err(|e| e.to_string())?;
     within("no ClientHello", closed_after(&mut silent)?, 100, 3000)?;
-    let mut nothing = Client::connect(server.webhook, &server.ca)?;
-    within("no request", closed_after(&mut nothing.stream)?, 200, 3000)?;
     let mut half = Client::connect(server.webhook, &server.ca)?;
     half.stream.write_all(b"POST /mutate HTTP/1.1\r\nHost: lo").map_err(|e| e.to_string())?;
     half.stream.flush().map_err(|e| e.to_string())?;
@@ -105,6 +78,84 @@ fn slow_clients() -> Outcome {
     let mut body = Client::connect(server.webhook, &server.ca)?;
     let head = b"POST /mutate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n";
     assert_eq!(body.send(head, b"{")?.status, 408, "half a body");
+    for reason in ["slow_handshake", "slow_header", "slow_body"] {
+        let count = server.metric(&format!("fabric_admission_shed_total{{reason=\"{reason}\"}}"))?;
+        assert_eq!(count, if reason == "slow_header" { 2.0 } else { 1.0 }, "{reason}");
+    }
+    Ok(())
+}
+
+/// Bytes that come one by one do not move a deadline.
+fn trickles() -> Outcome {
+    let server = start()?;
+    let mut client = Client::connect(server.webhook, &server.ca)?;
+    let started = Instant::now();
+    for byte in b"POST /mutate HTTP/1.1\r\nHost: localhost\r\nX-Pad: 0123456789012345678901234567890" {
+        let wrote = client.stream.write_all(&[*byte]).and_then(|()| client.stream.flush());
+        if wrote.is_err() || started.elapsed() > Duration::from_secs(5) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(40));
+    }
+    within("a header byte by byte", started.elapsed(), 300, 2000)?;
+    Ok(())
+}
+
+/// A client that asks and never reads. The kernel takes some megabytes of answers; then the deadline counts.
+fn never_read() -> Outcome {
+    let profile = json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile",
+        "metadata": {"name": "h100"}, "spec": {"base": "roce-sriov"}});
+    let world = World::new(&json!({"profiles": [profile]}));
+    let server = InProcess::start(Limits { idle: Duration::from_secs(60), ..LIMITS }, world.snapshot)?;
+    let mut pod = bare_pod();
+    let container = pod["spec"]["containers"][0].clone();
+    pod["spec"]["containers"] = (0..200)
+        .map(|n| {
+            let mut container = container.clone();
+            container["name"] = json!(format!("c{n}"));
+            container["resources"]["limits"]["nvidia.com/gpu"] = json!("1");
+            container
+        })
+        .collect();
+    let body = review("u", ("", "Pod"), "CREATE", &pod).to_string();
+    let mut reader = Client::connect(server.webhook, &server.ca)?;
+    let length = reader.post("/mutate", body.as_bytes())?.body.len();
+    assert!(length > 50_000, "{length}");
+    let mut client = Client::connect(server.webhook, &server.ca)?;
+    client.stream.sock.set_write_timeout(Some(Duration::from_secs(5))).map_err(|e| e.to_string())?;
+    let head = format!(
+        "POST /mutate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let started = Instant::now();
+    let asked = (0..20_000).find(|_| {
+        let asked =
+            client.stream.write_all(head.as_bytes()).and_then(|()| client.stream.write_all(body.as_bytes()));
+        asked.is_err()
+    });
+    let asked = asked.ok_or("every answer was taken by somebody")?;
+    let took = started.elapsed();
+    let shed = server.metric("fabric_admission_shed_total{reason=\"slow_answer\"}")?;
+    assert!(shed == 1.0 && took < Duration::from_secs(10), "{shed} after {asked} requests and {took:?}");
+    let held = || server.metric("fabric_admission_held_bytes");
+    let end = Instant::now() + Duration::from_secs(5);
+    while held()? > 0.0 {
+        assert!(Instant::now() < end, "{} bytes are still counted", held()?);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // Others are served as before.
+    assert_eq!(reader.post("/mutate", body.as_bytes())?.status, 200);
+    Ok(())
+}
+
+/// Go dials for a request, and puts the connection into its pool unused where another one became free first.
+fn unused() -> Outcome {
+    let server = start()?;
+    let mut client = Client::connect(server.webhook, &server.ca)?;
+    std::thread::sleep(Duration::from_millis(1200));
+    assert_eq!(client.post("/mutate", b"{}")?.status, 400);
+    let mut client = Client::connect(server.webhook, &server.ca)?;
+    within("never used", closed_after(&mut client.stream)?, 2000, 6000)?;
     Ok(())
 }
 
@@ -145,21 +196,13 @@ fn plain_http() -> Outcome {
 
 fn return_to_zero() -> Outcome {
     let server = start()?;
-    let open = || -> Result<i64, String> {
-        let mut stream = TcpStream::connect(server.admin).map_err(|e| e.to_string())?;
-        write!(stream, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-            .map_err(|e| e.to_string())?;
-        let mut text = String::new();
-        stream.read_to_string(&mut text).map_err(|e| e.to_string())?;
-        let line = text.lines().find(|l| l.starts_with("fabric_admission_connections "));
-        line.and_then(|l| l.rsplit(' ').next()?.parse().ok()).ok_or_else(|| text.clone())
-    };
+    let open = || server.metric("fabric_admission_connections");
     let clients: Vec<Client> =
         (0..20).map(|_| Client::connect(server.webhook, &server.ca)).collect::<Result<_, _>>()?;
-    assert!(open()? > 0);
+    assert!(open()? > 0.0);
     drop(clients);
     let end = Instant::now() + Duration::from_secs(5);
-    while open()? != 0 {
+    while open()? != 0.0 {
         if Instant::now() > end {
             return Err(format!("{} connections are left", open()?).into());
         }

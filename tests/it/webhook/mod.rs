@@ -1,7 +1,13 @@
 //! The server over real TLS: a child process, and a client that writes its own HTTP.
 
+mod authority;
+mod budgets;
+mod client_certificates;
 mod deadlines;
 mod facts;
+mod flood;
+mod in_process;
+mod no_room;
 mod one_plan;
 mod profile_objects;
 mod protocol;
@@ -9,11 +15,14 @@ mod reload;
 mod start_and_stop;
 mod workloads;
 
+pub(crate) use authority::{Authority, Identity};
+
 use crate::suite::Suite;
 use crate::support::{Scratch, run};
+use rustls::client::WantsClientCert;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use rustls::{ClientConfig, ClientConnection, ConfigBuilder, RootCertStore, StreamOwned};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -26,6 +35,10 @@ pub(crate) fn add(suite: &mut Suite) {
     reload::add(suite);
     facts::add(suite);
     deadlines::add(suite);
+    budgets::add(suite);
+    flood::add(suite);
+    no_room::add(suite);
+    client_certificates::add(suite);
     start_and_stop::add(suite);
     one_plan::add(suite);
     profile_objects::add(suite);
@@ -60,13 +73,31 @@ impl Server {
 
     /// Starts in a directory that has its certificate in `tls/`.
     pub(crate) fn start_in(scratch: Scratch, args: &[&str]) -> Result<Self, String> {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_fabric-admission"))
-            .args(["serve", "--bind", "127.0.0.1:0", "--admin-bind", "127.0.0.1:0"])
+        Self::start_with(scratch, args, &[])
+    }
+
+    /// How it is called, in a directory that has its certificate in `tls/`.
+    fn command(scratch: &Scratch, binds: [&str; 2], args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fabric-admission"));
+        command
+            .args(["serve", "--bind", binds[0], "--admin-bind", binds[1]])
             .args(["--tls-cert", "tls/tls.crt", "--tls-key", "tls/tls.key"])
             .args(args)
             .current_dir(scratch.path())
+            .stdout(Stdio::null());
+        command
+    }
+
+    /// The same with variables of the environment.
+    pub(crate) fn start_with(
+        scratch: Scratch,
+        args: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Result<Self, String> {
+        let any = "127.0.0.1:0";
+        let mut child = Self::command(&scratch, [any, any], args)
+            .envs(environment.iter().copied())
             .stderr(Stdio::piped())
-            .stdout(Stdio::null())
             .spawn()
             .map_err(|e| e.to_string())?;
         let mut log = BufReader::new(child.stderr.take().ok_or("no stderr")?);
@@ -101,9 +132,7 @@ impl Server {
 
     /// A path of the admin port.
     pub(crate) fn admin(&self, path: &str) -> Result<Answer, String> {
-        let mut stream = TcpStream::connect(self.admin).map_err(|e| e.to_string())?;
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").map_err(|e| e.to_string())?;
-        Answer::read(&mut stream)
+        admin(self.admin, path)
     }
 
     pub(crate) fn signal(&self, name: &str) -> Result<(), String> {
@@ -116,6 +145,18 @@ impl Server {
         let count =
             |of: &str| Some(std::fs::read_dir(format!("/proc/{}/{of}", self.child.id())).ok()?.count());
         Some((count("task")?, count("fd")?))
+    }
+
+    /// A number out of the process's status (`VmRSS`, `VmHWM`: KiB; `Threads`), where the system tells it (Linux).
+    pub(crate) fn status(&self, what: &str) -> Option<u64> {
+        let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = text.lines().find_map(|l| l.strip_prefix(what)?.strip_prefix(':'))?;
+        line.split_whitespace().next()?.parse().ok()
+    }
+
+    /// Value of a metric; 0 where it is not there yet.
+    pub(crate) fn metric(&self, name: &str) -> Result<f64, String> {
+        metric(self.admin, name)
     }
 
     /// Open connections of the process to a port of this machine, where the system tells them (Linux).
@@ -154,6 +195,19 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn admin(address: SocketAddr, path: &str) -> Result<Answer, String> {
+    let mut stream = TcpStream::connect(address).map_err(|e| e.to_string())?;
+    stream.set_read_timeout(Some(Duration::from_secs(20))).map_err(|e| e.to_string())?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").map_err(|e| e.to_string())?;
+    Answer::read(&mut stream)
+}
+
+fn metric(address: SocketAddr, name: &str) -> Result<f64, String> {
+    let text = admin(address, "/metrics")?.body;
+    let line = text.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(' '));
+    line.map_or(Ok(0.0), |value| value.trim().parse().map_err(|e| format!("{name}: {e}")))
 }
 
 /// What came back.
@@ -219,6 +273,21 @@ fn unchunk(mut bytes: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
+/// A client that trusts one authority; whether it has a certificate of its own is still to be said.
+pub(crate) fn trusting(
+    ca: &Path,
+    versions: &[&'static rustls::SupportedProtocolVersion],
+) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, String> {
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(ca).map_err(|e| e.to_string())? {
+        roots.add(certificate.map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
+    }
+    let config = ClientConfig::builder_with_provider(fabric_admission::server::tls::provider())
+        .with_protocol_versions(versions)
+        .map_err(|e| e.to_string())?;
+    Ok(config.with_root_certificates(roots))
+}
+
 /// A TLS connection that is kept open.
 pub(crate) struct Client {
     pub(crate) stream: StreamOwned<ClientConnection, TcpStream>,
@@ -234,18 +303,14 @@ impl Client {
         ca: &Path,
         versions: &[&'static rustls::SupportedProtocolVersion],
     ) -> Result<Self, String> {
-        let mut roots = RootCertStore::empty();
-        for certificate in CertificateDer::pem_file_iter(ca).map_err(|e| e.to_string())? {
-            roots.add(certificate.map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
-        }
-        let config = ClientConfig::builder_with_provider(fabric_admission::server::tls::provider())
-            .with_protocol_versions(versions)
-            .map_err(|e| e.to_string())?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
+        let config = trusting(ca, versions)?.with_no_client_auth();
+        Self::over(TcpStream::connect(address).map_err(|e| e.to_string())?, config)
+    }
+
+    /// The handshake over a connection that is there.
+    pub(crate) fn over(socket: TcpStream, config: ClientConfig) -> Result<Self, String> {
         let name = ServerName::try_from("localhost").map_err(|e| e.to_string())?;
         let connection = ClientConnection::new(Arc::new(config), name).map_err(|e| e.to_string())?;
-        let socket = TcpStream::connect(address).map_err(|e| e.to_string())?;
         socket.set_read_timeout(Some(Duration::from_secs(20))).map_err(|e| e.to_string())?;
         // Head and body are two writes; the second must not wait for the first to be acknowledged.
         socket.set_nodelay(true).map_err(|e| e.to_string())?;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::three_secret_swaps", three_swaps);
     suite.add("webhook::a_bad_pair_keeps_the_last_good_one", bad_pair);
+    suite.add("webhook::handshakes_go_on_while_certificates_change", handshakes);
     suite.add("webhook::open_connections_live_through_a_reload", open_connections);
 }
 
@@ -88,6 +89,56 @@ fn bad_pair() -> Outcome {
     // And it heals.
     publish(&volume, "..good")?;
     trusted(&server, &volume.join("..good/ca.crt"))?;
+    Ok(())
+}
+
+/// As many handshakes as four clients make, while the files are swapped twenty times a second.
+fn handshakes() -> Outcome {
+    let scratch = Scratch::new()?;
+    let volume = scratch.path().join("tls");
+    std::fs::create_dir_all(&volume).map_err(|e| e.to_string())?;
+    publish(&volume, "..one")?;
+    publish(&volume, "..two")?;
+    let ca = |of: &str| std::fs::read_to_string(volume.join(of).join("ca.crt")).map_err(|e| e.to_string());
+    let both =
+        scratch.write("both.crt", ca("..one")? + &ca("..two")?).map(|()| scratch.path().join("both.crt"))?;
+    let server = Server::start_in(scratch, &["--tls-poll", "0.05"])?;
+    let volume = server.scratch.path().join("tls");
+    let (start, most) = (Instant::now(), Duration::from_secs(4));
+    let counts: Vec<Result<usize, String>> = std::thread::scope(|scope| {
+        let swapping = scope.spawn(|| -> Result<usize, String> {
+            let mut swaps = 0;
+            while start.elapsed() < most {
+                for generation in ["..one", "..two"] {
+                    swap(&volume, generation)?;
+                    swaps += 1;
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+            }
+            Ok(swaps)
+        });
+        let client = || -> Result<usize, String> {
+            let mut done = 0;
+            while start.elapsed() < most {
+                Client::connect(server.webhook, &both)?;
+                done += 1;
+            }
+            Ok(done)
+        };
+        let clients: Vec<_> = (0..4).map(|_| scope.spawn(client)).collect();
+        std::iter::once(swapping).chain(clients).map(|t| t.join().expect("no thread panics")).collect()
+    });
+    let counts = counts.into_iter().collect::<Result<Vec<usize>, String>>()?;
+    let metrics = server.admin("/metrics")?.body;
+    let value = |name: &str| {
+        let line = metrics.lines().find_map(|l| l.strip_prefix(name)?.trim().parse::<usize>().ok());
+        line.unwrap_or(0)
+    };
+    let reloads = value("fabric_admission_certificate_reloads_total{result=\"ok\"}");
+    let done: usize = counts[1..].iter().sum();
+    eprintln!("{done} handshakes in {most:?}, none failed, over {reloads} reloads and {} swaps", counts[0]);
+    assert_eq!(value("fabric_admission_tls_handshakes_total{result=\"failed\"}"), 0);
+    assert!(reloads > 10 && done > 400, "{reloads} {done}");
     Ok(())
 }
 

@@ -1,0 +1,94 @@
+//! CaBundles that others change: counted, and answered more slowly where somebody puts them back again and again.
+
+use std::collections::VecDeque;
+
+/// Reverts within `WINDOW` seconds that are no accident any more.
+pub(super) const MANY: usize = 5;
+/// Seconds over which reverts count.
+pub(super) const WINDOW: i64 = 600;
+/// Seconds between two writes in a fight.
+pub(super) const SLOW: i64 = 30;
+
+/// What became of one thing that we write and others may change.
+#[derive(Debug, Default)]
+pub struct Drift {
+    wanted: String,
+    right: bool,
+    reverts: VecDeque<i64>,
+    written: Option<i64>,
+}
+
+impl Drift {
+    /// Notes what a look shows. Whether somebody has changed what was right.
+    pub fn look(&mut self, wanted: &str, right: bool, now: i64) -> bool {
+        let reverted = self.right && !right && self.wanted == wanted;
+        if reverted {
+            self.count(now);
+        }
+        self.right = right;
+        if self.wanted != wanted {
+            wanted.clone_into(&mut self.wanted);
+        }
+        reverted
+    }
+
+    /// Counts a revert.
+    pub fn count(&mut self, now: i64) {
+        self.reverts.push_back(now);
+        if self.reverts.len() > MANY + 1 {
+            self.reverts.pop_front();
+        }
+    }
+
+    /// Whether somebody puts it back again and again.
+    #[must_use]
+    pub fn is_fight(&self, now: i64) -> bool {
+        self.reverts.len() > MANY && self.reverts.front().is_some_and(|first| (now - first).abs() <= WINDOW)
+    }
+
+    /// Whether a write would be too soon.
+    #[must_use]
+    pub fn held(&self, now: i64) -> bool {
+        self.is_fight(now) && self.written.is_some_and(|written| (0..SLOW).contains(&(now - written)))
+    }
+
+    /// Notes a write.
+    pub fn wrote(&mut self, now: i64) {
+        self.written = Some(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sixth_revert_in_ten_minutes_is_a_fight_and_writes_slow_down() {
+        let mut drift = Drift::default();
+        let mut now = 1000;
+        assert!(!drift.look("a", false, now), "never right");
+        for nth in 1..=6 {
+            drift.wrote(now);
+            assert!(!drift.look("a", true, now));
+            now += 100;
+            assert!(drift.look("a", false, now), "{nth}");
+            assert!(!drift.look("a", false, now), "told once");
+            assert_eq!(drift.is_fight(now), nth == 6, "{nth}");
+        }
+        assert!(!drift.held(now), "the last write was long ago");
+        drift.wrote(now);
+        assert!(drift.held(now) && drift.held(now + SLOW - 1) && !drift.held(now + SLOW));
+        // A clock that is set back must not hold it for ever.
+        assert!(!drift.held(now - 1));
+        assert!(drift.is_fight(now + 100) && !drift.is_fight(now + 101 + WINDOW - 500));
+    }
+
+    #[test]
+    fn another_bundle_of_our_own_is_no_revert() {
+        let mut drift = Drift::default();
+        drift.look("a", true, 0);
+        assert!(!drift.look("b", false, 1));
+        drift.look("b", true, 2);
+        assert!(drift.look("b", false, 3));
+    }
+}

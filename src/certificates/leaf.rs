@@ -1,0 +1,125 @@
+//! When a replica signs another leaf for itself, and under which CA. A leaf that is served stays until the one that takes
+//! its place is known to be trusted.
+
+use super::machine::Look;
+use super::record::Record;
+
+/// The leaf that is served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leaf {
+    /// The CA that signed it (PEM).
+    pub issuer: String,
+    /// When it was signed.
+    pub signed: i64,
+    /// Last second of its validity.
+    pub until: i64,
+    /// When the next is due.
+    pub renewal: i64,
+}
+
+/// Why another leaf is signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// There is none.
+    First,
+    /// Two thirds of its life are over.
+    Renewal,
+    /// Another CA signs.
+    Authority,
+    /// It does not verify, and one of the present CA can do no worse.
+    Distrusted,
+    /// Its end is near, and the Secret has not been read for long: one of the CA that is known is better than none.
+    LastResort,
+}
+
+impl Reason {
+    /// Its name in logs and metrics.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Renewal => "renewal",
+            Self::Authority => "authority",
+            Self::Distrusted => "distrusted",
+            Self::LastResort => "last_resort",
+        }
+    }
+}
+
+/// Whether another leaf is to be signed by the current CA of `record`, which was read just now (`fresh`) or is what was
+/// last known. `verifies`: the one that is served does under every caBundle, as far as known. `settled`: the caBundles
+/// have been what they are for long enough that API servers know them.
+#[must_use]
+pub fn due(
+    leaf: Option<&Leaf>,
+    record: &Record,
+    looks: &[Look],
+    (fresh, verifies, settled): (bool, bool, bool),
+    now: i64,
+) -> Option<Reason> {
+    let current = record.signer(now).ok()?;
+    let Some(leaf) = leaf else { return fresh.then_some(Reason::First) };
+    // Whose clock was set back sees a leaf from the future.
+    let renewal = now >= leaf.renewal || now < leaf.signed - (leaf.until - leaf.signed);
+    if !fresh {
+        // A leaf of a CA that has been retired meanwhile must not live on: so not before it is nearly over.
+        let end = leaf.until - (leaf.until - leaf.signed) / 10;
+        return (now >= end).then_some(Reason::LastResort);
+    }
+    let ours = leaf.issuer == current.authority.pem;
+    if ours {
+        return renewal.then_some(Reason::Renewal);
+    }
+    let trusted = looks.iter().all(|look| look.trusts(&current.authority));
+    if trusted && settled {
+        return Some(Reason::Authority);
+    }
+    (!verifies || now >= leaf.until).then_some(Reason::Distrusted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certificates::{Authority, Key, Signer};
+
+    fn authority(pem: &str) -> Authority {
+        Authority { pem: pem.to_owned(), from: 0, until: 10_000, name: None, signs: true }
+    }
+
+    fn record(pem: &str) -> Record {
+        let current = Ok(Signer { authority: authority(pem), key: Key(String::new()) });
+        Record {
+            current,
+            next: None,
+            previous: Vec::new(),
+            generation: 1,
+            soaking_since: None,
+            switched_at: None,
+            rotate: false,
+        }
+    }
+
+    #[test]
+    fn a_leaf_is_signed_when_it_helps() {
+        let leaf = Leaf { issuer: "a".into(), signed: 0, until: 300, renewal: 200 };
+        let with = |pem: &str| vec![Look::Present(vec![pem.as_bytes().to_vec()]), Look::Absent];
+        let due =
+            |leaf: Option<&Leaf>, ca, bundle, sights, now| due(leaf, &record(ca), &with(bundle), sights, now);
+        let all = (true, true, true);
+        assert_eq!(due(None, "a", "", (true, false, false), 0), Some(Reason::First));
+        assert_eq!(due(None, "a", "a", (false, false, false), 0), None);
+        assert_eq!(due(Some(&leaf), "a", "a", all, 199), None);
+        assert_eq!(due(Some(&leaf), "a", "a", all, 200), Some(Reason::Renewal));
+        assert_eq!(due(Some(&leaf), "a", "a", all, -301), Some(Reason::Renewal));
+        // Another CA: not before it is trusted, unless nothing is lost by it.
+        assert_eq!(due(Some(&leaf), "b", "ab", all, 100), Some(Reason::Authority));
+        assert_eq!(due(Some(&leaf), "b", "ab", (true, true, false), 100), None);
+        assert_eq!(due(Some(&leaf), "b", "a", all, 250), None);
+        assert_eq!(due(Some(&leaf), "b", "", (true, false, true), 100), Some(Reason::Distrusted));
+        assert_eq!(due(Some(&leaf), "b", "a", all, 300), Some(Reason::Distrusted));
+        // The API server is away.
+        assert_eq!(due(Some(&leaf), "a", "a", (false, true, true), 269), None);
+        assert_eq!(due(Some(&leaf), "a", "a", (false, true, true), 270), Some(Reason::LastResort));
+        assert_eq!(due(Some(&leaf), "a", "a", all, 10_000), None, "the CA is over");
+    }
+}

@@ -1,0 +1,115 @@
+//! How long everything lasts (seconds).
+
+/// Settings of the state machine. Clocks of machines may be off by `skew` in either direction, so two of them differ by
+/// twice that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lives {
+    /// A CA.
+    pub ca: i64,
+    /// A leaf.
+    pub leaf: i64,
+    /// How long the next CA is in every caBundle before it signs: API servers tell nobody when they have taken a
+    /// configuration up, so time is the only sign.
+    pub soak: i64,
+    /// What a clock may be off.
+    pub skew: i64,
+    /// Between two looks.
+    pub tick: i64,
+    /// After a caBundle was seen to be right: how long until it counts. The watches of API servers take a moment.
+    pub settle: i64,
+}
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+impl Default for Lives {
+    fn default() -> Self {
+        Self { ca: 365 * DAY, leaf: 72 * HOUR, soak: 10 * MINUTE, skew: 10 * MINUTE, tick: 10, settle: 2 }
+    }
+}
+
+impl Lives {
+    /// What does not fit together.
+    ///
+    /// # Errors
+    /// The setting, what it is and what it may be.
+    pub fn check(&self) -> Result<(), String> {
+        let within = |name: &str, value: i64, least: i64, most: i64, why: &str| {
+            if (least..=most).contains(&value) {
+                Ok(())
+            } else {
+                Err(format!("{name} is {value}s; {least}s to {most}s is expected ({why})"))
+            }
+        };
+        within("--tls-ca-life", self.ca, 20, 10 * 365 * DAY, "ten years at most")?;
+        within("--tls-leaf-life", self.leaf, 3, self.ca / 4, "a CA is retired only after its last leaf")?;
+        within("--tls-clock-skew", self.skew, 0, (self.leaf / 6).min(DAY), "a sixth of --tls-leaf-life")?;
+        within("--tls-soak", self.soak, 0, self.ca / 8, "an eighth of --tls-ca-life")?;
+        within(
+            "--tls-tick",
+            self.tick,
+            1,
+            (self.leaf / 6).clamp(1, 300),
+            "a sixth of --tls-leaf-life, at most 300s",
+        )?;
+        within("--tls-settle", self.settle, 0, 60, "longer is an outage")
+    }
+
+    /// How far back validity begins: one clock may be ahead, another behind.
+    #[must_use]
+    pub fn backdate(&self) -> i64 {
+        2 * self.skew
+    }
+
+    /// Age of the mark, which another clock may have set, at which the next CA has been known long enough.
+    #[must_use]
+    pub fn soaked(&self) -> i64 {
+        self.soak + 2 * self.skew
+    }
+
+    /// Age of a switch at which no leaf of the CA before it can be valid: a leaf may have been signed a moment after, by
+    /// a replica that had not seen it.
+    #[must_use]
+    pub fn drained(&self) -> i64 {
+        self.leaf + 3 * self.skew + 2 * self.tick
+    }
+
+    /// When a leaf is renewed: at two thirds of its life, earlier or later by a tenth as `jitter` (0 to 1000) says, so
+    /// that replicas do not do it together.
+    #[must_use]
+    pub fn renewal(&self, signed: i64, until: i64, jitter: i64) -> i64 {
+        let life = (until - signed).max(0);
+        signed + life * 2 / 3 + life * (jitter.clamp(0, 1000) - 500) / 5000
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_fit_and_bounds_are_told() {
+        Lives::default().check().unwrap();
+        let wrong = |change: fn(&mut Lives)| {
+            let mut lives = Lives::default();
+            change(&mut lives);
+            lives.check().unwrap_err()
+        };
+        assert!(wrong(|l| l.ca = 5).starts_with("--tls-ca-life is 5s; 20s to"));
+        assert!(wrong(|l| l.leaf = l.ca).starts_with("--tls-leaf-life"));
+        assert!(wrong(|l| l.skew = l.leaf).starts_with("--tls-clock-skew"));
+        assert!(wrong(|l| l.soak = l.ca).starts_with("--tls-soak"));
+        assert!(wrong(|l| l.tick = 0).starts_with("--tls-tick"));
+        assert!(wrong(|l| l.settle = 61).starts_with("--tls-settle"));
+    }
+
+    #[test]
+    fn a_leaf_is_renewed_around_two_thirds() {
+        let lives = Lives::default();
+        assert_eq!(
+            (lives.renewal(0, 3000, 500), lives.renewal(0, 3000, 0), lives.renewal(0, 3000, 1000)),
+            (2000, 1700, 2300)
+        );
+    }
+}

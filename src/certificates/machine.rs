@@ -1,0 +1,266 @@
+//! The life of the CA as a function: from what the Secret and the configurations say and the time to the one write that
+//! is next. Any replica may do any step; whoever loses the compare-and-swap looks again. Every write leaves a state from
+//! which the same function goes on, so it does not matter who dies between two of them.
+//!
+//! ```text
+//! none --create--> current --stage--> current, next --(in every caBundle)--> soaking --switch--> current, previous --drain-.
+//!                     ^                                                                                               |
+//!                     `-----------------------------------------------------------------------------------------------'
+//! ```
+
+use super::authority::Authority;
+use super::lives::Lives;
+use super::record::{Record, Signer};
+
+/// CAs of the past that are kept. More come only of several emergencies in a row.
+const MAX_PREVIOUS: usize = 8;
+/// CAs of the past with which no next one is staged: whoever asks for one again and again waits for the drain.
+const CROWDED: usize = 4;
+
+/// A write to the Secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Change {
+    /// There is no Secret: make it, with a CA.
+    Create,
+    /// The CA cannot sign and none is staged: another at once.
+    Replace,
+    /// The CA cannot sign: the staged one at once.
+    Promote,
+    /// A next CA.
+    Stage,
+    /// The next CA cannot be used: drop it.
+    Unstage,
+    /// The next CA is in every caBundle from now on.
+    Soak,
+    /// It is not any more.
+    Unsoak,
+    /// The next CA becomes the current one.
+    Switch,
+    /// CAs of the past, and no time that could be right since when: the wait begins now.
+    Wait,
+    /// No leaf of a CA before the current one can be valid any more.
+    Drain,
+}
+
+impl Change {
+    /// Whether a CA is to be made for it.
+    #[must_use]
+    pub fn makes(self) -> bool {
+        matches!(self, Self::Create | Self::Replace | Self::Stage)
+    }
+
+    /// Whether something is mended by it that ought not to happen.
+    #[must_use]
+    pub fn is_emergency(self) -> bool {
+        matches!(self, Self::Replace | Self::Promote)
+    }
+
+    /// Its name in logs and metrics.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Replace => "replace",
+            Self::Promote => "promote",
+            Self::Stage => "stage",
+            Self::Unstage => "unstage",
+            Self::Soak => "soak",
+            Self::Unsoak => "unsoak",
+            Self::Switch => "switch",
+            Self::Wait => "wait",
+            Self::Drain => "drain",
+        }
+    }
+}
+
+/// What is known of one configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Look {
+    /// The caBundle of each of its webhooks, decoded.
+    Present(Vec<Vec<u8>>),
+    /// It does not exist: nobody calls us by it.
+    Absent,
+    /// It cannot be read.
+    Unknown,
+}
+
+impl Look {
+    /// Whether every webhook has this caBundle. A configuration that does not exist has it: there is nothing to write.
+    #[must_use]
+    pub fn has(&self, bundle: &str) -> bool {
+        match self {
+            Self::Present(bundles) => bundles.iter().all(|b| b == bundle.as_bytes()),
+            Self::Absent => true,
+            Self::Unknown => false,
+        }
+    }
+
+    /// Whether every webhook trusts a CA.
+    #[must_use]
+    pub fn trusts(&self, authority: &Authority) -> bool {
+        match self {
+            Self::Present(bundles) => {
+                bundles.iter().all(|b| std::str::from_utf8(b).is_ok_and(|text| text.contains(&authority.pem)))
+            }
+            Self::Absent => true,
+            Self::Unknown => false,
+        }
+    }
+
+    /// Whether a webhook is known not to trust a CA.
+    #[must_use]
+    pub fn lacks(&self, authority: &Authority) -> bool {
+        matches!(self, Self::Present(_)) && !self.trusts(authority)
+    }
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing now.
+    Rest,
+    /// Write the Secret.
+    Write(Change),
+    /// Write the caBundle of the configuration of this number.
+    Publish(usize),
+}
+
+/// The next step. `held` says of each configuration whether it is not to be written now: a fight, or no right to it.
+/// `calm` is false while emergencies come too fast to help anyone.
+#[must_use]
+pub fn next(
+    record: Option<&Record>,
+    looks: &[Look],
+    held: &[bool],
+    calm: bool,
+    now: i64,
+    lives: &Lives,
+) -> Step {
+    let Some(record) = record else { return Step::Write(Change::Create) };
+    if record.signer(now).is_err() {
+        let change = if record.next_signer(now).is_some() { Change::Promote } else { Change::Replace };
+        return if calm { Step::Write(change) } else { Step::Rest };
+    }
+    if record.next.is_some() && record.next_signer(now).is_none() {
+        return Step::Write(Change::Unstage);
+    }
+    let staged = record.next_signer(now);
+    let known = staged.is_some_and(|next| looks.iter().all(|look| look.trusts(&next.authority)));
+    let lost = staged.is_none_or(|next| looks.iter().any(|look| look.lacks(&next.authority)));
+    // Before the caBundle is mended: who dies in between must not leave a mark that is older than the mending.
+    if record.soaking_since.is_some() && lost {
+        return Step::Write(Change::Unsoak);
+    }
+    let bundle = record.bundle();
+    let unpublished = looks
+        .iter()
+        .zip(held)
+        .position(|(look, held)| !held && matches!(look, Look::Present(_)) && !look.has(&bundle));
+    if let Some(number) = unpublished {
+        return Step::Publish(number);
+    }
+    if staged.is_some() && known {
+        return match Record::age(record.soaking_since, now, lives) {
+            Some(age) if age >= lives.soaked() => Step::Write(Change::Switch),
+            Some(_) => Step::Rest,
+            None => Step::Write(Change::Soak),
+        };
+    }
+    if !record.previous.is_empty() {
+        match Record::age(record.switched_at, now, lives) {
+            Some(age) if age < lives.drained() => {}
+            Some(_) => return Step::Write(Change::Drain),
+            None => return Step::Write(Change::Wait),
+        }
+    }
+    let room = record.previous.len() < CROWDED;
+    if staged.is_none() && room && (record.rotate || due(record, now, lives)) {
+        return Step::Write(Change::Stage);
+    }
+    Step::Rest
+}
+
+/// Whether half of the CA's life is over, or of the life that CAs have by now.
+fn due(record: &Record, now: i64, lives: &Lives) -> bool {
+    let Ok(current) = &record.current else { return false };
+    let half = (current.authority.until - current.authority.from).min(lives.ca + lives.backdate()) / 2;
+    now >= current.authority.from + half
+}
+
+/// The record after a change. `made` is the new CA where one is made; `trusted` are CAs of leaves that may be served by
+/// someone though the Secret knows nothing of them.
+#[must_use]
+pub fn advance(
+    record: Option<&Record>,
+    change: Change,
+    made: Option<Signer>,
+    trusted: &[Authority],
+    now: i64,
+) -> Option<Record> {
+    if change == Change::Create {
+        let current = made?;
+        let previous = retired(trusted.to_vec(), &current, now);
+        let switched_at = (!previous.is_empty()).then_some(now);
+        return Some(Record {
+            current: Ok(current),
+            next: None,
+            previous,
+            generation: 1,
+            soaking_since: None,
+            switched_at,
+            rotate: false,
+        });
+    }
+    let mut record = record?.clone();
+    match change {
+        Change::Create => return None,
+        Change::Stage => {
+            record.next = Some(Ok(made?));
+            record.soaking_since = None;
+            record.rotate = false;
+        }
+        Change::Unstage => {
+            record.next = None;
+            record.soaking_since = None;
+        }
+        Change::Soak => record.soaking_since = Some(now),
+        Change::Unsoak => record.soaking_since = None,
+        Change::Wait => record.switched_at = Some(now),
+        Change::Drain => {
+            record.previous.clear();
+            record.switched_at = None;
+        }
+        Change::Switch | Change::Promote | Change::Replace => {
+            let signer = match made {
+                Some(made) => made,
+                None => record.next.take()?.ok()?,
+            };
+            let mut previous: Vec<Authority> = record.current.iter().map(|s| s.authority.clone()).collect();
+            // What was staged may be in caBundles, but nobody has signed with it.
+            if change.is_emergency() {
+                previous.extend(trusted.iter().cloned());
+            }
+            previous.append(&mut record.previous);
+            record.previous = retired(previous, &signer, now);
+            record.current = Ok(signer);
+            record.next = None;
+            record.soaking_since = None;
+            record.switched_at = Some(now);
+            record.generation = record.generation.saturating_add(1);
+            record.rotate = false;
+        }
+    }
+    Some(record)
+}
+
+/// CAs of the past without repetition, without the present one and without those whose time is over, the last first.
+fn retired(all: Vec<Authority>, signer: &Signer, now: i64) -> Vec<Authority> {
+    let mut kept: Vec<Authority> = Vec::new();
+    for authority in all {
+        let new = authority.pem != signer.authority.pem && kept.iter().all(|k| k.pem != authority.pem);
+        if new && now < authority.until && kept.len() < MAX_PREVIOUS {
+            kept.push(authority);
+        }
+    }
+    kept
+}

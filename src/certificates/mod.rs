@@ -1,0 +1,28 @@
+//! The certificates of `--tls-mode self-managed`, without input and output: what the Secret and the caBundles say, and
+//! what is to be done about it. Who signs, verifies, reads and writes is the shell's (`server::certificates`,
+//! `cluster::certificates`).
+//!
+//! Three things hold whatever happens between two writes (docs/adr/0015-own-certificates.md):
+//!
+//! 1. every leaf that is served chains to a CA in the caBundle of both configurations, as every API server knows them;
+//! 2. at most one CA is current, by compare-and-swap;
+//! 3. a replica is ready only where the first is verified for itself.
+
+mod authority;
+mod der;
+mod drift;
+mod leaf;
+mod lives;
+mod machine;
+#[cfg(test)]
+mod model_tests;
+mod record;
+pub mod secret;
+
+pub use authority::{Authority, NAME};
+pub use der::{Fields, common_name, fields};
+pub use drift::Drift;
+pub use leaf::{Leaf, Reason, due};
+pub use lives::Lives;
+pub use machine::{Change, Look, Step, advance, next};
+pub use record::{Key, Record, Signer};

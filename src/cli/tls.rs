@@ -1,0 +1,209 @@
+//! Flags of `serve` about its certificate.
+
+use crate::certificates::Lives;
+use crate::cluster;
+use crate::cluster::own::Names;
+use crate::server::Certificate;
+use crate::server::certificates::{Clock, Mode, Settings};
+use clap::ValueEnum;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Tls {
+    /// Where the certificate comes from
+    #[arg(long, value_enum, env = "FABRIC_ADMISSION_TLS_MODE", default_value_t = TlsMode::Files)]
+    tls_mode: TlsMode,
+    /// Certificate chain (PEM), with --tls-mode files
+    #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_CERT")]
+    tls_cert: Option<PathBuf>,
+    /// Private key (PEM), with --tls-mode files
+    #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_KEY")]
+    tls_key: Option<PathBuf>,
+    /// Oldest TLS version that is spoken
+    #[arg(long, value_enum, env = "FABRIC_ADMISSION_TLS_MIN_VERSION", default_value_t = TlsVersion::V1_3)]
+    tls_min_version: TlsVersion,
+    /// Seconds between looks at the certificate files
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_TLS_POLL", default_value_t = 10.0, value_parser = super::serve::seconds)]
+    tls_poll: f64,
+    /// Namespace of the Secret and of the Service; without it that of the pod, or of the kubeconfig
+    #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_NAMESPACE", value_parser = name)]
+    tls_namespace: Option<String>,
+    /// Secret; without it fabric-admission-ca (self-managed: our CA) or fabric-admission-tls (cert-manager: the pair)
+    #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_SECRET", value_parser = name)]
+    tls_secret: Option<String>,
+    /// Service by which the API server calls
+    #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_SERVICE", default_value = "fabric-admission", value_parser = name)]
+    tls_service: String,
+    /// Domain of the cluster
+    #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_CLUSTER_DOMAIN", default_value = "cluster.local", value_parser = name)]
+    tls_cluster_domain: String,
+    /// Another DNS name or address for certificates of our own, where the API server calls by URL
+    #[arg(long = "tls-host", value_name = "NAME", env = "FABRIC_ADMISSION_TLS_HOST", value_delimiter = ',')]
+    tls_hosts: Vec<String>,
+    /// MutatingWebhookConfiguration whose caBundle is ours
+    #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_MUTATING", default_value = "pod-fabric-admission", value_parser = name)]
+    tls_mutating: String,
+    /// ValidatingWebhookConfiguration whose caBundle is ours
+    #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_VALIDATING", default_value = "fabric-admission", value_parser = name)]
+    tls_validating: String,
+    /// Life of a CA of our own; the next is staged at half of it
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_CA_LIFE", default_value = "365d", value_parser = duration)]
+    tls_ca_life: i64,
+    /// Life of a certificate of our own; it is renewed at two thirds
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_LEAF_LIFE", default_value = "72h", value_parser = duration)]
+    tls_leaf_life: i64,
+    /// How long the next CA is in every caBundle before it signs
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SOAK", default_value = "10m", value_parser = duration)]
+    tls_soak: i64,
+    /// What clocks of machines may be off
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_CLOCK_SKEW", default_value = "10m", value_parser = duration)]
+    tls_clock_skew: i64,
+    /// Time between looks at the Secret and the caBundles; changes are heard of at once
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_TICK", default_value = "10s", value_parser = duration)]
+    tls_tick: i64,
+    /// How long a caBundle is right before we are ready: API servers see it a moment later
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SETTLE", default_value = "2s", value_parser = duration)]
+    tls_settle: i64,
+    /// For tests: a file with the seconds that the clock for certificates is off
+    #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TEST_CLOCK_OFFSET", hide = true)]
+    tls_test_clock_offset: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TlsMode {
+    /// Made by the server, with a CA of its own in a Secret; it writes the caBundles
+    SelfManaged,
+    /// From the Secret that cert-manager writes; cainjector writes the caBundles
+    CertManager,
+    /// From the files --tls-cert and --tls-key, looked at again every few seconds
+    Files,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TlsVersion {
+    #[value(name = "1.2")]
+    V1_2,
+    #[value(name = "1.3")]
+    V1_3,
+}
+
+/// A name of a Kubernetes object: it becomes a part of a path and of a selector.
+fn name(text: &str) -> Result<String, String> {
+    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
+    if !text.is_empty() && text.len() <= 253 && text.chars().all(legal) {
+        Ok(text.to_owned())
+    } else {
+        Err("a name of a Kubernetes object is expected: lower-case letters, digits, - and .".to_owned())
+    }
+}
+
+/// Seconds, from a number with a unit.
+fn duration(text: &str) -> Result<i64, String> {
+    let expected = || "a duration is expected, such as 90s, 10m, 72h or 365d".to_owned();
+    let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let unit = match unit {
+        "" | "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        _ => return Err(expected()),
+    };
+    digits.parse::<i64>().ok().and_then(|count| count.checked_mul(unit)).ok_or_else(expected)
+}
+
+impl Tls {
+    /// Between two looks at files.
+    pub(super) fn poll(&self) -> Duration {
+        Duration::from_secs_f64(self.tls_poll.max(0.05))
+    }
+
+    /// Whether TLS 1.2 is spoken beside 1.3.
+    pub(super) fn tls12(&self) -> bool {
+        self.tls_min_version == TlsVersion::V1_2
+    }
+
+    fn lives(&self) -> Lives {
+        Lives {
+            ca: self.tls_ca_life,
+            leaf: self.tls_leaf_life,
+            soak: self.tls_soak,
+            skew: self.tls_clock_skew,
+            tick: self.tls_tick,
+            settle: self.tls_settle,
+        }
+    }
+
+    /// Where the certificate comes from.
+    pub(super) fn certificate(
+        &self,
+        kubeconfig: Option<&Path>,
+        runtime: &Runtime,
+    ) -> Result<Certificate, String> {
+        let mode = match self.tls_mode {
+            TlsMode::SelfManaged => Mode::SelfManaged,
+            TlsMode::CertManager => Mode::CertManager,
+            TlsMode::Files => {
+                let (Some(cert), Some(key)) = (self.tls_cert.clone(), self.tls_key.clone()) else {
+                    return Err("--tls-mode files needs --tls-cert and --tls-key".to_owned());
+                };
+                let poll = self.poll();
+                return Ok(Certificate::Files { cert, key, poll });
+            }
+        };
+        let lives = self.lives();
+        lives.check()?;
+        if kubeconfig.is_none() && !cluster::client::in_cluster() {
+            return Err(
+                "this --tls-mode needs an API server: --kubeconfig, or a pod with a service account".into()
+            );
+        }
+        // A client and a connection of its own: a long list of nodes holds up no certificate.
+        let client = runtime
+            .block_on(cluster::client::connect(kubeconfig, None))
+            .map_err(|error| error.to_string())?;
+        let namespace = self.tls_namespace.clone().unwrap_or_else(|| client.default_namespace().to_owned());
+        let secret = self.tls_secret.clone().unwrap_or_else(|| {
+            let tls = if mode == Mode::SelfManaged { "fabric-admission-ca" } else { "fabric-admission-tls" };
+            tls.to_owned()
+        });
+        let service = &self.tls_service;
+        let mut hosts = vec![
+            format!("{service}.{namespace}.svc"),
+            format!("{service}.{namespace}.svc.{}", self.tls_cluster_domain),
+            format!("{service}.{namespace}"),
+            service.clone(),
+        ];
+        hosts.extend(self.tls_hosts.iter().cloned());
+        let names = Names {
+            namespace,
+            secret,
+            mutating: self.tls_mutating.clone(),
+            validating: self.tls_validating.clone(),
+        };
+        let clock = Clock { offset: self.tls_test_clock_offset.clone() };
+        Ok(Certificate::Cluster(Box::new(Settings { client, mode, names, hosts, lives, clock })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_and_names() {
+        for (text, expected) in
+            [("90", Some(90)), ("10m", Some(600)), ("72h", Some(259_200)), ("365d", Some(31_536_000))]
+        {
+            assert_eq!(duration(text).ok(), expected, "{text}");
+        }
+        for text in ["", "h", "-1s", "1.5h", "1w", "99999999999999999999s", "9999999999999999d"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+        assert!(name("fabric-admission.x").is_ok());
+        for text in ["", "a/b", "a%2fb", "A", "a?b", "a b", "a,b"] {
+            assert!(name(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The objects behind our certificate, read and written by name: one Secret, two configurations. Of a configuration
+//! nothing is ever written but its caBundles.
+
+use super::status::Fault;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http_body_util::BodyExt;
+use kube::Client;
+use kube::client::Body;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// Time limit that is asked of a watch, and how long one may say nothing beyond it.
+const WATCH: Duration = Duration::from_secs(240);
+/// Pause before a watch that ended is opened again. Looks go on meanwhile.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// Names of the objects.
+#[derive(Debug, Clone)]
+pub struct Names {
+    /// Namespace of the Secret.
+    pub namespace: String,
+    /// Name of the Secret.
+    pub secret: String,
+    /// Name of the MutatingWebhookConfiguration.
+    pub mutating: String,
+    /// Name of the ValidatingWebhookConfiguration.
+    pub validating: String,
+}
+
+/// One of the two kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Mutating,
+    Validating,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 2] = [Self::Mutating, Self::Validating];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Mutating => "MutatingWebhookConfiguration",
+            Self::Validating => "ValidatingWebhookConfiguration",
+        }
+    }
+
+    fn path(self) -> &'static str {
+        match self {
+            Self::Mutating => "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+            Self::Validating => "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+        }
+    }
+}
+
+/// One of ours, as far as it matters here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Configuration {
+    version: String,
+    pub(crate) webhooks: Vec<Webhook>,
+}
+
+/// One webhook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Webhook {
+    pub(crate) name: String,
+    /// The server name that the API server asks for.
+    pub(crate) host: String,
+    /// The caBundle, decoded; empty where there is none.
+    pub(crate) bundle: Vec<u8>,
+}
+
+impl Configuration {
+    fn of(object: &Value) -> Self {
+        let webhooks =
+            object.get("webhooks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let text = |value: &Value, pointer: &str| {
+            value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let webhooks = webhooks.iter().map(|webhook| Webhook {
+            name: text(webhook, "/name"),
+            host: match text(webhook, "/clientConfig/url") {
+                url if url.is_empty() => {
+                    let part = |name| text(webhook, &format!("/clientConfig/service/{name}"));
+                    format!("{}.{}.svc", part("name"), part("namespace"))
+                }
+                url => host(&url),
+            },
+            bundle: STANDARD.decode(text(webhook, "/clientConfig/caBundle")).unwrap_or_default(),
+        });
+        Self { version: text(object, "/metadata/resourceVersion"), webhooks: webhooks.collect() }
+    }
+
+    /// The one patch that is ever made: each caBundle that differs, under tests that the object is the one that was read
+    /// and its webhooks are where they were.
+    fn patch(&self, bundle: &str) -> Value {
+        let encoded = STANDARD.encode(bundle);
+        let mut patch =
+            vec![json!({"op": "test", "path": "/metadata/resourceVersion", "value": self.version})];
+        for (number, webhook) in self.webhooks.iter().enumerate() {
+            if webhook.bundle != bundle.as_bytes() {
+                let path = |rest: &str| format!("/webhooks/{number}/{rest}");
+                patch.push(json!({"op": "test", "path": path("name"), "value": webhook.name}));
+                patch.push(json!({"op": "add", "path": path("clientConfig/caBundle"), "value": encoded}));
+            }
+        }
+        Value::Array(patch)
+    }
+}
+
+/// The host of a URL, without port and brackets.
+fn host(url: &str) -> String {
+    let parsed = url.parse::<http::Uri>().ok();
+    let host = parsed.as_ref().and_then(http::Uri::host).unwrap_or(url);
+    host.trim_start_matches('[').trim_end_matches(']').to_owned()
+}
+
+/// Calls about our objects.
+#[derive(Clone)]
+pub(crate) struct Objects {
+    pub(crate) client: Client,
+    pub(crate) names: Names,
+}
+
+impl Objects {
+    pub(crate) fn name(&self, kind: Kind) -> &str {
+        match kind {
+            Kind::Mutating => &self.names.mutating,
+            Kind::Validating => &self.names.validating,
+        }
+    }
+
+    fn secrets(&self) -> String {
+        format!("/api/v1/namespaces/{}/secrets", self.names.namespace)
+    }
+
+    async fn call(&self, method: &str, path: &str, kind: &str, body: Option<&Value>) -> Result<Value, Fault> {
+        let bytes = body.map(Value::to_string).unwrap_or_default().into_bytes();
+        let request = http::Request::builder()
+            .method(method)
+            .uri(path)
+            .header(http::header::ACCEPT, "application/json")
+            .header(http::header::CONTENT_TYPE, kind)
+            .body(bytes)
+            .map_err(kube::Error::HttpError)?;
+        Fault::of(self.client.request::<Value>(request)).await
+    }
+
+    async fn get(&self, path: &str) -> Result<Option<Value>, Fault> {
+        match self.call("GET", path, "application/json", None).await {
+            Ok(object) => Ok(Some(object)),
+            Err(fault) if fault.code() == Some(404) => Ok(None),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// The Secret; `None` where it does not exist.
+    pub(crate) async fn secret(&self) -> Result<Option<Value>, Fault> {
+        self.get(&format!("{}/{}", self.secrets(), self.names.secret)).await
+    }
+
+    /// Writes the Secret: over the version that the object was read in, or as a new one. `false`: somebody was faster.
+    pub(crate) async fn write_secret(&self, object: &Value) -> Result<bool, Fault> {
+        let known = object.pointer("/metadata/resourceVersion").is_some();
+        let written = if known {
+            let path = format!("{}/{}", self.secrets(), self.names.secret);
+            self.call("PUT", &path, "application/json", Some(object)).await
+        } else {
+            self.call("POST", &self.secrets(), "application/json", Some(object)).await
+        };
+        match written {
+            Ok(_) => Ok(true),
+            // 409: another version, or it exists. 404: deleted meanwhile.
+            Err(fault) if matches!(fault.code(), Some(409)) || (known && fault.code() == Some(404)) => {
+                Ok(false)
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// A configuration; `None` where it does not exist.
+    pub(crate) async fn configuration(&self, kind: Kind) -> Result<Option<Configuration>, Fault> {
+        let found = self.get(&format!("{}/{}", kind.path(), self.name(kind))).await?;
+        Ok(found.as_ref().map(Configuration::of))
+    }
+
+    /// Writes the caBundles of a configuration as it was read. `false`: it has changed meanwhile.
+    pub(crate) async fn publish(
+        &self,
+        kind: Kind,
+        read: &Configuration,
+        bundle: &str,
+    ) -> Result<bool, Fault> {
+        let path =
+            format!("{}/{}?fieldManager={}", kind.path(), self.name(kind), super::status::FIELD_MANAGER);
+        match self.call("PATCH", &path, "application/json-patch+json", Some(&read.patch(bundle))).await {
+            Ok(_) => Ok(true),
+            // A `test` that fails is 422 (k8s.io/apiserver pkg/endpoints/handlers/patch.go).
+            Err(fault) if matches!(fault.code(), Some(404 | 409 | 422)) => Ok(false),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Tells of every change of the objects, for ever. What has changed is read by whoever is told, so that a watch that
+    /// breaks costs a delay and no truth.
+    pub(crate) async fn follow(&self, changed: &Notify) {
+        let one = |collection: String, name: &str| {
+            let selector: String =
+                form_urlencoded::byte_serialize(format!("metadata.name={name}").as_bytes()).collect();
+            format!("{collection}?watch=true&timeoutSeconds={}&fieldSelector={selector}", WATCH.as_secs())
+        };
+        let [mutating, validating] =
+            Kind::ALL.map(|kind| self.watch(one(kind.path().to_owned(), self.name(kind)), changed));
+        let secret = self.watch(one(self.secrets(), &self.names.secret), changed);
+        tokio::join!(secret, mutating, validating);
+    }
+
+    async fn watch(&self, path: String, changed: &Notify) {
+        loop {
+            let request = http::Request::get(&path)
+                .header(http::header::ACCEPT, "application/json")
+                .body(Body::empty());
+            if let Ok(request) = request
+                && let Ok(Ok(response)) = tokio::time::timeout(super::CALL, self.client.send(request)).await
+                && response.status().is_success()
+            {
+                let mut body = response.into_body();
+                while let Ok(Some(Ok(_))) = tokio::time::timeout(WATCH + super::CALL, body.frame()).await {
+                    changed.notify_one();
+                }
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_touches_bundles_and_nothing_else() {
+        let object = json!({"metadata": {"name": "c", "resourceVersion": "7"}, "webhooks": [
+            {"name": "a.x", "clientConfig": {"service": {"namespace": "n", "name": "s"}, "caBundle": STANDARD.encode("CA")}},
+            {"name": "b.x", "clientConfig": {"url": "https://[::1]:8443/p"}},
+            {"name": "c.x", "clientConfig": {"url": "https://example.com:1/p", "caBundle": STANDARD.encode("old")}}]});
+        let read = Configuration::of(&object);
+        let hosts: Vec<&str> = read.webhooks.iter().map(|w| w.host.as_str()).collect();
+        assert_eq!(hosts, ["s.n.svc", "::1", "example.com"]);
+        let ca = STANDARD.encode("CA");
+        let expected = json!([
+            {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
+            {"op": "test", "path": "/webhooks/1/name", "value": "b.x"},
+            {"op": "add", "path": "/webhooks/1/clientConfig/caBundle", "value": ca},
+            {"op": "test", "path": "/webhooks/2/name", "value": "c.x"},
+            {"op": "add", "path": "/webhooks/2/clientConfig/caBundle", "value": ca}]);
+        assert_eq!(read.patch("CA"), expected);
+        assert_eq!(read.patch("CA").as_array().map(Vec::len), Some(5));
+    }
+}

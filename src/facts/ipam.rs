@@ -1,0 +1,167 @@
+//! Where a network's addresses come from: the `ipam` object of a CNI configuration.
+
+use super::subnet::Subnet;
+use serde_json::{Map, Value};
+
+/// Who hands out addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Allocator {
+    /// host-local: files of one node; nodes know nothing of each other (containernetworking/plugins
+    /// plugins/ipam/host-local).
+    HostLocal,
+    /// static: the addresses that the configuration or the pod names.
+    Static,
+    /// A DHCP server.
+    Dhcp,
+    /// whereabouts: one range for the cluster.
+    Whereabouts,
+    /// nv-ipam: a pool in an object of its own.
+    NvIpam,
+    /// Another plugin.
+    Other,
+}
+
+/// What decisions ask of an `ipam` object. Kept for every network of the cluster, so it stays small.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ipam {
+    /// Who hands out addresses.
+    pub allocator: Allocator,
+    /// Networks that addresses are of, where the configuration says so.
+    pub subnets: Box<[Subnet]>,
+    /// Pool of nv-ipam.
+    pub pool: Option<PoolRef>,
+    /// Whether it brings a default route.
+    pub default_route: bool,
+    /// Whether addresses are written into it, so that every pod gets the same.
+    pub fixed: bool,
+}
+
+/// A pool of nv-ipam by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PoolRef {
+    /// Name; several are separated by a comma in the configuration, of which this is the first.
+    pub name: Box<str>,
+    /// Whether it is a CIDRPool; an IPPool by default.
+    pub cidr: bool,
+}
+
+impl Ipam {
+    /// Reads an `ipam` object; `None` where it has no `type`, which means no addresses.
+    #[must_use]
+    pub fn read(object: &Map<String, Value>) -> Option<Self> {
+        let text = |key: &str| object.get(key).and_then(Value::as_str).filter(|t| !t.is_empty());
+        let allocator = match text("type")? {
+            "host-local" => Allocator::HostLocal,
+            "static" => Allocator::Static,
+            "dhcp" => Allocator::Dhcp,
+            "whereabouts" => Allocator::Whereabouts,
+            "nv-ipam" => Allocator::NvIpam,
+            _ => Allocator::Other,
+        };
+        let mut subnets: Vec<Subnet> = texts(object, allocator).filter_map(|t| Some(range(t)?.1)).collect();
+        subnets.sort_unstable();
+        subnets.dedup();
+        let pool = text("poolName").filter(|_| allocator == Allocator::NvIpam).map(|name| PoolRef {
+            name: name.split(',').next().unwrap_or_default().trim().into(),
+            cidr: text("poolType").is_some_and(|t| t.eq_ignore_ascii_case("cidrpool")),
+        });
+        let fixed = allocator == Allocator::Static && !subnets.is_empty();
+        Some(Self {
+            allocator,
+            subnets: subnets.into(),
+            pool,
+            default_route: default_route(object).is_some(),
+            fixed,
+        })
+    }
+}
+
+/// Index of the first default route among `routes`.
+#[must_use]
+pub fn default_route(ipam: &Map<String, Value>) -> Option<usize> {
+    let routes = ipam.get("routes").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    routes.iter().position(|route| {
+        let to = route.get("dst").and_then(Value::as_str).and_then(Subnet::parse);
+        to.is_some_and(|(_, net)| net.is_default())
+    })
+}
+
+/// The texts that say which addresses there are.
+fn texts<'a>(object: &'a Map<String, Value>, allocator: Allocator) -> Box<dyn Iterator<Item = &'a str> + 'a> {
+    let of = |value: &'a Value, key: &str| value.get(key).and_then(Value::as_str);
+    let list = |key: &str| object.get(key).and_then(Value::as_array).into_iter().flatten();
+    let own = |key: &str| object.get(key).and_then(Value::as_str).into_iter();
+    match allocator {
+        Allocator::HostLocal => {
+            let ranges = list("ranges").filter_map(Value::as_array).flatten();
+            Box::new(own("subnet").chain(ranges.filter_map(move |r| of(r, "subnet"))))
+        }
+        Allocator::Whereabouts => {
+            Box::new(own("range").chain(list("ipRanges").filter_map(move |r| of(r, "range"))))
+        }
+        Allocator::Static => Box::new(list("addresses").filter_map(move |a| of(a, "address"))),
+        Allocator::Dhcp | Allocator::NvIpam | Allocator::Other => Box::new(std::iter::empty()),
+    }
+}
+
+/// `address/prefix`, or `first-last/prefix` as whereabouts has it.
+fn range(text: &str) -> Option<(std::net::IpAddr, Subnet)> {
+    Subnet::parse(text.rsplit_once('-').map_or(text, |(_, last)| last).trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ipam(text: &str) -> Option<Ipam> {
+        Ipam::read(serde_json::from_str::<Value>(text).unwrap().as_object().unwrap())
+    }
+
+    #[test]
+    fn reads_each_allocator() {
+        for (text, allocator, subnets) in [
+            (r#"{"type":"host-local","subnet":"10.1.2.0/24"}"#, Allocator::HostLocal, vec!["10.1.2.0/24"]),
+            (
+                r#"{"type":"host-local","ranges":[[{"subnet":"10.1.0.0/16"},{"subnet":"10.2.0.0/16"}],[{"subnet":"fd00::/64"}]]}"#,
+                Allocator::HostLocal,
+                vec!["10.1.0.0/16", "10.2.0.0/16", "fd00::/64"],
+            ),
+            (r#"{"type":"whereabouts","range":"10.1.2.7/28"}"#, Allocator::Whereabouts, vec!["10.1.2.0/28"]),
+            (
+                r#"{"type":"whereabouts","ipRanges":[{"range":"10.1.2.5-10.1.2.9/24"}]}"#,
+                Allocator::Whereabouts,
+                vec!["10.1.2.0/24"],
+            ),
+            (
+                r#"{"type":"static","addresses":[{"address":"10.1.2.3/24"}]}"#,
+                Allocator::Static,
+                vec!["10.1.2.0/24"],
+            ),
+            (r#"{"type":"nv-ipam","poolName":"p"}"#, Allocator::NvIpam, vec![]),
+            (r#"{"type":"dhcp"}"#, Allocator::Dhcp, vec![]),
+            (r#"{"type":"spiderpool","subnet":"10.0.0.0/8"}"#, Allocator::Other, vec![]),
+        ] {
+            let found = ipam(text).unwrap();
+            let shown: Vec<String> = found.subnets.iter().map(ToString::to_string).collect();
+            assert_eq!(
+                (found.allocator, shown),
+                (allocator, subnets.iter().map(ToString::to_string).collect())
+            );
+            assert_eq!(found.fixed, allocator == Allocator::Static);
+        }
+        assert_eq!(ipam("{}"), None);
+        assert_eq!(ipam(r#"{"type":""}"#), None);
+    }
+
+    #[test]
+    fn reads_pools_and_routes() {
+        let pool =
+            ipam(r#"{"type":"nv-ipam","poolName":"a,b","poolType":"cidrpool"}"#).unwrap().pool.unwrap();
+        assert_eq!((&*pool.name, pool.cidr), ("a", true));
+        assert!(!ipam(r#"{"type":"nv-ipam","poolName":"a"}"#).unwrap().pool.unwrap().cidr);
+        let routed = ipam(r#"{"type":"dhcp","routes":[{"dst":"10.0.0.0/8"},{"dst":"0.0.0.0/0"}]}"#).unwrap();
+        assert!(routed.default_route);
+        assert!(!ipam(r#"{"type":"dhcp","routes":[{"dst":"10.0.0.0/8"}]}"#).unwrap().default_route);
+        assert!(!ipam(r#"{"type":"static"}"#).unwrap().fixed);
+    }
+}

@@ -1,0 +1,199 @@
+//! What an element of the networks annotation's JSON form asks of its network, beyond a name and an interface
+//! (k8snetworkplumbingwg/multus-cni pkg/types/types.go, NetworkSelectionElement).
+
+use super::AnnotationError;
+use crate::facts::subnet::Subnet;
+use crate::pod::decode::{Pairs, Text};
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// Keys that Multus reads, and `ipam-claim-reference`, which OVN-Kubernetes reads from the same text.
+pub const KEYS: [&str; 13] = [
+    "name",
+    "namespace",
+    "ips",
+    "mac",
+    "infiniband-guid",
+    "interface",
+    "interfaceRequest",
+    "portMappings",
+    "bandwidth",
+    "deviceID",
+    "cni-args",
+    "default-route",
+    "ipam-claim-reference",
+];
+
+/// Requests of one element.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Requests<'a> {
+    /// Addresses, each with or without a prefix; checked.
+    pub ips: Vec<Cow<'a, str>>,
+    /// Hardware address.
+    pub mac: Option<Cow<'a, str>>,
+    /// GUID of an InfiniBand port.
+    pub guid: Option<Cow<'a, str>>,
+    /// Device that is named outright.
+    pub device: Option<Cow<'a, str>>,
+    /// Gateways of the pod's default route.
+    pub default_routes: Vec<IpAddr>,
+    /// Keys that nothing reads.
+    pub unknown: Vec<String>,
+}
+
+type Element<'a> = Pairs<'a, Option<&'a RawValue>>;
+
+/// Reads the requests of an element; `None` where it makes none.
+///
+/// # Errors
+/// [`AnnotationError`] for a value that Multus refuses.
+pub(super) fn read<'a>(
+    item: &Element<'a>,
+    index: usize,
+) -> Result<Option<Box<Requests<'a>>>, AnnotationError> {
+    let mut found = Requests::default();
+    for (key, raw) in item.iter() {
+        // Go's decoder matches keys whatever their case, and takes the last of several.
+        let Some(known) = KEYS.into_iter().find(|k| k.eq_ignore_ascii_case(key)) else {
+            found.unknown.push(key.to_owned());
+            continue;
+        };
+        let Some(raw) = raw.map(RawValue::get) else { continue };
+        let wrong = |expected| AnnotationError::BadValue { index, key: known, value: shorten(raw), expected };
+        let text = || -> Result<Option<Cow<'a, str>>, AnnotationError> {
+            let text: Text<'a> = serde_json::from_str(raw).map_err(|_| wrong("text"))?;
+            Ok(Some(text.0).filter(|t| !t.is_empty()))
+        };
+        match known {
+            "ips" => {
+                let list: Vec<Option<Text<'a>>> =
+                    serde_json::from_str(raw).map_err(|_| wrong("a list of addresses"))?;
+                found.ips = list.into_iter().map(|t| t.unwrap_or_default().0).collect();
+                if !found.ips.iter().all(|ip| is_address(ip)) {
+                    return Err(wrong("addresses, with or without a prefix"));
+                }
+            }
+            "mac" => found.mac = text()?.map(|t| hardware(t, || wrong("a hardware address"))).transpose()?,
+            "infiniband-guid" => {
+                found.guid = text()?.map(|t| hardware(t, || wrong("a GUID of 8 octets"))).transpose()?;
+            }
+            "deviceID" => found.device = text()?,
+            "default-route" => {
+                let list: Vec<Option<Text<'a>>> =
+                    serde_json::from_str(raw).map_err(|_| wrong("a list of gateways"))?;
+                let routes = list.iter().flatten().filter(|t| !t.is_empty()).map(|t| t.parse());
+                found.default_routes =
+                    routes.collect::<Result<_, _>>().map_err(|_| wrong("addresses of gateways"))?;
+            }
+            "cni-args" => {
+                let _: BTreeMap<String, IgnoredAny> =
+                    serde_json::from_str(raw).map_err(|_| wrong("an object"))?;
+            }
+            // Names were read before; of the rest nothing is decided.
+            _ => {}
+        }
+    }
+    Ok((found != Requests::default()).then(|| Box::new(found)))
+}
+
+fn hardware<'a>(
+    text: Cow<'a, str>,
+    wrong: impl FnOnce() -> AnnotationError,
+) -> Result<Cow<'a, str>, AnnotationError> {
+    if octets(&text).is_some() { Ok(text) } else { Err(wrong()) }
+}
+
+fn is_address(text: &str) -> bool {
+    if text.contains('/') { Subnet::parse(text).is_some() } else { text.parse::<IpAddr>().is_ok() }
+}
+
+/// Octets of a hardware address, as Go's `net.ParseMAC` reads it: 6, 8 or 20 of them, in pairs of digits between `:` or
+/// `-`, or in fours between `.`.
+#[must_use]
+pub fn octets(text: &str) -> Option<usize> {
+    let separator = text.chars().find(|c| !c.is_ascii_hexdigit())?;
+    let size = match separator {
+        ':' | '-' => 2,
+        '.' => 4,
+        _ => return None,
+    };
+    let mut parts = 0;
+    for part in text.split(separator) {
+        if part.len() != size || !part.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return None;
+        }
+        parts += 1;
+    }
+    let octets = parts * size / 2;
+    matches!(octets, 6 | 8 | 20).then_some(octets)
+}
+
+fn shorten(value: &str) -> String {
+    super::annotation::shorten(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::multus::parse;
+
+    fn requests(element: &str) -> Option<Requests<'static>> {
+        let text: &'static str = format!("[{{\"name\":\"a\",{element}}}]").leak();
+        parse(text).unwrap().items.remove(0).requests.map(|r| *r)
+    }
+
+    #[test]
+    fn reads_what_is_asked() {
+        assert_eq!(requests(r#""namespace":"b","interface":"x","bandwidth":{}"#), None);
+        assert_eq!(requests(r#""ips":null,"mac":"","cni-args":null"#), None);
+        let asked = requests(
+            r#""IPs":["10.0.0.1/24","fd00::1"],"mac":"02:00:00:00:00:01","infiniband-guid":"02-00-00-00-00-00-00-01",
+               "deviceID":"0000:01:00.1","default-route":["10.0.0.254"],"gateway":["10.0.0.1"]"#,
+        )
+        .unwrap();
+        assert_eq!(asked.ips, ["10.0.0.1/24", "fd00::1"]);
+        assert!(asked.mac.is_some() && asked.guid.is_some() && asked.device.is_some());
+        assert_eq!(asked.default_routes, ["10.0.0.254".parse::<IpAddr>().unwrap()]);
+        assert_eq!(asked.unknown, ["gateway"]);
+    }
+
+    #[test]
+    fn refuses_values_that_multus_refuses() {
+        for element in [
+            r#""ips":"10.0.0.1""#,
+            r#""ips":["10.0.0.256"]"#,
+            r#""ips":["10.0.0.1/33"]"#,
+            r#""ips":[null]"#,
+            r#""mac":"02:00:00:00:00""#,
+            r#""mac":7"#,
+            r#""infiniband-guid":"0x1""#,
+            r#""default-route":"10.0.0.1""#,
+            r#""default-route":["gateway"]"#,
+            r#""cni-args":[]"#,
+        ] {
+            let text = format!("[{{\"name\":\"a\",{element}}}]");
+            let error = parse(&text).unwrap_err();
+            assert!(matches!(error, AnnotationError::BadValue { index: 1, .. }), "{element}: {error}");
+        }
+    }
+
+    #[test]
+    fn counts_octets_as_go_does() {
+        for (text, count) in [
+            ("00:00:5e:00:53:01", Some(6)),
+            ("02-00-5E-10-00-00-00-01", Some(8)),
+            ("0000.5e00.5301", Some(6)),
+            ("0200.5e10.0000.0001", Some(8)),
+            ("00:00:00:00", None),
+            ("00:00:5e:00:53:0g", None),
+            ("00-00:5e:00:53:01", None),
+            ("000000000001", None),
+            ("", None),
+        ] {
+            assert_eq!(octets(text), count, "{text}");
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The rules that one object shows, as ValidatingAdmissionPolicies with their bindings
+//! (`admissionregistration.k8s.io/v1`): what is left of us while we are down. The API server judges them by itself.
+
+use crate::pod::Accelerators;
+use crate::rules::cel::{self, Cel, Check, NAMES_RDMA, OBJECT_VARIABLES, POD_VARIABLES};
+use crate::rules::{Meta, Rule, Severity, Waiver};
+use crate::snapshot::Mode;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Namespaces that are never ours, whatever their labels; as in deploy/base/webhooks.yaml.
+const NEVER: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "fabric-admission"];
+/// `metadata.labels` of everything that is made here, so that it can be deleted together.
+const PART: (&str, &str) = ("app.kubernetes.io/part-of", "fabric-admission");
+
+/// What is chosen for the policies as a whole.
+#[derive(Debug, Clone, Copy)]
+pub struct Choice<'a> {
+    /// What puts a pod in scope.
+    pub accelerators: &'a Accelerators,
+    /// Whether errors of network objects deny.
+    pub network_objects: Mode,
+}
+
+/// Policies and bindings of some rules, those of one rule beside each other.
+#[must_use]
+pub fn policies(rules: &[&dyn Rule], choice: Choice<'_>) -> Vec<Value> {
+    let mut out = Vec::new();
+    for rule in rules {
+        let Some(cel) = rule.cel() else { continue };
+        for severity in [Severity::Error, Severity::Warning] {
+            let checks: Vec<&Check> = cel.checks.iter().filter(|c| c.severity == severity).collect();
+            if !checks.is_empty() {
+                one(rule.meta(), &cel, &checks, severity, choice, &mut out);
+            }
+        }
+    }
+    out
+}
+
+fn one(
+    meta: &Meta,
+    cel: &Cel,
+    checks: &[&Check],
+    severity: Severity,
+    choice: Choice<'_>,
+    out: &mut Vec<Value>,
+) {
+    let pods = meta.kinds.is_empty();
+    let stem = match severity == meta.severity {
+        true => meta.id.to_lowercase(),
+        false => format!("{}-{severity}", meta.id.to_lowercase()),
+    };
+    let name = format!("{stem}.fabric-admission.dev");
+    let known = if pods { POD_VARIABLES } else { OBJECT_VARIABLES };
+    let known = known.iter().map(|(name, text)| (*name, *text));
+    let own = cel.variables.iter().map(|(name, text)| (*name, &**text));
+    let mut variables: Vec<(String, String)> =
+        known.chain(own).map(|(name, text)| (name.to_owned(), fill(text, choice.accelerators))).collect();
+    if !pods {
+        let old: Vec<_> =
+            variables.iter().map(|(name, text)| (format!("{name}Before"), before(text))).collect();
+        variables.extend(old);
+    }
+    let validations: Vec<Map<String, Value>> =
+        checks.iter().map(|check| validation(meta, check, choice.accelerators)).collect();
+    let variables: Vec<Value> = used(&variables, &validations)
+        .into_iter()
+        .map(|(name, expression)| json!({"name": name, "expression": expression}))
+        .collect();
+    let spec = json!({
+        "failurePolicy": "Ignore",
+        "matchConstraints": {"resourceRules": resources(meta)},
+        "matchConditions": conditions(meta, pods),
+        "variables": variables,
+        "validations": validations,
+    });
+    let beyond = cel.beyond.map(|b| ("fabric-admission.dev/beyond", b));
+    let annotations = [("fabric-admission.dev/summary", meta.summary)].into_iter().chain(beyond);
+    out.push(object("ValidatingAdmissionPolicy", &name, annotations.collect(), spec));
+    let modes: &[Mode] = if pods { &[Mode::Enforce, Mode::Audit] } else { &[choice.network_objects] };
+    for mode in modes {
+        let word = if *mode == Mode::Enforce { "enforce" } else { "audit" };
+        let actions = match (mode, severity) {
+            (Mode::Enforce, Severity::Error) => json!(["Deny"]),
+            _ => json!(["Warn", "Audit"]),
+        };
+        let ours = json!({"key": "fabric-admission.dev/mode", "operator": "In", "values": [word]});
+        let never = json!({"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": NEVER});
+        let expressions = if pods { vec![ours, never] } else { vec![never] };
+        let spec = json!({
+            "policyName": name,
+            "validationActions": actions,
+            "matchResources": {"namespaceSelector": {"matchExpressions": expressions}},
+        });
+        let name = format!("{stem}.{word}.fabric-admission.dev");
+        out.push(object("ValidatingAdmissionPolicyBinding", &name, BTreeMap::new(), spec));
+    }
+}
+
+/// An expression with what is the same in many filled in.
+fn fill(text: &str, accelerators: &Accelerators) -> String {
+    text.replace("{accelerated}", &cel::asks(&accelerators.cel()))
+        .replace("{rdma}", &cel::asks(NAMES_RDMA))
+        .replace("{accelerator}", &accelerators.cel())
+        .replace("{whole}", &accelerators.cel_whole())
+}
+
+fn validation(meta: &Meta, check: &Check, accelerators: &Accelerators) -> Map<String, Value> {
+    let wrong = fill(&check.wrong, accelerators);
+    let expression = match meta.kinds.is_empty() {
+        true => format!("!variables.inScope || !({wrong})"),
+        // An update is refused for what it brings, not for what was there already.
+        false => format!("!({wrong}) ||\nrequest.operation == 'UPDATE' && ({})", before(&wrong)),
+    };
+    let message = format!("{} {}", meta.id, check.message);
+    let named = check.names.map(|list| {
+        // No longer a list than a person reads, nor a message than the API server takes.
+        let some = format!(
+            "(variables.{list}.size() > 8 ? variables.{list}.slice(0, 8) : variables.{list}).join(', ')"
+        );
+        format!("{} +\n{some} + ')'", cel::literal(&format!("{message} (")))
+    });
+    let mut out = Map::new();
+    out.insert("expression".to_owned(), expression.into());
+    out.insert("message".to_owned(), message.into());
+    if let Some(named) = named {
+        out.insert("messageExpression".to_owned(), named.into());
+    }
+    out
+}
+
+/// A policy or a binding.
+pub(super) fn object(kind: &str, name: &str, annotations: BTreeMap<&str, &str>, spec: Value) -> Value {
+    let (key, value) = PART;
+    let mut metadata = Map::new();
+    metadata.insert("name".to_owned(), name.into());
+    metadata.insert("labels".to_owned(), json!({key: value}));
+    if !annotations.is_empty() {
+        metadata.insert("annotations".to_owned(), json!(annotations));
+    }
+    json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": metadata, "spec": spec})
+}
+
+/// An expression on the object as it was.
+fn before(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("object.").into_iter().chain(rest.find("variables.")).min() {
+        let (head, tail) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        out.push_str(head);
+        if let Some(tail) = tail.strip_prefix("object.") {
+            out.push_str("oldObject.");
+            rest = tail;
+        } else {
+            let tail = tail.strip_prefix("variables.").unwrap_or(tail);
+            let end = tail.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(tail.len());
+            let (name, tail) = tail.split_at_checked(end).unwrap_or((tail, ""));
+            out.push_str(&format!("variables.{name}Before"));
+            rest = tail;
+        }
+    }
+    out + rest
+}
+
+/// The variables that the validations need, in their order.
+fn used(variables: &[(String, String)], validations: &[Map<String, Value>]) -> Vec<(String, String)> {
+    let names = |text: &str, name: &str| {
+        let whole = |(at, found): (usize, &str)| {
+            let next = text.get(at + found.len()..).and_then(|t| t.chars().next());
+            !next.is_some_and(|c| c.is_ascii_alphanumeric())
+        };
+        text.match_indices(&format!("variables.{name}")).any(whole)
+    };
+    let mut texts: Vec<&str> = Vec::new();
+    for validation in validations {
+        let keys = ["expression", "messageExpression"];
+        texts.extend(keys.iter().filter_map(|key| validation.get(*key).and_then(Value::as_str)));
+    }
+    let mut kept = Vec::new();
+    // What a variable uses stands before it.
+    for variable in variables.iter().rev() {
+        if texts.iter().any(|text| names(text, &variable.0)) {
+            texts.push(&variable.1);
+            kept.push(variable.clone());
+        }
+    }
+    kept.reverse();
+    kept
+}
+
+/// The annotation that sets a rule aside is believed: whether the profile allows it is not known here, and the webhook
+/// that knows refuses it. Nobody mends an object that goes away, and metadata alone is not judged.
+fn conditions(meta: &Meta, pods: bool) -> Vec<Value> {
+    let mut out = Vec::new();
+    if meta.waiver == Waiver::Allowed {
+        let key = cel::literal(&format!("fabric-admission.dev/ignore.{}", meta.id));
+        let text = format!(
+            "!has(object.metadata.annotations) || !({key} in object.metadata.annotations) ||\nobject.metadata.annotations[{key}].trim() == ''"
+        );
+        out.push(json!({"name": "not-set-aside", "expression": text}));
+    }
+    if !pods {
+        out.push(json!({"name": "not-going-away", "expression": "!has(object.metadata.deletionTimestamp)"}));
+        out.push(json!({
+            "name": "spec-has-changed",
+            "expression": "request.operation == 'CREATE' || !has(object.spec) || !has(oldObject.spec) || object.spec != oldObject.spec",
+        }));
+    }
+    out
+}
+
+/// What the API server is to ask about.
+fn resources(meta: &Meta) -> Vec<Value> {
+    if meta.kinds.is_empty() {
+        return vec![resource("", "v1", &["CREATE"], &["pods"])];
+    }
+    let kinds = meta.kinds.iter().filter_map(|(group, kind)| Some((group, served(group, kind)?)));
+    kinds
+        .map(|(group, (version, plural))| resource(group, version, &["CREATE", "UPDATE"], &[&plural]))
+        .collect()
+}
+
+pub(super) fn resource(group: &str, version: &str, operations: &[&str], resources: &[&str]) -> Value {
+    json!({"apiGroups": [group], "apiVersions": [version], "operations": operations, "resources": resources})
+}
+
+/// Version and name in paths of a kind.
+fn served(group: &str, kind: &str) -> Option<(&'static str, String)> {
+    let version = match group {
+        "k8s.cni.cncf.io" => return Some(("v1", "network-attachment-definitions".to_owned())),
+        "" | "sriovnetwork.openshift.io" => "v1",
+        "mellanox.com" | "fabric-admission.dev" => "v1alpha1",
+        _ => return None,
+    };
+    let lower = kind.to_lowercase();
+    Some((version, lower.strip_suffix('y').map_or_else(|| format!("{lower}s"), |stem| format!("{stem}ies"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expressions_on_the_object_as_it_was() {
+        assert_eq!(
+            before("object.spec.a == 1 && variables.spec.b in [object.x] && variables.list.exists(v, v > 0)"),
+            "oldObject.spec.a == 1 && variables.specBefore.b in [oldObject.x] && variables.listBefore.exists(v, v > 0)"
+        );
+    }
+
+    #[test]
+    fn plurals() {
+        let plural = |kind| served("mellanox.com", kind).map(|(_, plural)| plural);
+        assert_eq!(plural("NicClusterPolicy").as_deref(), Some("nicclusterpolicies"));
+        assert_eq!(plural("MacvlanNetwork").as_deref(), Some("macvlannetworks"));
+    }
+
+    #[test]
+    fn only_variables_that_are_used() {
+        let all =
+            [("a", "1"), ("b", "variables.a + 1"), ("bc", "2")].map(|(n, t)| (n.to_owned(), t.to_owned()));
+        let kept = |text: &str| {
+            let kept = used(&all, &[Map::from_iter([("expression".to_owned(), json!(text))])]);
+            kept.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(kept("variables.b == 1"), "a b");
+        assert_eq!(kept("variables.bc == 1"), "bc");
+    }
+}

@@ -1,0 +1,98 @@
+//! Rules in CEL, for ValidatingAdmissionPolicies: what the API server can judge by itself while we are away.
+//!
+//! An expression sees one object, and no profile, network or node. So the CEL form of a rule may say less than the rule,
+//! and must never say more. By the time policies are asked the API server has validated the object (k8s.io/apiserver
+//! pkg/registry/generic/registry/store.go, Create): quantities are right, and what must be there is.
+
+use super::Severity;
+use std::borrow::Cow;
+
+/// A rule, or the part of it that one object shows.
+#[derive(Debug)]
+pub struct Cel {
+    /// Values of the rule's own, by name, in the order in which they use each other.
+    pub variables: Vec<(&'static str, Cow<'static, str>)>,
+    /// What it finds.
+    pub checks: Vec<Check>,
+    /// What the rule knows beyond that; `None` where the two are the same.
+    pub beyond: Option<&'static str>,
+}
+
+/// A finding.
+#[derive(Debug)]
+pub struct Check {
+    /// How bad it is.
+    pub severity: Severity,
+    /// Is true where the object is wrong.
+    pub wrong: Cow<'static, str>,
+    /// What is wrong and what to do: one line, without the rule's id.
+    pub message: &'static str,
+    /// A variable that lists the names of what is wrong, such as containers.
+    pub names: Option<&'static str>,
+}
+
+/// What expressions on pods have at hand. Only those that are used are rendered.
+pub const POD_VARIABLES: &[(&str, &str)] = &[
+    ("annotations", "has(object.metadata.annotations) ? object.metadata.annotations : {}"),
+    ("containers", "object.spec.?containers.orValue([])"),
+    ("initContainers", "object.spec.?initContainers.orValue([])"),
+    ("volumes", "object.spec.?volumes.orValue([])"),
+    ("accelerated", "variables.containers.filter(c, {accelerated})"),
+    (
+        "inScope",
+        "variables.accelerated.size() > 0 || 'fabric-admission.dev/profile' in variables.annotations ||\n\
+         variables.initContainers.exists(c, {accelerated})",
+    ),
+    ("rdma", "variables.containers.filter(c, {rdma})"),
+];
+
+/// The same on objects of other kinds. An object without a `spec` has an empty one.
+pub const OBJECT_VARIABLES: &[(&str, &str)] = &[
+    ("annotations", "has(object.metadata.annotations) ? object.metadata.annotations : {}"),
+    ("spec", "has(object.spec) && type(object.spec) == map ? object.spec : {}"),
+];
+
+/// Whether container `c` asks for a resource whose name, `k`, a condition holds of. Requests of extended resources have a
+/// limit, which the API server sees to.
+#[must_use]
+pub fn asks(condition: &str) -> String {
+    format!(
+        "c.?resources.?limits.orValue({{}}).exists(k, ({condition}) && quantity(string(c.resources.limits[k])).isGreaterThan(quantity('0')))"
+    )
+}
+
+/// Whether `k` is a resource whose name speaks of RDMA, as `names_rdma` reads it.
+pub const NAMES_RDMA: &str = "k.startsWith('rdma/') || k.matches('^[^/]+/([^/]*[^A-Za-z0-9])?(rdma[0-9]*|roce|hca)([^A-Za-z0-9].*)?$')";
+
+/// A text as a CEL literal.
+#[must_use]
+pub fn literal(text: &str) -> String {
+    let mut out = String::from("'");
+    for c in text.chars() {
+        match c {
+            '\'' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
+}
+
+/// A list of literals.
+#[must_use]
+pub fn literals<T: AsRef<str>>(texts: &[T]) -> String {
+    let texts: Vec<String> = texts.iter().map(|t| literal(t.as_ref())).collect();
+    format!("[{}]", texts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_and_control_characters_are_escaped() {
+        assert_eq!(literal("a'b\\c\n"), r"'a\'b\\c\u000a'");
+        assert_eq!(literals(&["x", "y"]), "['x', 'y']");
+    }
+}

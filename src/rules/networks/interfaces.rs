@@ -1,0 +1,146 @@
+//! FAB105: two attachments of a pod under one interface name.
+
+use super::annotation::annotation_path;
+use super::annotation::{CEL_NETWORKS, short_form};
+use crate::rules::cel::{self, Cel, Check};
+use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
+use crate::text::printable;
+use std::collections::HashMap;
+
+/// FAB105.
+pub(super) struct Interfaces;
+
+static INTERFACES: Meta = Meta {
+    id: "FAB105",
+    severity: Severity::Error,
+    summary: "two networks of a pod under one interface name",
+    what: "Compares the interfaces that the networks annotation asks for with each other, with `eth0` and `lo`, which the \
+           pod has already, and with `netN`, which Multus gives to the N-th network where it asks for none.",
+    why: "The second CNI plugin cannot give its interface a name that is taken (`container veth name provided (net1) \
+          already exists`, `file exists`); the sandbox fails and is tried again for ever: the pod stays in \
+          ContainerCreating.",
+    fix: "Give every network an interface of its own, such as `rail0`, `rail1`.",
+    bad: r"apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  annotations:
+    k8s.v1.cni.cncf.io/networks: rail-a, rail-b@net1   # net1 is the first one's by its place
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources: {limits: {nvidia.com/gpu: 1}}
+",
+    good: r"apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+  annotations:
+    k8s.v1.cni.cncf.io/networks: rail-a@rail0, rail-b@rail1
+spec:
+  containers:
+  - name: trainer
+    image: example.com/trainer:1
+    resources: {limits: {nvidia.com/gpu: 1}}
+",
+    sources: &[
+        "k8snetworkplumbingwg/multus-cni pkg/multus/multus.go (getIfname)",
+        "containernetworking/plugins pkg/ip/link_linux.go",
+    ],
+    since: "0.1.0",
+    kinds: &[],
+    also: &["ANN-005"],
+    waiver: Waiver::Allowed,
+};
+
+impl Rule for Interfaces {
+    fn meta(&self) -> &'static Meta {
+        &INTERFACES
+    }
+    fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        // Nothing is attached to a pod of the host's network; FAB102 says so.
+        let Some(Ok(networks)) = context.final_networks.filter(|_| !context.pod().host_network()) else {
+            return;
+        };
+        let items = || networks.items.iter().enumerate().map(|(i, item)| (i + 1, item));
+        let mut first: HashMap<&str, usize> = HashMap::new();
+        for (place, item) in items() {
+            let Some(name) = item.interface.as_deref() else { continue };
+            let network = printable(&item.name, 100);
+            let fix = "give every network an interface of its own, such as rail0, rail1";
+            if matches!(name, "eth0" | "lo") {
+                findings.add(
+                    annotation_path(),
+                    format!("item {place} ({network}) asks for interface {name}, which the pod has already"),
+                    fix,
+                );
+            } else if let Some(other) = first.get(name) {
+                findings.add(
+                    annotation_path(),
+                    format!("items {other} and {place} ({network}) both ask for interface {name}"),
+                    fix,
+                );
+            } else {
+                first.insert(name, place);
+            }
+        }
+        for (place, item) in items().filter(|(_, item)| item.interface.is_none() && !first.is_empty()) {
+            if let Some(other) = first.get(format!("net{place}").as_str()) {
+                findings.add(
+                    annotation_path(),
+                    format!(
+                        "item {other} asks for interface net{place}, which item {place} ({}) gets by its place",
+                        printable(&item.name, 100)
+                    ),
+                    "name the interfaces of all networks, or of none",
+                );
+            }
+        }
+    }
+    fn cel(&self) -> Option<Cel> {
+        let items = format!(
+            "!object.spec.?hostNetwork.orValue(false) && variables.networks.matches({}) ?\n\
+             variables.networks.split(',') : []",
+            cel::literal(&short_form())
+        );
+        let interfaces = "variables.items.filter(i, i.contains('@')).map(i, i.split('@')[1].trim())";
+        // Each beside each: no longer a list than CEL may walk.
+        let twice = "variables.interfaces.size() <= 100 && variables.interfaces.exists(i,\n\
+                     variables.interfaces.filter(j, j == i).size() > 1)";
+        // The first item is net1, unless it says otherwise.
+        let by_place = "variables.items.exists(i, i.matches('@net[1-9][0-9]{0,2}[ ]*$') &&\n\
+                        int(i.split('@net')[1].trim()) <= variables.items.size() &&\n\
+                        !variables.items[int(i.split('@net')[1].trim()) - 1].contains('@'))";
+        let check = |wrong: &'static str, message| Check {
+            severity: Severity::Error,
+            wrong: wrong.into(),
+            message,
+            names: None,
+        };
+        Some(Cel {
+            variables: vec![
+                ("networks", CEL_NETWORKS.into()),
+                ("items", items.into()),
+                ("interfaces", interfaces.into()),
+            ],
+            checks: vec![
+                check(
+                    "variables.interfaces.exists(i, i in ['eth0', 'lo'])",
+                    "a network asks for interface eth0 or lo, which the pod has already; give every network an \
+                     interface of its own, such as rail0, rail1",
+                ),
+                check(
+                    twice,
+                    "two networks ask for one interface; give every network an interface of its own, such as rail0, rail1",
+                ),
+                check(
+                    by_place,
+                    "a network asks for an interface that another one gets by its place; name the interfaces of all \
+                     networks, or of none",
+                ),
+            ],
+            beyond: Some("JSON lists, and more than 100 networks"),
+        })
+    }
+}

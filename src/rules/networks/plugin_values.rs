@@ -1,0 +1,165 @@
+//! FAB112: values that the SR-IOV plugins refuse.
+
+use super::network::{Definition, Plugin};
+use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
+use crate::text::printable;
+use serde_json::Value;
+
+/// FAB112.
+pub(super) struct PluginValues;
+
+static PLUGIN_VALUES: Meta = Meta {
+    id: "FAB112",
+    severity: Severity::Error,
+    summary: "a value that sriov, ib-sriov or ib-kubernetes refuses",
+    what: "For `sriov`: `vlan` within 0 to 4094; `vlanQoS` and `vlanProto: 802.1ad` only with a VLAN; `vlanProto` \
+           `802.1q` or `802.1ad`; `spoofchk` and `trust` `on` or `off`. For both plugins: `link_state` `auto`, `enable` or \
+           `disable`. For ib-sriov, as warnings: a `pkey` that is no hexadecimal number up to `0x7fff`, and one without \
+           `ibKubernetesEnabled`, which nobody reads then.",
+    why: "The attachment fails (`vlan id … invalid`, `non-zero vlan id must be configured to set vlan QoS`), and the pods \
+          stay in ContainerCreating. A pkey that ib-kubernetes cannot read leaves the port without its partition.",
+    fix: "Write a value that the plugin takes.",
+    bad: r#"apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata:
+  name: rdma-net
+  annotations: {k8s.v1.cni.cncf.io/resourceName: nvidia.com/rdma_vf}
+spec:
+  config: '{"type": "sriov", "vlanQoS": 3, "ipam": {"type": "nv-ipam", "poolName": "rdma"}}'
+"#,
+    good: r#"apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata:
+  name: rdma-net
+  annotations: {k8s.v1.cni.cncf.io/resourceName: nvidia.com/rdma_vf}
+spec:
+  config: '{"type": "sriov", "vlan": 100, "vlanQoS": 3, "ipam": {"type": "nv-ipam", "poolName": "rdma"}}'
+"#,
+    sources: &[
+        "k8snetworkplumbingwg/sriov-cni pkg/config/config.go",
+        "k8snetworkplumbingwg/ib-sriov-cni pkg/config/config.go",
+        "Mellanox/ib-kubernetes pkg/utils/utils.go (ParsePKey)",
+    ],
+    since: "0.1.0",
+    kinds: &[("k8s.cni.cncf.io", "NetworkAttachmentDefinition")],
+    also: &["NAD-009", "NAD-016"],
+    waiver: Waiver::Allowed,
+};
+
+/// A fault: key, what is wrong, what to write.
+type Fault = (&'static str, String, &'static str);
+
+impl Rule for PluginValues {
+    fn meta(&self) -> &'static Meta {
+        &PLUGIN_VALUES
+    }
+    fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+        let Some(definition) = Definition::read(context) else { return };
+        for plugin in definition.plugins() {
+            let (severity, faults) = match plugin.cni_type {
+                "sriov" => (Severity::Error, sriov(&plugin)),
+                "ib-sriov" => (Severity::Error, words(&plugin)),
+                _ => continue,
+            };
+            let of_pkey = if plugin.cni_type == "ib-sriov" { pkey(&plugin) } else { None };
+            let all =
+                faults.into_iter().map(|f| (severity, f)).chain(of_pkey.map(|f| (Severity::Warning, f)));
+            for (severity, (key, message, fix)) in all {
+                definition.tell(findings, severity, &format!("{}/{key}", plugin.pointer), message, fix);
+            }
+        }
+    }
+}
+
+/// `null` and a missing key are one to Go's decoder.
+fn present<'a>(plugin: &Plugin<'a>, key: &str) -> Option<&'a Value> {
+    plugin.object.get(key).filter(|v| !v.is_null())
+}
+
+fn sriov(plugin: &Plugin<'_>) -> Vec<Fault> {
+    let number = |key: &str| present(plugin, key).and_then(Value::as_i64);
+    let vlan = number("vlan");
+    let mut faults = words(plugin);
+    if let Some(n) = vlan.filter(|n| !(0..=4094).contains(n)) {
+        faults.push(("vlan", format!("vlan {n}: sriov takes 0 to 4094"), "write an id within 0 to 4094"));
+    }
+    let tagged = vlan.is_some_and(|n| n != 0);
+    if let Some(n) = number("vlanQoS") {
+        if !(0..=7).contains(&n) {
+            faults.push((
+                "vlanQoS",
+                format!("vlanQoS {n}: sriov takes 0 to 7"),
+                "write a priority within 0 to 7",
+            ));
+        } else if vlan.is_none() || (n != 0 && !tagged) {
+            faults.push((
+                "vlanQoS",
+                format!("vlanQoS {n} without a VLAN, which sriov refuses"),
+                "set vlan as well",
+            ));
+        }
+    }
+    if let Some(proto) = plugin.text("vlanProto") {
+        let known = ["802.1q", "802.1ad"].iter().find(|p| p.eq_ignore_ascii_case(proto));
+        let shown = printable(proto, 40);
+        match known {
+            None => faults.push((
+                "vlanProto",
+                format!("vlanProto {shown:?}: sriov takes 802.1q and 802.1ad"),
+                "write one of the two",
+            )),
+            Some(p) if vlan.is_none() || (*p == "802.1ad" && !tagged) => {
+                faults.push((
+                    "vlanProto",
+                    format!("vlanProto {p} without a VLAN, which sriov refuses"),
+                    "set vlan as well",
+                ));
+            }
+            Some(_) => {}
+        }
+    }
+    faults
+}
+
+/// Keys with a closed set of words.
+fn words(plugin: &Plugin<'_>) -> Vec<Fault> {
+    let sets: &[(&'static str, &[&str])] = match plugin.cni_type {
+        "sriov" => &[
+            ("link_state", &["auto", "enable", "disable"]),
+            ("spoofchk", &["on", "off"]),
+            ("trust", &["on", "off"]),
+        ],
+        _ => &[("link_state", &["auto", "enable", "disable"])],
+    };
+    let wrong = sets.iter().filter_map(|(key, set)| {
+        let value = plugin.text(key).filter(|v| !set.contains(v))?;
+        let message =
+            format!("{key} {:?}: {} takes {}", printable(value, 40), plugin.cni_type, set.join(", "));
+        Some((*key, message, "write one of these, in lower case"))
+    });
+    wrong.collect()
+}
+
+fn pkey(plugin: &Plugin<'_>) -> Option<Fault> {
+    let value = plugin.text("pkey")?;
+    let digits = value.strip_prefix("0x").or_else(|| value.strip_prefix("0X"));
+    let number = digits.and_then(|d| u32::from_str_radix(d, 16).ok());
+    let shown = printable(value, 40);
+    if number.is_none_or(|n| n > 0x7fff) {
+        return Some((
+            "pkey",
+            format!("pkey {shown:?}: ib-kubernetes reads a hexadecimal number of 15 bits, 0x0 to 0x7fff"),
+            "write it as 0x and digits, without the membership bit",
+        ));
+    }
+    let enabled = plugin.object.get("ibKubernetesEnabled").and_then(Value::as_bool) == Some(true);
+    (!enabled).then(|| {
+        (
+            "pkey",
+            format!(
+                "pkey {shown} without ibKubernetesEnabled: ib-sriov itself sets no partition, nobody reads it"
+            ),
+            "write \"ibKubernetesEnabled\": true and run ib-kubernetes, or drop pkey",
+        )
+    })
+}

@@ -1,0 +1,365 @@
+//! What device plugins and their operator say of a configuration that is JSON and has the right types.
+
+use crate::rules::Severity;
+use crate::text::printable;
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+/// What is wrong: where in the text, how bad, what, and what to do.
+pub(super) struct Fault {
+    pub(super) pointer: String,
+    pub(super) severity: Severity,
+    pub(super) message: String,
+    pub(super) fix: &'static str,
+    /// What it comes to.
+    pub(super) concern: Concern,
+}
+
+/// What a fault comes to; each is a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Concern {
+    /// The plugin ends with an error.
+    Start,
+    /// A pool has other devices than meant, or none.
+    Devices,
+    /// Only the operator's own webhook refuses it.
+    Operator,
+}
+
+/// Entries of a list that are compared with one another at most; real ones have a handful.
+const MAX_COMPARED: usize = 64;
+
+fn text<'a>(entry: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    entry.get(key).and_then(Value::as_str).filter(|t| !t.is_empty())
+}
+
+fn filled(value: Option<&Value>) -> bool {
+    value.and_then(Value::as_array).is_some_and(|list| !list.is_empty())
+}
+
+fn entries<'a>(
+    config: &'a Map<String, Value>,
+    list: &str,
+) -> impl Iterator<Item = (usize, &'a Map<String, Value>)> {
+    let list = config.get(list).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    list.iter().enumerate().filter_map(|(i, entry)| Some((i, entry.as_object()?)))
+}
+
+/// `resourcePrefix` as the operator's webhook wants it.
+fn prefix(entry: &Map<String, Value>, at: &str) -> Option<Fault> {
+    let prefix = text(entry, "resourcePrefix").filter(|p| !p.contains('.'))?;
+    Some(Fault {
+        pointer: format!("{at}/resourcePrefix"),
+        severity: Severity::Info,
+        message: format!(
+            "resourcePrefix {:?} has no dot: the operator's webhook refuses it where it is on",
+            printable(prefix, 60)
+        ),
+        fix: "write a domain, such as nvidia.com, where the webhook is on",
+        concern: Concern::Operator,
+    })
+}
+
+/// Keys by which the shared plugin selects (Mellanox/k8s-rdma-shared-dev-plugin pkg/types/types.go).
+const SHARED_SELECTORS: [&str; 5] = ["vendors", "deviceIDs", "drivers", "ifNames", "linkTypes"];
+
+/// Faults of a configuration of the RDMA shared device plugin.
+pub(super) fn shared(config: &Map<String, Value>) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut names = BTreeSet::new();
+    for (i, entry) in entries(config, "configList") {
+        let at = format!("/configList/{i}");
+        let mut fault = |key: &str, severity, concern, message: String, fix| {
+            faults.push(Fault { pointer: format!("{at}{key}"), severity, message, fix, concern });
+        };
+        if let Some(name) = text(entry, "resourceName") {
+            let shown = printable(name, 63);
+            if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+                let message = format!(
+                    "resourceName {shown:?}: the plugin takes letters, digits and `_` alone, and ends"
+                );
+                fault(
+                    "/resourceName",
+                    Severity::Error,
+                    Concern::Start,
+                    message,
+                    "write `_` in place of other characters",
+                );
+            } else if !names.insert(name) {
+                let message = format!(
+                    "resourceName {shown:?} is given twice; the plugin ends, whatever the prefixes are"
+                );
+                fault("/resourceName", Severity::Error, Concern::Start, message, "rename one of the two");
+            }
+        }
+        let selectors = entry.get("selectors").and_then(Value::as_object);
+        let selects = selectors.is_some_and(|s| SHARED_SELECTORS.iter().any(|k| filled(s.get(*k))));
+        match (selects, filled(entry.get("devices"))) {
+            (true, true) => {
+                let message = "both selectors and devices; the plugin takes one of them, and ends".to_owned();
+                fault(
+                    "/devices",
+                    Severity::Error,
+                    Concern::Start,
+                    message,
+                    "write selectors alone, with ifNames",
+                );
+            }
+            (false, false) => {
+                let message =
+                    "neither selectors nor devices say which NICs are meant; the plugin ends".to_owned();
+                fault(
+                    "",
+                    Severity::Error,
+                    Concern::Start,
+                    message,
+                    "write selectors, such as \"ifNames\": [\"ens1f0\"]",
+                );
+            }
+            _ => {}
+        }
+        for key in
+            selectors.into_iter().flat_map(Map::keys).filter(|k| !SHARED_SELECTORS.contains(&k.as_str()))
+        {
+            let message =
+                format!("the plugin does not know selector {:?} and passes over it", printable(key, 60));
+            let fix = "write vendors, deviceIDs, drivers, ifNames or linkTypes";
+            fault(
+                &format!("/selectors/{}", crate::text::token(key)),
+                Severity::Warning,
+                Concern::Devices,
+                message,
+                fix,
+            );
+        }
+        match entry.get("rdmaHcaMax").and_then(Value::as_i64) {
+            Some(n) if n < 0 => {
+                let message = format!("rdmaHcaMax {n} is below zero; the plugin ends");
+                fault(
+                    "/rdmaHcaMax",
+                    Severity::Error,
+                    Concern::Start,
+                    message,
+                    "write how many pods may use a NIC, such as 63",
+                );
+            }
+            None | Some(0) => {
+                let message = "no rdmaHcaMax, or 0: the plugin advertises no unit of the resource".to_owned();
+                fault(
+                    "/rdmaHcaMax",
+                    Severity::Warning,
+                    Concern::Devices,
+                    message,
+                    "write how many pods may use a NIC, such as 63",
+                );
+            }
+            Some(_) => {}
+        }
+        faults.extend(prefix(entry, &at));
+    }
+    faults
+}
+
+/// Faults of a configuration of the SR-IOV network device plugin.
+pub(super) fn sriov(config: &Map<String, Value>) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut names = BTreeSet::new();
+    let mut earlier: Vec<(String, Vec<&Map<String, Value>>)> = Vec::new();
+    for (i, entry) in entries(config, "resourceList") {
+        let at = format!("/resourceList/{i}");
+        let name = text(entry, "resourceName").unwrap_or_default();
+        let shown = printable(name, 63);
+        let mut fault = |key: &str, severity, concern, message: String, fix| {
+            faults.push(Fault { pointer: format!("{at}{key}"), severity, message, fix, concern });
+        };
+        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
+        if !name.bytes().all(plain) {
+            let message = format!(
+                "resourceName {shown:?}: the plugin takes letters, digits and `_` (newer ones `-`), and ends"
+            );
+            fault(
+                "/resourceName",
+                Severity::Error,
+                Concern::Start,
+                message,
+                "write `_` in place of other characters",
+            );
+        } else if !name.is_empty() && !names.insert((text(entry, "resourcePrefix"), name)) {
+            let message = format!("resourceName {shown:?} is given twice; the plugin ends");
+            fault("/resourceName", Severity::Error, Concern::Start, message, "rename one of the two");
+        } else if name.contains('-') {
+            let message =
+                format!("resourceName {shown:?} has a `-`: the operator's webhook refuses it where it is on");
+            fault("/resourceName", Severity::Info, Concern::Operator, message, "write `_` in its place");
+        }
+        let device_type = text(entry, "deviceType").unwrap_or("netDevice");
+        if !matches!(device_type, "netDevice" | "accelerator" | "auxNetDevice") {
+            let message =
+                format!("deviceType {:?} is not known; the plugin ends", printable(device_type, 40));
+            fault(
+                "/deviceType",
+                Severity::Error,
+                Concern::Start,
+                message,
+                "write netDevice, auxNetDevice or accelerator",
+            );
+        }
+        let selectors = selectors(entry);
+        for (place, selector) in &selectors {
+            let rdma = selector.get("isRdma").and_then(Value::as_bool) == Some(true);
+            if device_type == "netDevice" && rdma && text(selector, "vdpaType").is_some() {
+                let message = "isRdma with vdpaType: the plugin takes one of them, and ends".to_owned();
+                fault(
+                    &format!("{place}/vdpaType"),
+                    Severity::Error,
+                    Concern::Start,
+                    message,
+                    "make two resources of it",
+                );
+            }
+            for key in ["pKeys", "acpiIndexes"].into_iter().filter(|k| selector.contains_key(*k)) {
+                let message = format!(
+                    "selector {key} is the plugin's, and the operator's webhook refuses it where it is on"
+                );
+                fault(
+                    &format!("{place}/{key}"),
+                    Severity::Info,
+                    Concern::Operator,
+                    message,
+                    "select by pfNames or pciAddresses",
+                );
+            }
+            let narrow = |(key, value): (&String, &Value)| {
+                !matches!(key.as_str(), "vendors" | "isRdma" | "needVhostNet") && *value != Value::Null
+            };
+            if filled(selector.get("vendors")) && !selector.iter().any(narrow) {
+                let message = format!(
+                    "{shown} takes every NIC of the vendor that has no VFs and no default route, storage NICs too"
+                );
+                fault(place, Severity::Info, Concern::Devices, message, "add pfNames, linkTypes or drivers");
+            }
+        }
+        if earlier.len() < MAX_COMPARED && !selectors.is_empty() {
+            let own: Vec<_> = selectors.iter().map(|(_, s)| *s).collect();
+            let taken = |(_, others): &&(String, Vec<&serde_json::Map<String, Value>>)| {
+                own.iter().all(|s| others.iter().any(|o| covers(o, s)))
+            };
+            if let Some((first, _)) = earlier.iter().find(taken) {
+                let message =
+                    format!("{shown} gets nothing: {first} before it takes all devices that it selects");
+                fault(
+                    "/selectors",
+                    Severity::Warning,
+                    Concern::Devices,
+                    message,
+                    "make the selectors disjoint, the narrow one first",
+                );
+            }
+            earlier.push((shown, own));
+        }
+        faults.extend(prefix(entry, &at));
+    }
+    faults
+}
+
+/// `selectors` is one object or a list of them.
+fn selectors(entry: &Map<String, Value>) -> Vec<(String, &Map<String, Value>)> {
+    match entry.get("selectors") {
+        Some(Value::Object(one)) => vec![("/selectors".to_owned(), one)],
+        Some(Value::Array(list)) => {
+            let each = list.iter().enumerate();
+            each.filter_map(|(i, s)| Some((format!("/selectors/{i}"), s.as_object()?))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Whether one selector takes all devices that another one takes: it asks nothing that the other does not ask as
+/// strictly.
+fn covers(wide: &Map<String, Value>, narrow: &Map<String, Value>) -> bool {
+    wide.iter().all(|(key, value)| match (value, narrow.get(key)) {
+        (Value::Array(wide), _) if wide.is_empty() => true,
+        (Value::Bool(false), _) => true,
+        (Value::Array(wide), Some(Value::Array(narrow))) => {
+            !narrow.is_empty() && narrow.len() <= MAX_COMPARED && narrow.iter().all(|v| wide.contains(v))
+        }
+        (value, Some(other)) => value == other,
+        (_, None) => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(read: fn(&Map<String, Value>) -> Vec<Fault>, config: &str) -> Vec<(String, Concern)> {
+        let config: Value = serde_json::from_str(config).unwrap();
+        read(config.as_object().unwrap()).into_iter().map(|f| (f.pointer, f.concern)).collect()
+    }
+
+    #[test]
+    fn the_shared_plugin() {
+        use Concern::{Devices, Operator, Start};
+        for (entry, expected) in [
+            (r#"{"resourceName":"a","rdmaHcaMax":63,"selectors":{"ifNames":["e"]}}"#, vec![]),
+            (r#"{"resourceName":"a","rdmaHcaMax":63,"devices":["e"]}"#, vec![]),
+            (
+                r#"{"resourceName":"a-b","rdmaHcaMax":-1,"devices":["e"],"resourcePrefix":"rdma"}"#,
+                vec![("/resourceName", Start), ("/rdmaHcaMax", Start), ("/resourcePrefix", Operator)],
+            ),
+            (
+                r#"{"resourceName":"a","rdmaHcaMax":0,"selectors":{"vendors":["15b3"]},"devices":["e"]}"#,
+                vec![("/devices", Start), ("/rdmaHcaMax", Devices)],
+            ),
+            (
+                r#"{"resourceName":"a","rdmaHcaMax":1,"selectors":{"pfNames":["e"]}}"#,
+                vec![("", Start), ("/selectors/pfNames", Devices)],
+            ),
+        ] {
+            let expected: Vec<_> = expected.iter().map(|(p, c)| (format!("/configList/0{p}"), *c)).collect();
+            assert_eq!(found(shared, &format!("{{\"configList\":[{entry}]}}")), expected, "{entry}");
+        }
+        let twice = r#"{"resourceName":"a","rdmaHcaMax":1,"devices":["e"]}"#;
+        let found = found(shared, &format!("{{\"configList\":[{twice},{twice}]}}"));
+        assert_eq!(found, [("/configList/1/resourceName".to_owned(), Start)]);
+    }
+
+    #[test]
+    fn the_sriov_plugin() {
+        use Concern::{Devices, Operator, Start};
+        for (entries, expected) in [
+            (
+                r#"{"resourceName":"a","selectors":{"vendors":["15b3"],"linkTypes":["ether"],"isRdma":true}}"#,
+                vec![],
+            ),
+            (
+                r#"{"resourceName":"a.b","deviceType":"nic","selectors":[{"pfNames":["e"],"isRdma":true,"vdpaType":"vhost"}]}"#,
+                vec![("0/resourceName", Start), ("0/deviceType", Start)],
+            ),
+            (
+                r#"{"resourceName":"a-b","selectors":[{"pKeys":["1"],"isRdma":true,"vdpaType":"vhost"}]}"#,
+                vec![
+                    ("0/resourceName", Operator),
+                    ("0/selectors/0/vdpaType", Start),
+                    ("0/selectors/0/pKeys", Operator),
+                ],
+            ),
+            (
+                r#"{"resourceName":"a","selectors":{"vendors":["15b3"],"isRdma":true}},
+                   {"resourceName":"b","selectors":{"vendors":["15b3"],"isRdma":true,"pfNames":["e"]}}"#,
+                vec![("0/selectors", Devices), ("1/selectors", Devices)],
+            ),
+            (
+                r#"{"resourceName":"b","selectors":{"pfNames":["e","f"]}},{"resourceName":"a","selectors":{"pfNames":["f","g"]}}"#,
+                vec![],
+            ),
+            (
+                r#"{"resourceName":"a","selectors":{"pfNames":["e"]}},{"resourceName":"a","selectors":{"pfNames":["f"]}}"#,
+                vec![("1/resourceName", Start)],
+            ),
+        ] {
+            let expected: Vec<_> = expected.iter().map(|(p, c)| (format!("/resourceList/{p}"), *c)).collect();
+            assert_eq!(found(sriov, &format!("{{\"resourceList\":[{entries}]}}")), expected, "{entries}");
+        }
+    }
+}

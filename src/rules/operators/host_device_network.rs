@@ -1,0 +1,107 @@
+//! FAB358: HostDeviceNetwork without the names that its network needs.
+
+use crate::rules::{Event, Findings, Meta, ObjectContext, Rule, Severity, Waiver};
+use crate::text::printable;
+use serde_json::Value;
+
+/// FAB358.
+pub(super) struct HostDeviceNetwork;
+
+static HOST_DEVICE_NETWORK: Meta = Meta {
+    id: "FAB358",
+    severity: Severity::Error,
+    summary: "HostDeviceNetwork without a namespace or with a resource that cannot be",
+    what: "`spec.networkNamespace` must be set: unlike MacvlanNetwork and IPoIBNetwork this kind has no default. \
+           `spec.resourceName` is a name without a prefix: letters, digits, `-`, `_` and `.`; the operator writes \
+           `nvidia.com/` before it. As a warning: a change of the namespace, which leaves the old network behind.",
+    why: "The network is never made (the CR stays `notReady`), or names a resource that no device plugin has; pods wait \
+          with `cannot find a network-attachment-definition`.",
+    fix: "Set networkNamespace to the namespace of the pods, and resourceName to the bare name of the pool.",
+    bad: r"apiVersion: mellanox.com/v1alpha1
+kind: HostDeviceNetwork
+metadata: {name: hostdev-net}
+spec:
+  resourceName: hostdev
+",
+    good: r"apiVersion: mellanox.com/v1alpha1
+kind: HostDeviceNetwork
+metadata: {name: hostdev-net}
+spec:
+  networkNamespace: default
+  resourceName: hostdev
+",
+    sources: &[
+        "Mellanox/network-operator manifests/state-hostdevice-network, pkg/state/state_hostdevice_network.go",
+        "Mellanox/network-operator api/v1alpha1/validator/hostdevicenetwork_webhook.go",
+    ],
+    since: "0.1.0",
+    kinds: &[("mellanox.com", "HostDeviceNetwork")],
+    also: &["NVN-019", "NVN-020", "NVN-021"],
+    waiver: Waiver::Allowed,
+};
+
+fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
+    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+impl Rule for HostDeviceNetwork {
+    fn meta(&self) -> &'static Meta {
+        &HOST_DEVICE_NETWORK
+    }
+    fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+        let object: Value = serde_json::from_str(context.json).unwrap_or_default();
+        let namespace = text(&object, "/spec/networkNamespace");
+        if namespace.is_empty() {
+            findings.add(
+                "/spec/networkNamespace",
+                "without networkNamespace the operator makes no network: the kind has no default for it",
+                "set networkNamespace to the namespace of the pods",
+            );
+        }
+        let resource = text(&object, "/spec/resourceName");
+        let shown = printable(resource, 63);
+        if resource.is_empty() {
+            findings.add(
+                "/spec/resourceName",
+                "without resourceName Multus gets no device for host-device: every attachment fails",
+                "name the pool of the SR-IOV device plugin, without nvidia.com/",
+            );
+        } else if resource.strip_prefix("nvidia.com/").is_some_and(is_name) {
+            findings.add_as(
+                Severity::Warning,
+                "/spec/resourceName",
+                format!("{shown:?}: the operator writes the prefix itself, and its webhook refuses it here"),
+                "write the name without nvidia.com/",
+            );
+        } else if !is_name(resource) {
+            findings.add(
+                "/spec/resourceName",
+                format!(
+                    "{shown:?} is no name of a pool: letters, digits, `-`, `_` and `.`, without a prefix"
+                ),
+                "write the bare name; nvidia.com/ is put before it",
+            );
+        }
+        if let Event::Updated { old } = context.event {
+            let old: Value = serde_json::from_str(old).unwrap_or_default();
+            let before = text(&old, "/spec/networkNamespace");
+            if !before.is_empty() && before != namespace {
+                findings.add_as(
+                    Severity::Warning,
+                    "/spec/networkNamespace",
+                    format!(
+                        "the network in namespace {} stays: the operator does not delete it",
+                        printable(before, 63)
+                    ),
+                    "delete the old NetworkAttachmentDefinition by hand",
+                );
+            }
+        }
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let edge = |c: char| c.is_ascii_alphanumeric();
+    let inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    text.starts_with(edge) && text.ends_with(edge) && text.bytes().all(inner)
+}

@@ -1,0 +1,134 @@
+//! Metrics of certificates that the server makes, or takes from a Secret.
+
+use super::Metrics;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::{Registry, Unit};
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RoleLabel {
+    role: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KindLabel {
+    kind: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RotationLabels {
+    kind: &'static str,
+    reason: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CallLabel {
+    call: &'static str,
+}
+
+/// What is counted of certificates.
+#[derive(Debug, Default)]
+pub(super) struct CertificateMetrics {
+    ca_expiry: Family<RoleLabel, Gauge>,
+    ca_generation: Gauge,
+    leaf_expiry: Gauge,
+    in_sync: Family<KindLabel, Gauge>,
+    writes: Family<KindLabel, Counter>,
+    reverts: Family<KindLabel, Counter>,
+    fights: Family<KindLabel, Gauge>,
+    rotations: Family<RotationLabels, Counter>,
+    emergencies: Counter,
+    failures: Family<CallLabel, Counter>,
+}
+
+impl CertificateMetrics {
+    pub(super) fn register(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        registry.register_with_unit(
+            "ca_expiry_timestamp",
+            "When a CA of the Secret ends, by its role",
+            Unit::Seconds,
+            metrics.ca_expiry.clone(),
+        );
+        registry.register("ca_generation", "How often a CA became current", metrics.ca_generation.clone());
+        registry.register_with_unit(
+            "leaf_expiry_timestamp",
+            "When the certificate in use ends",
+            Unit::Seconds,
+            metrics.leaf_expiry.clone(),
+        );
+        registry.register(
+            "cabundle_in_sync",
+            "1 where every caBundle of the configuration verifies the certificate in use",
+            metrics.in_sync.clone(),
+        );
+        registry.register("cabundle_writes", "CaBundles written by this replica", metrics.writes.clone());
+        registry.register("cabundle_reverts", "CaBundles changed by others", metrics.reverts.clone());
+        registry.register(
+            "cabundle_fight",
+            "1 where others change caBundles again and again, so that writes slow down",
+            metrics.fights.clone(),
+        );
+        registry.register(
+            "cert_rotations",
+            "Certificates made and changes of the CA by this replica",
+            metrics.rotations.clone(),
+        );
+        registry.register(
+            "ca_emergency_rotations",
+            "CAs replaced at once by this replica, since the current one could not sign",
+            metrics.emergencies.clone(),
+        );
+        registry.register(
+            "certificate_failures",
+            "Reads and writes for certificates that failed",
+            metrics.failures.clone(),
+        );
+        metrics
+    }
+}
+
+impl Metrics {
+    /// Notes when the CA of a role (current, next, previous) ends; 0 where there is none.
+    pub fn ca_expiry(&self, role: &'static str, until: i64) {
+        self.certificates().ca_expiry.get_or_create_owned(&RoleLabel { role }).set(until);
+    }
+    /// Notes how often a CA became current.
+    pub fn ca_generation(&self, generation: u64) {
+        self.certificates().ca_generation.set(i64::try_from(generation).unwrap_or(i64::MAX));
+    }
+    /// Notes when the certificate in use ends.
+    pub fn leaf_expiry(&self, until: i64) {
+        self.certificates().leaf_expiry.set(until);
+    }
+    /// Notes whether the API server would believe us by a configuration.
+    pub fn cabundle_in_sync(&self, kind: &'static str, is: bool) {
+        self.certificates().in_sync.get_or_create_owned(&KindLabel { kind }).set(i64::from(is));
+    }
+    /// Counts a write of caBundles.
+    pub fn cabundle_written(&self, kind: &'static str) {
+        self.certificates().writes.get_or_create_owned(&KindLabel { kind }).inc();
+    }
+    /// Counts caBundles that others have changed.
+    pub fn cabundle_reverted(&self, kind: &'static str) {
+        self.certificates().reverts.get_or_create_owned(&KindLabel { kind }).inc();
+    }
+    /// Notes whether others change caBundles again and again.
+    pub fn cabundle_fight(&self, kind: &'static str, is: bool) {
+        self.certificates().fights.get_or_create_owned(&KindLabel { kind }).set(i64::from(is));
+    }
+    /// Counts a certificate that was made, or a change of the CA.
+    pub fn rotated(&self, kind: &'static str, reason: &'static str) {
+        self.certificates().rotations.get_or_create_owned(&RotationLabels { kind, reason }).inc();
+    }
+    /// Counts a CA that was replaced at once.
+    pub fn ca_emergency(&self) {
+        self.certificates().emergencies.inc();
+    }
+    /// Counts a read or write that failed.
+    pub fn certificate_call_failed(&self, call: &'static str) {
+        self.certificates().failures.get_or_create_owned(&CallLabel { call }).inc();
+    }
+}

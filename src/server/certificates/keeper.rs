@@ -1,0 +1,426 @@
+//! One round: look at everything, take the next step, serve the right leaf, and say how it is.
+
+use super::sight::Sight;
+use super::standing::Standing;
+use super::{Mode, Settings, issue};
+use crate::certificates::{Authority, Change, Drift, Leaf, Look, Record, Step, advance, due, next, secret};
+use crate::cluster::own::{Kind, Objects};
+use crate::cluster::status::Fault;
+use crate::server::Metrics;
+use crate::server::tls::{self, Served};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Longest pause after somebody else was faster.
+const CONFLICT: u64 = 300;
+
+pub(super) struct Keeper {
+    objects: Objects,
+    settings: Settings,
+    served: Arc<Served>,
+    standing: Standing,
+    metrics: Arc<Metrics>,
+    sights: [Sight; 2],
+    /// The Secret's content as it was last read.
+    record: Option<Record>,
+    /// Why the Secret could not be read or written.
+    fault: Option<String>,
+    leaf: Option<Leaf>,
+    /// CAs of leaves that this process served: others may still serve such.
+    known: Vec<Authority>,
+    emergencies: Drift,
+    /// The CA that every caBundle trusts, and since when.
+    trusted: Option<(String, Instant)>,
+    verified: Option<Instant>,
+    /// When this round began: no look was earlier.
+    began: Instant,
+    told: BTreeMap<&'static str, String>,
+}
+
+fn random(below: u64) -> u64 {
+    RandomState::new().build_hasher().finish() % below.max(1)
+}
+
+fn shown(fault: &Fault) -> String {
+    crate::text::printable(&fault.to_string(), 300)
+}
+
+impl Keeper {
+    pub(super) fn new(
+        objects: Objects,
+        settings: Settings,
+        served: Arc<Served>,
+        standing: Standing,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        let sights = Kind::ALL.map(|kind| Sight::new(kind, objects.name(kind)));
+        Self {
+            objects,
+            settings,
+            served,
+            standing,
+            metrics,
+            sights,
+            record: None,
+            fault: None,
+            leaf: None,
+            known: Vec::new(),
+            emergencies: Drift::default(),
+            trusted: None,
+            verified: None,
+            began: Instant::now(),
+            told: BTreeMap::new(),
+        }
+    }
+
+    /// One round; the pause until the next, where it is not the usual one.
+    pub(super) async fn round(&mut self) -> Option<Duration> {
+        // Before the looks: who is suspended in between must not sign a leaf that outlives what it saw.
+        let now = self.settings.clock.now();
+        self.began = Instant::now();
+        // The Secret last: what is written into a configuration is never older than what was read of it. Of two who read
+        // in another order one could put an old caBundle back.
+        let [a, b] = Kind::ALL;
+        let (a, b) = tokio::join!(self.objects.configuration(a), self.objects.configuration(b));
+        let found = self.objects.secret().await;
+        for (sight, read) in self.sights.iter_mut().zip([a, b]) {
+            match read {
+                Ok(read) => (sight.read, sight.unread) = (Some(read), None),
+                Err(fault) => {
+                    self.metrics.certificate_call_failed("configuration");
+                    sight.unread = Some(shown(&fault));
+                }
+            }
+        }
+        let found = match found {
+            Ok(found) => {
+                self.fault = None;
+                Some(found)
+            }
+            Err(fault) => {
+                self.metrics.certificate_call_failed("secret");
+                let Self { settings, .. } = self;
+                let names = &settings.names;
+                let text =
+                    format!("Secret {}/{} cannot be read: {}", names.namespace, names.secret, shown(&fault));
+                self.fault = Some(text);
+                None
+            }
+        };
+        let again = match self.settings.mode {
+            Mode::SelfManaged => self.own(found, now).await,
+            Mode::CertManager => {
+                self.issued(found, now);
+                None
+            }
+        };
+        let settling = self.judge(now);
+        again.or(settling)
+    }
+
+    /// A CA of our own: the next write, and the leaf.
+    async fn own(&mut self, found: Option<Option<Value>>, now: i64) -> Option<Duration> {
+        let lives = self.settings.lives;
+        let looks: Vec<Look> = self.sights.iter().map(Sight::look).collect();
+        let fresh = found.is_some();
+        if let Some(object) = &found {
+            self.record = object.as_ref().map(|object| secret::read(object, &issue::judge));
+            self.record_metrics();
+        }
+        if let Some(record) = self.record.clone() {
+            self.trust(&record, &looks);
+            self.sign(&record, &looks, fresh, now);
+            self.drift(&record, now);
+        }
+        let found = found?;
+        let held: Vec<bool> = self.sights.iter().map(|sight| sight.held(now)).collect();
+        let calm = !self.emergencies.held(now);
+        let step = next(self.record.as_ref(), &looks, &held, calm, now, &lives);
+        match step {
+            Step::Rest => None,
+            Step::Publish(number) => self.publish(number, now).await,
+            Step::Write(change) => self.write(change, found.as_ref(), now).await,
+        }
+    }
+
+    /// Notes since when every caBundle trusts the current CA.
+    fn trust(&mut self, record: &Record, looks: &[Look]) {
+        let Ok(current) = &record.current else { return };
+        if !looks.iter().all(|look| look.trusts(&current.authority)) {
+            self.trusted = None;
+        } else if self.trusted.as_ref().is_none_or(|(pem, _)| *pem != current.authority.pem) {
+            self.trusted = Some((current.authority.pem.clone(), Instant::now()));
+        }
+    }
+
+    fn settle(&self) -> Duration {
+        Duration::from_secs(self.settings.lives.settle.unsigned_abs())
+    }
+
+    /// Signs another leaf where that is due.
+    fn sign(&mut self, record: &Record, looks: &[Look], fresh: bool, now: i64) {
+        let age = |since: Instant| self.began.saturating_duration_since(since);
+        let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle());
+        let verifies = self.problems(now).is_empty();
+        let Some(reason) = due(self.leaf.as_ref(), record, looks, (fresh, verifies, settled), now) else {
+            return;
+        };
+        let Ok(signer) = record.signer(now) else { return };
+        let jitter = i64::try_from(random(1001)).unwrap_or(500);
+        match issue::leaf(signer, &self.settings.hosts, now, jitter, &self.settings.lives) {
+            Ok((certified, leaf)) => {
+                tracing::info!(
+                    reason = reason.name(),
+                    until = leaf.until,
+                    "a certificate is signed and in use"
+                );
+                self.metrics.rotated("leaf", reason.name());
+                self.metrics.leaf_expiry(leaf.until);
+                self.metrics.certificate_loaded();
+                self.served.serve(certified);
+                self.known.retain(|known| known.pem != leaf.issuer && now < known.until);
+                self.known.insert(0, signer.authority.clone());
+                self.known.truncate(4);
+                self.leaf = Some(leaf);
+                self.verified = None;
+            }
+            Err(why) => {
+                self.metrics.certificate_failed();
+                self.tell("leaf", Some(format!("the certificate {why}")));
+            }
+        }
+    }
+
+    /// Sees what others did to caBundles.
+    fn drift(&mut self, record: &Record, now: i64) {
+        let bundle = record.bundle();
+        for sight in &mut self.sights {
+            let look = sight.look();
+            if look == Look::Unknown {
+                continue;
+            }
+            if sight.drift.look(&bundle, look.has(&bundle), now) {
+                self.metrics.cabundle_reverted(sight.kind.name());
+                tracing::warn!(configuration = %sight.name, "somebody has changed the caBundle; it is put back");
+            }
+            self.metrics.cabundle_fight(sight.kind.name(), sight.drift.is_fight(now));
+        }
+    }
+
+    async fn publish(&mut self, number: usize, now: i64) -> Option<Duration> {
+        let bundle = self.record.as_ref()?.bundle();
+        let sight = self.sights.get_mut(number)?;
+        let read = sight.read.clone()??;
+        sight.drift.wrote(now);
+        match self.objects.publish(sight.kind, &read, &bundle).await {
+            Ok(true) => {
+                sight.unwritten = None;
+                self.metrics.cabundle_written(sight.kind.name());
+                tracing::info!(configuration = %sight.name, "the caBundle is written");
+                Some(Duration::ZERO)
+            }
+            Ok(false) => Some(Duration::from_millis(random(CONFLICT))),
+            Err(fault) => {
+                self.metrics.certificate_call_failed("publish");
+                let pause = Duration::from_secs(self.settings.lives.tick.unsigned_abs().min(10));
+                sight.unwritten = Some((shown(&fault), Instant::now() + pause));
+                // The other configuration is not to wait for this one.
+                Some(Duration::from_millis(20 + random(CONFLICT)))
+            }
+        }
+    }
+
+    /// Writes the Secret.
+    async fn write(&mut self, change: Change, found: Option<&Value>, now: i64) -> Option<Duration> {
+        let lives = self.settings.lives;
+        let made = if change.makes() {
+            match issue::authority(now, &lives) {
+                Ok(made) => Some(made),
+                Err(why) => {
+                    self.fault = Some(format!("the CA {why}"));
+                    return None;
+                }
+            }
+        } else {
+            None
+        };
+        let why = self.record.as_ref().and_then(|record| record.signer(now).err());
+        let trusted = self.trusted_by_somebody(found);
+        let record = advance(self.record.as_ref(), change, made, &trusted, now)?;
+        let object = secret::write(found, &self.settings.names.secret, &record);
+        if change.is_emergency() {
+            self.emergencies.wrote(now);
+        }
+        match self.objects.write_secret(&object).await {
+            Ok(true) => {
+                self.metrics.rotated("ca", change.name());
+                let (generation, change_name) = (record.generation, change.name());
+                if change.is_emergency() {
+                    self.metrics.ca_emergency();
+                    self.emergencies.count(now);
+                    let why = why.unwrap_or_default();
+                    tracing::warn!(
+                        change = change_name,
+                        generation,
+                        why,
+                        "the CA could not sign; another does"
+                    );
+                } else {
+                    tracing::info!(change = change_name, generation, "the Secret is written");
+                }
+                Some(Duration::ZERO)
+            }
+            Ok(false) => Some(Duration::from_millis(random(CONFLICT))),
+            Err(fault) => {
+                self.metrics.certificate_call_failed("secret");
+                let names = &self.settings.names;
+                let place = format!("Secret {}/{}", names.namespace, names.secret);
+                self.fault =
+                    Some(format!("{place} cannot be written ({}): {}", change.name(), shown(&fault)));
+                None
+            }
+        }
+    }
+
+    /// CAs whose leaves somebody may serve though the Secret does not say so: our own, what stands in the Secret beside
+    /// a key that is lost, and what API servers trust by our name.
+    fn trusted_by_somebody(&self, found: Option<&Value>) -> Vec<Authority> {
+        let mut all = self.known.clone();
+        all.extend(found.map(secret::leftover).unwrap_or_default());
+        let read = self.sights.iter().filter_map(|sight| sight.read.as_ref()?.as_ref());
+        for webhook in read.flat_map(|read| &read.webhooks) {
+            let ours =
+                Authority::all(&webhook.bundle).unwrap_or_default().into_iter().filter(Authority::is_ours);
+            all.extend(ours);
+        }
+        all
+    }
+
+    /// A certificate that cert-manager made. Another one is served once it verifies, or where that in use does not.
+    fn issued(&mut self, found: Option<Option<Value>>, now: i64) {
+        let Some(found) = found else { return };
+        let names = &self.settings.names;
+        let place = format!("Secret {}/{}", names.namespace, names.secret);
+        let Some(object) = found else {
+            self.fault =
+                Some(format!("{place} does not exist; cert-manager makes it, if its Certificate is there"));
+            return;
+        };
+        let certified = secret::pair(&object).and_then(|(cert, key)| {
+            let name = |field| format!("{place}, {field}");
+            let (cert_name, key_name) = (name("tls.crt"), name("tls.key"));
+            tls::certified((Path::new(&cert_name), &cert), (Path::new(&key_name), &key))
+                .map_err(|error| error.to_string())
+        });
+        let certified = match certified {
+            Ok(certified) => certified,
+            Err(why) => {
+                let text = if why.starts_with("Secret") { why } else { format!("{place} {why}") };
+                if self.fault.is_none() {
+                    self.metrics.certificate_failed();
+                }
+                self.fault = Some(text);
+                return;
+            }
+        };
+        let same = self.served.load().is_some_and(|served| served.cert == certified.cert);
+        if same {
+            return;
+        }
+        let better = self.sights.iter().all(|sight| sight.problem(&certified.cert, now).is_none());
+        if better || !self.problems(now).is_empty() {
+            let until =
+                certified.cert.first().and_then(|der| Authority::of(der)).map_or(0, |leaf| leaf.until);
+            self.metrics.leaf_expiry(until);
+            self.metrics.rotated("leaf", "issued");
+            self.metrics.certificate_loaded();
+            self.served.serve(certified);
+            self.verified = None;
+            tracing::info!(until, "a certificate of cert-manager's is in use");
+        } else {
+            self.fault = Some(format!("{place} has another certificate, which no caBundle verifies yet"));
+        }
+    }
+
+    /// Why an API server would not believe us, as far as known.
+    fn problems(&self, now: i64) -> Vec<String> {
+        match self.served.load() {
+            None => vec!["there is no certificate yet".to_owned()],
+            Some(served) => self.sights.iter().filter_map(|sight| sight.problem(&served.cert, now)).collect(),
+        }
+    }
+
+    /// Says how it is. The pause after which it may be well, where nothing but time is missing.
+    fn judge(&mut self, now: i64) -> Option<Duration> {
+        let mut problems = self.problems(now);
+        let mut remarks: Vec<String> = self.sights.iter().flat_map(|sight| sight.remarks(now)).collect();
+        let served = self.served.load();
+        for sight in &self.sights {
+            let right = served.as_ref().is_some_and(|served| sight.problem(&served.cert, now).is_none());
+            self.metrics.cabundle_in_sync(sight.kind.name(), right);
+        }
+        if let Some(leaf) = &self.leaf
+            && now >= leaf.until - (leaf.until - leaf.signed) / 10
+        {
+            problems.push(format!(
+                "our certificate ends in {} s and cannot be renewed",
+                (leaf.until - now).max(0)
+            ));
+        }
+        let mut pause = None;
+        if problems.is_empty() {
+            let since = *self.verified.get_or_insert_with(Instant::now);
+            let left = self.settle().saturating_sub(self.began.saturating_duration_since(since));
+            if !left.is_zero() {
+                problems
+                    .push("the caBundle is right since a moment; API servers need some to see it".to_owned());
+                pause = Some(left + Duration::from_millis(10));
+            }
+        } else {
+            self.verified = None;
+        }
+        if let Some(Err(why)) = self.record.as_ref().map(|record| record.signer(now).map(drop)) {
+            let names = &self.settings.names;
+            remarks.push(format!("the CA in Secret {}/{} cannot sign: {why}", names.namespace, names.secret));
+        }
+        let fault = self.fault.clone();
+        if let Some(fault) = &fault {
+            if problems.is_empty() { remarks.push(fault.clone()) } else { problems.insert(0, fault.clone()) }
+        }
+        self.tell("objects", fault);
+        if self.standing.set(problems.clone(), remarks.clone()) {
+            if problems.is_empty() {
+                tracing::info!(?remarks, "certificates: ready");
+            } else {
+                tracing::warn!(?problems, ?remarks, "certificates: not ready");
+            }
+        }
+        pause
+    }
+
+    /// Logs an error once, until it is gone or another.
+    fn tell(&mut self, what: &'static str, text: Option<String>) {
+        if self.told.get(what) != text.as_ref() {
+            if let Some(error) = &text {
+                tracing::error!(what, error, "certificates");
+            }
+            match text {
+                Some(text) => self.told.insert(what, text),
+                None => self.told.remove(what),
+            };
+        }
+    }
+
+    fn record_metrics(&self) {
+        let Some(record) = &self.record else { return };
+        let until = |signer: Option<&crate::certificates::Signer>| signer.map_or(0, |s| s.authority.until);
+        self.metrics.ca_expiry("current", until(record.current.as_ref().ok()));
+        self.metrics.ca_expiry("next", until(record.next.as_ref().and_then(|next| next.as_ref().ok())));
+        self.metrics.ca_expiry("previous", record.previous.iter().map(|a| a.until).max().unwrap_or(0));
+        self.metrics.ca_generation(record.generation);
+    }
+}

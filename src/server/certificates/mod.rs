@@ -1,0 +1,87 @@
+//! Certificates out of the cluster: made by ourselves (`--tls-mode self-managed`), or by cert-manager. One task looks at
+//! the Secret and the configurations, does at most one write, and looks again; what to do is `crate::certificates`'s.
+//! Handshakes only ever load a pointer.
+
+mod clock;
+mod issue;
+mod keeper;
+mod sight;
+mod standing;
+mod verify;
+
+pub use clock::Clock;
+pub(crate) use standing::Standing;
+
+use super::Metrics;
+use super::tls::Served;
+use crate::certificates::Lives;
+use crate::cluster::own::{Names, Objects};
+use keeper::Keeper;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// Who makes the certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// We do, with a CA of our own.
+    SelfManaged,
+    /// cert-manager: the Secret is read, and nothing is written.
+    CertManager,
+}
+
+/// What is to be known for it.
+#[derive(Clone)]
+pub struct Settings {
+    /// Client of the API server.
+    pub client: kube::Client,
+    /// Who makes the certificate.
+    pub mode: Mode,
+    /// The objects.
+    pub names: Names,
+    /// Names and addresses that a certificate of ours is for.
+    pub hosts: Vec<String>,
+    /// How long everything lasts.
+    pub lives: Lives,
+    /// The clock.
+    pub clock: Clock,
+}
+
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Settings")
+            .field("mode", &self.mode)
+            .field("names", &self.names)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Writes in a row without a pause. More is no progress.
+const IN_A_ROW: u32 = 12;
+/// Least time between two looks, however many changes are told.
+const GATHER: Duration = Duration::from_millis(50);
+
+/// Keeps the certificate until dropped.
+pub(super) async fn run(settings: Settings, served: Arc<Served>, standing: Standing, metrics: Arc<Metrics>) {
+    let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
+    let objects = Objects { client: settings.client.clone(), names: settings.names.clone() };
+    let changed = Notify::new();
+    let following = objects.clone();
+    let mut keeper = Keeper::new(objects, settings, served, standing, metrics);
+    let keep = async {
+        let mut row = 0;
+        loop {
+            let again = keeper.round().await;
+            row = if again.is_some_and(|pause| pause < tick) { row + 1 } else { 0 };
+            let pause = if row < IN_A_ROW { again.unwrap_or(tick) } else { tick };
+            if row >= IN_A_ROW {
+                row = 0;
+            }
+            tokio::select! {
+                () = changed.notified(), if pause >= GATHER => tokio::time::sleep(GATHER).await,
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    };
+    tokio::select! { () = keep => {}, () = following.follow(&changed) => {} }
+}

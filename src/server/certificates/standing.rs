@@ -1,0 +1,42 @@
+//! What `/readyz` is told about certificates.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// What stands in the way of being ready; one line each.
+    problems: Vec<String>,
+    /// What is worth a line all the same.
+    remarks: Vec<String>,
+}
+
+/// Whether the API server would believe us, as far as known; cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Standing(Arc<Mutex<Inner>>);
+
+impl Standing {
+    /// Not ready until told otherwise.
+    pub(crate) fn waiting() -> Self {
+        let standing = Self::default();
+        standing.set(vec!["the certificate is not there yet".to_owned()], Vec::new());
+        standing
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Inner) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Notes how it is now; whether that differs from before.
+    pub(super) fn set(&self, problems: Vec<String>, remarks: Vec<String>) -> bool {
+        self.with(|inner| {
+            let differs = inner.problems != problems || inner.remarks != remarks;
+            (inner.problems, inner.remarks) = (problems, remarks);
+            differs
+        })
+    }
+
+    /// Lines for `/readyz`: what stands in the way, and remarks.
+    pub(crate) fn lines(&self) -> (Vec<String>, Vec<String>) {
+        self.with(|inner| (inner.problems.clone(), inner.remarks.clone()))
+    }
+}

@@ -1,0 +1,153 @@
+//! The connections that are open: how many, whose, and which of them can go when there are too many.
+
+use super::watch::Watch;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Why a connection is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// Its address has as many as it may have.
+    Peer,
+    /// There are too many, and none of them is idle.
+    Full,
+}
+
+/// Every open connection of a port.
+#[derive(Debug)]
+pub(super) struct Table {
+    most: usize,
+    per_peer: usize,
+    rows: Mutex<Rows>,
+}
+
+#[derive(Debug, Default)]
+struct Rows {
+    next: u64,
+    open: HashMap<u64, (IpAddr, Arc<Watch>)>,
+    peers: HashMap<IpAddr, usize>,
+}
+
+impl Rows {
+    fn remove(&mut self, number: u64) -> Option<Arc<Watch>> {
+        let (peer, watch) = self.open.remove(&number)?;
+        if let Some(count) = self.peers.get_mut(&peer) {
+            *count -= 1;
+            if *count == 0 {
+                self.peers.remove(&peer);
+            }
+        }
+        Some(watch)
+    }
+
+    /// The idle connection that is missed least: of the address that has most, the one that is idle for the longest.
+    fn dispensable(&self) -> Option<u64> {
+        let idle = self.open.iter().filter_map(|(number, (peer, watch))| {
+            Some((self.peers.get(peer).copied()?, watch.idle_for()?, Reverse(*number)))
+        });
+        idle.max().map(|(_, _, Reverse(number))| number)
+    }
+}
+
+/// A connection's place; it is free again when this is dropped.
+#[derive(Debug)]
+pub(super) struct Place {
+    table: Arc<Table>,
+    number: u64,
+    /// Whether another connection had to go for it.
+    pub(super) made_room: bool,
+}
+
+impl Table {
+    pub(super) fn new(most: usize, per_peer: usize) -> Arc<Self> {
+        Arc::new(Self { most, per_peer, rows: Mutex::default() })
+    }
+
+    /// A place for a connection. Where there is none, an idle connection is told to close.
+    pub(super) fn take(self: &Arc<Self>, peer: IpAddr, watch: &Arc<Watch>) -> Result<Place, Refused> {
+        // A socket of both families gives IPv4 addresses in a form of IPv6.
+        let peer = peer.to_canonical();
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        if rows.peers.get(&peer).is_some_and(|count| *count >= self.per_peer) {
+            return Err(Refused::Peer);
+        }
+        let mut made_room = false;
+        if rows.open.len() >= self.most {
+            let number = rows.dispensable().ok_or(Refused::Full)?;
+            // It leaves the table before it is gone, so that it is not chosen twice.
+            if let Some(idle) = rows.remove(number) {
+                idle.close();
+                made_room = true;
+            }
+        }
+        let number = rows.next;
+        rows.next += 1;
+        rows.open.insert(number, (peer, Arc::clone(watch)));
+        *rows.peers.entry(peer).or_default() += 1;
+        Ok(Place { table: Arc::clone(self), number, made_room })
+    }
+}
+
+impl Table {
+    /// Tells every connection to end once it is idle.
+    pub(super) fn close_all(&self) {
+        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut numbers: Vec<&u64> = rows.open.keys().collect();
+        numbers.sort_unstable();
+        for (_, watch) in numbers.into_iter().filter_map(|number| rows.open.get(number)) {
+            watch.close();
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.table.rows.lock().unwrap_or_else(PoisonError::into_inner).remove(self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peer(last: u8) -> IpAddr {
+        IpAddr::from([10, 0, 0, last])
+    }
+
+    fn idle() -> Arc<Watch> {
+        let watch = Watch::new();
+        watch.request_ends();
+        watch.written();
+        watch
+    }
+
+    #[test]
+    fn a_place_is_free_again() {
+        let table = Table::new(2, 1);
+        let place = table.take(peer(1), &Watch::new()).unwrap();
+        assert_eq!(table.take(peer(1), &Watch::new()).unwrap_err(), Refused::Peer);
+        let mapped = "::ffff:10.0.0.1".parse().unwrap();
+        assert_eq!(table.take(mapped, &Watch::new()).unwrap_err(), Refused::Peer, "the same address");
+        drop(place);
+        assert!(table.take(peer(1), &Watch::new()).is_ok());
+        assert!(table.rows.lock().unwrap().peers.is_empty(), "an address without connections is forgotten");
+    }
+
+    #[test]
+    fn who_has_most_makes_room_and_busy_connections_stay() {
+        let table = Table::new(3, 3);
+        let (crowd, alone, busy) = ([idle(), Watch::new()], idle(), Watch::new());
+        let _places = [
+            table.take(peer(1), &alone).unwrap(),
+            table.take(peer(2), &crowd[0]).unwrap(),
+            table.take(peer(2), &crowd[1]).unwrap(),
+        ];
+        let place = table.take(peer(3), &busy).unwrap();
+        assert!(place.made_room && crowd[0].is_to_close() && !alone.is_to_close());
+        let _second = table.take(peer(3), &busy).unwrap();
+        assert!(alone.is_to_close(), "the last idle one");
+        assert_eq!(table.take(peer(4), &busy).unwrap_err(), Refused::Full);
+    }
+}

@@ -1,0 +1,207 @@
+//! Deadlines of one connection. hyper's header timeout is also its keep-alive timeout: short enough for slow
+//! headers it would cut the API server's idle connections, long enough for those it would let a half-sent
+//! header sit. So the stream itself is watched: from the first byte of a request to the end of its headers, and
+//! from an answer to its last byte.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Notify;
+
+/// What a connection is doing, in milliseconds since it began.
+#[derive(Debug)]
+pub(super) struct Watch {
+    began: Instant,
+    /// `IDLE`, `BUSY` in a handshake or a request, else since when a header is being read.
+    state: AtomicU64,
+    idle_since: AtomicU64,
+    /// Since when an answer is being written; 0 while none is.
+    answer_since: AtomicU64,
+    closing: AtomicBool,
+    close: Notify,
+}
+
+const IDLE: u64 = 0;
+const BUSY: u64 = u64::MAX;
+
+/// What a client is too slow with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slow {
+    /// Sending a header.
+    Header,
+    /// Taking an answer.
+    Answer,
+}
+
+impl Watch {
+    /// A connection before its handshake.
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            began: Instant::now(),
+            state: AtomicU64::new(BUSY),
+            idle_since: AtomicU64::new(1),
+            answer_since: AtomicU64::new(0),
+            closing: AtomicBool::new(false),
+            close: Notify::new(),
+        })
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(BUSY - 1).max(1)
+    }
+
+    fn age(&self, since: u64) -> Duration {
+        Duration::from_millis(self.now().saturating_sub(since))
+    }
+
+    /// The handshake is over; nothing has been asked yet.
+    pub(super) fn handshake_ends(&self) {
+        self.idle_since.store(self.now(), Ordering::Release);
+        self.state.store(IDLE, Ordering::Release);
+    }
+
+    /// A whole header is there.
+    pub(super) fn request_begins(&self) {
+        self.state.store(BUSY, Ordering::Release);
+    }
+
+    /// The answer is ready to be written.
+    pub(super) fn request_ends(&self) {
+        let now = self.now();
+        self.answer_since.store(now, Ordering::Release);
+        self.idle_since.store(now, Ordering::Release);
+        self.state.store(IDLE, Ordering::Release);
+    }
+
+    /// Everything is written.
+    pub(super) fn written(&self) {
+        self.answer_since.store(0, Ordering::Release);
+    }
+
+    /// The end of the stream cannot be written yet.
+    fn end_is_held_up(&self) {
+        let _ = self.answer_since.compare_exchange(0, self.now(), Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    fn bytes_came(&self) {
+        let _ = self.state.compare_exchange(IDLE, self.now(), Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    /// How long a header has been coming, if one is.
+    fn header_age(&self) -> Option<Duration> {
+        match self.state.load(Ordering::Acquire) {
+            IDLE | BUSY => None,
+            since => Some(self.age(since)),
+        }
+    }
+
+    /// How long an answer has been on its way, if one is.
+    fn answer_age(&self) -> Option<Duration> {
+        match self.answer_since.load(Ordering::Acquire) {
+            0 => None,
+            since => Some(self.age(since)),
+        }
+    }
+
+    /// How long the connection has been idle, if it is.
+    pub(super) fn idle_for(&self) -> Option<Duration> {
+        let idle = self.state.load(Ordering::Acquire) == IDLE && self.answer_age().is_none();
+        idle.then(|| self.age(self.idle_since.load(Ordering::Acquire)))
+    }
+
+    /// Tells the connection to end once it is idle.
+    pub(super) fn close(&self) {
+        self.closing.store(true, Ordering::Release);
+        self.close.notify_one();
+    }
+
+    /// Whether the connection was told to end.
+    #[cfg(test)]
+    pub(super) fn is_to_close(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
+    }
+
+    /// Ends when the connection is told to.
+    pub(super) async fn told_to_close(&self) {
+        while !self.closing.load(Ordering::Acquire) {
+            self.close.notified().await;
+        }
+    }
+
+    /// Ends when a header or an answer takes longer than it may. It wakes when one could be late, not on every change.
+    pub(super) async fn too_slow(&self, header: Duration, answer: Duration) -> Slow {
+        let left = |age: Option<Duration>, most: Duration| most.saturating_sub(age.unwrap_or_default());
+        loop {
+            let (of_header, of_answer) = (left(self.header_age(), header), left(self.answer_age(), answer));
+            if of_header.is_zero() {
+                return Slow::Header;
+            }
+            if of_answer.is_zero() {
+                return Slow::Answer;
+            }
+            tokio::time::sleep(of_header.min(of_answer)).await;
+        }
+    }
+}
+
+/// A stream that tells its watch what comes in and when all has gone out.
+pub(super) struct Watched<S> {
+    stream: S,
+    watch: Arc<Watch>,
+}
+
+impl<S> Watched<S> {
+    pub(super) fn new(stream: S, watch: Arc<Watch>) -> Self {
+        Self { stream, watch }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        let poll = Pin::new(&mut self.stream).poll_read(cx, buf);
+        if buf.filled().len() > before {
+            self.watch.bytes_came();
+        }
+        poll
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+    /// hyper flushes after each answer, and a flush is done once the kernel has every byte.
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let poll = Pin::new(&mut self.stream).poll_flush(cx);
+        if poll.is_ready() {
+            self.watch.written();
+        }
+        poll
+    }
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let poll = Pin::new(&mut self.stream).poll_shutdown(cx);
+        if poll.is_pending() {
+            self.watch.end_is_held_up();
+        }
+        poll
+    }
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+    }
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}

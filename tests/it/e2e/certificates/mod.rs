@@ -1,0 +1,55 @@
+//! Certificates that the server makes for itself, against a real API server.
+
+mod drift;
+mod faults;
+mod issued;
+mod load;
+mod rotation;
+mod site;
+mod starts;
+
+use super::plane::Plane;
+use super::trial;
+use crate::suite::{Outcome, Suite};
+use site::{QUICK, Site, metric};
+use std::path::Path;
+
+pub(super) fn add(suite: &mut Suite, assets: &Path) {
+    let mut add = |name: &str, test| trial(suite, assets, &format!("certificates_{name}"), test);
+    add("out_of_nothing", out_of_nothing);
+    add("of_three_that_start_at_once_have_one_ca", starts::starts);
+    add("rotate_under_creates_without_a_failed_call", rotation::under_creates);
+    add("survive_a_death_in_every_state", rotation::deaths);
+    add("changed_cabundles_are_put_back", drift::of_bundles);
+    add("fights_are_told_and_slowed_down", drift::fight);
+    add("survive_a_spoilt_or_deleted_secret", drift::of_the_secret);
+    add("come_back_when_nobody_was_left", drift::nobody_left);
+    add("wait_for_rights", faults::rights);
+    add("of_absent_configurations_are_ready", faults::absent);
+    add("bear_clocks_that_are_ten_minutes_off", faults::clocks);
+    add("ask_for_no_other_rights", issued::rights);
+    add("of_cert_manager_are_read_and_verified", issued::by_cert_manager);
+}
+
+/// A number that the environment may set.
+fn number(variable: &str, usual: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+/// No certificate, no caBundle, no Secret: a replica makes all three, and the API server believes it.
+fn out_of_nothing(plane: &Plane) -> Outcome {
+    let site = Site::new(plane)?;
+    assert!(site.create().is_err_and(|e| e.contains("failed calling webhook")));
+    let server = site.replica(&QUICK)?;
+    site.front.set(&[&server]);
+    let took = site.ready(&server)?;
+    site.front.set(&[&server]);
+    site.create()?;
+    eprintln!("ready after {took:?}");
+    let secret = site.secret()?;
+    assert_eq!(secret["metadata"]["annotations"]["fabric-admission.dev/phase"], "steady", "{secret}");
+    assert_eq!(secret["data"].as_object().map(|d| d.len()), Some(2), "{secret}");
+    assert_eq!(metric(&server, "cabundle_in_sync")?, 2);
+    assert_eq!(metric(&server, "cabundle_writes_total")?, 2);
+    Ok(())
+}

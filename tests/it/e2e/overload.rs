@@ -1,0 +1,83 @@
+//! What the API server makes of a busy server and of silence: it asks again, and goes on over the same connection.
+
+use super::api::Api;
+use super::plane::Plane;
+use super::site::{PROFILE_LABEL, Site, training_pod};
+use super::trial;
+use crate::suite::{Outcome, Suite};
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+pub(super) fn add(suite: &mut Suite, assets: &Path) {
+    trial(suite, assets, "a_busy_server_is_asked_again", busy);
+    trial(suite, assets, "an_idle_connection_is_used_again", idle);
+}
+
+/// Creates a pod through the API server; how long that took.
+fn create(api: &mut Api, namespace: &str) -> Result<Duration, String> {
+    let started = Instant::now();
+    let path = format!("/api/v1/namespaces/{namespace}/pods?dryRun=All");
+    let answer = api.ask("POST", &path, &training_pod("p").to_string())?;
+    match answer.status {
+        201 if answer.body.contains("rail7") => Ok(started.elapsed()),
+        _ => Err(format!("{} {}", answer.status, answer.body)),
+    }
+}
+
+fn busy(plane: &Plane) -> Outcome {
+    let site = Site::start(plane, &[], &["--max-requests", "1"])?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    let mut api = Api::connect(plane)?;
+    create(&mut api, &namespace)?;
+    // The one request that there may be takes its time.
+    let mut slow = site.server.client()?;
+    let head = "POST /mutate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{";
+    slow.stream.write_all(head.as_bytes()).and_then(|()| slow.stream.flush()).map_err(|e| e.to_string())?;
+    plane.until("it is in flight", Duration::from_secs(5), || {
+        Ok(site.server.metric("fabric_admission_requests_in_flight")? == 1.0)
+    })?;
+    let took = std::thread::scope(|scope| {
+        let creating = scope.spawn(|| create(&mut api, &namespace));
+        std::thread::sleep(Duration::from_millis(1500));
+        let freed = slow.stream.write_all(b"}").and_then(|()| slow.stream.flush());
+        freed.map_err(|e| e.to_string())?;
+        creating.join().map_err(|_| "the create panicked".to_owned())?
+    })?;
+    let shed = site.server.metric("fabric_admission_shed_total{reason=\"requests\"}")?;
+    eprintln!("a create during {shed} refusals took {took:?}");
+    assert!(shed >= 2.0 && took >= Duration::from_secs(1), "{shed} {took:?}");
+    Ok(())
+}
+
+/// Longer than any deadline but the idle one; with `FABRIC_ADMISSION_IDLE` minutes of it, at the distances of a quiet
+/// cluster.
+fn idle(plane: &Plane) -> Outcome {
+    let site = Site::start(plane, &[], &[])?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    let mut api = Api::connect(plane)?;
+    create(&mut api, &namespace)?;
+    let handshakes = || site.server.metric("fabric_admission_tls_handshakes_total{result=\"ok\"}");
+    let before = handshakes()?;
+    let minutes = std::env::var("FABRIC_ADMISSION_IDLE").ok().and_then(|n| n.parse::<u64>().ok());
+    let (pauses, most) = match minutes {
+        Some(minutes) => (vec![85, 31], Duration::from_secs(minutes * 60)),
+        None => (vec![11], Duration::from_secs(11)),
+    };
+    let (started, mut creates) = (Instant::now(), 0);
+    for pause in pauses.iter().cycle() {
+        std::thread::sleep(Duration::from_secs(*pause));
+        create(&mut Api::connect(plane)?, &namespace)?;
+        creates += 1;
+        if started.elapsed() >= most {
+            break;
+        }
+    }
+    let more = handshakes()? - before;
+    eprintln!("{creates} creates in {:?}: {more} handshakes more", started.elapsed());
+    assert!(more == 0.0, "{more} handshakes more after {creates} creates");
+    for reason in ["slow_header", "slow_answer", "idle"] {
+        assert!(site.server.metric(&format!("fabric_admission_shed_total{{reason=\"{reason}\"}}"))? == 0.0);
+    }
+    Ok(())
+}

@@ -1,0 +1,271 @@
+//! `rules export`: what the API server judges by itself says what our rules say of the same object.
+
+use super::corpus_pods::corpus_samples;
+use super::creates::{Creator, each};
+use super::plane::Plane;
+use super::trial;
+use crate::api_pods::{Site, pod};
+use crate::cluster::World;
+use crate::documents::{Dice, Documents};
+use crate::round_trip::documents;
+use crate::suite::{Outcome, Suite};
+use crate::support::{root, run};
+use fabric_admission::review::Stage;
+use fabric_admission::rules::{Meta, RULES, Rule, Severity};
+use fabric_admission::snapshot::Mode;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+/// Generated pods that are compared.
+const PODS: usize = 400;
+
+pub(super) fn add(suite: &mut Suite, assets: &Path) {
+    trial(suite, assets, "policies_speak_of_bad_examples_alone", examples);
+    trial(suite, assets, "policies_judge_pods_as_the_rules_do", pods_alike);
+    trial(suite, assets, "policies_bear_the_largest_pods", largest);
+}
+
+/// The exported objects, put in place until this ends.
+pub(super) struct Policies<'a> {
+    plane: &'a Plane,
+}
+
+impl<'a> Policies<'a> {
+    /// Applies an export. Errors of expressions count as refusals here: in earnest they are passed over.
+    pub(super) fn apply(plane: &'a Plane, args: &[&str]) -> Result<Self, String> {
+        let ran = run(&[&["rules", "export"], args].concat(), b"", root())?;
+        if ran.code != 0 {
+            return Err(format!("{ran:?}"));
+        }
+        let text = ran.stdout.replace("failurePolicy: Ignore", "failurePolicy: Fail");
+        let made = Self { plane };
+        let done = plane.kubectl(&["apply", "--validate=strict", "-f", "-"], &text)?;
+        if done.ok && done.stderr.is_empty() { Ok(made) } else { Err(done.stderr) }
+    }
+
+    /// Waits until each of some requests is answered with a word, as the policies come into force one by one.
+    pub(super) fn until(&self, what: &str, done: impl FnMut() -> Result<bool, String>) -> Result<(), String> {
+        self.plane.until(what, Duration::from_secs(40), done)
+    }
+}
+
+impl Drop for Policies<'_> {
+    fn drop(&mut self) {
+        let kinds = "validatingadmissionpolicybindings,validatingadmissionpolicies";
+        let _ = self.plane.kubectl(&["delete", kinds, "--all", "--wait=true"], "");
+    }
+}
+
+fn exported() -> impl Iterator<Item = &'static dyn Rule> {
+    RULES.iter().copied().filter(|rule| rule.cel().is_some())
+}
+
+/// The objects of an example that its rule looks at, in a namespace.
+fn subjects(meta: &Meta, manifest: &str, namespace: &str) -> Vec<Value> {
+    let all = documents(manifest.as_bytes()).into_iter().map(|(_, object)| object);
+    let looked_at = all.filter(|object| {
+        let kind = object["kind"].as_str().unwrap_or_default();
+        if meta.kinds.is_empty() { kind == "Pod" } else { meta.kinds.iter().any(|(_, k)| *k == kind) }
+    });
+    looked_at
+        .map(|mut object| {
+            object["metadata"]["namespace"] = namespace.into();
+            object
+        })
+        .collect()
+}
+
+fn examples(plane: &Plane) -> Outcome {
+    let policies = Policies::apply(plane, &["--network-objects", "enforce"])?;
+    let namespace = plane.namespace(&[("fabric-admission.dev/mode", "enforce")])?;
+    let create = |object: &Value| {
+        plane.kubectl(&["create", "--dry-run=server", "--validate=ignore", "-f", "-"], &object.to_string())
+    };
+    let mut count = 0;
+    for rule in exported() {
+        let meta = rule.meta();
+        let cel = rule.cel().ok_or("no CEL")?;
+        let worst = cel.checks.iter().map(|c| c.severity).max().ok_or("no checks")?;
+        let bad = subjects(meta, meta.bad, &namespace);
+        let good = subjects(meta, meta.good, &namespace);
+        assert!(!bad.is_empty() && !good.is_empty(), "{}: nothing to try", meta.id);
+        policies.until(&format!("{} speaks of its bad example", meta.id), || {
+            let done: Vec<_> = bad.iter().map(create).collect::<Result<_, _>>()?;
+            let unknown = done.iter().find(|d| d.stderr.contains("no matches for kind"));
+            unknown.map_or(Ok(()), |d| Err(d.stderr.clone()))?;
+            Ok(done.iter().any(|d| d.stderr.contains(meta.id) && d.ok == (worst < Severity::Error)))
+        })?;
+        for object in &good {
+            let done = create(object)?;
+            assert!(
+                done.ok && !done.stderr.contains("ValidatingAdmissionPolicy"),
+                "{}: {}",
+                meta.id,
+                done.stderr
+            );
+        }
+        count += 1;
+    }
+    eprintln!("{count} of {} rules are policies", RULES.len());
+    Ok(())
+}
+
+/// What speaks of a pod: rules, each as error or warning.
+type Said = BTreeSet<(String, Severity)>;
+
+/// Creates a pod where every policy only warns; the stored pod and what they say.
+fn warned(api: &mut Creator<'_>, namespace: &str, pod: &Value) -> Result<Option<(Value, Said)>, String> {
+    let (created, warnings) = api.create_warned(namespace, pod)?;
+    let Ok(stored) = created else { return Ok(None) };
+    let mut said = Said::new();
+    for warning in warnings {
+        let Some(rest) = warning.split("ValidatingAdmissionPolicy '").nth(1) else { continue };
+        if warning.contains("resulted in error") || warning.contains("budget") {
+            return Err(format!("an expression fails: {warning}"));
+        }
+        let name = rest.split(['.', '\'']).next().unwrap_or_default();
+        let (id, lesser) = name.split_once('-').unwrap_or((name, ""));
+        let rule = fabric_admission::rules::find(id).ok_or(format!("no rule {id}: {warning}"))?;
+        let severity = if lesser == "warning" { Severity::Warning } else { rule.meta().severity };
+        said.insert((rule.meta().id.to_owned(), severity));
+    }
+    Ok(Some((stored, said)))
+}
+
+fn pods_alike(plane: &Plane) -> Outcome {
+    let policies = Policies::apply(plane, &[])?;
+    let namespace = plane.namespace(&[("fabric-admission.dev/mode", "audit")])?;
+    ready(&policies, plane, &namespace)?;
+    let config = Config { rng_seed: RngSeed::Fixed(7), failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new(config);
+    let any = |dice: &mut Dice<'_>| pod(&Site { profiles: &["gone"] }, dice);
+    let mut pods = Vec::new();
+    for _ in 0..PODS {
+        pods.push(Documents(any).new_tree(&mut runner)?.current().0);
+    }
+    pods.extend(corpus_samples()?);
+    for rule in exported().filter(|r| r.meta().kinds.is_empty()) {
+        pods.extend(
+            [rule.meta().bad, rule.meta().good].iter().flat_map(|m| subjects(rule.meta(), m, &namespace)),
+        );
+    }
+    let case = json!({"profiles": [], "objects": [], "namespace": {"name": namespace}});
+    let world = World::new(&case);
+    let results = each(plane, &pods, |api, pod| {
+        let Some((stored, said)) = warned(api, &namespace, pod)? else { return Ok(None) };
+        let decision =
+            world.decide_as(&stored, Stage::Final, Mode::Audit).ok_or("the engine cannot read it")?;
+        let ours: Said = decision
+            .findings
+            .iter()
+            .filter(|f| f.severity > Severity::Info)
+            .map(|f| (f.rule.to_owned(), f.severity))
+            .collect();
+        Ok::<_, String>(Some((stored, said, ours)))
+    });
+    let mut taken = 0;
+    let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for result in results {
+        let Some((mut stored, said, ours)) = result? else { continue };
+        stored["metadata"].as_object_mut().map(|m| m.remove("managedFields"));
+        taken += 1;
+        for (id, severity) in &said {
+            counts.entry(id.clone()).or_default().0 += 1;
+            if !ours.contains(&(id.clone(), *severity)) {
+                problems.push(format!("the policy says {id} as {severity}, the rule does not: {stored}"));
+            }
+        }
+        for rule in exported().filter(|r| r.meta().kinds.is_empty()) {
+            let Some(cel) = rule.cel() else { continue };
+            let id = rule.meta().id;
+            let own: Vec<_> = ours.iter().filter(|(rule, _)| rule == id).collect();
+            counts.entry(id.to_owned()).or_default().1 += usize::from(!own.is_empty());
+            if cel.beyond.is_none() && own.iter().any(|o| !said.contains(o)) {
+                problems.push(format!("the rule says {own:?}, the policy does not: {stored}"));
+            }
+        }
+    }
+    eprintln!(
+        "{taken} of {} pods; by rule, spoken of by the policy and by the rule: {counts:#?}",
+        pods.len()
+    );
+    assert!(
+        problems.is_empty(),
+        "{} problems, such as\n{}",
+        problems.len(),
+        problems[..problems.len().min(3)].join("\n")
+    );
+    assert!(taken * 2 > pods.len(), "too few pods are taken");
+    let silent: Vec<_> = counts.iter().filter(|(_, (policy, _))| *policy == 0).map(|(id, _)| id).collect();
+    assert!(silent.is_empty(), "never seen to speak: {silent:?}");
+    Ok(())
+}
+
+/// Waits until every policy on pods is in force, by its bad example.
+fn ready(policies: &Policies<'_>, plane: &Plane, namespace: &str) -> Result<(), String> {
+    let mut api = Creator::new(plane);
+    for rule in exported().filter(|r| r.meta().kinds.is_empty()) {
+        let meta = rule.meta();
+        let bad = subjects(meta, meta.bad, namespace);
+        policies.until(&format!("{} is in force", meta.id), || {
+            for pod in &bad {
+                let said = warned(&mut api, namespace, pod)?.map(|(_, said)| said).unwrap_or_default();
+                if said.iter().any(|(id, _)| id == meta.id) {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        })?;
+    }
+    Ok(())
+}
+
+/// No pod that the API server takes costs more than CEL may: it takes 3 MiB.
+fn largest(plane: &Plane) -> Outcome {
+    let policies = Policies::apply(plane, &[])?;
+    let namespace = plane.namespace(&[("fabric-admission.dev/mode", "audit")])?;
+    ready(&policies, plane, &namespace)?;
+    let mut api = Creator::new(plane);
+    for (name, pod) in large_pods() {
+        let size = pod.to_string().len();
+        let said = warned(&mut api, &namespace, &pod).map_err(|e| format!("{name} of {size} bytes: {e}"))?;
+        let (_, said) = said.ok_or(format!("{name} of {size} bytes is refused"))?;
+        eprintln!(
+            "{name}, {size} bytes: {}",
+            said.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>().join(" ")
+        );
+    }
+    Ok(())
+}
+
+/// Pods that nobody writes, of nearly 3 MiB once what is defaulted is there.
+fn large_pods() -> Vec<(&'static str, Value)> {
+    let pod = |containers: Vec<Value>, volumes: Value, annotations: Value| {
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "large", "annotations": annotations},
+               "spec": {"containers": containers, "volumes": volumes}})
+    };
+    let container = |i: usize| json!({"name": format!("c{i}"), "image": "a", "resources": {"limits": {"nvidia.com/gpu": 8, "rdma/a": 1}}});
+    let env: Vec<Value> = (0..60).map(|i| json!({"name": format!("NCCL_IB_{i}"), "value": "0"})).collect();
+    let with_env = (0..900).map(|i| {
+        let mut container = container(i);
+        container["env"] = env.clone().into();
+        container
+    });
+    let volumes: Vec<Value> = (0..10_000).map(|i| json!({"name": format!("v{i}"), "emptyDir": {}})).collect();
+    let mounts: Vec<Value> =
+        (0..10_000).map(|i| json!({"name": format!("v{i}"), "mountPath": format!("/dev/shm/{i}")})).collect();
+    let mut mounting = container(0);
+    mounting["volumeMounts"] = mounts.into();
+    let networks = vec!["default/rdma-net"; 15_000].join(",");
+    vec![
+        ("containers", pod((0..8000).map(container).collect(), Value::Null, Value::Null)),
+        ("variables", pod(with_env.collect(), Value::Null, Value::Null)),
+        ("volumes and mounts", pod(vec![mounting], volumes.into(), Value::Null)),
+        ("networks", pod(vec![container(0)], Value::Null, json!({"k8s.v1.cni.cncf.io/networks": networks}))),
+    ]
+}

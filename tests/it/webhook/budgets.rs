@@ -1,0 +1,160 @@
+//! What is too much is answered 503 at once or closed at once, is counted, and is over as soon as it is over.
+
+use super::Client;
+use super::in_process::{InProcess, connect_from};
+use crate::suite::{Outcome, Suite};
+use fabric_admission::server::Limits;
+use fabric_admission::snapshot::Snapshot;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+pub(super) fn add(suite: &mut Suite) {
+    suite.add("webhook::requests_over_the_budget_are_told_to_come_again", requests);
+    suite.add("webhook::bodies_over_the_budget_are_told_to_come_again", memory);
+    suite.add("webhook::one_address_cannot_take_every_connection", per_peer);
+    suite.add("webhook::idle_connections_make_room", make_room);
+    suite.add("webhook::connections_at_work_do_not_make_room", full);
+    suite.add("webhook::probes_get_through_a_crowd_on_the_admin_port", crowded_admin);
+}
+
+fn start(limits: Limits) -> Result<InProcess, String> {
+    InProcess::start(limits, Snapshot::default())
+}
+
+fn head(length: usize) -> String {
+    format!(
+        "POST /mutate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+    )
+}
+
+/// A client in the middle of its body.
+fn halfway(server: &InProcess, length: usize, sent: usize) -> Result<Client, String> {
+    let mut client = Client::connect(server.webhook, &server.ca)?;
+    client.stream.write_all(head(length).as_bytes()).map_err(|e| e.to_string())?;
+    client.stream.write_all(&vec![b' '; sent]).map_err(|e| e.to_string())?;
+    client.stream.flush().map_err(|e| e.to_string())?;
+    Ok(client)
+}
+
+fn finish(mut client: Client, bytes: usize) -> Result<u16, String> {
+    client.stream.write_all(&vec![b' '; bytes]).map_err(|e| e.to_string())?;
+    client.stream.flush().map_err(|e| e.to_string())?;
+    Ok(super::Answer::read(&mut client.stream)?.status)
+}
+
+fn until(what: &str, mut holds: impl FnMut() -> Result<bool, String>) -> Result<(), String> {
+    let end = Instant::now() + Duration::from_secs(5);
+    while !holds()? {
+        if Instant::now() > end {
+            return Err(format!("not so after 5 s: {what}"));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(())
+}
+
+/// Whether the other side closes before anything is said.
+fn closed(mut stream: &TcpStream) -> Result<bool, String> {
+    stream.set_read_timeout(Some(Duration::from_secs(2))).map_err(|e| e.to_string())?;
+    match stream.read(&mut [0; 16]) {
+        Ok(read) => Ok(read == 0),
+        Err(error) => Ok(error.kind() == std::io::ErrorKind::ConnectionReset),
+    }
+}
+
+fn requests() -> Outcome {
+    let server = start(Limits { requests: 2, ..Limits::default() })?;
+    let reading = [halfway(&server, 20, 10)?, halfway(&server, 20, 10)?];
+    until("two are in flight", || Ok(server.metric("fabric_admission_requests_in_flight")? == 2.0))?;
+    let started = Instant::now();
+    // A large body as well: it is read to its end, or its sender would not see the answer.
+    for length in [2, 6 << 20] {
+        let mut client = Client::connect(server.webhook, &server.ca)?;
+        let answer = client.send(head(length).as_bytes(), &vec![b' '; length])?;
+        assert_eq!(answer.status, 503, "{}", answer.body);
+        assert!(answer.closes() && answer.body.contains("--max-requests"), "{answer:?}");
+        assert!(answer.head.to_ascii_lowercase().contains("\r\nretry-after: 1"), "{}", answer.head);
+    }
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+    assert_eq!(server.shed("requests")?, 2.0);
+    assert_eq!(server.metric("fabric_admission_held_bytes")?, 2048.0, "what is refused is not held");
+    for client in reading {
+        assert_eq!(finish(client, 10)?, 400);
+    }
+    assert_eq!(Client::connect(server.webhook, &server.ca)?.post("/mutate", b"{}")?.status, 400);
+    Ok(())
+}
+
+fn memory() -> Outcome {
+    let server = start(Limits { body_budget: 1 << 20, ..Limits::default() })?;
+    let reading = halfway(&server, 900 << 10, (900 << 10) - 10)?;
+    until("it is held", || Ok(server.metric("fabric_admission_held_bytes")? == f64::from(900 << 10)))?;
+    let large = vec![b' '; 200 << 10];
+    let answer = Client::connect(server.webhook, &server.ca)?.post("/mutate", &large)?;
+    assert_eq!(answer.status, 503, "{}", answer.body);
+    assert!(answer.closes() && answer.body.contains("--max-body-memory"), "{answer:?}");
+    // A small one has room.
+    assert_eq!(Client::connect(server.webhook, &server.ca)?.post("/mutate", b"{}")?.status, 400);
+    assert_eq!(finish(reading, 10)?, 400);
+    until("nothing is held", || Ok(server.metric("fabric_admission_held_bytes")? == 0.0))?;
+    assert_eq!(Client::connect(server.webhook, &server.ca)?.post("/mutate", &large)?.status, 400);
+    assert_eq!(server.shed("memory")?, 1.0);
+    Ok(())
+}
+
+fn per_peer() -> Outcome {
+    let server = start(Limits { connections_per_peer: 3, ..Limits::default() })?;
+    let crowd: Vec<Client> = (0..3).map(|_| server.client_at(2)).collect::<Result<_, _>>()?;
+    assert!(closed(&connect_from(2, server.webhook)?)?, "a fourth of one address");
+    assert_eq!(server.shed("peer_connections")?, 1.0);
+    assert_eq!(server.client_at(3)?.post("/mutate", b"{}")?.status, 400, "another address");
+    drop(crowd);
+    until("the address may come again", || Ok(server.client_at(2).is_ok()))?;
+    Ok(())
+}
+
+fn make_room() -> Outcome {
+    let server = start(Limits { connections: 8, connections_per_peer: 8, ..Limits::default() })?;
+    let mut api_server = server.client_at(2)?;
+    assert_eq!(api_server.post("/mutate", b"{}")?.status, 400);
+    // Some have asked something, some have not.
+    let mut crowd: Vec<Client> = (0..7).map(|_| server.client_at(3)).collect::<Result<_, _>>()?;
+    for client in &mut crowd[..3] {
+        client.post("/mutate", b"{}")?;
+    }
+    for _ in 0..20 {
+        assert_eq!(server.client_at(3)?.post("/mutate", b"{}")?.status, 400);
+    }
+    // The crowd made room for its own, and the one connection of another address was left alone.
+    assert_eq!(api_server.post("/mutate", b"{}")?.status, 400);
+    assert!(server.shed("idle")? >= 1.0 && server.shed("connections")? == 0.0);
+    until("no more than there may be", || Ok(server.metric("fabric_admission_connections")? <= 8.0))?;
+    Ok(())
+}
+
+fn full() -> Outcome {
+    let server = start(Limits { connections: 3, ..Limits::default() })?;
+    let reading: Vec<Client> = (0..3).map(|_| halfway(&server, 20, 10)).collect::<Result<_, _>>()?;
+    until("three are in flight", || Ok(server.metric("fabric_admission_requests_in_flight")? == 3.0))?;
+    assert!(closed(&connect_from(2, server.webhook)?)?, "one too many");
+    assert_eq!(server.shed("connections")?, 1.0);
+    for client in reading {
+        assert_eq!(finish(client, 10)?, 400);
+    }
+    until("there is room again", || Ok(server.client_at(2).is_ok()))?;
+    Ok(())
+}
+
+fn crowded_admin() -> Outcome {
+    let server = start(Limits::default())?;
+    let crowd: Vec<TcpStream> = (0..200)
+        .map(|_| TcpStream::connect(server.admin))
+        .collect::<Result<_, _>>()
+        .map_err(|e| e.to_string())?;
+    let started = Instant::now();
+    assert_eq!(super::admin(server.admin, "/livez")?.status, 200);
+    assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+    drop(crowd);
+    Ok(())
+}
