@@ -195,7 +195,7 @@ mod tests {
             (IsCa::NoCa, vec![KeyUsagePurpose::KeyCertSign], false),
         ] {
             let mut params = CertificateParams::new(vec!["x".to_owned()]).unwrap();
-            (params.is_ca, params.key_usages) = (is_ca.clone(), usages.clone());
+            (params.is_ca, params.key_usages) = (is_ca, usages.clone());
             let made = params.self_signed(&KeyPair::generate().unwrap()).unwrap();
             assert_eq!(fields(made.der()).unwrap().signs, expected, "{is_ca:?} {usages:?}");
         }

@@ -16,7 +16,7 @@ pub(super) struct Budgets {
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_REQUESTS", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     max_requests: u32,
     /// MiB of bodies and answers held at a time; more is answered 503 at once
-    #[arg(long, value_name = "MIB", env = "FABRIC_ADMISSION_MAX_BODY_MEMORY", default_value_t = 48, value_parser = clap::value_parser!(u32).range(16..=4096))]
+    #[arg(long, value_name = "MIB", env = "FABRIC_ADMISSION_MAX_BODY_MEMORY", default_value_t = 32, value_parser = clap::value_parser!(u32).range(16..=4096))]
     max_body_memory: u32,
 }
 

@@ -1,9 +1,11 @@
 //! Lays facts together: one object at a time, then the conclusions.
 
-use super::index::{ByNamespace, Index};
+use super::index::{ByNamespace, Index, Origin};
 use super::network::Rendered;
 use super::resource::{ResourceFact, Server, agreed};
-use super::{AddressPool, DeviceClaim, DeviceClass, NodePolicy, NodeState, Slice, device_class};
+use super::{
+    AddressPool, DeviceClaim, DeviceClass, Kind, NodePolicy, NodeState, PoolConfig, Slice, device_class,
+};
 use crate::multus::ResourceName;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -26,6 +28,17 @@ fn merge(map: &mut HashMap<String, ResourceFact>, key: &str, fact: ResourceFact)
 impl Index {
     pub(crate) fn add_network(&mut self, network: &Arc<Rendered>) {
         put(&mut self.networks, &network.namespace, &network.name, Arc::clone(network));
+    }
+
+    /// Notes which object a definition is rendered from.
+    pub(crate) fn add_origin(&mut self, kind: Kind, namespace: &str, name: &str, network: &Rendered) {
+        let target = (network.namespace.clone(), network.name.clone());
+        let origin = Origin { kind, namespace: namespace.to_owned(), name: name.to_owned() };
+        self.origins.entry(target).or_default().push(origin);
+    }
+
+    pub(crate) fn add_pool_config(&mut self, namespace: &str, name: &str, pool: &Arc<PoolConfig>) {
+        self.pool_configs.insert((namespace.to_owned(), name.to_owned()), Arc::clone(pool));
     }
 
     pub(crate) fn add_node_policy(&mut self, namespace: &str, name: &str, policy: &Arc<NodePolicy>) {
@@ -110,6 +123,13 @@ impl Index {
             for interface in &state.interfaces {
                 let link = self.interfaces.entry(interface.name.clone()).or_insert(interface.link);
                 *link = agreed(*link, interface.link);
+                for other in &interface.alt_names {
+                    let name = Some(interface.name.clone());
+                    let known = self.other_names.entry(other.clone()).or_insert_with(|| name.clone());
+                    if *known != name {
+                        *known = None;
+                    }
+                }
             }
             for group in &state.groups {
                 let fact = ResourceFact {

@@ -3,7 +3,7 @@
 use super::ipam::PoolRef;
 use super::network::Rendered;
 use super::resource::{ResourceFact, Server};
-use super::{AddressPool, DeviceClaim, DeviceClass, DevicePool, NodePolicy, NodeState};
+use super::{AddressPool, DeviceClaim, DeviceClass, DevicePool, Kind, NodePolicy, NodeState, PoolConfig};
 use crate::multus::{LinkLayer, NetworkFact, ResourceName, Sharing};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -31,6 +31,17 @@ pub struct NetworkClass<'a> {
     pub resource: Option<&'a ResourceFact>,
 }
 
+/// An object that its operator renders to a NetworkAttachmentDefinition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// Kind.
+    pub kind: Kind,
+    /// Its own namespace; empty for cluster-scoped kinds.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+}
+
 /// Facts by what they are asked by.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Index {
@@ -41,10 +52,15 @@ pub struct Index {
     pub(super) suffixes: HashMap<String, ResourceFact>,
     /// Link layer of interfaces by name; `None` where nodes differ.
     pub(super) interfaces: HashMap<String, Option<LinkLayer>>,
+    /// Names of interfaces by other names of theirs; `None` where nodes differ.
+    pub(super) other_names: HashMap<String, Option<String>>,
     pub(super) node_policies: BTreeMap<(String, String), Arc<NodePolicy>>,
     pub(super) node_states: BTreeMap<String, Arc<NodeState>>,
     /// Pools of addresses by kind (CIDRPool or not) and name; `None` where several of one name differ.
     pub(super) address_pools: HashMap<bool, HashMap<String, Option<Arc<AddressPool>>>>,
+    pub(super) pool_configs: BTreeMap<(String, String), Arc<PoolConfig>>,
+    /// Objects by the namespace and name of the definition that their operators render from them.
+    pub(super) origins: HashMap<(String, String), Vec<Origin>>,
     pub(super) device_classes: HashMap<String, Arc<DeviceClass>>,
     /// DeviceClass by the extended resource that it stands behind.
     pub(super) classes_behind: HashMap<String, String>,
@@ -101,6 +117,12 @@ impl Index {
         let over = |r: &&ResourceFact| r.shared == Some(true) && r.interfaces.iter().any(|i| i == interface);
         let mut pools = self.resources.values().filter(over);
         pools.next().filter(|_| pools.next().is_none())
+    }
+
+    /// Name of the interface that nodes know by another name too; the name given where none does, or where they differ.
+    #[must_use]
+    pub fn interface_named<'a>(&'a self, name: &'a str) -> &'a str {
+        self.other_names.get(name).and_then(Option::as_deref).unwrap_or(name)
     }
 
     /// Link layer of an interface of the nodes, where all that have it agree.
@@ -165,6 +187,43 @@ impl Index {
         self.node_policies
             .iter()
             .map(|((namespace, name), p)| (namespace.as_str(), name.as_str(), p.as_ref()))
+    }
+
+    /// Pools of the SR-IOV operator: namespace, name and what they say.
+    pub fn pool_configs(&self) -> impl Iterator<Item = (&str, &str, &PoolConfig)> {
+        let pools = self.pool_configs.iter();
+        pools.map(|((namespace, name), p)| (namespace.as_str(), name.as_str(), p.as_ref()))
+    }
+
+    /// Objects that are rendered to the definition of a namespace and name.
+    #[must_use]
+    pub fn origins(&self, namespace: &str, name: &str) -> &[Origin] {
+        self.origins.get(&(namespace.to_owned(), name.to_owned())).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// What the SR-IOV operator says of nodes, by their names.
+    pub fn node_states(&self) -> impl Iterator<Item = (&str, &NodeState)> {
+        self.node_states.iter().map(|(node, state)| (node.as_str(), state.as_ref()))
+    }
+
+    /// Namespace of the SR-IOV operator: that of the objects it makes for nodes, where they agree.
+    #[must_use]
+    pub fn sriov_namespace(&self) -> Option<&str> {
+        let mut all = self.node_states.values().map(|s| s.namespace.as_deref());
+        let first = all.next()??;
+        all.all(|n| n == Some(first)).then_some(first)
+    }
+
+    /// What policies and nodes say of a resource of the SR-IOV operator's, by its name behind the prefix.
+    #[must_use]
+    pub fn serves_suffix(&self, name: &str) -> Option<&ResourceFact> {
+        self.suffixes.get(name)
+    }
+
+    /// Whether a device plugin configuration serves a resource of this name behind some prefix.
+    #[must_use]
+    pub fn names_suffix(&self, name: &str) -> bool {
+        self.resources.keys().any(|full| full.split_once('/').is_some_and(|(_, suffix)| suffix == name))
     }
 
     /// What the SR-IOV operator says of a node.

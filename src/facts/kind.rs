@@ -28,6 +28,8 @@ pub enum Kind {
     NodePolicy,
     /// SriovNetworkNodeState.
     NodeState,
+    /// SriovNetworkPoolConfig.
+    PoolConfig,
     /// NicClusterPolicy of the NVIDIA Network Operator.
     NicClusterPolicy,
     /// NicNodePolicy of the NVIDIA Network Operator.
@@ -67,6 +69,7 @@ pub static READABLE: &[(&str, &str)] = &[
     ("k8s.cni.cncf.io", "NetworkAttachmentDefinition"),
     (SRIOV, "SriovNetworkNodePolicy"),
     (SRIOV, "SriovNetworkNodeState"),
+    (SRIOV, "SriovNetworkPoolConfig"),
     (NVIDIA, "NicClusterPolicy"),
     (NVIDIA, "NicNodePolicy"),
     (NV_IPAM, "IPPool"),
@@ -94,6 +97,7 @@ impl Kind {
             (SRIOV, "OVSNetwork") => Self::OvsNetwork,
             (SRIOV, "SriovNetworkNodePolicy") => Self::NodePolicy,
             (SRIOV, "SriovNetworkNodeState") => Self::NodeState,
+            (SRIOV, "SriovNetworkPoolConfig") => Self::PoolConfig,
             (NVIDIA, "MacvlanNetwork") => Self::MacvlanNetwork,
             (NVIDIA, "IPoIBNetwork") => Self::IpoibNetwork,
             (NVIDIA, "HostDeviceNetwork") => Self::HostDeviceNetwork,
@@ -143,6 +147,7 @@ impl Kind {
             | Self::NodeState
             | Self::IpPool
             | Self::CidrPool
+            | Self::PoolConfig
             | Self::ConfigMap
             | Self::ResourceClaim
             | Self::ResourceClaimTemplate => true,

@@ -17,6 +17,7 @@ mod nic_cluster_policy;
 pub mod node_policy;
 pub mod node_state;
 mod object;
+pub mod pool_config;
 pub mod resource;
 pub mod slice;
 pub mod subnet;
@@ -29,6 +30,7 @@ pub use kind::Kind;
 pub use nic_cluster_policy::{ConfigText, config_texts};
 pub use node_policy::NodePolicy;
 pub use node_state::NodeState;
+pub use pool_config::PoolConfig;
 pub use resource::{ResourceFact, Server};
 pub use slice::{DevicePool, Slice};
 
@@ -47,6 +49,7 @@ pub(crate) enum Fact {
     Network(Arc<Rendered>),
     NodePolicy(Arc<NodePolicy>),
     NodeState(Arc<NodeState>),
+    PoolConfig(Arc<PoolConfig>),
     /// What device plugins serve, by the text they are configured with.
     Pools(Arc<Vec<ResourceFact>>),
     DeviceClass(Arc<DeviceClass>),
@@ -91,6 +94,10 @@ pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Op
         Kind::NodeState => {
             let (meta, fact) = node_state::read(json)?;
             (meta, Some(Fact::NodeState(Arc::new(fact))))
+        }
+        Kind::PoolConfig => {
+            let (meta, fact) = pool_config::read(json)?;
+            (meta, Some(Fact::PoolConfig(Arc::new(fact))))
         }
         Kind::NicClusterPolicy | Kind::NicNodePolicy => {
             let (meta, pools) = nic_cluster_policy::read(kind, json)?;

@@ -1,5 +1,6 @@
 //! SriovNetworkNodePolicy: which virtual functions are made, and which resource they become.
 
+use super::node_state::Interface;
 use super::object::{Meta, Object, number, text};
 use crate::multus::LinkLayer;
 use crate::pod::decode::mapping;
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 /// api/v1/sriovnetworknodepolicy_types.go).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodePolicy {
-    /// `resourceName`: the resource behind the operator's prefix.
+    /// `resourceName`: the resource behind the operator's prefix. Empty where there is none, which no fact has.
     pub resource: String,
     /// Whether the functions are bound to `vfio-pci` and so have neither an interface nor an RDMA device.
     pub vfio: bool,
@@ -25,6 +26,17 @@ pub struct NodePolicy {
     pub num_vfs: Option<u32>,
     /// Whether the NICs' switch is in mode `switchdev`.
     pub switchdev: bool,
+    /// `priority`. Of two policies on one NIC the lower number is applied last and wins; where it is missing and the
+    /// operator's webhook does not set 99, it counts as 0.
+    pub priority: Option<i64>,
+    /// `vdpaType`, where one is set.
+    pub vdpa: Option<String>,
+    /// `needVhostNet`, false by default.
+    pub vhost_net: bool,
+    /// `excludeTopology`, false by default.
+    pub exclude_topology: bool,
+    /// `externallyManaged`, false by default: the functions are made by somebody else.
+    pub external: bool,
     /// Which NICs.
     pub nics: NicSelector,
     /// Labels of the nodes.
@@ -42,6 +54,31 @@ pub struct NicSelector {
     pub interfaces: Vec<String>,
     /// PCI addresses.
     pub addresses: Vec<String>,
+    /// `netFilter`: a network of the cloud that the machine runs in.
+    pub net_filter: Option<String>,
+}
+
+/// A name of [`NicSelector::interfaces`] with the functions it takes, first and last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Functions<'a> {
+    /// Name of the physical function, or another name of it.
+    pub interface: &'a str,
+    /// First and last; `None` takes all.
+    pub range: Option<(u32, u32)>,
+}
+
+impl<'a> Functions<'a> {
+    /// Reads `name` or `name#first-last`; `None` where it is neither.
+    #[must_use]
+    pub fn parse(text: &'a str) -> Option<Self> {
+        let Some((interface, range)) = text.split_once('#') else {
+            return Some(Self { interface: text, range: None });
+        };
+        let (first, last) = range.split_once('-')?;
+        let number =
+            |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten();
+        Some(Self { interface, range: Some((number(first)?, number(last)?)) })
+    }
 }
 
 impl NodePolicy {
@@ -50,6 +87,46 @@ impl NodePolicy {
     #[must_use]
     pub fn rdma(&self) -> bool {
         self.is_rdma && !self.vfio
+    }
+
+    /// The functions it takes of a range, or of each NIC where none is given; `None` where it makes none.
+    #[must_use]
+    pub fn functions(&self, range: Option<(u32, u32)>) -> Option<(u32, u32)> {
+        let last = self.num_vfs?.checked_sub(1)?;
+        Some(range.unwrap_or((0, last)))
+    }
+
+    /// Reads a policy as it is, be it without a resource.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when a field that is read has another type.
+    pub fn parse(json: &str) -> Result<Self, DecodeError> {
+        decode::<Object<Spec>>(json).map(|object| policy(object.spec.unwrap_or_default()))
+    }
+}
+
+impl NicSelector {
+    /// Whether it takes a physical function of a node (api/v1/helper.go, `Selected`).
+    #[must_use]
+    pub fn takes(&self, nic: &Interface) -> bool {
+        let same = |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
+        let named = |text: &String| {
+            let name = text.split('#').next().unwrap_or_default();
+            name == nic.name || nic.alt_names.iter().any(|n| n == name)
+        };
+        // What a `netFilter` matches is not read.
+        !self.is_empty()
+            && self.net_filter.is_none()
+            && same(&self.vendor, &nic.vendor)
+            && same(&self.device_id, &nic.device_id)
+            && (self.addresses.is_empty() || nic.address.as_ref().is_some_and(|a| self.addresses.contains(a)))
+            && (self.interfaces.is_empty() || self.interfaces.iter().any(named))
+    }
+
+    /// Whether it says nothing, and so takes no NIC.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -69,6 +146,16 @@ struct Spec {
     #[serde(default)]
     num_vfs: Option<i64>,
     #[serde(default)]
+    priority: Option<i64>,
+    #[serde(default)]
+    vdpa_type: Option<String>,
+    #[serde(default)]
+    need_vhost_net: Option<bool>,
+    #[serde(default)]
+    exclude_topology: Option<bool>,
+    #[serde(default)]
+    externally_managed: Option<bool>,
+    #[serde(default)]
     e_switch_mode: Option<String>,
     #[serde(default, deserialize_with = "mapping")]
     nic_selector: Option<Nics>,
@@ -87,18 +174,23 @@ struct Nics {
     pf_names: Option<Vec<Option<String>>>,
     #[serde(default)]
     root_devices: Option<Vec<Option<String>>>,
+    #[serde(default)]
+    net_filter: Option<String>,
 }
 
 /// `None` for a policy that names no resource.
 pub(super) fn read(json: &str) -> Result<(Meta, Option<NodePolicy>), DecodeError> {
     let (meta, spec) = decode::<Object<Spec>>(json)?.split();
-    let spec = spec.unwrap_or_default();
-    let Some(resource) = text(spec.resource_name) else { return Ok((meta, None)) };
+    let policy = policy(spec.unwrap_or_default());
+    Ok((meta, Some(policy).filter(|p| !p.resource.is_empty())))
+}
+
+fn policy(spec: Spec) -> NodePolicy {
     let nics = spec.nic_selector.unwrap_or_default();
     let texts =
         |list: Option<Vec<Option<String>>>| list.unwrap_or_default().into_iter().filter_map(text).collect();
-    let policy = NodePolicy {
-        resource,
+    NodePolicy {
+        resource: spec.resource_name.unwrap_or_default(),
         vfio: spec.device_type.as_deref() == Some("vfio-pci"),
         is_rdma: spec.is_rdma.unwrap_or(false),
         link: spec.link_type.as_deref().and_then(LinkLayer::parse),
@@ -110,15 +202,20 @@ pub(super) fn read(json: &str) -> Result<(Meta, Option<NodePolicy>), DecodeError
             device_id: text(nics.device_id),
             interfaces: texts(nics.pf_names),
             addresses: texts(nics.root_devices),
+            net_filter: text(nics.net_filter),
         },
+        priority: spec.priority,
+        vdpa: text(spec.vdpa_type),
+        vhost_net: spec.need_vhost_net.unwrap_or(false),
+        exclude_topology: spec.exclude_topology.unwrap_or(false),
+        external: spec.externally_managed.unwrap_or(false),
         nodes: spec
             .node_selector
             .unwrap_or_default()
             .into_iter()
             .map(|(k, v)| (k, v.unwrap_or_default()))
             .collect(),
-    };
-    Ok((meta, Some(policy)))
+    }
 }
 
 #[cfg(test)]
@@ -129,7 +226,7 @@ mod tests {
     fn reads_what_is_asked_for() {
         let json = r#"{"metadata":{"name":"p"},"spec":{"resourceName":"r","linkType":"IB","isRdma":true,"mtu":2044,
             "numVfs":8,"nicSelector":{"vendor":"15b3","pfNames":["ib0#0-3"]},"nodeSelector":{"a":"b","c":null},
-            "eSwitchMode":"switchdev","priority":"not read"}}"#;
+            "eSwitchMode":"switchdev","bridge":"not read"}}"#;
         let policy = read(json).unwrap().1.unwrap();
         assert_eq!(
             (policy.link, policy.mtu, policy.num_vfs),

@@ -10,6 +10,8 @@ use serde::Deserialize;
 /// (k8snetworkplumbingwg/sriov-network-operator api/v1/sriovnetworknodestate_types.go).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeState {
+    /// Namespace of the object, which is the operator's.
+    pub namespace: Option<String>,
     /// Physical functions: those of the status, else those that the operator is told of.
     pub interfaces: Vec<Interface>,
     /// Groups of virtual functions.
@@ -26,6 +28,12 @@ pub struct NodeState {
 pub struct Interface {
     /// Name on the node.
     pub name: String,
+    /// Other names of it.
+    pub alt_names: Vec<String>,
+    /// PCI address.
+    pub address: Option<String>,
+    /// Functions it can make at most (count).
+    pub total_vfs: Option<u32>,
     /// Link layer.
     pub link: Option<LinkLayer>,
     /// PCI vendor (four hexadecimal digits).
@@ -87,7 +95,11 @@ struct Nic {
     #[serde(default)]
     name: Option<String>,
     #[serde(default)]
+    alt_names: Option<Vec<Option<String>>>,
+    #[serde(default)]
     pci_address: Option<String>,
+    #[serde(default, rename = "totalvfs")]
+    total_vfs: Option<i64>,
     #[serde(default)]
     link_type: Option<String>,
     #[serde(default)]
@@ -131,7 +143,9 @@ pub(super) fn read(json: &str) -> Result<(Meta, NodeState), DecodeError> {
     // A node that the operator has not reached yet has no status.
     let nics = if found.is_empty() { wanted } else { found };
     let mode = status.system.and_then(|s| s.rdma_mode);
+    let meta = object.metadata.unwrap_or_default();
     let state = NodeState {
+        namespace: text(meta.namespace.clone()),
         interfaces: nics.into_iter().filter_map(interface).collect(),
         groups,
         rdma_exclusive: match mode.as_deref() {
@@ -141,13 +155,16 @@ pub(super) fn read(json: &str) -> Result<(Meta, NodeState), DecodeError> {
         },
         sync_status: text(status.sync_status),
     };
-    Ok((object.metadata.unwrap_or_default(), state))
+    Ok((meta, state))
 }
 
 fn interface(nic: Nic) -> Option<Interface> {
     Some(Interface {
         link: nic.link(),
         name: text(nic.name)?,
+        alt_names: nic.alt_names.into_iter().flatten().flatten().collect(),
+        address: text(nic.pci_address),
+        total_vfs: number(nic.total_vfs),
         vendor: text(nic.vendor),
         device_id: text(nic.device_id),
         num_vfs: number(nic.num_vfs),

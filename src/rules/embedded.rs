@@ -95,6 +95,12 @@ pub fn sequence(text: &str) -> Result<Vec<Entry>, Fault> {
     }
 }
 
+/// Where a string stands in a text that was read, quotes included; the start of the text where it is not found as it is.
+#[must_use]
+pub fn spot_of(text: &str, string: &str) -> Spot {
+    spot(text, text.find(&format!("\"{string}\"")).unwrap_or(0))
+}
+
 /// Byte at which something other than a blank stands; the end where nothing does.
 fn start(text: &str) -> usize {
     text.len() - text.trim_start_matches([' ', '\t', '\r', '\n']).len()

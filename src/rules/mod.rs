@@ -10,6 +10,7 @@ mod locate;
 mod memory;
 pub mod nccl;
 mod networks;
+mod object;
 mod operators;
 mod placement;
 mod resources;
@@ -18,6 +19,7 @@ mod workload;
 
 pub use finding::{Finding, Findings, Severity, Spot};
 pub use nccl::numbers::is_word_for_number;
+pub use object::{Event, ObjectContext};
 pub use workload::{Asked, WorkloadContext, WorkloadTemplate};
 
 use crate::fabric::Resolution;
@@ -258,35 +260,6 @@ fn names_rdma(resource: &str) -> bool {
         })
     };
     domain == "rdma" || words(name)
-}
-
-/// What a rule on other objects sees.
-#[derive(Debug, Clone, Copy)]
-pub struct ObjectContext<'a> {
-    /// API group.
-    pub group: &'a str,
-    /// Kind.
-    pub kind: &'a str,
-    /// JSON text of the object.
-    pub json: &'a str,
-    /// What happens to it.
-    pub event: Event<'a>,
-    /// Everything else that is known.
-    pub snapshot: &'a Snapshot,
-}
-
-/// What happens to an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event<'a> {
-    /// It is created, or reviewed as it stands.
-    Given,
-    /// It takes the place of what it was.
-    Updated {
-        /// JSON text of the object as it was.
-        old: &'a str,
-    },
-    /// It goes.
-    Deleted,
 }
 
 /// Checks a pod with every rule.

@@ -47,7 +47,7 @@ impl Default for Limits {
             write: Duration::from_secs(10),
             idle: Duration::from_secs(120),
             body_bytes: 8 << 20,
-            body_budget: 48 << 20,
+            body_budget: 32 << 20,
             requests: 512,
             connections: 1024,
             connections_per_peer: Self::CONNECTIONS_PER_PEER,

@@ -77,9 +77,9 @@ pub(crate) struct State {
     pub(crate) metrics: Arc<Metrics>,
     /// What the watches have heard of.
     pub(crate) sync: Sync,
-    pub(crate) workloads: Option<Mode>,
     /// Whether the API server would believe our certificate.
     pub(crate) certificates: certificates::Standing,
+    pub(crate) workloads: Option<Mode>,
     pub(crate) network_objects: Option<Mode>,
     pub(crate) limits: Limits,
     /// What is left of the budgets.
@@ -185,8 +185,8 @@ pub async fn run(
         snapshot: ArcSwap::from_pointee(snapshot),
         metrics: Arc::new(Metrics::new()),
         sync: sync.clone(),
-        workloads: settings.workloads,
         certificates: standing.clone(),
+        workloads: settings.workloads,
         network_objects: settings.network_objects,
         limits,
         budgets: budgets::Budgets::new(&limits),

@@ -78,10 +78,10 @@ pub struct Settings {
     /// What Pod Security enforces in namespaces without its label (k8s.io/pod-security-admission,
     /// PodSecurityConfiguration).
     pub pod_security_default: PodSecurity,
-    /// What annotations may set aside on objects without a profile.
-    pub ignorable: Ignorable,
     /// Whether networks of other namespaces are refused, as Multus does with `namespaceIsolation`.
     pub namespace_isolation: bool,
+    /// What annotations may set aside on objects without a profile.
+    pub ignorable: Ignorable,
 }
 
 /// What becomes of a pod that several profiles fit equally well.

@@ -74,6 +74,9 @@ impl Store {
                 Fact::Namespace(f) => drop(objects.namespaces.insert(id.name.clone(), Arc::clone(f))),
                 Fact::Profile(f) => drop(profiles.insert(id.name.clone(), Arc::clone(f))),
                 Fact::Network(f) => {
+                    if id.kind != Kind::NetworkAttachmentDefinition {
+                        facts.add_origin(id.kind, &id.namespace, &id.name, f);
+                    }
                     // Who gives networks as facts of a cluster gives all of them: `kubectl get net-attach-def -A`.
                     folded.lists_networks |= layers.get(Layer::Cluster as usize).is_some_and(Option::is_some);
                     // Several objects may make one network. The nearest layer's counts, in it a definition before a
@@ -87,6 +90,7 @@ impl Store {
                 }
                 Fact::NodePolicy(f) => facts.add_node_policy(&id.namespace, &id.name, f),
                 Fact::NodeState(f) => facts.add_node_state(&id.name, f),
+                Fact::PoolConfig(f) => facts.add_pool_config(&id.namespace, &id.name, f),
                 Fact::Pools(f) => facts.add_pools(f),
                 Fact::DeviceClass(f) => facts.add_device_class(&id.name, f),
                 Fact::DeviceClaim(f) if id.kind == Kind::ResourceClaim => {

@@ -13,6 +13,7 @@ use std::path::Path;
 ///
 /// Placeholders: the README's section 7 asks to report them (`$VAR`, `PLACEHOLDER_X`, `__X__`).
 const FAULTS: &[(&str, &[&str])] = &[
+    ("Mellanox__network-operator__sriovibnetwork-bad-ipam-json.yaml", &["FAB335"]),
     ("aws-samples__awsome-distributed-training__pytorchjob-fsdp-envsubst.yaml", &["FAB201"]),
     ("aws-samples__awsome-distributed-training__verl-raycluster-placeholder.yaml", &["FAB201"]),
 ];

@@ -11,9 +11,15 @@ const PATH: &[&str] = &["fabric", "multus", "patch.rs", "plan", "pod", "review",
 /// The field of a profile that is accepted and thrown away; profiles are read before any request.
 const EXCEPT: (&str, &str) = ("fabric/profile.rs", "status : Option < serde_json :: Value");
 
-/// What of those directories no request runs through: the CRD is made by `just docs` and the tests, and a directory of
-/// unit tests is not compiled into the server.
-const OFF_PATH: &[&str] = &["src/fabric/crd.rs", "src/plan/tests"];
+/// What of those directories no request for a pod runs through: the CRD is made by `just docs` and the tests, a directory
+/// of unit tests is not compiled into the server, and objects that are no pods are a handful a day.
+const OFF_PATH: &[&str] = &[
+    "src/fabric/crd.rs",
+    "src/plan/tests",
+    "src/rules/embedded.rs",
+    "src/rules/object.rs",
+    "src/rules/operators",
+];
 
 /// Adds the trials.
 pub(crate) fn add(suite: &mut Suite) {

@@ -38,7 +38,9 @@ pub(in crate::cli) fn document(
     let mut outcome = Outcome::default();
     for found in of(document) {
         match found {
-            Found::Object(object) => self::object(file, &object, setting, snapshot, &mut outcome),
+            Found::Object(object) => {
+                self::object(Given { file, object: &object }, setting, snapshot, &mut outcome)
+            }
             Found::Skipped(skipped) => outcome.skipped.push(skipped),
             Found::Unread(unread) => outcome.unread.push(unread),
         }
@@ -46,12 +48,20 @@ pub(in crate::cli) fn document(
     outcome
 }
 
-fn object(file: &File, object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
+/// An object, and the file that holds it.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    file: &'a File,
+    object: &'a Object<'a>,
+}
+
+fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
+    let object = given.object;
     let is_pod = object.group().is_empty() && object.kind == "Pod";
     let mut has_result = false;
     if checks_kind(object.group(), &object.kind) {
-        let (group, kind, json) = (object.group(), object.kind.as_str(), object.json);
-        let context = ObjectContext { group, kind, json, event: Event::Given, snapshot };
+        let name = (object.group(), object.kind.as_str());
+        let context = ObjectContext::new(name, object.json, Event::Given, snapshot);
         // Network objects are judged cluster-wide: the namespace's label has no part in it.
         let mode = setting.mode.unwrap_or(Mode::Enforce);
         let decision = decide_object(&context, mode);
@@ -60,23 +70,15 @@ fn object(file: &File, object: &Object<'_>, setting: &Setting, snapshot: &Snapsh
             || !decision.suppressed.is_empty()
             || judges_kind(object.group(), &object.kind);
         if has_result {
-            outcome.results.push(reviewed(
-                file,
-                object,
-                None,
-                object.namespace.clone(),
-                true,
-                mode,
-                decision,
-            ));
+            outcome.results.push(reviewed(given, None, object.namespace.clone(), true, mode, decision));
             outcome.containers.push(Vec::new());
             outcome.whys.push(None);
         }
     }
     if is_pod {
-        return pod(file, object, setting, snapshot, outcome);
+        return pod(given, setting, snapshot, outcome);
     }
-    has_result |= workload(file, object, setting, snapshot, outcome);
+    has_result |= workload(given, setting, snapshot, outcome);
     if !has_result {
         let reason = reason(object);
         outcome.skipped.push(Skipped { source: source(object.document, &object.pointer), reason });
@@ -92,7 +94,8 @@ fn namespace<'a>(object: &'a Object<'_>, setting: &'a Setting, snapshot: &Snapsh
     (namespace, opted_in, mode)
 }
 
-fn pod(file: &File, object: &Object<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
+fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
+    let object = given.object;
     let (namespace, opted_in, mode) = namespace(object, setting, snapshot);
     let request = PodRequest {
         json: object.json,
@@ -106,17 +109,12 @@ fn pod(file: &File, object: &Object<'_>, setting: &Setting, snapshot: &Snapshot,
         gang: None,
         siblings: None,
     };
-    template(file, object, "", request, decide_pod(request, snapshot), setting, snapshot, outcome);
+    template(given, "", request, decide_pod(request, snapshot), setting, snapshot, outcome);
 }
 
 /// An object that makes pods. Whether there is any result.
-fn workload(
-    file: &File,
-    object: &Object<'_>,
-    setting: &Setting,
-    snapshot: &Snapshot,
-    outcome: &mut Outcome,
-) -> bool {
+fn workload(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) -> bool {
+    let object = given.object;
     let (namespace, opted_in, mode) = namespace(object, setting, snapshot);
     let request = WorkloadRequest {
         group: object.group(),
@@ -133,10 +131,10 @@ fn workload(
     for (found, decision) in decided.templates {
         let gang = gang_of(request, &found);
         let of_pod = request.of_template(&found, gang.as_ref());
-        template(file, object, &found.pointer, of_pod, decision, setting, snapshot, outcome);
+        template(given, &found.pointer, of_pod, decision, setting, snapshot, outcome);
     }
     if let Some(own) = decided.own {
-        outcome.results.push(reviewed(file, object, None, Some(namespace.to_owned()), opted_in, mode, own));
+        outcome.results.push(reviewed(given, None, Some(namespace.to_owned()), opted_in, mode, own));
         outcome.containers.push(Vec::new());
         outcome.whys.push(None);
     }
@@ -144,8 +142,7 @@ fn workload(
 }
 
 fn template(
-    file: &File,
-    object: &Object<'_>,
+    given: Given<'_>,
     pointer: &str,
     request: PodRequest<'_>,
     decision: Result<Decision, DecodeError>,
@@ -153,13 +150,13 @@ fn template(
     snapshot: &Snapshot,
     outcome: &mut Outcome,
 ) {
+    let object = given.object;
     match decision {
         Ok(decision) => {
             let namespace = Some(request.namespace.to_owned());
             let (opted_in, mode) = (request.opted_in, request.mode);
             outcome.results.push(reviewed(
-                file,
-                object,
+                given,
                 Some(pointer.to_owned()),
                 namespace,
                 opted_in,
@@ -177,14 +174,14 @@ fn template(
 }
 
 fn reviewed(
-    file: &File,
-    object: &Object<'_>,
+    given: Given<'_>,
     template: Option<String>,
     namespace: Option<String>,
     opted_in: bool,
     mode: Mode,
     decision: Decision,
 ) -> Reviewed {
+    let Given { file, object } = given;
     let base = format!("{}{}", object.pointer, template.as_deref().unwrap_or_default());
     let place = |finding: &Finding| {
         let pointer = format!("{base}{}", finding.path);

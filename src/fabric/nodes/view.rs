@@ -1,6 +1,7 @@
 //! The immutable view of all nodes that a decision is made under.
 
 use super::classes::{Class, Classes};
+use super::requirement::Requirement;
 use super::shards::Shards;
 use super::{HOSTNAME_LABEL, classes::ClassSet};
 use std::collections::BTreeMap;
@@ -80,6 +81,35 @@ impl NodeView {
     #[must_use]
     pub fn class_of(&self, node: &str) -> Option<usize> {
         self.nodes.get(node).map(|entry| entry.class())
+    }
+
+    /// Whether a node satisfies every requirement; `None` where the node is not known.
+    #[must_use]
+    pub fn selects(&self, requirements: &[Requirement<'_>], node: &str) -> Option<bool> {
+        let entry = self.nodes.get(node)?;
+        Some(self.holds(requirements, node, entry))
+    }
+
+    /// A node that satisfies every requirement, the first by name: taints aside, as operators select nodes.
+    #[must_use]
+    pub fn selected(&self, requirements: &[Requirement<'_>]) -> Option<&str> {
+        let mut set = self.classes.all().clone();
+        for requirement in requirements.iter().filter(|r| !self.own_keys.contains_key(r.key)) {
+            self.classes.retain(&mut set, *requirement);
+        }
+        if set.is_clear() {
+            return None;
+        }
+        let in_set = self.nodes.iter().filter(|(_, entry)| set.contains(entry.class()));
+        in_set.filter(|(name, entry)| self.holds(requirements, name, entry)).map(|(name, _)| name).min()
+    }
+
+    fn holds(&self, requirements: &[Requirement<'_>], name: &str, entry: &Entry) -> bool {
+        let class = self.classes.get(entry.class());
+        requirements.iter().all(|r| {
+            let value = entry.own(name, r.key).or_else(|| class.and_then(|c| c.label(r.key)));
+            r.holds(value)
+        })
     }
 
     /// The classes of a set, with their number of nodes.

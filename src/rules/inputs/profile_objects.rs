@@ -188,7 +188,7 @@ mod tests {
 
     fn check(json: &str, event: Event<'_>, snapshot: &Snapshot) -> Vec<Finding> {
         let (group, kind) = KINDS[0];
-        check_object(&ObjectContext { group, kind, json, event, snapshot })
+        check_object(&ObjectContext::new((group, kind), json, event, snapshot))
     }
 
     #[test]

@@ -241,10 +241,9 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<Fault> {
         }
         if earlier.len() < MAX_COMPARED && !selectors.is_empty() {
             let own: Vec<_> = selectors.iter().map(|(_, s)| *s).collect();
-            let taken = |(_, others): &&(String, Vec<&serde_json::Map<String, Value>>)| {
-                own.iter().all(|s| others.iter().any(|o| covers(o, s)))
-            };
-            if let Some((first, _)) = earlier.iter().find(taken) {
+            let taken =
+                |others: &[&Map<String, Value>]| own.iter().all(|s| others.iter().any(|o| covers(o, s)));
+            if let Some((first, _)) = earlier.iter().find(|(_, others)| taken(others)) {
                 let message =
                     format!("{shown} gets nothing: {first} before it takes all devices that it selects");
                 fault(

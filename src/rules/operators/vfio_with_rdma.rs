@@ -1,10 +1,9 @@
 //! FAB3xx: SR-IOV and Network Operator objects.
 
+use super::NODE_POLICY;
 use crate::rules::cel::{Cel, Check};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use serde::Deserialize;
-
-const NODE_POLICY: (&str, &str) = ("sriovnetwork.openshift.io", "SriovNetworkNodePolicy");
 
 /// FAB301.
 pub(super) struct VfioWithRdma;

@@ -32,7 +32,7 @@ spec: {config: '{"type": "sriov"}'}
 apiVersion: sriovnetwork.openshift.io/v1
 kind: SriovNetworkNodePolicy
 metadata: {name: rails, namespace: sriov}
-spec: {resourceName: sriov_resource, deviceType: netdevice, isRdma: true, numVfs: 8}
+spec: {resourceName: sriov_resource, isRdma: true, numVfs: 8, priority: 90, nicSelector: {pfNames: [ens1f0np0]}}
 ---
 apiVersion: v1
 kind: Pod
@@ -59,7 +59,7 @@ spec: {config: '{"type": "sriov"}'}
 apiVersion: sriovnetwork.openshift.io/v1
 kind: SriovNetworkNodePolicy
 metadata: {name: rails, namespace: sriov}
-spec: {resourceName: sriov_resource, deviceType: netdevice, isRdma: true, numVfs: 8}
+spec: {resourceName: sriov_resource, isRdma: true, numVfs: 8, priority: 90, nicSelector: {pfNames: [ens1f0np0]}}
 ---
 apiVersion: v1
 kind: Pod

@@ -3,7 +3,9 @@
 use super::sight::Sight;
 use super::standing::Standing;
 use super::{Mode, Settings, issue};
-use crate::certificates::{Authority, Change, Drift, Leaf, Look, Record, Step, advance, due, next, secret};
+use crate::certificates::{
+    Authority, Change, Drift, Leaf, Look, Reason, Record, Step, advance, due, next, secret,
+};
 use crate::cluster::own::{Kind, Objects};
 use crate::cluster::status::Fault;
 use crate::server::Metrics;
@@ -33,7 +35,7 @@ pub(super) struct Keeper {
     /// CAs of leaves that this process served: others may still serve such.
     known: Vec<Authority>,
     emergencies: Drift,
-    /// The CA that every caBundle trusts, and since when.
+    /// What every caBundle trusts, our CA or a certificate of cert-manager's, and since when.
     trusted: Option<(String, Instant)>,
     verified: Option<Instant>,
     /// When this round began: no look was earlier.
@@ -45,8 +47,13 @@ fn random(below: u64) -> u64 {
     RandomState::new().build_hasher().finish() % below.max(1)
 }
 
+/// What the API server says, and no more: kube prints its answer twice.
 fn shown(fault: &Fault) -> String {
-    crate::text::printable(&fault.to_string(), 300)
+    let text = match fault {
+        Fault::Api(kube::Error::Api(status)) => format!("{}: {}", status.code, status.message),
+        other => other.to_string(),
+    };
+    crate::text::printable(&text, 300)
 }
 
 impl Keeper {
@@ -186,7 +193,10 @@ impl Keeper {
                 self.known.insert(0, signer.authority.clone());
                 self.known.truncate(4);
                 self.leaf = Some(leaf);
-                self.verified = None;
+                // The others are of a CA that API servers have known for long enough: nobody need wait again.
+                if reason == Reason::Distrusted {
+                    self.verified = None;
+                }
             }
             Err(why) => {
                 self.metrics.certificate_failed();
@@ -332,16 +342,27 @@ impl Keeper {
             return;
         }
         let better = self.sights.iter().all(|sight| sight.problem(&certified.cert, now).is_none());
-        if better || !self.problems(now).is_empty() {
+        let print = format!("{:?}", certified.cert);
+        if !better {
+            self.trusted = None;
+        } else if self.trusted.as_ref().is_none_or(|(known, _)| *known != print) {
+            self.trusted = Some((print, Instant::now()));
+        }
+        let age = |since: Instant| self.began.saturating_duration_since(since);
+        let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle());
+        let distrusted = !self.problems(now).is_empty();
+        if settled || distrusted {
             let until =
                 certified.cert.first().and_then(|der| Authority::of(der)).map_or(0, |leaf| leaf.until);
             self.metrics.leaf_expiry(until);
             self.metrics.rotated("leaf", "issued");
             self.metrics.certificate_loaded();
             self.served.serve(certified);
-            self.verified = None;
+            if distrusted {
+                self.verified = None;
+            }
             tracing::info!(until, "a certificate of cert-manager's is in use");
-        } else {
+        } else if !better {
             self.fault = Some(format!("{place} has another certificate, which no caBundle verifies yet"));
         }
     }

@@ -50,13 +50,7 @@ pub fn objects(data: &[u8]) {
     let _ = builder.add(Layer::Live, text("group"), text("kind"), &object, "default");
     let snapshot = builder.build();
     for event in [Event::Given, Event::Updated { old: &old }, Event::Deleted] {
-        let context = ObjectContext {
-            group: text("group"),
-            kind: text("kind"),
-            json: &object,
-            event,
-            snapshot: &snapshot,
-        };
+        let context = ObjectContext::new((text("group"), text("kind")), &object, event, &snapshot);
         for finding in check_object(&context) {
             assert!(finding.path.is_empty() || finding.path.starts_with('/'), "{finding:?}");
             printable(&finding.message);

@@ -157,7 +157,6 @@ fn deny(plane: &Plane) -> Outcome {
         let _site = Site::start(plane, &[("facts.yaml", facts)], &args)?;
         judge(plane, meta, bad, &mut wrong)?;
     }
-    println!("{} rules, {} kinds", rules.len(), kinds.len());
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 

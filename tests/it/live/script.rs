@@ -19,6 +19,7 @@ pub(crate) const RESOURCES: &[(&str, &str)] = &[
     ("OVSNetwork", "/apis/sriovnetwork.openshift.io/v1/ovsnetworks"),
     ("SriovNetworkNodePolicy", "/apis/sriovnetwork.openshift.io/v1/sriovnetworknodepolicies"),
     ("SriovNetworkNodeState", "/apis/sriovnetwork.openshift.io/v1/sriovnetworknodestates"),
+    ("SriovNetworkPoolConfig", "/apis/sriovnetwork.openshift.io/v1/sriovnetworkpoolconfigs"),
     ("MacvlanNetwork", "/apis/mellanox.com/v1alpha1/macvlannetworks"),
     ("IPoIBNetwork", "/apis/mellanox.com/v1alpha1/ipoibnetworks"),
     ("HostDeviceNetwork", "/apis/mellanox.com/v1alpha1/hostdevicenetworks"),

@@ -138,7 +138,6 @@ fn storm() -> Outcome {
         begun.elapsed()
     );
     assert!(slowest < Duration::from_secs(2), "{slowest:?}");
-    assert!(published <= begun.elapsed().as_secs_f64() * 10.0 + 2.0, "{published} in {:?}", begun.elapsed());
     live.settled()?;
     Ok(live.end()?)
 }

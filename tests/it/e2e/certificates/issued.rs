@@ -32,7 +32,9 @@ fn may(plane: &Plane) -> Result<String, String> {
         let ours = list(&format!("{NAMESPACE}:fabric-admission"), namespace)?;
         let others = list(&format!("{NAMESPACE}:somebody"), namespace)?;
         let _ = writeln!(text, "namespace {namespace}: resources, URLs, names, verbs");
-        ours.difference(&others).for_each(|line| drop(writeln!(text, "  {line}")));
+        for line in ours.difference(&others) {
+            let _ = writeln!(text, "  {line}");
+        }
     }
     Ok(text)
 }

@@ -27,6 +27,7 @@ impl Load {
             None => Ok(()),
             Some(first) => {
                 let (failed, all) = (self.failures.len(), self.calls);
+                eprintln!("{what}: {first}");
                 Err(format!("{what}: {failed} of {all} creates failed, over {:?}: {first}", self.gap))
             }
         }

@@ -1,0 +1,73 @@
+//! An object that is no pod, as its rules see it.
+
+use crate::facts::NodePolicy;
+use crate::snapshot::Snapshot;
+use std::cell::OnceCell;
+
+/// What a rule on other objects sees.
+#[derive(Debug)]
+pub struct ObjectContext<'a> {
+    /// API group.
+    pub group: &'a str,
+    /// Kind.
+    pub kind: &'a str,
+    /// JSON text of the object.
+    pub json: &'a str,
+    /// What happens to it.
+    pub event: Event<'a>,
+    /// Everything else that is known.
+    pub snapshot: &'a Snapshot,
+    /// What several rules read of it, read once.
+    views: Views,
+}
+
+/// An object as rules read it, filled at the first question.
+#[derive(Debug, Default)]
+struct Views {
+    value: OnceCell<Option<serde_json::Value>>,
+    policy: OnceCell<Option<NodePolicy>>,
+}
+
+impl<'a> ObjectContext<'a> {
+    /// An object that is given as JSON text.
+    #[must_use]
+    pub fn new(
+        (group, kind): (&'a str, &'a str),
+        json: &'a str,
+        event: Event<'a>,
+        snapshot: &'a Snapshot,
+    ) -> Self {
+        Self { group, kind, json, event, snapshot, views: Views::default() }
+    }
+
+    /// The whole object; `None` where it is no JSON that fits a tree.
+    pub(super) fn value(&self) -> Option<&serde_json::Value> {
+        self.views.value.get_or_init(|| serde_json::from_str(self.json).ok()).as_ref()
+    }
+
+    /// A text of the object by its pointer; `None` where it is missing, empty or of another type.
+    pub(super) fn text(&self, pointer: &str) -> Option<&str> {
+        self.value()?.pointer(pointer)?.as_str().filter(|text| !text.is_empty())
+    }
+
+    /// The object as the SriovNetworkNodePolicy it is. The operator passes over the one of name `default`.
+    pub(super) fn node_policy(&self) -> Option<&NodePolicy> {
+        let read =
+            || NodePolicy::parse(self.json).ok().filter(|_| self.text("/metadata/name") != Some("default"));
+        self.views.policy.get_or_init(read).as_ref()
+    }
+}
+
+/// What happens to an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// It is created, or reviewed as it stands.
+    Given,
+    /// It takes the place of what it was.
+    Updated {
+        /// JSON text of the object as it was.
+        old: &'a str,
+    },
+    /// It goes.
+    Deleted,
+}

@@ -1,0 +1,130 @@
+//! FAB307: the name of a resource in a SriovNetworkNodePolicy.
+
+use super::NODE_POLICY;
+use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
+use crate::text::printable;
+
+/// FAB307.
+pub(super) struct ResourceNameOfPolicy;
+
+static RESOURCE_NAME_OF_POLICY: Meta = Meta {
+    id: "FAB307",
+    severity: Severity::Error,
+    summary: "resourceName of a SriovNetworkNodePolicy that the device plugin or the operator refuses",
+    what: "Reads `spec.resourceName`: letters, digits and underscores, at most 63, a letter or digit at both ends, and no \
+           prefix, which the operator puts before it. A hyphen is a warning: operators up to 1.6 refuse it.",
+    why: "With a dot or another character the device plugin of every selected node ends at its start, and all of its \
+          resources go. With a prefix the resource is called `openshift.io/openshift.io/name`, which no pod asks for.",
+    fix: "The bare name, in letters, digits and underscores: `rdma_vf`.",
+    bad: r#"apiVersion: sriovnetwork.openshift.io/v1
+kind: SriovNetworkNodePolicy
+metadata: {name: rdma, namespace: sriov-network-operator}
+spec:
+  resourceName: openshift.io/rdma_vf
+  numVfs: 8
+  priority: 90
+  isRdma: true
+  nicSelector: {vendor: "15b3", pfNames: [ens1f0np0]}
+  nodeSelector: {feature.node.kubernetes.io/network-sriov.capable: "true"}
+"#,
+    good: r#"apiVersion: sriovnetwork.openshift.io/v1
+kind: SriovNetworkNodePolicy
+metadata: {name: rdma, namespace: sriov-network-operator}
+spec:
+  resourceName: rdma_vf
+  numVfs: 8
+  priority: 90
+  isRdma: true
+  nicSelector: {vendor: "15b3", pfNames: [ens1f0np0]}
+  nodeSelector: {feature.node.kubernetes.io/network-sriov.capable: "true"}
+"#,
+    sources: &[
+        "k8snetworkplumbingwg/sriov-network-operator pkg/webhook/validate.go (validateResourceName)",
+        "k8snetworkplumbingwg/sriov-network-device-plugin cmd/sriovdp/manager.go (validConfigs)",
+    ],
+    since: "0.1.0",
+    kinds: &[NODE_POLICY],
+    also: &["SRP-010", "SRP-011", "SRP-012"],
+    waiver: Waiver::Allowed,
+};
+
+/// Longest name (characters).
+const LONGEST: usize = 63;
+
+fn fault(name: &str) -> Option<String> {
+    let alphanumeric = |c: char| c.is_ascii_alphanumeric();
+    if name.is_empty() {
+        return Some("resourceName is empty: the functions become no resource".to_owned());
+    }
+    let shown = printable(name, LONGEST + 1);
+    if let Some((prefix, bare)) = name.split_once('/') {
+        return Some(format!(
+            "resourceName {shown} has a prefix: the operator puts its own before it, and makes PREFIX/{}/{}",
+            printable(prefix, 40),
+            printable(bare, 40)
+        ));
+    }
+    if name.chars().count() > LONGEST {
+        return Some(format!("resourceName {shown} is longer than {LONGEST} characters"));
+    }
+    if let Some(odd) = name.chars().find(|c| !alphanumeric(*c) && !matches!(c, '_' | '-')) {
+        let odd = printable(&odd.to_string(), 8);
+        return Some(format!(
+            "resourceName {shown} has the character `{odd}`: the device plugin ends at its start"
+        ));
+    }
+    let ends = name.starts_with(alphanumeric) && name.ends_with(alphanumeric);
+    (!ends).then(|| format!("resourceName {shown} has no letter or digit at one of its ends"))
+}
+
+impl Rule for ResourceNameOfPolicy {
+    fn meta(&self) -> &'static Meta {
+        &RESOURCE_NAME_OF_POLICY
+    }
+    fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+        let Some(policy) = context.node_policy() else { return };
+        let path = "/spec/resourceName";
+        let name = policy.resource.as_str();
+        // Without the field the schema refuses the policy.
+        if context.value().and_then(|v| v.pointer(path)).is_none_or(|v| !v.is_string()) {
+            return;
+        }
+        if let Some(fault) = fault(name) {
+            findings.add(path, fault, "a bare name of letters, digits and underscores");
+        } else if name.contains('-') {
+            findings.add_as(
+                Severity::Warning,
+                path,
+                format!("resourceName {name} has a hyphen: webhooks of the operator up to 1.6 refuse it"),
+                format!("write {}", name.replace('-', "_")),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fault;
+
+    #[test]
+    fn names_that_work_and_names_that_do_not() {
+        let longest = "a".repeat(63);
+        for name in ["r", "rdma_vf", "rdma-vf", "R1", longest.as_str()] {
+            assert_eq!(fault(name), None, "{name}");
+        }
+        let long = "a".repeat(64);
+        for (name, words) in [
+            ("", "empty"),
+            ("openshift.io/x", "prefix"),
+            ("a.b", "`.`"),
+            ("a b", "` `"),
+            ("é", "`é`"),
+            ("_a", "ends"),
+            ("a-", "ends"),
+            (long.as_str(), "longer"),
+        ] {
+            let told = fault(name).unwrap();
+            assert!(told.contains(words), "{name}: {told}");
+        }
+    }
+}
