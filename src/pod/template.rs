@@ -129,7 +129,8 @@ fn search<'a>(
     if let Some(object) = members(json) {
         let way = way.through(&object, json, pointer);
         for (key, value) in object.iter() {
-            if let Some(value) = value {
+            // Most members lead to no template, and need no way.
+            if let Some(value) = value.filter(|v| v.get().contains("\"containers\"")) {
                 let own = way.at_member(key);
                 below(pointer, &token(key), |p| search(value.get(), p, depth + 1, &own, found));
             }

@@ -58,6 +58,8 @@ pub struct PodRequest<'a> {
     pub ranks_over_ssh: bool,
     /// Whether the workload around the template is for several pods that work together, where it says so.
     pub gang: Option<&'a Gang>,
+    /// Pods that are made from the template at a time (count), where that is known.
+    pub siblings: Option<u64>,
 }
 
 /// What is decided on one object.

@@ -12,6 +12,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+/// Most findings of one object: it has a part or two.
+const MAX_FINDINGS: usize = 500;
+
 /// A pod as far as a workload says it, and where its parts stand in the workload.
 struct Part {
     json: String,
@@ -33,14 +36,19 @@ pub(super) fn findings(request: WorkloadRequest<'_>, snapshot: &Snapshot) -> (bo
         "TrainJob" => train_job(request.json).into_iter().collect(),
         _ => bare_specs(request.json),
     };
-    let (mut in_scope, mut found) = (false, Vec::new());
+    let (mut in_scope, mut found) = (false, Vec::<Finding>::new());
     for part in parts {
         let pod = PodRequest { json: &part.json, ..request.of_pod() };
         // A value of another type is for the API server to refuse.
         let Ok(decision) = decide_pod(pod, snapshot) else { continue };
         in_scope |= decision.in_scope;
         let whole: Value = serde_json::from_str(&part.json).unwrap_or_default();
-        found.extend(decision.findings.into_iter().filter_map(|f| part.place(f, &whole)));
+        for finding in decision.findings.into_iter().filter_map(|f| part.place(f, &whole)) {
+            // What all parts share stands in the object once.
+            if !found.contains(&finding) && found.len() < MAX_FINDINGS {
+                found.push(finding);
+            }
+        }
     }
     (in_scope, found)
 }

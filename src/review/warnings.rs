@@ -11,6 +11,9 @@ use std::collections::BTreeSet;
 const MAX_WARNING: usize = 199;
 /// Most warnings of one answer.
 const MAX_WARNINGS: usize = 15;
+/// Most findings that are compared with each other; a hostile object has thousands, and they come worst first.
+const MAX_TOLD: usize = 200;
+
 /// Warnings of the findings, and lines for what was or will be injected. The same finding has the same text from
 /// every entry, so that the API server shows it once.
 pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
@@ -45,8 +48,7 @@ fn told(outcome: &Outcome) -> Vec<String> {
         return findings.map(|f| text(f, "")).collect();
     }
     let mut groups: Vec<(&Finding, Vec<&str>)> = Vec::new();
-    // A hostile object has thousands of findings; what is beyond these is only counted.
-    for finding in findings.take(1_000) {
+    for finding in findings.take(MAX_TOLD) {
         let of = outcome.templates.iter().map(|t| t.pointer.as_str());
         let place = of.filter(|p| finding.path.starts_with(p)).max_by_key(|p| p.len());
         let place = place.unwrap_or(&finding.path);

@@ -92,6 +92,7 @@ fn pod(
         tenant_view: true,
         ranks_over_ssh: false,
         gang: None,
+        siblings: None,
     };
     let mut decision = decide_pod(pod, snapshot).map_err(EnvelopeError::Object)?;
     if stage != Stage::Mutate {

@@ -50,6 +50,7 @@ impl<'a> WorkloadRequest<'a> {
             tenant_view: self.tenant_view,
             ranks_over_ssh: false,
             gang: None,
+            siblings: None,
         }
     }
 
@@ -61,6 +62,7 @@ impl<'a> WorkloadRequest<'a> {
             // mpi-operator starts sshd in workers that name no command, and marks their pods by label.
             ranks_over_ssh: template.maker.kind == "MPIJob" && template.role == "Worker",
             gang,
+            siblings: template.pods,
             ..self.of_pod()
         }
     }

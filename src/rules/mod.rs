@@ -27,7 +27,7 @@ use crate::fabric::Resolution;
 use crate::multus::{AnnotationError, Networks};
 use crate::plan::overlay::{Overlay, Variable};
 use crate::plan::{Edit, Plan};
-use crate::pod::gang::Gang;
+use crate::pod::gang::{self, Gang};
 use crate::pod::{Container, Demands, PodView};
 use crate::snapshot::{NamespaceFacts, Snapshot};
 use cel::Cel;
@@ -192,8 +192,10 @@ pub struct PodContext<'a> {
     pub namespace: &'a str,
     /// What is known of the namespace.
     pub namespace_facts: Option<&'a NamespaceFacts>,
-    /// Whether the pod is one of several that work together, where it or the workload around it says so.
-    pub gang: Option<&'a Gang>,
+    /// Whether the pods of the workload around the template work together, where it says so.
+    pub workload: Option<&'a Gang>,
+    /// Pods that are made from the template at a time (count), where that is known.
+    pub siblings: Option<u64>,
     /// Everything else that is known.
     pub snapshot: &'a Snapshot,
     /// What its containers say of NCCL's variables, once a rule has asked.
@@ -229,6 +231,22 @@ impl<'a> PodContext<'a> {
     #[must_use]
     pub fn pod(&self) -> &'a PodView<'a> {
         self.overlay.pod()
+    }
+
+    /// Whether the pod is one of several that work together: what it says itself counts before the workload around it.
+    #[must_use]
+    pub fn gang(&self) -> Option<Gang> {
+        gang::multi_node(self.pod()).or_else(|| self.workload.cloned())
+    }
+
+    /// What says that several pods have this template, in a few words; `None` where nothing does, or where one has.
+    #[must_use]
+    pub fn copies(&self) -> Option<String> {
+        match self.siblings {
+            Some(1) => None,
+            Some(pods) => Some(format!("{pods} pods of one template")),
+            None => self.gang().filter(|gang| gang.several).map(|gang| gang.words),
+        }
     }
 
     /// Whether the profile is for an app container; without a plan, whether it asks for accelerators.

@@ -207,7 +207,7 @@ fn one(
             Severity::Info,
             path,
             format!("nothing of {id} is found that the annotation would set aside"),
-            "drop the annotation",
+            "drop it, or put it on the object or pod template that has the finding",
         );
     }
 }

@@ -104,6 +104,7 @@ impl World {
         let json = pod.to_string();
         let request = PodRequest {
             gang: None,
+            siblings: None,
             json: &json,
             namespace: &self.namespace,
             stage,

@@ -383,6 +383,7 @@ fn decided(json: &str, snapshot: &Snapshot) -> Result<Option<String>, String> {
         tenant_view: true,
         ranks_over_ssh: false,
         gang: None,
+        siblings: None,
     };
     Ok(decide_pod(request, snapshot).map_err(|e| e.message)?.profile)
 }

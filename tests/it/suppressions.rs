@@ -55,7 +55,10 @@ fn counts_for_nothing() -> Outcome {
     same("set aside", expected.map(|(r, w)| (r.to_owned(), w.to_owned())).to_vec(), set_aside)?;
     let entry = &with.results()[0]["suppressed"];
     let entry = entry.as_array().and_then(|a| a.iter().find(|s| s["rule"] == "FAB402")).ok_or("no entry")?;
-    assert_eq!((&entry["path"], &entry["severity"]), (&json!("/spec/containers/0/env/0"), &json!("warning")));
+    assert_eq!(
+        (&entry["path"], &entry["severity"]),
+        (&json!("/spec/containers/0/env/0/value"), &json!("warning"))
+    );
     assert!(entry["line"] == 1 && entry["column"].is_u64(), "{entry}");
     let without = reviewed(&pod(&json!({}), &word()), &["--fail-on", "warning"])?;
     same("exit code", 1, without.ran.code)?;

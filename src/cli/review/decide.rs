@@ -107,6 +107,7 @@ fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut O
         tenant_view: false,
         ranks_over_ssh: false,
         gang: None,
+        siblings: None,
     };
     template(given, "", request, decide_pod(request, snapshot), setting, snapshot, outcome);
 }

@@ -4,7 +4,6 @@ use super::annotation::annotation_path;
 use super::attached::attached;
 use super::network::IpamText;
 use crate::facts::ipam::Allocator;
-use crate::pod::gang::multi_node;
 use crate::rules::{Findings, Meta, ObjectContext, PodContext, Rule, Severity, Waiver};
 
 /// Network objects with an `ipam`.
@@ -80,20 +79,19 @@ impl Rule for HostLocal {
             );
         }
     }
-    /// Whether a workload makes several pods is known for the pod itself only where its labels say so.
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let local = |f: &crate::multus::NetworkFact| {
             f.addressing.ipam.as_ref().is_some_and(|i| i.allocator == Allocator::HostLocal)
                 && f.class.plugin.as_deref().is_some_and(|p| ACROSS_NODES.contains(&p))
         };
         let Some(first) = attached(context).find(|a| a.fact.is_some_and(local)) else { return };
-        if let Some(gang) = multi_node(context.pod()).filter(|g| g.several) {
+        let together = context.gang().filter(|g| g.several).map(|g| g.words);
+        if let Some(words) = together.or_else(|| context.copies()) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "network {} has host-local addresses, the same on every node, and the pod is one of several ({})",
+                    "network {} has host-local addresses, the same on every node, and the pod is one of several ({words})",
                     first.told(),
-                    gang.words
                 ),
                 USE,
             );
@@ -108,7 +106,7 @@ static FIXED: Meta = Meta {
     id: "FAB131",
     severity: Severity::Warning,
     summary: "one fixed address for several pods",
-    what: "A pod that is one of several by its labels asks for `ips` in the networks annotation, or attaches a network \
+    what: "A pod that is one of several, by its labels or by the workload around its template, asks for `ips` in the networks annotation, or attaches a network \
            with `ipam.type: static` and `addresses` in it.",
     why: "All pods of a workload are made from one template, so each asks for the same address. The second is on the wire \
           with an address that another pod has: connections break and come back at random.",
@@ -164,10 +162,10 @@ impl Rule for Fixed {
             }
         });
         let Some(first) = told.next() else { return };
-        if let Some(gang) = multi_node(context.pod()).filter(|g| g.several) {
+        if let Some(words) = context.copies() {
             findings.add(
                 annotation_path(),
-                format!("{first}, and the pod is one of several ({}) of one template", gang.words),
+                format!("{first}, and the pod is one of several ({words})"),
                 "let nv-ipam or whereabouts choose the address",
             );
         }

@@ -193,7 +193,7 @@ impl Rule for Variables {
                 let there = given(first_asked, first_index, first_container, name);
                 let words = |given: &Given<'_>| match given {
                     Given::Value(value) => printable(value, 40),
-                    _ => "no value".to_owned(),
+                    _ => "unset".to_owned(),
                 };
                 let differs = match (&here, &there) {
                     (Given::Unknown, _) | (_, Given::Unknown) | (Given::Absent, Given::Absent) => false,
@@ -310,8 +310,9 @@ impl Rule for Devices {
                 findings.add(
                     format!("{pointer}/spec/containers"),
                     format!(
-                        "pods of {} get {units} of RDMA devices, those of {} {first_units}, with {} each",
+                        "pods of {} get {} and those of {} {first_units}, with {} each",
                         printable(&name, 63),
+                        count(usize::try_from(units).unwrap_or(0), "RDMA device"),
                         printable(&first, 63),
                         count(usize::try_from(accelerators).unwrap_or(usize::MAX), "accelerator")
                     ),

@@ -1,6 +1,6 @@
 //! FAB703: proxies of a service mesh beside ranks.
 
-use crate::pod::{PodView, gang};
+use crate::pod::PodView;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::token;
 
@@ -86,8 +86,7 @@ impl Rule for Mesh {
         if pod.host_network() || !context.demands.any() || takes_past(pod) {
             return;
         }
-        let own = gang::multi_node(pod);
-        if own.as_ref().or(context.gang).is_none_or(|gang| !gang.several) {
+        if context.gang().is_none_or(|gang| !gang.several) {
             return;
         }
         findings.add(path, format!("{mesh} puts its proxy between the ranks: they may never connect"), fix);

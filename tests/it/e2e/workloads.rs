@@ -219,9 +219,9 @@ fn ratchet(plane: &Plane) -> Outcome {
     let warned = patch(json!([{"op": "add", "path": format!("{container}/env/0"), "value": word}]))?;
     assert!(warned.ok && warned.stderr.contains("Warning: FAB402"), "{}", warned.stderr);
     assert!(!warned.stderr.contains("FAB401"), "{}", warned.stderr);
-    let cpu = json!({"name": "NCCL_IB_DISABLE", "value": "1"});
-    let second = json!({"name": "b", "image": "example.com/t:1", "env": [cpu],
-        "resources": {"limits": {"nvidia.com/gpu": "1"}}});
+    let disabled = json!({"name": "NCCL_IB_DISABLE", "value": "1"});
+    let second = json!({"name": "b", "image": "example.com/t:1", "env": [disabled],
+        "resources": {"limits": {"nvidia.com/gpu": "8"}}});
     let refused = patch(json!([{"op": "add", "path": "/spec/template/spec/containers/0", "value": second}]))?;
     assert!(!refused.ok && refused.stderr.contains("FAB401"), "{}", refused.stderr);
     // Scale and status are other resources: nobody asks us.
