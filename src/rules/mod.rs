@@ -259,7 +259,7 @@ impl<'a> PodContext<'a> {
     }
 
     /// Resources of an app container with those that are planned; a name may come twice.
-    pub(crate) fn resource_names(&self, index: usize) -> impl Iterator<Item = &'a str> + use<'a> {
+    pub(crate) fn resource_names(&self, index: usize) -> impl Iterator<Item = &'a str> {
         let own = self.pod().containers().get(index).into_iter().flat_map(Container::resource_names);
         own.chain(self.plan.of_container(index).iter().filter_map(|change| match &change.edit {
             Edit::Quantity { name, .. } => Some(name.as_str()),
