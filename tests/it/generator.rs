@@ -240,6 +240,11 @@ fn container(dice: &mut Dice<'_>) -> Value {
     container
 }
 
+/// Variables that a rule each has something to say of.
+const TOLD: &str = "NCCL_SOCKET_INFAME=eth0 NCCL_IB_TIMEOUT=100 NCCL_PROTO=Simple NCCL_TOPO_DUMP_FILE=/x NCCL_PSK=x \
+    NCCL_MNNVL_ENABLE=1 NCCL_COMM_ID=x:1 UCX_NET_DEVICES=mlx5_0 OMPI_MCA_btl_tcp_if_exclude=docker0 \
+    NVSHMEM_HCA_LIST=mlx5_0:1 FI_EFA_FORK_SAFE=1";
+
 fn variable(dice: &mut Dice<'_>) -> Value {
     let names = [
         "NCCL_NET",
@@ -250,6 +255,11 @@ fn variable(dice: &mut Dice<'_>) -> Value {
         "NCCL_DEBUG",
         "A",
     ];
+    if dice.percent(8) {
+        let told: Vec<_> = TOLD.split(' ').filter_map(|t| t.split_once('=')).collect();
+        let (name, value) = dice.pick(&told);
+        return json!({"name": name, "value": value});
+    }
     let mut variable = json!({});
     put(&mut variable, "name", 96, dice, |dice| dice.pick(&names).into());
     let values = ["IB", "Socket", "1", "0", "true", "auto", "mlx5", "eth0", "", "$(A)", "é\"\\"];
