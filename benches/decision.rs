@@ -75,8 +75,13 @@ fn worst(criterion: &mut Criterion) {
     let snapshot = snapshot(1, 3000);
     let mut group = criterion.benchmark_group("worst");
     group.sample_size(10).measurement_time(Duration::from_secs(4));
-    for (name, body, entry, least) in shapes::shapes() {
-        assert!((least << 20..=8 << 20).contains(&body.len()), "{name}: {} bytes", body.len());
+    let shapes = shapes::shapes();
+    let fits = |body: &Vec<u8>, least: usize| (least << 20..=8 << 20).contains(&body.len());
+    let wrong: Vec<_> = shapes.iter().filter(|(_, body, _, least)| !fits(body, *least)).collect();
+    let wrong: Vec<_> =
+        wrong.iter().map(|(name, body, ..)| format!("{name}: {} bytes", body.len())).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+    for (name, body, entry, _) in shapes {
         group.throughput(Throughput::Bytes(u64::try_from(body.len()).unwrap()));
         // Some of them are refused as they are read; that must cost little as well.
         group.bench_function(name, |b| {

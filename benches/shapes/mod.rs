@@ -14,7 +14,7 @@ pub(crate) fn shapes() -> Vec<Shape> {
     let objects = Entry::Object(Mode::Enforce);
     vec![
         ("containers x env", containers(1000, variables(60)), Entry::Mutate, 7),
-        ("containers x NCCL env", containers(1000, nccl_variables(85)), Entry::Mutate, 7),
+        ("containers x NCCL env", containers(1000, nccl_variables(140)), Entry::Mutate, 7),
         (
             "containers alone",
             many(

@@ -23,12 +23,24 @@ pub struct Cel {
 pub struct Check {
     /// How bad it is.
     pub severity: Severity,
-    /// Is true where the object is wrong.
-    pub wrong: Cow<'static, str>,
+    /// When it speaks.
+    pub wrong: Wrong,
     /// What is wrong and what to do: one line, without the rule's id.
     pub message: &'static str,
-    /// A variable that lists the names of what is wrong, such as containers.
-    pub names: Option<&'static str>,
+}
+
+/// When a check speaks.
+///
+/// Lists are walked with `exists`; `filter` and `map` are for those of which few are left, since CEL makes them anew with
+/// every item.
+#[derive(Debug)]
+pub enum Wrong {
+    /// Where this is true of the object.
+    Object(Cow<'static, str>),
+    /// Where this is true of a container, `c`; the message names those.
+    Containers(Cow<'static, str>),
+    /// Where this is true of an annotation's key, `k`; the message names those.
+    Annotations(Cow<'static, str>),
 }
 
 /// What expressions on pods have at hand. Only those that are used are rendered.
@@ -36,14 +48,12 @@ pub const POD_VARIABLES: &[(&str, &str)] = &[
     ("annotations", "has(object.metadata.annotations) ? object.metadata.annotations : {}"),
     ("containers", "object.spec.?containers.orValue([])"),
     ("initContainers", "object.spec.?initContainers.orValue([])"),
-    ("volumes", "object.spec.?volumes.orValue([])"),
-    ("accelerated", "variables.containers.filter(c, {accelerated})"),
     (
         "inScope",
-        "variables.accelerated.size() > 0 || 'fabric-admission.dev/profile' in variables.annotations ||\n\
-         variables.initContainers.exists(c, {accelerated})",
+        "'fabric-admission.dev/profile' in variables.annotations ||\n\
+         variables.containers.exists(c, {accelerated}) ||\nvariables.initContainers.exists(c, {accelerated})",
     ),
-    ("rdma", "variables.containers.filter(c, {rdma})"),
+    ("volumes", "object.spec.?volumes.orValue([])"),
 ];
 
 /// The same on objects of other kinds. An object without a `spec` has an empty one.

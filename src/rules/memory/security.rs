@@ -1,6 +1,6 @@
 //! FAB508 to FAB511: what the security context does to devices and capabilities.
 
-use crate::rules::cel::{self, Cel, Check};
+use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::snapshot::PodSecurity;
 use crate::text::printable;
@@ -68,17 +68,16 @@ impl Rule for CapabilityPrefix {
         }
     }
     fn cel(&self) -> Option<Cel> {
-        let prefixed = "variables.containers.filter(c, !c.?securityContext.?privileged.orValue(false) &&\n\
+        let prefixed = "!c.?securityContext.?privileged.orValue(false) &&\n\
                         c.?securityContext.?capabilities.?add.orValue([]).exists(n, n.lowerAscii() == 'cap_ipc_lock') &&\n\
-                        !c.securityContext.capabilities.add.exists(n, n.lowerAscii() in ['ipc_lock', 'all'])).map(c, c.name)";
+                        !c.securityContext.capabilities.add.exists(n, n.lowerAscii() in ['ipc_lock', 'all'])";
         let check = Check {
             severity: Severity::Warning,
-            wrong: "variables.prefixed.size() > 0".into(),
+            wrong: Wrong::Containers(prefixed.into()),
             message: "CAP_IPC_LOCK: containerd takes names without CAP_, so the container does not get the capability; \
                       write IPC_LOCK",
-            names: Some("prefixed"),
         };
-        Some(Cel { variables: vec![("prefixed", prefixed.into())], checks: vec![check], beyond: None })
+        Some(Cel { variables: Vec::new(), checks: vec![check], beyond: None })
     }
 }
 
@@ -175,24 +174,18 @@ impl Rule for NodeDevices {
     fn cel(&self) -> Option<Cel> {
         let verbs = "variables.volumes.filter(v, has(v.hostPath) && v.hostPath.path.matches('^/dev/infiniband(/|$)'))\n\
                      .map(v, v.name)";
-        let shut = "variables.verbsVolumes.size() == 0 ? [] :\n\
-                    variables.containers.filter(c, !c.?securityContext.?privileged.orValue(false) &&\n\
+        let shut = "variables.verbsVolumes.size() > 0 && !c.?securityContext.?privileged.orValue(false) &&\n\
                     c.?volumeMounts.orValue([]).exists(m, m.name in variables.verbsVolumes) &&\n\
                     c.?resources.?limits.orValue({}).all(k, !k.contains('/') || {accelerator}) &&\n\
                     c.?resources.?claims.orValue([]).size() == 0 &&\n\
-                    !c.?env.orValue([]).exists(e, e.name == 'NVIDIA_MOFED')).map(c, c.name)";
+                    !c.?env.orValue([]).exists(e, e.name == 'NVIDIA_MOFED')";
         let check = Check {
             severity: Severity::Warning,
-            wrong: "variables.shut.size() > 0".into(),
+            wrong: Wrong::Containers(shut.into()),
             message: "/dev/infiniband of the node is mounted, but the container may not open its devices: it is neither \
                       privileged nor asks for one; ask for the resource of the RDMA device plugin and drop the hostPath",
-            names: Some("shut"),
         };
-        Some(Cel {
-            variables: vec![("verbsVolumes", verbs.into()), ("shut", shut.into())],
-            checks: vec![check],
-            beyond: None,
-        })
+        Some(Cel { variables: vec![("verbsVolumes", verbs.into())], checks: vec![check], beyond: None })
     }
 }
 
@@ -348,21 +341,18 @@ impl Rule for Privileged {
         }
     }
     fn cel(&self) -> Option<Cel> {
-        let privileged = format!(
-            "variables.containers.filter(c, c.?securityContext.?privileged.orValue(false) &&\n{} &&\n\
-             !c.?env.orValue([]).exists(e, e.name == 'NCCL_IB_HCA')).map(c, c.name)",
-            cel::asks(cel::NAMES_RDMA)
-        );
+        let privileged = "c.?securityContext.?privileged.orValue(false) && {rdma} &&\n\
+                          !c.?env.orValue([]).exists(e, e.name == 'NCCL_IB_HCA') &&\n\
+                          !('fabric-admission.dev/file.nccl.conf' in variables.annotations)";
         let check = Check {
             severity: Severity::Warning,
-            wrong: "variables.privilegedRdma.size() > 0 && !('fabric-admission.dev/file.nccl.conf' in variables.annotations)".into(),
+            wrong: Wrong::Containers(privileged.into()),
             message: "privileged beside an RDMA device: the container sees every NIC of the node, other pods' among \
                       them; drop privileged and add IPC_LOCK, or name the devices in NCCL_IB_HCA",
-            names: Some("privilegedRdma"),
         };
         let beyond =
             Some("resources that only a profile knows to be RDMA, and what stands in /etc/nccl.conf");
-        Some(Cel { variables: vec![("privilegedRdma", privileged.into())], checks: vec![check], beyond })
+        Some(Cel { variables: Vec::new(), checks: vec![check], beyond })
     }
 }
 

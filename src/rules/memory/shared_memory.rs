@@ -3,7 +3,7 @@
 use super::shm_volumes::{Mounted, accelerators, mounted, number};
 use crate::plan::{SHM_PATH, recommended_shm};
 use crate::pod::{Bytes, Quantity};
-use crate::rules::cel::{Cel, Check};
+use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{count, printable};
 
@@ -99,43 +99,30 @@ impl Rule for SharedMemory {
         }
     }
     fn cel(&self) -> Option<Cel> {
-        let several = "variables.accelerated.filter(c, c.resources.limits.exists(k, ({whole}) &&\n\
-                       quantity(string(c.resources.limits[k])).isGreaterThan(quantity('1'))))";
-        let at = "m.mountPath.matches('^/dev/shm/*$')";
-        let bare = format!(
-            "object.spec.?hostIPC.orValue(false) ? [] :\nvariables.several.filter(c, !c.?volumeMounts.orValue([]).exists(m, {at}) &&\n\
-             c.?volumeDevices.orValue([]).size() == 0).map(c, c.name)"
-        );
+        // A mount counts as none where it has another path; of two, which differ by a slash, the first counts.
+        let mounts = "c.?volumeMounts.orValue([]).filter(m, m.mountPath.matches('^/dev/shm/*$'))";
+        let several = "!object.spec.?hostIPC.orValue(false) && c.?resources.?limits.orValue({}).exists(k, ({whole}) &&\n\
+                       quantity(string(c.resources.limits[k])).isGreaterThan(quantity('1')))";
+        let bare = format!("{several} &&\n{mounts}.size() == 0 && c.?volumeDevices.orValue([]).size() == 0");
         let disk = "variables.volumes.filter(v, has(v.emptyDir) && v.emptyDir.?medium.orValue('') != 'Memory').map(v, v.name)";
-        let mounts = format!("c.?volumeMounts.orValue([]).filter(m, {at})");
-        let on_disk = format!(
-            "object.spec.?hostIPC.orValue(false) ? [] :\nvariables.several.filter(c, {mounts}.size() > 0 &&\n\
-             {mounts}[0].name in variables.diskVolumes).map(c, c.name)"
-        );
-        let check = |wrong: &'static str, message, names| Check {
+        let on_disk =
+            format!("{several} &&\n{mounts}.size() > 0 && {mounts}[0].name in variables.diskVolumes");
+        let check = |wrong: String, message| Check {
             severity: Severity::Warning,
-            wrong: wrong.into(),
+            wrong: Wrong::Containers(wrong.into()),
             message,
-            names: Some(names),
         };
         Some(Cel {
-            variables: vec![
-                ("several", several.into()),
-                ("diskVolumes", disk.into()),
-                ("bareShm", bare.into()),
-                ("diskShm", on_disk.into()),
-            ],
+            variables: vec![("diskVolumes", disk.into())],
             checks: vec![
                 check(
-                    "variables.bareShm.size() > 0",
+                    bare,
                     "several accelerators and nothing mounted at /dev/shm: NCCL has the runtime's 64 MiB; mount an \
                      emptyDir with medium: Memory and sizeLimit 8Gi an accelerator",
-                    "bareShm",
                 ),
                 check(
-                    "variables.diskShm.size() > 0",
+                    on_disk,
                     "/dev/shm is an emptyDir on disk: shared memory goes through the file system; set medium: Memory",
-                    "diskShm",
                 ),
             ],
             beyond: Some("accelerators by claim, and sizes"),

@@ -3,7 +3,7 @@
 use super::shm_volumes::mounted;
 use crate::plan::SHM_PATH;
 use crate::pod::{Bytes, Quantity};
-use crate::rules::cel::{Cel, Check};
+use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
 
@@ -181,17 +181,14 @@ impl Rule for ReadOnly {
     fn cel(&self) -> Option<Cel> {
         // Of two mounts at the path, which the API server takes where one has a slash more, the first counts.
         let at = "c.?volumeMounts.orValue([]).filter(m, m.mountPath.matches('^/dev/shm/*$'))";
-        let read_only = format!(
-            "variables.accelerated.filter(c, {at}.size() > 0 &&\n{at}[0].?readOnly.orValue(false)).map(c, c.name)"
-        );
+        let read_only = format!("{{accelerated}} && {at}.size() > 0 && {at}[0].?readOnly.orValue(false)");
         let check = Check {
             severity: Severity::Warning,
-            wrong: "variables.readOnlyShm.size() > 0".into(),
+            wrong: Wrong::Containers(read_only.into()),
             message: "/dev/shm is mounted read-only: no shared memory can be made there; drop readOnly",
-            names: Some("readOnlyShm"),
         };
         Some(Cel {
-            variables: vec![("readOnlyShm", read_only.into())],
+            variables: Vec::new(),
             checks: vec![check],
             beyond: Some("containers without accelerators of their own that a profile is for"),
         })

@@ -1,7 +1,7 @@
 //! FAB1xx: the networks annotation.
 
 use crate::multus::{AnnotationError, NETWORKS_ANNOTATION};
-use crate::rules::cel::{self, Cel, Check};
+use crate::rules::cel::{self, Cel, Check, Wrong};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::token;
 
@@ -74,8 +74,9 @@ impl Rule for Unreadable {
     }
 }
 
-/// The annotation in CEL; empty where there is none.
-pub(super) const CEL_NETWORKS: &str = "variables.annotations[?'k8s.v1.cni.cncf.io/networks'].orValue('')";
+/// The annotation in CEL; empty where there is none, or one that is longer than CEL may match.
+pub(super) const CEL_NETWORKS: &str = "variables.annotations[?'k8s.v1.cni.cncf.io/networks'].orValue('').size() > 8000 ? '' :\n\
+                                       variables.annotations[?'k8s.v1.cni.cncf.io/networks'].orValue('')";
 const LABEL: &str = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?";
 const INTERFACE: &str = "[a-z0-9]{1,15}";
 
@@ -160,8 +161,10 @@ impl Rule for HostNetwork {
                        hostNetwork, or drop annotation k8s.v1.cni.cncf.io/networks";
         Some(Cel {
             variables: vec![("networks", CEL_NETWORKS.into())],
-            checks: vec![Check { severity: Severity::Error, wrong: wrong.into(), message, names: None }],
-            beyond: Some("JSON lists with other keys than name, namespace and interface"),
+            checks: vec![Check { severity: Severity::Error, wrong: Wrong::Object(wrong.into()), message }],
+            beyond: Some(
+                "JSON lists with other keys than name, namespace and interface, and text of more than 8000 characters",
+            ),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::facts::cni::{CniConfig, ConfigError};
 use crate::facts::network::NetworkObject;
-use crate::rules::cel::{Cel, Check};
+use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::embedded;
 use crate::rules::locate::locate;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
@@ -86,17 +86,15 @@ impl Rule for CniConfiguration {
 !variables.config.contains('"type"') && !variables.config.contains('\\u'))"#;
         let broken = Check {
             severity: Severity::Error,
-            wrong: wrong.into(),
+            wrong: Wrong::Object(wrong.into()),
             message: "the CNI configuration is no JSON object that names a `type`: pods that ask for the network never \
                       start; write one with `type`, or with `plugins` that have one each",
-            names: None,
         };
         let none = Check {
             severity: Severity::Warning,
-            wrong: "variables.config == ''".into(),
+            wrong: Wrong::Object("variables.config == ''".into()),
             message: "no CNI configuration: Multus reads a file of this name on each node, what it says is unknown; \
                       write the configuration into spec.config",
-            names: None,
         };
         Some(Cel {
             variables: vec![("config", config.into())],

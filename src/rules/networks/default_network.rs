@@ -2,7 +2,7 @@
 
 use super::annotation::short_form;
 use crate::multus::{DEFAULT_NETWORK_ANNOTATION, parse};
-use crate::rules::cel::{self, Cel, Check};
+use crate::rules::cel::{self, Cel, Check, Wrong};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{printable, token};
 
@@ -93,15 +93,15 @@ impl Rule for DefaultNetwork {
         let text = "variables.annotations[?'v1.multus-cni.io/default-network'].orValue('')";
         let wrong = format!(
             "!object.spec.?hostNetwork.orValue(false) && variables.defaultNetwork.contains(',') &&\n\
+             variables.defaultNetwork.size() <= 8000 &&\n\
              variables.defaultNetwork.matches({})",
             cel::literal(&short_form())
         );
         let check = Check {
             severity: Severity::Error,
-            wrong: wrong.into(),
+            wrong: Wrong::Object(wrong.into()),
             message: "several default networks; Multus takes exactly one; further ones belong into \
                       k8s.v1.cni.cncf.io/networks",
-            names: None,
         };
         Some(Cel {
             variables: vec![("defaultNetwork", text.into())],

@@ -2,7 +2,7 @@
 
 use super::annotation::annotation_path;
 use super::annotation::{CEL_NETWORKS, short_form};
-use crate::rules::cel::{self, Cel, Check};
+use crate::rules::cel::{self, Cel, Check, Wrong};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
 use std::collections::HashMap;
@@ -104,19 +104,18 @@ impl Rule for Interfaces {
              variables.networks.split(',') : []",
             cel::literal(&short_form())
         );
-        let interfaces = "variables.items.filter(i, i.contains('@')).map(i, i.split('@')[1].trim())";
         // Each beside each: no longer a list than CEL may walk.
-        let twice = "variables.interfaces.size() <= 100 && variables.interfaces.exists(i,\n\
-                     variables.interfaces.filter(j, j == i).size() > 1)";
+        let interfaces = "variables.items.size() > 100 ? [] :\n\
+                          variables.items.filter(i, i.contains('@')).map(i, i.split('@')[1].trim())";
+        let twice = "variables.interfaces.exists(i, variables.interfaces.filter(j, j == i).size() > 1)";
         // The first item is net1, unless it says otherwise.
         let by_place = "variables.items.exists(i, i.matches('@net[1-9][0-9]{0,2}[ ]*$') &&\n\
                         int(i.split('@net')[1].trim()) <= variables.items.size() &&\n\
                         !variables.items[int(i.split('@net')[1].trim()) - 1].contains('@'))";
         let check = |wrong: &'static str, message| Check {
             severity: Severity::Error,
-            wrong: wrong.into(),
+            wrong: Wrong::Object(wrong.into()),
             message,
-            names: None,
         };
         Some(Cel {
             variables: vec![
@@ -126,7 +125,7 @@ impl Rule for Interfaces {
             ],
             checks: vec![
                 check(
-                    "variables.interfaces.exists(i, i in ['eth0', 'lo'])",
+                    "variables.items.exists(i, i.matches('@(eth0|lo)[ ]*$'))",
                     "a network asks for interface eth0 or lo, which the pod has already; give every network an \
                      interface of its own, such as rail0, rail1",
                 ),
@@ -140,7 +139,7 @@ impl Rule for Interfaces {
                      networks, or of none",
                 ),
             ],
-            beyond: Some("JSON lists, and more than 100 networks"),
+            beyond: Some("JSON lists, more than 100 networks, and text of more than 8000 characters"),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! FAB3xx: SR-IOV and Network Operator objects.
 
 use super::NODE_POLICY;
-use crate::rules::cel::{Cel, Check};
+use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use serde::Deserialize;
 
@@ -86,7 +86,7 @@ impl Rule for VfioWithRdma {
         let wrong = "variables.spec.?deviceType.orValue('') == 'vfio-pci' && variables.spec.?isRdma.orValue(false) == true";
         let message = "deviceType vfio-pci with isRdma true: VFs on vfio-pci have no RDMA device, the resource is never \
                        advertised; deviceType: netdevice, or isRdma: false for DPDK and VMs";
-        let check = Check { severity: Severity::Error, wrong: wrong.into(), message, names: None };
+        let check = Check { severity: Severity::Error, wrong: Wrong::Object(wrong.into()), message };
         Some(Cel { variables: Vec::new(), checks: vec![check], beyond: None })
     }
 }
