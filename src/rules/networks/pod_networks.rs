@@ -31,7 +31,7 @@ metadata:
   name: storage
   namespace: default
   annotations: {k8s.v1.cni.cncf.io/nodeSelector: rack=a=b}
-spec: {config: '{"type": "macvlan"}'}
+spec: {config: '{"type": "macvlan", "master": "ens1f0"}'}
 ---
 apiVersion: v1
 kind: Pod
@@ -54,7 +54,7 @@ metadata:
   name: storage
   namespace: default
   annotations: {k8s.v1.cni.cncf.io/nodeSelector: rack=a}
-spec: {config: '{"type": "macvlan"}'}
+spec: {config: '{"type": "macvlan", "master": "ens1f0"}'}
 ---
 apiVersion: v1
 kind: Pod
@@ -72,7 +72,7 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
-    also: &[],
+    also: &["NAD-021"],
     waiver: Waiver::Allowed,
 };
 

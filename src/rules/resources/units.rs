@@ -27,7 +27,7 @@ metadata:
   name: rdma-net
   namespace: default
   annotations: {k8s.v1.cni.cncf.io/resourceName: nvidia.com/sriov_resource}
-spec: {config: '{"type": "sriov"}'}
+spec: {config: '{"type": "sriov", "ipam": {"type": "nv-ipam", "poolName": "rdma"}}'}
 ---
 apiVersion: sriovnetwork.openshift.io/v1
 kind: SriovNetworkNodePolicy
@@ -54,7 +54,7 @@ metadata:
   name: rdma-net
   namespace: default
   annotations: {k8s.v1.cni.cncf.io/resourceName: nvidia.com/sriov_resource}
-spec: {config: '{"type": "sriov"}'}
+spec: {config: '{"type": "sriov", "ipam": {"type": "nv-ipam", "poolName": "rdma"}}'}
 ---
 apiVersion: sriovnetwork.openshift.io/v1
 kind: SriovNetworkNodePolicy
