@@ -115,7 +115,7 @@ impl Rule for AddressPools {
             let message =
                 format!("there is {other_kind} {name}, and no {kind} of that name among the objects at hand");
             ipam.tell(findings, Severity::Warning, "/poolName", message, fix);
-        } else if !known.contains(&&*pool.name) && !(known.is_empty() && other.is_empty()) {
+        } else if !known.contains(&&*pool.name) && (!known.is_empty() || !other.is_empty()) {
             let fix = match nearest(&pool.name, known.iter().copied()) {
                 Some(near) => format!("did you mean {near}?"),
                 None => "name a pool that exists, or create it".to_owned(),

@@ -207,10 +207,13 @@ impl Rule for OperatorRefuses {
     }
 }
 
+/// Reads the faults of one plugin's configuration.
+type Reader = fn(&serde_json::Map<String, Value>) -> Vec<Fault>;
+
 /// Tells the faults of one concern, each at its place in the text.
 fn tell(context: &ObjectContext<'_>, concern: Concern, findings: &mut Findings<'_>) {
     let object: Value = serde_json::from_str(context.json).unwrap_or_default();
-    let plugins: [(&str, fn(&serde_json::Map<String, Value>) -> Vec<Fault>); 2] =
+    let plugins: [(&str, Reader); 2] =
         [("/spec/rdmaSharedDevicePlugin/config", shared), ("/spec/sriovDevicePlugin/config", sriov)];
     for (pointer, read) in plugins {
         let Some(text) = object.pointer(pointer).and_then(Value::as_str) else { continue };
