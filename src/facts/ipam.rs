@@ -105,7 +105,7 @@ fn texts<'a>(object: &'a Map<String, Value>, allocator: Allocator) -> Box<dyn It
 }
 
 /// `address/prefix`, or `first-last/prefix` as whereabouts has it.
-fn range(text: &str) -> Option<(std::net::IpAddr, Subnet)> {
+fn range(text: &str) -> Option<(core::net::IpAddr, Subnet)> {
     Subnet::parse(text.rsplit_once('-').map_or(text, |(_, last)| last).trim())
 }
 

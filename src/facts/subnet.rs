@@ -1,7 +1,7 @@
 //! Networks of IP addresses, as Go's `net.ParseCIDR` reads them.
 
+use core::net::IpAddr;
 use std::fmt;
-use std::net::IpAddr;
 
 /// A network: an address with the bits behind the prefix at zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

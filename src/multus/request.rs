@@ -4,11 +4,11 @@
 use super::AnnotationError;
 use crate::facts::subnet::Subnet;
 use crate::pod::decode::{Pairs, Text};
+use core::net::IpAddr;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 /// Keys that Multus reads, and `ipam-claim-reference`, which OVN-Kubernetes reads from the same text.
 pub const KEYS: [&str; 13] = [

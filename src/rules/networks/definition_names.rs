@@ -1,9 +1,8 @@
-//! FAB114: names and labels of a NetworkAttachmentDefinition that others cannot use.
+//! FAB114: names of NetworkAttachmentDefinitions that the short form of the annotation cannot hold.
 
 use crate::multus::annotation::is_label;
-use crate::multus::{NODE_SELECTOR_ANNOTATION, NodeLabel};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
-use crate::text::{printable, token};
+use crate::text::printable;
 use serde_json::Value;
 
 /// FAB114.
@@ -12,12 +11,12 @@ pub(super) struct DefinitionNames;
 static DEFINITION_NAMES: Meta = Meta {
     id: "FAB114",
     severity: Severity::Warning,
-    summary: "a network with a name or node selector that pods cannot use",
-    what: "A name that is no DNS label: dots are for the JSON form of the annotation only. An annotation \
-           `k8s.v1.cni.cncf.io/nodeSelector` that is not one `key=value`.",
-    why: "Multus refuses the name in `[namespace/]name` (`one or more items did not match comma-delimited format`). \
-          network-resources-injector copies the node selector into pods, and refuses them where it is no label.",
-    fix: "Rename the network; write the node selector as one `key=value`.",
+    summary: "a network with a name that the short form of the annotation cannot hold",
+    what: "The name of a NetworkAttachmentDefinition that is no DNS label: with dots, pods can ask for it only in the JSON \
+           form of the annotation.",
+    why: "Multus refuses the name in `[namespace/]name` (`one or more items did not match comma-delimited format`), and \
+          the pod stays in ContainerCreating.",
+    fix: "Rename the network, or ask for it in the JSON form.",
     bad: r#"apiVersion: k8s.cni.cncf.io/v1
 kind: NetworkAttachmentDefinition
 metadata:
@@ -34,13 +33,10 @@ metadata:
 spec:
   config: '{"type": "sriov", "ipam": {"type": "nv-ipam", "poolName": "rdma"}}'
 "#,
-    sources: &[
-        "k8snetworkplumbingwg/multus-cni pkg/k8sclient/k8sclient.go (parsePodNetworkObjectName)",
-        "k8snetworkplumbingwg/network-resources-injector pkg/webhook/webhook.go",
-    ],
+    sources: &["k8snetworkplumbingwg/multus-cni pkg/k8sclient/k8sclient.go (parsePodNetworkObjectName)"],
     since: "0.1.0",
     kinds: &[("k8s.cni.cncf.io", "NetworkAttachmentDefinition")],
-    also: &["NAD-019", "NAD-021"],
+    also: &["NAD-019"],
     waiver: Waiver::Allowed,
 };
 
@@ -59,18 +55,6 @@ impl Rule for DefinitionNames {
                 "/metadata/name",
                 format!("pods can name {} only in the JSON form of the annotation", printable(&name, 100)),
                 "rename it to lower-case letters, digits and `-`, at most 63 of them",
-            );
-        }
-        let selector =
-            metadata.and_then(|m| m.get("annotations")).and_then(|a| a.get(NODE_SELECTOR_ANNOTATION));
-        if let Some(selector) = text(selector).filter(|s| NodeLabel::parse(s).is_none()) {
-            findings.add(
-                format!("/metadata/annotations/{}", token(NODE_SELECTOR_ANNOTATION)),
-                format!(
-                    "{:?} is no label; network-resources-injector refuses pods over it",
-                    printable(&selector, 80)
-                ),
-                "write one key=value",
             );
         }
     }

@@ -70,7 +70,7 @@ spec:
     ],
     since: "0.1.0",
     kinds: &[],
-    also: &[],
+    also: &["NAD-021"],
     waiver: Waiver::Allowed,
 };
 

@@ -3,9 +3,9 @@
 use crate::facts::subnet::Subnet;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::text::printable;
+use core::net::IpAddr;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::net::IpAddr;
 
 /// FAB137.
 pub(super) struct PoolValues;
