@@ -391,8 +391,8 @@ mod tests {
         assert_eq!(parse("").unwrap().append(&[rail(0), rail(1)]), "default/net@rail0,default/net@rail1");
         assert_eq!(parse("a, b").unwrap().append(&[rail(0)]), "a, b, default/net@rail0");
         assert_eq!(
-            parse(r#"[{"name":"a","mac":"x"}]"#).unwrap().append(&[rail(0)]),
-            r#"[{"name":"a","mac":"x"}, {"name":"net","namespace":"default","interface":"rail0"}]"#
+            parse(r#"[{"name":"a","mac":"02:00:00:00:00:01"}]"#).unwrap().append(&[rail(0)]),
+            r#"[{"name":"a","mac":"02:00:00:00:00:01"}, {"name":"net","namespace":"default","interface":"rail0"}]"#
         );
         assert_eq!(
             parse("[]").unwrap().append(&[rail(0)]),

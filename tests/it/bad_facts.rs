@@ -54,8 +54,8 @@ const FAULTS: &[Fault] = &[
         "FAB103",
         "error",
         "/spec/config",
-        (5, 3),
-        "no JSON",
+        (5, 28),
+        "a comma before the closing bracket",
     ),
     (
         "config_without_plugin",
@@ -63,7 +63,7 @@ const FAULTS: &[Fault] = &[
         "FAB103",
         "error",
         "/spec/config",
-        (4, 8),
+        (4, 17),
         "neither",
     ),
     (
@@ -81,8 +81,8 @@ const FAULTS: &[Fault] = &[
         "FAB302",
         "error",
         "/spec/sriovDevicePlugin/config",
-        (6, 5),
-        "no JSON",
+        (7, 25),
+        "line 1, column 19: expected value",
     ),
 ];
 

@@ -1,5 +1,4 @@
-//! Cases by chance: a pod with every field that the read model looks at absent, `null`, right or odd, and the
-//! profiles, networks and namespace around it.
+//! Cases by chance: a pod with every field that is read absent, `null`, right or odd, and the cluster around it.
 
 use crate::api_pods::{self, Site};
 use crate::documents::{self, Dice, put};

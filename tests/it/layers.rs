@@ -161,7 +161,8 @@ fn paths(tokens: &[String]) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
-        if tokens[at] == "use" {
+        // `use<'a>` names what a type captures.
+        if tokens[at] == "use" && tokens.get(at + 1).is_none_or(|t| t != "<") {
             at = tree(tokens, at + 1, &mut Vec::new(), &mut found);
         } else if word(&tokens[at]) {
             let mut path = vec![tokens[at].clone()];
@@ -231,6 +232,7 @@ pub(crate) fn sees() -> Result<(), String> {
         ("use crate::{text::token, cli::{self, run}};", "crate::cli::self crate::cli::run"),
         ("fn a() { let x = crate::manifest::read(\"\"); }", "crate::manifest::read"),
         ("use super::super::manifest;", "super::super::manifest"),
+        ("fn f<'a>(x: &'a str) -> impl Sized + use<'a> { x }", ""),
         ("use tokio; fn f<'a>(x: &'a str) { tokio::spawn('{') }", "tokio::self tokio::spawn"),
         ("// std::fs\n/* std::fs */ const A: &str = \"std::fs\"; const B: &str = r#\"\" std::fs\"#;", ""),
         ("use std::{self, time::Duration}; use std::collections::BTreeMap; use super::manifest;", ""),

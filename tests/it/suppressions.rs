@@ -132,7 +132,7 @@ fn objects() -> Outcome {
     let policy = json!({"apiVersion": "sriovnetwork.openshift.io/v1", "kind": "SriovNetworkNodePolicy",
         "metadata": {"name": "p", "annotations": {"fabric-admission.dev/ignore.FAB301": "DPDK pods share it"}},
         "spec": {"deviceType": "vfio-pci", "isRdma": true, "numVfs": 8, "resourceName": "r",
-            "nodeSelector": {"a": "b"}, "nicSelector": {"vendor": "15b3"}}});
+            "nodeSelector": {"a": "b"}, "priority": 90, "nicSelector": {"vendor": "15b3", "pfNames": ["ens1f0np0"]}}});
     let kept = reviewed(&policy, &[])?;
     same("rules", ["FAB301", "FAB815"].map(str::to_owned).to_vec(), kept.rules())?;
     let let_go = reviewed(&policy, &["--ignorable", "errors"])?;

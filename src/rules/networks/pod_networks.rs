@@ -30,13 +30,14 @@ kind: NetworkAttachmentDefinition
 metadata:
   name: storage
   namespace: default
+  annotations: {k8s.v1.cni.cncf.io/nodeSelector: rack=a=b}
 spec: {config: '{"type": "macvlan", "master": "ens1f0np0"}'}
 ---
 apiVersion: v1
 kind: Pod
 metadata:
   name: reader
-  annotations: {fabric-admission.dev/profile: site, k8s.v1.cni.cncf.io/networks: storge}
+  annotations: {fabric-admission.dev/profile: site, k8s.v1.cni.cncf.io/networks: storage}
 spec:
   containers:
   - name: reader
@@ -52,6 +53,7 @@ kind: NetworkAttachmentDefinition
 metadata:
   name: storage
   namespace: default
+  annotations: {k8s.v1.cni.cncf.io/nodeSelector: rack=a}
 spec: {config: '{"type": "macvlan", "master": "ens1f0np0"}'}
 ---
 apiVersion: v1

@@ -53,7 +53,7 @@ spec:
           - name: pytorch
             image: example.com/trainer:1
             env:
-            - {name: NCCL_ALGO, value: Tree}
+            - {name: NCCL_CROSS_NIC, value: "1"}
             resources: {limits: {nvidia.com/gpu: 1}}
 "#,
     good: r#"apiVersion: fabric-admission.dev/v1alpha1
@@ -77,7 +77,7 @@ spec:
           - name: pytorch
             image: example.com/trainer:1
             env:
-            - {name: NCCL_ALGO, value: Ring}
+            - {name: NCCL_CROSS_NIC, value: "0"}
             resources: {limits: {nvidia.com/gpu: 1}}
     Worker:
       replicas: 3
@@ -89,7 +89,7 @@ spec:
           - name: pytorch
             image: example.com/trainer:1
             env:
-            - {name: NCCL_ALGO, value: Ring}
+            - {name: NCCL_CROSS_NIC, value: "0"}
             resources: {limits: {nvidia.com/gpu: 1}}
 "#,
     sources: &["NVIDIA/nccl issues 394, 626, 743, 1277", "NVIDIA/nccl src/init.cc (initTransportsRank)"],
@@ -103,8 +103,10 @@ spec:
 const SHARED: &[(&str, Option<&str>)] = &[
     ("NCCL_ALGO", None),
     ("NCCL_BUFFSIZE", None),
+    ("NCCL_CHUNK_SIZE", None),
     ("NCCL_COLLNET_ENABLE", None),
     ("NCCL_CROSS_NIC", Some("2")),
+    ("NCCL_CTA_POLICY", None),
     ("NCCL_CUMEM_ENABLE", None),
     ("NCCL_IB_ADDR_FAMILY", Some("AF_INET")),
     ("NCCL_IB_DISABLE", Some("0")),
@@ -123,16 +125,22 @@ const SHARED: &[(&str, Option<&str>)] = &[
     ("NCCL_MNNVL_ENABLE", Some("2")),
     ("NCCL_NCHANNELS_PER_NET_PEER", None),
     ("NCCL_NET", None),
+    ("NCCL_NETDEVS_POLICY", None),
     ("NCCL_NET_GDR_LEVEL", None),
     ("NCCL_NET_PLUGIN", None),
     ("NCCL_NTHREADS", None),
+    ("NCCL_NVLSTREE_MAX_CHUNKSIZE", None),
     ("NCCL_NVLS_CHUNKSIZE", Some("131072")),
     ("NCCL_NVLS_ENABLE", Some("2")),
+    ("NCCL_OOB_NET_ENABLE", None),
     ("NCCL_P2P_NET_CHUNKSIZE", Some("131072")),
+    ("NCCL_P2P_SCHEDULE_GROUP_SIZE", None),
     ("NCCL_PAT_ENABLE", Some("2")),
     ("NCCL_PROTO", None),
     ("NCCL_RUNTIME_CONNECT", Some("1")),
     ("NCCL_SOCKET_FAMILY", None),
+    ("NCCL_SOCKET_MAGIC", None),
+    ("NCCL_WIN_ENABLE", None),
 ];
 
 /// Whether the replica types of a kind make one world of ranks, each with the variables of its own container. The
@@ -319,6 +327,24 @@ impl Rule for Devices {
                     "ask for the same devices in both",
                 );
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SHARED;
+    use crate::nccl::table;
+
+    #[test]
+    fn the_list_is_the_tables() {
+        let listed = |name: &str| SHARED.iter().any(|(shared, _)| *shared == name);
+        let uniform = table::all().filter(|v| v.uniform == Some(true) && v.family == "nccl");
+        let missing: Vec<&str> = uniform.map(|v| v.name).filter(|name| !listed(name)).collect();
+        // These two are told wherever they stand (FAB420, FAB416).
+        assert_eq!(missing, ["NCCL_COMM_ID", "NCCL_GRAPH_FILE"]);
+        for (name, _) in SHARED {
+            assert_eq!(table::find(name).and_then(|v| v.uniform), Some(true), "{name}");
         }
     }
 }

@@ -6,6 +6,9 @@ use crate::support::{Scratch, names, read, root, run};
 use serde_json::{Value, json};
 use std::path::Path;
 
+/// Rules that name objects of other namespaces to operators, and not to the pod's owner.
+const TENANTS_KNOW_LESS: [&str; 2] = ["FAB106", "FAB220"];
+
 pub(super) fn add(suite: &mut Suite) {
     let cases = root().join("tests/cases");
     for name in names(&cases) {
@@ -147,7 +150,9 @@ fn compare(pod: &Value, offline: &Value, online: &Value, mode: &str) -> Result<(
     // Every warning and error that the review tells, the webhook tells in the same words, cut to a warning's
     // length; a denial tells everything in its message.
     let told = format!("{}{}", response["warnings"], response["status"]["message"]);
-    let missing = findings.iter().filter(|f| f["severity"] != "info").find(|finding| {
+    let alike =
+        |f: &&Value| f["severity"] != "info" && !TENANTS_KNOW_LESS.iter().any(|rule| f["rule"] == *rule);
+    let missing = findings.iter().filter(alike).find(|finding| {
         let text = |key: &str| finding[key].as_str().unwrap_or_default();
         let head: String = text("message").chars().take(150).collect();
         let head = serde_json::to_string(&head).unwrap_or_default();
