@@ -143,6 +143,7 @@ fn objects() -> Outcome {
         &word(),
     );
     pod["spec"]["resourceClaims"] = json!([{"name": "c", "resourceClaimName": "one"}]);
+    pod["spec"]["containers"][0]["resources"]["claims"] = json!([{"name": "c"}]);
     let template = json!({"metadata": pod["metadata"], "spec": pod["spec"]});
     let mut job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"},
         "spec": {"parallelism": 2, "template": template}});
