@@ -24,6 +24,7 @@ mod one_object;
 mod outages;
 mod overload;
 mod plane;
+mod pod_rules;
 mod pods;
 mod policies;
 mod random_pods;
@@ -70,6 +71,7 @@ pub(crate) fn add(suite: &mut Suite) {
     random_pods::add(suite, &assets);
     corpus_pods::add(suite, &assets);
     policies::add(suite, &assets);
+    pod_rules::add(suite, &assets);
     reserved::add(suite, &assets);
 }
 

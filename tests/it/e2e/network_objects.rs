@@ -42,7 +42,11 @@ fn unusable(plane: &Plane) -> Outcome {
     };
     let bad = site.create(&namespace, &network("{\"plugins\":[]}"), &["--dry-run=server"])?;
     assert!(!bad.ok && bad.stderr.contains("FAB103"), "{}", bad.stderr);
-    let good = site.create(&namespace, &network("{\"type\":\"macvlan\"}"), &["--dry-run=server"])?;
+    let good = site.create(
+        &namespace,
+        &network("{\"type\":\"macvlan\",\"master\":\"ens1f0np0\"}"),
+        &["--dry-run=server"],
+    )?;
     assert!(good.ok && !good.stderr.contains("FAB"), "{}", good.stderr);
     let unknown = site.create(&namespace, &network(""), &["--dry-run=server"])?;
     assert!(unknown.ok && unknown.stderr.contains("Warning: FAB103"), "{}", unknown.stderr);

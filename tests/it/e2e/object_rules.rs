@@ -22,7 +22,7 @@ const SCHEMA: &[&str] = &[];
 const OTHERS: &[&str] = &["fabric-admission.dev"];
 
 /// Rules that deny pods alone; of objects they warn.
-const OF_PODS: &[&str] = &["FAB136"];
+const OF_PODS: &[&str] = &["FAB136", "FAB222", "FAB223"];
 
 /// Group and kind.
 type Name = (String, String);
