@@ -4,9 +4,12 @@
 use std::io::{self, Write};
 use tracing_subscriber::EnvFilter;
 
+/// The client library logs answers that it cannot read as they came; one may be a Secret.
+const DEFAULT: &str = "info,kube_client=error";
+
 /// Installs the log writer. A second call changes nothing.
 pub fn install() {
-    let filter = EnvFilter::try_from_env("FABRIC_ADMISSION_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = EnvFilter::try_from_env("FABRIC_ADMISSION_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT));
     let _ = tracing_subscriber::fmt()
         .json()
         .with_env_filter(filter)

@@ -59,6 +59,22 @@ pub(crate) fn printable(text: &str, max: usize) -> String {
     out
 }
 
+/// Longest text that becomes a generic document (bytes). In memory it takes up to fifty times its length
+/// (`[{"":0},…`), and whoever may write one object of the cluster has every replica read it.
+pub(crate) const MAX_TREE: usize = 256 * 1024;
+
+/// A generic document out of a JSON text.
+///
+/// # Errors
+/// What `serde_json` says of a text that is no JSON; and of one that is longer than [`MAX_TREE`].
+pub(crate) fn tree(text: &str) -> serde_json::Result<serde_json::Value> {
+    if text.len() > MAX_TREE {
+        let message = format!("{} bytes; at most {MAX_TREE} are read", text.len());
+        return Err(serde::de::Error::custom(message));
+    }
+    serde_json::from_str(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,5 +97,16 @@ mod tests {
     fn escapes_control_characters() {
         assert_eq!(printable("a\nb\u{1b}c", 10), "a\\nb\\u{1b}c");
         assert_eq!(printable("abcdef", 3), "abc…");
+    }
+
+    #[test]
+    fn long_texts_become_no_documents() {
+        assert!(tree(&format!("[{}0]", "0,".repeat(MAX_TREE / 2 - 2))).is_ok());
+        assert!(
+            tree(&format!("[{}0]", "0,".repeat(MAX_TREE / 2)))
+                .unwrap_err()
+                .to_string()
+                .contains("at most 262144")
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! A CNI configuration, single or list: the keys that decide what a network is.
 
 use super::ipam::Ipam;
+use crate::text::tree;
 use serde_json::{Map, Value};
 
 /// A configuration that the node's CNI plugins can be called with.
@@ -83,8 +84,7 @@ impl CniConfig {
     /// # Errors
     /// [`ConfigError`] when every attachment would fail over it.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| ConfigError::NotJson(error.to_string()))?;
+        let value: Value = tree(text).map_err(|error| ConfigError::NotJson(error.to_string()))?;
         let Value::Object(object) = value else { return Err(ConfigError::NotObject) };
         if let Some(plugin) = plugin(&object)? {
             return Ok(Self { plugins: vec![plugin] });

@@ -5,6 +5,7 @@ use super::resource::{ResourceFact, Server};
 use crate::multus::{LinkLayer, ResourceName};
 use crate::pod::decode::{Objects, mapping};
 use crate::review::decode::object as decode;
+use crate::text::tree;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -31,7 +32,7 @@ fn fault(error: &crate::review::decode::DecodeError) -> ConfigFault {
 }
 
 fn checked(config: &str) -> Result<&str, ConfigFault> {
-    match serde_json::from_str::<Value>(config) {
+    match tree(config) {
         Ok(Value::Object(_)) => Ok(config),
         Ok(_) => Err(ConfigFault("it is no JSON object".to_owned())),
         Err(error) => Err(ConfigFault(format!("it is no JSON: {error}"))),

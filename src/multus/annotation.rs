@@ -108,12 +108,15 @@ fn parse_short(text: &str) -> Result<Vec<Selection<'_>>, AnnotationError> {
             let item = item.trim();
             let (network, interface) = match item.split_once('@') {
                 Some((_, rest)) if rest.contains('@') => return Err(AnnotationError::Shape(index)),
-                Some((network, interface)) => (network.trim(), Some(interface.trim())),
+                // Multus passes over parts that are empty (pkg/k8sclient/k8sclient.go, parsePodNetworkObjectName).
+                Some((network, interface)) => {
+                    (network.trim(), Some(interface.trim()).filter(|i| !i.is_empty()))
+                }
                 None => (item, None),
             };
             let (namespace, name) = match network.split_once('/') {
                 Some((_, rest)) if rest.contains('/') => return Err(AnnotationError::Shape(index)),
-                Some((namespace, name)) => (Some(namespace.trim()), name.trim()),
+                Some((namespace, name)) => (Some(namespace.trim()).filter(|n| !n.is_empty()), name.trim()),
                 None => (None, network),
             };
             if name.is_empty() {

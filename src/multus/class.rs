@@ -98,7 +98,12 @@ impl Class {
     /// Whether the plugin takes one device an attachment.
     #[must_use]
     pub fn takes_device(&self) -> Option<bool> {
-        self.sharing.map(|sharing| sharing != Sharing::Shared)
+        match self.sharing? {
+            // A bridge of Open vSwitch takes a function or a veth; a resource may only mark the nodes that have it
+            // (k8snetworkplumbingwg/ovs-cni docs/marker.md).
+            Sharing::Switchdev => None,
+            sharing => Some(sharing != Sharing::Shared),
+        }
     }
 
     /// Link layer with what else is known: that of the resource's devices and that of the interface on the nodes.

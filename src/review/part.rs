@@ -8,6 +8,7 @@ use crate::pod::decode::mapping;
 use crate::pod::template;
 use crate::rules::Finding;
 use crate::snapshot::Snapshot;
+use crate::text::tree;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -42,7 +43,7 @@ pub(super) fn findings(request: WorkloadRequest<'_>, snapshot: &Snapshot) -> (bo
         // A value of another type is for the API server to refuse.
         let Ok(decision) = decide_pod(pod, snapshot) else { continue };
         in_scope |= decision.in_scope;
-        let whole: Value = serde_json::from_str(&part.json).unwrap_or_default();
+        let whole: Value = tree(&part.json).unwrap_or_default();
         for finding in decision.findings.into_iter().filter_map(|f| part.place(f, &whole)) {
             // What all parts share stands in the object once.
             if !found.contains(&finding) && found.len() < MAX_FINDINGS {
@@ -108,7 +109,7 @@ fn train_job(json: &str) -> Option<Part> {
         (trainer.command, "command", "/spec/containers/0/command", "command"),
         (trainer.args, "args", "/spec/containers/0/args", "args"),
     ] {
-        if let Some(value) = raw.and_then(|r| serde_json::from_str::<Value>(r.get()).ok()) {
+        if let Some(value) = raw.and_then(|r| tree(r.get()).ok()) {
             container.as_object_mut()?.insert(key.to_owned(), value);
             places.push((prefix, format!("/spec/trainer/{place}")));
         }

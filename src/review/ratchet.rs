@@ -3,13 +3,14 @@
 use super::decode::{self, DecodeError};
 use super::{Decision, Stage, judge};
 use crate::pod::decode::Pairs;
-use crate::rules::Finding;
+use crate::rules::{Finding, MAX_PER_RULE, Severity};
 use crate::snapshot::Mode;
+use crate::text::tree;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Takes out of a decision what the object had before. `known`: findings of the object as it was, under the same
 /// Snapshot, those that were set aside among them.
@@ -24,9 +25,21 @@ pub(super) fn keep_new(
         return;
     }
     let (new, old) = (Named::of(new), Named::of(old));
-    let known: BTreeSet<(&str, &str, String)> =
-        known.iter().map(|f| (f.rule, f.message.as_str(), old.path(&f.path))).collect();
-    decision.findings.retain(|f| !known.contains(&(f.rule, f.message.as_str(), new.path(&f.path))));
+    let mut worst: BTreeMap<(&str, &str, String), Severity> = BTreeMap::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for finding in known {
+        let severity = worst
+            .entry((finding.rule, &finding.message, old.path(&finding.path)))
+            .or_insert(finding.severity);
+        *severity = finding.severity.max(*severity);
+        *counts.entry(finding.rule).or_default() += 1;
+    }
+    decision.findings.retain(|f| {
+        // Where more was found than is told, what is told now may be what was not told then.
+        let all_told = counts.get(f.rule).is_none_or(|count| *count < MAX_PER_RULE);
+        let before = worst.get(&(f.rule, f.message.as_str(), new.path(&f.path)));
+        all_told && before.is_none_or(|severity| *severity < f.severity)
+    });
     judge(decision, stage, mode, true);
 }
 
@@ -35,7 +48,7 @@ struct Named(Value);
 
 impl Named {
     fn of(json: &str) -> Self {
-        Self(serde_json::from_str(json).unwrap_or_default())
+        Self(tree(json).unwrap_or_default())
     }
 
     /// A JSON pointer with the names of list elements in place of their indexes, where they have any.

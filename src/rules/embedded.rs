@@ -5,6 +5,7 @@
 
 use super::finding::Spot;
 use crate::text::printable;
+use crate::text::tree;
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -41,7 +42,7 @@ pub struct Entry {
 /// # Errors
 /// [`Fault`] where it is none.
 pub fn value(text: &str) -> Result<Value, Fault> {
-    serde_json::from_str(text).map_err(|error| fault(text, 0, &error))
+    tree(text).map_err(|error| fault(text, 0, &error))
 }
 
 /// Reads a text as one JSON object.

@@ -64,7 +64,7 @@ pub struct Findings<'a> {
 /// Longest message and fix (characters). Texts may quote what a user wrote.
 const MAX_TEXT: usize = 300;
 /// Findings of one rule on one object; a pod may have a thousand containers.
-const MAX_PER_RULE: usize = 50;
+pub(crate) const MAX_PER_RULE: usize = 50;
 
 impl<'a> Findings<'a> {
     /// Findings of one rule, collected into `out`.

@@ -19,6 +19,7 @@ mod resources;
 pub mod suppression;
 mod workload;
 
+pub(crate) use finding::MAX_PER_RULE;
 pub use finding::{Finding, Findings, Severity, Spot};
 pub use object::{Event, ObjectContext};
 pub use workload::{Asked, WorkloadContext, WorkloadTemplate};

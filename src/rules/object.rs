@@ -3,6 +3,7 @@
 use crate::facts::network::{Rendered, render};
 use crate::facts::{Kind, NodePolicy};
 use crate::snapshot::Snapshot;
+use crate::text::tree;
 use std::cell::OnceCell;
 
 /// What a rule on other objects sees.
@@ -49,7 +50,7 @@ impl<'a> ObjectContext<'a> {
 
     /// The whole object; `None` where it is no JSON that fits a tree.
     pub(super) fn value(&self) -> Option<&serde_json::Value> {
-        self.views.value.get_or_init(|| serde_json::from_str(self.json).ok()).as_ref()
+        self.views.value.get_or_init(|| tree(self.json).ok()).as_ref()
     }
 
     /// A text of the object by its pointer; `None` where it is missing, empty or of another type.

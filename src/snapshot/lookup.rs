@@ -40,4 +40,11 @@ impl Snapshot {
     pub fn facts(&self) -> &Index {
         &self.objects.facts
     }
+
+    /// Whether every node that is known has a SriovNetworkNodeState: what they say together holds of all nodes then,
+    /// and not only of those that the SR-IOV operator looks after.
+    #[must_use]
+    pub fn states_cover_nodes(&self) -> bool {
+        self.nodes.len() <= self.facts().node_states().count()
+    }
 }

@@ -122,7 +122,10 @@ impl Rule for PluginKeptOut {
             }
             let name = if net.eq_ignore_ascii_case("IB") { "NCCL_NET" } else { "NCCL_NET_PLUGIN" };
             if name == "NCCL_NET" || without {
-                findings.add(
+                // Without the plugin NCCL runs over TCP, on purpose where something else uses the devices.
+                let severity = if name == "NCCL_NET" { Severity::Error } else { Severity::Warning };
+                findings.add_as(
+                    severity,
                     variable_path(index, container, name),
                     format!("{name} keeps NCCL from the plugin that drives EFA: the devices stay unused"),
                     format!("drop {name}"),

@@ -83,7 +83,7 @@ impl Rule for IbDisabled {
                 .env()
                 .iter()
                 .filter_map(|e| e.name.as_deref())
-                .any(|n| n.starts_with("NIXL_"));
+                .any(|n| ["NIXL_", "MOONCAKE_", "MC_"].iter().any(|prefix| n.starts_with(prefix)));
             let on_purpose = spoken.value("NCCL_NET").is_some_and(|v| v.eq_ignore_ascii_case("Socket"));
             // What a script sets it may set on a branch that is never taken.
             let sure = matches!(given.place, Place::Env(_) | Place::Planned);

@@ -3,6 +3,7 @@
 use crate::multus::annotation::is_label;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::text::printable;
+use crate::text::tree;
 use serde_json::Value;
 
 /// FAB114.
@@ -45,7 +46,7 @@ impl Rule for DefinitionNames {
         &DEFINITION_NAMES
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        let Ok(object) = serde_json::from_str::<Value>(context.json) else { return };
+        let Ok(object) = tree(context.json) else { return };
         let metadata = object.get("metadata");
         let text = |value: Option<&Value>| {
             value.and_then(Value::as_str).filter(|t| !t.is_empty()).map(str::to_owned)

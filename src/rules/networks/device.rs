@@ -8,9 +8,9 @@ pub(super) struct Device;
 
 static DEVICE: Meta = Meta {
     id: "FAB110",
-    severity: Severity::Error,
+    severity: Severity::Warning,
     summary: "a NetworkAttachmentDefinition whose plugin gets no device",
-    what: "The plugin is `sriov`, `ib-sriov` or `host-device`, the definition has no annotation \
+    what: "A warning, since a DRA driver may hand the device over by itself (dra-driver-sriov in mode STANDALONE). The plugin is `sriov`, `ib-sriov` or `host-device`, the definition has no annotation \
            `k8s.v1.cni.cncf.io/resourceName`, by which Multus hands a device over, and the configuration names none itself \
            (`deviceID`; for host-device `device`, `hwaddr`, `kernelpath` or `pciBusID`).",
     why: "Every attachment fails: `VF pci addr is required`, `deviceID is required`, `specify either device, hwaddr, \

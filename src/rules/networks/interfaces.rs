@@ -2,6 +2,7 @@
 
 use super::annotation::annotation_path;
 use super::annotation::{CEL_NETWORKS, short_form};
+use crate::multus::Selection;
 use crate::rules::cel::{self, Cel, Check, Wrong};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
@@ -85,7 +86,9 @@ impl Rule for Interfaces {
                 first.insert(name, place);
             }
         }
-        for (place, item) in items().filter(|(_, item)| item.interface.is_none() && !first.is_empty()) {
+        // Istio asks Multus for its plugin, which makes no interface (istio/istio pkg/kube/inject/template.go).
+        let by_place = |item: &Selection<'_>| item.interface.is_none() && item.name != "istio-cni";
+        for (place, item) in items().filter(|(_, item)| by_place(item) && !first.is_empty()) {
             if let Some(other) = first.get(format!("net{place}").as_str()) {
                 findings.add(
                     annotation_path(),
@@ -111,7 +114,7 @@ impl Rule for Interfaces {
         // The first item is net1, unless it says otherwise.
         let by_place = "variables.items.exists(i, i.matches('@net[1-9][0-9]{0,2}[ ]*$') &&\n\
                         int(i.split('@net')[1].trim()) <= variables.items.size() &&\n\
-                        !variables.items[int(i.split('@net')[1].trim()) - 1].contains('@'))";
+                        !variables.items[int(i.split('@net')[1].trim()) - 1].matches('@|istio-cni[ ]*$'))";
         let check = |wrong: &'static str, message| Check {
             severity: Severity::Error,
             wrong: Wrong::Object(wrong.into()),

@@ -106,16 +106,17 @@ pub(in crate::rules) fn judge(
     };
     let shown = printable(master, 40);
     let facts = context.snapshot.facts();
+    let certain = if context.snapshot.states_cover_nodes() { Severity::Error } else { Severity::Warning };
     match (needs_ib, facts.interface(master)) {
         (false, Some(LinkLayer::InfiniBand)) => Some((
-            Severity::Error,
+            certain,
             format!(
                 "{cni_type} over {shown}, which the nodes' SriovNetworkNodeStates call InfiniBand, cannot be made"
             ),
             "use ipoib, or ib-sriov, over InfiniBand",
         )),
         (true, Some(LinkLayer::Ethernet)) => Some((
-            Severity::Error,
+            certain,
             format!(
                 "ipoib over {shown}, which the nodes' SriovNetworkNodeStates call Ethernet, cannot be made"
             ),

@@ -5,6 +5,7 @@ use crate::facts::network::{NetworkObject, render};
 use crate::multus::{NetworkFact, RESOURCE_ANNOTATION};
 use crate::rules::locate::locate;
 use crate::rules::{Findings, ObjectContext, Severity};
+use crate::text::tree;
 use serde_json::{Map, Value};
 
 /// Plugins that change an interface which another one made; `rdma` is judged by itself.
@@ -51,9 +52,9 @@ fn plugin(value: &Value, pointer: String) -> Option<Plugin<'_>> {
 impl Definition {
     /// Reads the object; `None` where Multus cannot use it, which FAB103 tells.
     pub(super) fn read(context: &ObjectContext<'_>) -> Option<Self> {
-        let object: Value = serde_json::from_str(context.json).ok()?;
+        let object: Value = tree(context.json).ok()?;
         let text = object.pointer("/spec/config")?.as_str()?.to_owned();
-        let config: Value = serde_json::from_str(&text).ok()?;
+        let config: Value = tree(&text).ok()?;
         let list = config.get("type").and_then(Value::as_str).is_none_or(str::is_empty);
         Some(Self { object, text, config, list })
     }
@@ -134,9 +135,9 @@ impl IpamText {
             "HostDeviceNetwork" => "host-device",
             _ => return None,
         };
-        let whole: Value = serde_json::from_str(context.json).ok()?;
+        let whole: Value = tree(context.json).ok()?;
         let text = whole.pointer("/spec/ipam")?.as_str()?.to_owned();
-        let object = serde_json::from_str(&text).ok()?;
+        let Ok(Value::Object(object)) = tree(&text) else { return None };
         Some(Self { path: "/spec/ipam", text, prefix: String::new(), object, plugin: plugin.to_owned() })
     }
 

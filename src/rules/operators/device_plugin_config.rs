@@ -5,6 +5,7 @@ use crate::facts::config_texts;
 use crate::rules::embedded;
 use crate::rules::locate::locate;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
+use crate::text::tree;
 use serde_json::Value;
 
 /// FAB302.
@@ -68,7 +69,7 @@ impl Rule for DevicePluginConfig {
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         // Values of other types than text are FAB809's.
-        let object: Value = serde_json::from_str(context.json).unwrap_or_default();
+        let object: Value = tree(context.json).unwrap_or_default();
         for text in config_texts(context.json).unwrap_or_default() {
             let config = object.pointer(text.pointer).and_then(Value::as_str).unwrap_or_default();
             let Err(fault) = text.pools else { continue };
@@ -212,7 +213,7 @@ type Reader = fn(&serde_json::Map<String, Value>) -> Vec<Fault>;
 
 /// Tells the faults of one concern, each at its place in the text.
 fn tell(context: &ObjectContext<'_>, concern: Concern, findings: &mut Findings<'_>) {
-    let object: Value = serde_json::from_str(context.json).unwrap_or_default();
+    let object: Value = tree(context.json).unwrap_or_default();
     let plugins: [(&str, Reader); 2] =
         [("/spec/rdmaSharedDevicePlugin/config", shared), ("/spec/sriovDevicePlugin/config", sriov)];
     for (pointer, read) in plugins {

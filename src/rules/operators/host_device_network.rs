@@ -2,6 +2,7 @@
 
 use crate::rules::{Event, Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::text::printable;
+use crate::text::tree;
 use serde_json::Value;
 
 /// FAB358.
@@ -49,7 +50,7 @@ impl Rule for HostDeviceNetwork {
         &HOST_DEVICE_NETWORK
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        let object: Value = serde_json::from_str(context.json).unwrap_or_default();
+        let object: Value = tree(context.json).unwrap_or_default();
         let namespace = text(&object, "/spec/networkNamespace");
         if namespace.is_empty() {
             findings.add(
@@ -83,7 +84,7 @@ impl Rule for HostDeviceNetwork {
             );
         }
         if let Event::Updated { old } = context.event {
-            let old: Value = serde_json::from_str(old).unwrap_or_default();
+            let old: Value = tree(old).unwrap_or_default();
             let before = text(&old, "/spec/networkNamespace");
             if !before.is_empty() && before != namespace {
                 findings.add_as(

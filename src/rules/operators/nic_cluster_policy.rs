@@ -2,6 +2,7 @@
 
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::text::printable;
+use crate::text::tree;
 use serde_json::Value;
 
 /// FAB357.
@@ -57,7 +58,7 @@ impl Rule for NicPolicy {
         &NIC_POLICY
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        let object: Value = serde_json::from_str(context.json).unwrap_or_default();
+        let object: Value = tree(context.json).unwrap_or_default();
         let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).filter(|t| !t.is_empty());
         let name = text("/metadata/name").unwrap_or_default();
         if context.kind == "NicClusterPolicy" && !name.is_empty() && name != "nic-cluster-policy" {

@@ -2,6 +2,7 @@
 
 use crate::rules::embedded::{object, sequence};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
+use crate::text::tree;
 use serde_json::Value;
 
 /// FAB360.
@@ -53,7 +54,7 @@ impl Rule for NetworkTexts {
         &NETWORK_TEXTS
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        let whole: Value = serde_json::from_str(context.json).unwrap_or_default();
+        let whole: Value = tree(context.json).unwrap_or_default();
         let text = |pointer: &str| whole.pointer(pointer).and_then(Value::as_str).filter(|t| !t.is_empty());
         if let Some(Err(fault)) = text("/spec/ipam").map(object) {
             findings.add_within(

@@ -2,6 +2,7 @@
 
 use crate::rules::networks::masters::judge;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
+use crate::text::tree;
 use serde_json::Value;
 
 /// FAB359.
@@ -48,7 +49,7 @@ impl Rule for Master {
         &MASTER
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        let object: Value = serde_json::from_str(context.json).unwrap_or_default();
+        let object: Value = tree(context.json).unwrap_or_default();
         let master = object.pointer("/spec/master");
         // A value of another type is FAB809's.
         if master.is_some_and(|m| !m.is_string() && !m.is_null())

@@ -1,6 +1,7 @@
 //! FAB227: the address on one NIC, the RDMA device on another.
 
 use crate::facts::Index;
+use crate::multus::LinkLayer;
 use crate::multus::Sharing;
 use crate::rules::examples::{macvlan_network, pod, shared_pool};
 use crate::rules::networks::annotation::annotation_path;
@@ -77,6 +78,10 @@ impl Rule for OtherNic {
         if pools().next().is_none() || context.pod().host_network() {
             return;
         }
+        // InfiniBand needs no address: its GIDs come from the subnet manager.
+        if pools().any(|held| held.fact.link != Some(LinkLayer::Ethernet)) {
+            return;
+        }
         // A pool without names takes any NIC.
         if pools().any(|held| held.fact.interfaces.is_empty()) {
             return;
@@ -102,7 +107,8 @@ impl Rule for OtherNic {
             false => printable(&nics.join(", "), 40),
         };
         for (network, master) in masters {
-            let proven = is_nic(master) && nics.iter().all(|nic| is_nic(nic));
+            let proven =
+                context.snapshot.states_cover_nodes() && is_nic(master) && nics.iter().all(|nic| is_nic(nic));
             let severity = if proven { Severity::Error } else { Severity::Warning };
             findings.add_as(
                 severity,

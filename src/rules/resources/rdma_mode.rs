@@ -132,8 +132,12 @@ impl Rule for IsolationInSharedMode {
         &ISOLATION_IN_SHARED_MODE
     }
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
+        // The mode is a node's: nodes that the operator does not look after may have the other.
+        let severity =
+            if context.snapshot.states_cover_nodes() { Severity::Error } else { Severity::Warning };
         of_pod(context, isolates_in_shared, &mut |network| {
-            findings.add(
+            findings.add_as(
+                severity,
                 annotation_path(),
                 format!("network {network} moves RDMA devices, and its nodes (SriovNetworkNodeState) are in RDMA mode shared"),
                 "ask for a network without plugin rdma, or have the nodes set to rdmaMode exclusive",
@@ -157,7 +161,13 @@ impl Rule for NoIsolationInExclusiveMode {
         &NO_ISOLATION_IN_EXCLUSIVE_MODE
     }
     fn pod(&self, context: &PodContext<'_>, findings: &mut Findings<'_>) {
-        let severity = || if context.wants_rdma() { Severity::Error } else { Severity::Warning };
+        let severity = || {
+            if context.wants_rdma() && context.snapshot.states_cover_nodes() {
+                Severity::Error
+            } else {
+                Severity::Warning
+            }
+        };
         of_pod(context, stays_behind, &mut |network| {
             findings.add_as(
                 severity(),
