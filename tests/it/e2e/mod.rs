@@ -19,6 +19,7 @@ mod live;
 mod load;
 mod network_objects;
 mod nodes;
+mod object_policies;
 mod object_rules;
 mod one_object;
 mod outages;
@@ -70,6 +71,7 @@ pub(crate) fn add(suite: &mut Suite) {
     random_pods::add(suite, &assets);
     corpus_pods::add(suite, &assets);
     policies::add(suite, &assets);
+    object_policies::add(suite, &assets);
     reserved::add(suite, &assets);
 }
 
