@@ -346,6 +346,14 @@ mod tests {
     }
 
     #[test]
+    fn empty_parts_are_passed_over() {
+        for text in ["/a", "a@", "/a@"] {
+            let item = &parse(text).unwrap().items[0];
+            assert_eq!((&*item.name, &item.namespace, &item.interface), ("a", &None, &None), "{text}");
+        }
+    }
+
+    #[test]
     fn refuses_what_multus_refuses() {
         for text in [
             "a,,b",
@@ -355,9 +363,7 @@ mod tests {
             "a.b",
             "a/b/c",
             "a@b@c",
-            "a@",
             "a@averyverylongname",
-            "/a",
             "a/",
             "[null]",
             "[\"a\"]",

@@ -141,7 +141,7 @@ mod tests {
         for (cni_type, link, sharing, takes) in [
             ("sriov", Some(Ethernet), Some(Sharing::ExclusiveVf), Some(true)),
             ("ib-sriov", Some(InfiniBand), Some(Sharing::ExclusiveVf), Some(true)),
-            ("ovs", Some(Ethernet), Some(Sharing::Switchdev), Some(true)),
+            ("ovs", Some(Ethernet), Some(Sharing::Switchdev), None),
             ("host-device", None, Some(Sharing::ExclusiveNic), Some(true)),
             ("ipoib", Some(InfiniBand), Some(Sharing::Shared), Some(false)),
             ("macvlan", Some(Ethernet), Some(Sharing::Shared), Some(false)),

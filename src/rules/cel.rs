@@ -29,6 +29,17 @@ pub struct Check {
     pub message: &'static str,
 }
 
+impl Check {
+    /// An error where something is true of the object.
+    pub fn error(wrong: impl Into<Cow<'static, str>>, message: &'static str) -> Self {
+        Self { severity: Severity::Error, wrong: Wrong::Object(wrong.into()), message }
+    }
+    /// A warning where something is true of the object.
+    pub fn warning(wrong: impl Into<Cow<'static, str>>, message: &'static str) -> Self {
+        Self { severity: Severity::Warning, wrong: Wrong::Object(wrong.into()), message }
+    }
+}
+
 /// When a check speaks.
 ///
 /// Lists are walked with `exists`; `filter` and `map` are for those of which few are left, since CEL makes them anew with

@@ -1,6 +1,8 @@
 //! FAB309: identifiers of NICs that the operator never meets.
 
+use super::node_policy_cel::{node_policy, node_policy_cel};
 use super::{NODE_POLICY, supported_nics};
+use crate::rules::cel::{self, Cel, Check};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::text::printable;
 
@@ -110,5 +112,29 @@ impl Rule for DeviceId {
                 format!("the NIC's own: {}", physical.join(", ")),
             );
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        let odd = "variables.netFilter == '' &&\n\
+                   [variables.vendor, variables.deviceID].exists(i, i != i.trim().lowerAscii() || i.startsWith('0x'))";
+        // One identifier stands for NICs and functions alike with virtio and ENA.
+        let physical = supported_nics::keys(|_| true);
+        let functions = supported_nics::keys_of(|m| m.function, |_| true);
+        let functions: Vec<String> = functions.into_iter().filter(|key| !physical.contains(key)).collect();
+        let function = format!(
+            "variables.netFilter == '' &&\n(variables.vendor + '/' + variables.deviceID).lowerAscii() in {}",
+            cel::literals(&functions)
+        );
+        Some(node_policy_cel(vec![
+            Check::error(
+                node_policy(odd),
+                "vendor and deviceID are compared as text with what the kernel says: one with capitals, blanks or 0x is \
+                 never equal; write four hexadecimal digits in small letters",
+            ),
+            Check::error(
+                node_policy(&function),
+                "deviceID is that of virtual functions: the operator looks for the NIC itself and finds none; write the \
+                 NIC's own, such as 101b, 101d, 1021 or a2dc",
+            ),
+        ]))
     }
 }

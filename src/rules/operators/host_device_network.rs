@@ -1,5 +1,6 @@
 //! FAB358: HostDeviceNetwork without the names that its network needs.
 
+use crate::rules::cel::{Cel, Check};
 use crate::rules::{Event, Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::text::printable;
 use crate::text::tree;
@@ -98,6 +99,32 @@ impl Rule for HostDeviceNetwork {
                 );
             }
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        let name = "variables.resource.matches('^(nvidia[.]com/)?[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$')";
+        let prefixed = format!("{name} && variables.resource.startsWith('nvidia.com/')");
+        let checks = vec![
+            Check::error(
+                "variables.spec.?networkNamespace.orValue('') == ''",
+                "without networkNamespace the operator makes no network: the kind has no default for it; set \
+                 networkNamespace to the namespace of the pods",
+            ),
+            Check::error(
+                format!("!{name}"),
+                "resourceName is no name of a pool, so that Multus gets no device: letters, digits, `-`, `_` and `.`, \
+                 without a prefix; write the bare name, nvidia.com/ is put before it",
+            ),
+            Check::warning(
+                prefixed,
+                "the operator writes the prefix nvidia.com/ itself, and its webhook refuses it in resourceName; write \
+                 the name without it",
+            ),
+        ];
+        Some(Cel {
+            variables: vec![("resource", "variables.spec.?resourceName.orValue('')".into())],
+            checks,
+            beyond: Some("the network that a change of the namespace leaves behind"),
+        })
     }
 }
 

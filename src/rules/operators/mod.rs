@@ -11,6 +11,7 @@ mod network_names;
 mod network_texts;
 mod nic_cluster_policy;
 mod nic_selector;
+mod node_policy_cel;
 mod nodes_in_common;
 mod num_vfs;
 mod nvidia_network_texts;

@@ -1,6 +1,7 @@
 //! FAB337, FAB344, FAB345: what a SriovNetwork writes into its functions.
 
 use super::{IB_NETWORK, NETWORK};
+use crate::rules::cel::{Cel, Check};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 
 fn number(context: &ObjectContext<'_>, pointer: &str) -> Option<i64> {
@@ -71,6 +72,29 @@ impl Rule for VlanFields {
             );
         }
     }
+    fn cel(&self) -> Option<Cel> {
+        let alone = "variables.spec.?vlan.orValue(0) == 0";
+        let qos = format!(
+            "{alone} && type(variables.spec.?vlanQoS.orValue('')) == int && variables.spec.vlanQoS > 0"
+        );
+        let proto = format!(
+            "{alone} && type(variables.spec.?vlanProto.orValue(0)) == string &&\n\
+             variables.spec.vlanProto.lowerAscii() == '802.1ad'"
+        );
+        let checks = vec![
+            Check::error(
+                qos,
+                "vlanQoS without a vlan: sriov-cni refuses it, pods stay in ContainerCreating; write vlan, or take \
+                 vlanQoS out",
+            ),
+            Check::error(
+                proto,
+                "vlanProto 802.1ad without a vlan: sriov-cni refuses it, pods stay in ContainerCreating; write vlan, or \
+                 take vlanProto out",
+            ),
+        ];
+        Some(Cel { variables: Vec::new(), checks, beyond: None })
+    }
 }
 
 /// FAB344.
@@ -128,6 +152,16 @@ impl Rule for Rates {
             );
         }
     }
+    fn cel(&self) -> Option<Cel> {
+        let number = |field: &str| format!("type(variables.spec.?{field}.orValue('')) == int");
+        let wrong = format!(
+            "{} && {} &&\nvariables.spec.maxTxRate > 0 && variables.spec.minTxRate > variables.spec.maxTxRate",
+            number("minTxRate"),
+            number("maxTxRate")
+        );
+        let message = "minTxRate is above maxTxRate: the driver refuses it; a minimum of at most the maximum";
+        Some(Cel { variables: Vec::new(), checks: vec![Check::warning(wrong, message)], beyond: None })
+    }
 }
 
 /// FAB345.
@@ -178,5 +212,10 @@ impl Rule for LinkDown {
                 "linkState: auto",
             );
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        let wrong = "variables.spec.?linkState.orValue('') == 'disable'";
+        let message = "linkState disable: the port of the function stays down, NCCL finds no active one; linkState: auto";
+        Some(Cel { variables: Vec::new(), checks: vec![Check::warning(wrong, message)], beyond: None })
     }
 }

@@ -1,6 +1,8 @@
 //! FAB304, FAB313: which NICs a SriovNetworkNodePolicy takes.
 
+use super::node_policy_cel::{node_policy, node_policy_cel};
 use super::{NODE_POLICY, supported_nics};
+use crate::rules::cel::{self, Cel, Check};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 
 /// FAB304.
@@ -86,6 +88,23 @@ impl Rule for NicSelectorFields {
             );
         }
     }
+    fn cel(&self) -> Option<Cel> {
+        let nothing = "has(variables.spec.nicSelector) && variables.spec.nicSelector != null && !variables.byName &&\n\
+                       variables.vendor == '' && variables.deviceID == '' && variables.netFilter == ''";
+        let beside = "variables.netFilter != '' && (variables.vendor != '' || variables.deviceID != '' || variables.byName ||\n\
+                      has(variables.spec.eSwitchMode) || variables.bridge || variables.infiniband)";
+        let nothing = Check::error(
+            node_policy(nothing),
+            "nicSelector has no condition: it takes no NIC, and no function is made; name the NICs with pfNames or \
+             rootDevices",
+        );
+        let beside = Check::warning(
+            node_policy(beside),
+            "netFilter beside other fields of nicSelector, eSwitchMode, bridge or linkType ib: the operator's webhook \
+             refuses the policy; take out netFilter, or the others",
+        );
+        Some(node_policy_cel(vec![nothing, beside]))
+    }
 }
 
 /// FAB313.
@@ -153,7 +172,7 @@ impl Rule for WideNicSelector {
             ),
             (Some(device), _) => {
                 let Some(own) = supported_nics::of(vendor).find(|m| m.physical == device) else { return };
-                let shares = |m: &&supported_nics::Model| m.function == own.function && m.name != own.name;
+                let shares = |m: &&supported_nics::Model| shares_function(own, m);
                 let others: Vec<&str> = supported_nics::of(Some(own.vendor)).filter(shares).map(|m| m.name).collect();
                 let Some(other) = others.last() else { return };
                 findings.add(
@@ -168,4 +187,31 @@ impl Rule for WideNicSelector {
             (None, None) => {}
         }
     }
+    fn cel(&self) -> Option<Cel> {
+        let unnamed = "!variables.byName && variables.netFilter == ''";
+        let vendor = format!("{unnamed} && variables.deviceID == '' && variables.vendor != ''");
+        let model = format!(
+            "{unnamed} && variables.deviceID != '' &&\nvariables.vendor + '/' + variables.deviceID in {}",
+            cel::literals(&supported_nics::keys(|own| {
+                supported_nics::MODELS.iter().any(|m| m.vendor == own.vendor && shares_function(own, m))
+            }))
+        );
+        Some(node_policy_cel(vec![
+            Check::warning(
+                node_policy(&vendor),
+                "nicSelector names a vendor alone: the pool takes every NIC of that vendor, storage and management too; \
+                 add pfNames or rootDevices",
+            ),
+            Check::warning(
+                node_policy(&model),
+                "nicSelector names a model alone whose functions are told by the same identifier as those of other \
+                 models: the pool may take them; add pfNames or rootDevices",
+            ),
+        ]))
+    }
+}
+
+/// Whether functions of two models of a vendor cannot be told apart.
+fn shares_function(own: &supported_nics::Model, other: &supported_nics::Model) -> bool {
+    other.function == own.function && other.name != own.name
 }

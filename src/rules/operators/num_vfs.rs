@@ -1,6 +1,8 @@
 //! FAB308: how many virtual functions a policy asks for.
 
+use super::node_policy_cel::{node_policy, node_policy_cel};
 use super::{NODE_POLICY, policy_nodes::nics};
+use crate::rules::cel::{Cel, Check};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 
 /// FAB308.
@@ -88,5 +90,24 @@ impl Rule for NumVfs {
                 format!("at most {most}"),
             );
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        let number = "type(variables.spec.?numVfs.orValue('')) == int";
+        let most = format!(
+            "variables.vendor == '15b3' && {number} &&\nvariables.spec.numVfs > {NVIDIA_MOST} && variables.spec.numVfs <= {}",
+            u32::MAX
+        );
+        let checks = vec![
+            Check::error(
+                node_policy(&most),
+                "numVfs above 128: NICs of vendor 15b3 get at most 128 functions; write at most 128",
+            ),
+            Check::warning(
+                node_policy(&format!("{number} && variables.spec.numVfs == 0")),
+                "numVfs 0: no function is made, and the operator's webhook refuses the policy; write how many functions \
+                 each NIC gets",
+            ),
+        ];
+        Some(Cel { beyond: Some("what SriovNetworkNodeStates tell of the NICs"), ..node_policy_cel(checks) })
     }
 }

@@ -1,7 +1,9 @@
 //! FAB311, FAB312: fields of a SriovNetworkNodePolicy that only the operator's webhook fills in.
 
 use super::NODE_POLICY;
+use super::node_policy_cel::{node_policy, node_policy_cel};
 use crate::multus::LinkLayer;
+use crate::rules::cel::{Cel, Check};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 
 /// FAB311.
@@ -62,6 +64,12 @@ impl Rule for InfiniBandWithoutRdma {
             );
         }
     }
+    fn cel(&self) -> Option<Cel> {
+        Some(node_policy_cel(vec![Check::warning(
+            node_policy("variables.infiniband && !variables.vfio && !variables.isRdma"),
+            "linkType ib without isRdma true: unless the operator's webhook is on, pods get no RDMA device; isRdma: true",
+        )]))
+    }
 }
 
 /// FAB312.
@@ -119,5 +127,12 @@ impl Rule for PolicyPriority {
                 "write it: 99 is the lowest",
             );
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        Some(node_policy_cel(vec![Check::warning(
+            node_policy("!has(variables.spec.priority)"),
+            "no priority: unless the operator's webhook is on it counts as 0, and the policy wins over all others on its \
+             NICs; write it, 99 is the lowest",
+        )]))
     }
 }

@@ -1,7 +1,9 @@
 //! FAB305: fields that need a switch in mode switchdev, or Ethernet.
 
 use super::NODE_POLICY;
+use super::node_policy_cel::{node_policy, node_policy_cel};
 use crate::multus::LinkLayer;
+use crate::rules::cel::{Cel, Check};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 
 /// FAB305.
@@ -87,5 +89,25 @@ impl Rule for PolicySwitch {
         if infiniband && !policy.switchdev {
             findings.add("/spec/bridge", "bridge with linkType ib: a bridge needs Ethernet", "no bridge");
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        let check = |wrong: &str, message| Check::error(node_policy(wrong), message);
+        Some(node_policy_cel(vec![
+            check(
+                "variables.switchdev && variables.infiniband",
+                "eSwitchMode switchdev with linkType ib: only Ethernet NICs have such a switch, the operator refuses it; \
+                 leave eSwitchMode out on InfiniBand",
+            ),
+            check(
+                "variables.bridge && !variables.switchdev",
+                "bridge without eSwitchMode switchdev: the operator fails on every node of the policy; eSwitchMode: \
+                 switchdev, or no bridge",
+            ),
+            check(
+                "variables.bridge && variables.spec.?externallyManaged.orValue(false) == true",
+                "bridge with externallyManaged true: the operator manages no bridge over functions that are not its own; \
+                 externallyManaged: false, or no bridge",
+            ),
+        ]))
     }
 }

@@ -1,6 +1,8 @@
 //! FAB303: vDPA beside fields that exclude it.
 
 use super::NODE_POLICY;
+use super::node_policy_cel::{node_policy, node_policy_cel};
+use crate::rules::cel::{Cel, Check};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 
 /// FAB303.
@@ -83,5 +85,24 @@ impl Rule for PolicyVdpa {
                 "eSwitchMode: switchdev",
             );
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        let beside = |other: &str| node_policy(&format!("variables.vdpa != '' && {other}"));
+        Some(node_policy_cel(vec![
+            Check::error(
+                beside("variables.isRdma"),
+                "vdpaType with isRdma true: the device plugin of the node ends at its start, and with it all of its \
+                     resources; take out vdpaType for RDMA, or set isRdma: false",
+            ),
+            Check::error(
+                beside("variables.vfio"),
+                "vdpaType with deviceType vfio-pci: vDPA needs the kernel driver, no device is made; deviceType: \
+                     netdevice",
+            ),
+            Check::error(
+                beside("!variables.switchdev"),
+                "vdpaType without eSwitchMode switchdev: no vDPA device is made; eSwitchMode: switchdev",
+            ),
+        ]))
     }
 }

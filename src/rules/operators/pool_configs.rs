@@ -3,6 +3,7 @@
 use super::nodes_in_common::{Common, common};
 use super::{OPERATOR_CONFIG, POOL_CONFIG};
 use crate::facts::PoolConfig;
+use crate::rules::cel::{Cel, Check};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::text::printable;
 use serde_json::Value;
@@ -149,6 +150,12 @@ impl Rule for OperatorConfigName {
             );
         }
     }
+    fn cel(&self) -> Option<Cel> {
+        let wrong = "object.metadata.?name.orValue('default') != 'default'";
+        let message = "the operator reads the SriovOperatorConfig of name default alone; name: default";
+        let beyond = Some("the namespace in which the operator is");
+        Some(Cel { variables: Vec::new(), checks: vec![Check::error(wrong, message)], beyond })
+    }
 }
 
 /// FAB351.
@@ -226,6 +233,28 @@ impl Rule for PoolFields {
                 "a number such as 1, or a text such as \"20%\"",
             );
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        let offload = "variables.spec.?ovsHardwareOffloadConfig.?name.orValue('') != '' &&\n\
+                       (has(variables.spec.maxUnavailable) && variables.spec.maxUnavailable != null ||\n\
+                       has(variables.spec.nodeSelector) && variables.spec.nodeSelector != null)";
+        let most = "has(variables.spec.maxUnavailable) && (type(variables.spec.maxUnavailable) == int ?\n\
+                    variables.spec.maxUnavailable < 0 :\n\
+                    type(variables.spec.maxUnavailable) == string &&\n\
+                    !variables.spec.maxUnavailable.matches('^[+]?0*(100|[1-9][0-9]?)%$'))";
+        let checks = vec![
+            Check::error(
+                offload,
+                "maxUnavailable or nodeSelector beside ovsHardwareOffloadConfig.name: a pool is for one of them, the \
+                 operator refuses both; two SriovNetworkPoolConfigs",
+            ),
+            Check::error(
+                most,
+                "maxUnavailable cannot be read, no node of the pool is drained; write a number from 0, or a text from 1% \
+                 to 100%",
+            ),
+        ];
+        Some(Cel { variables: Vec::new(), checks, beyond: None })
     }
 }
 

@@ -1,6 +1,8 @@
 //! FAB307: the name of a resource in a SriovNetworkNodePolicy.
 
 use super::NODE_POLICY;
+use super::node_policy_cel::{node_policy, node_policy_cel};
+use crate::rules::cel::{Cel, Check};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::text::printable;
 
@@ -99,6 +101,21 @@ impl Rule for ResourceNameOfPolicy {
                 format!("write {}", name.replace('-', "_")),
             );
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        let text = "type(variables.spec.?resourceName.orValue(0)) == string";
+        let bare = "variables.spec.resourceName.matches('^[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$')";
+        Some(node_policy_cel(vec![
+            Check::error(
+                node_policy(&format!("{text} &&\n!{bare}")),
+                "resourceName is no bare name of at most 63 letters, digits and underscores: the device plugin ends at \
+                 its start, or the resource gets a name that no pod asks for; write one such as rdma_vf",
+            ),
+            Check::warning(
+                node_policy(&format!("{text} &&\n{bare} && variables.spec.resourceName.contains('-')")),
+                "resourceName has a hyphen: webhooks of the operator up to 1.6 refuse it; write underscores",
+            ),
+        ]))
     }
 }
 

@@ -1,5 +1,6 @@
 //! FAB359: the interface that MacvlanNetwork and IPoIBNetwork are over.
 
+use crate::rules::cel::{Cel, Check};
 use crate::rules::networks::masters::judge;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::text::tree;
@@ -62,5 +63,26 @@ impl Rule for Master {
         if let Some((severity, message, fix)) = judge(context, cni_type, master) {
             findings.add_as(severity, "/spec/master", message, fix);
         }
+    }
+    fn cel(&self) -> Option<Cel> {
+        let none = |kind: &str| {
+            format!(
+                "object.kind == '{kind}' && has(object.spec) && type(object.spec) == map &&\n\
+                 variables.spec.?master.orValue('') == ''"
+            )
+        };
+        let checks = vec![
+            Check::error(
+                none("IPoIBNetwork"),
+                "ipoib has no default for its interface: without `master` every attachment fails; name the InfiniBand \
+                 interface of the nodes",
+            ),
+            Check::warning(
+                none("MacvlanNetwork"),
+                "macvlan without `master` is over the interface of the default route, the management NIC; name the \
+                 fabric's interface",
+            ),
+        ];
+        Some(Cel { variables: Vec::new(), checks, beyond: Some("what kind of interface the master is") })
     }
 }

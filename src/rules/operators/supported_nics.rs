@@ -81,3 +81,22 @@ pub(super) static MODELS: &[Model] = &[
 pub(super) fn of(vendor: Option<&str>) -> impl Iterator<Item = &'static Model> {
     MODELS.iter().filter(move |m| vendor.is_none_or(|v| v == m.vendor))
 }
+
+/// `VENDOR/ID` of the physical functions of some models, and `/ID` for where no vendor is named. Of models with one
+/// identifier the first counts.
+pub(super) fn keys(counts: impl Fn(&Model) -> bool) -> Vec<String> {
+    keys_of(|m| m.physical, counts)
+}
+
+/// The same by another identifier.
+pub(super) fn keys_of(id: impl Fn(&Model) -> &'static str, counts: impl Fn(&Model) -> bool) -> Vec<String> {
+    let mut keys = Vec::new();
+    for model in MODELS.iter().filter(|m| counts(m)) {
+        for key in [format!("{}/{}", model.vendor, id(model)), format!("/{}", id(model))] {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+    }
+    keys
+}

@@ -30,11 +30,16 @@ impl<'a> Creator<'a> {
 
     /// The same, and the warnings of the API server and of everything that it asked.
     pub(super) fn create_warned(&mut self, namespace: &str, pod: &Value) -> Result<Created, String> {
-        let body = pod.to_string();
+        self.create_at(&format!("/api/v1/namespaces/{namespace}/pods"), pod)
+    }
+
+    /// The same for an object of any kind, by the path of its collection.
+    pub(super) fn create_at(&mut self, collection: &str, object: &Value) -> Result<Created, String> {
+        let body = object.to_string();
         // The API server closes a connection now and then; a create that is a dry run may be asked again.
-        let answer = match self.send(namespace, &body) {
+        let answer = match self.send(collection, &body) {
             Ok(answer) => answer,
-            Err(_) => self.send(namespace, &body)?,
+            Err(_) => self.send(collection, &body)?,
         };
         let json = answer.json()?;
         let warnings = answer.head.lines().filter_map(|line| {
@@ -51,9 +56,9 @@ impl<'a> Creator<'a> {
         }
     }
 
-    fn send(&mut self, namespace: &str, body: &str) -> Result<Answer, String> {
+    fn send(&mut self, collection: &str, body: &str) -> Result<Answer, String> {
         let head = format!(
-            "POST /api/v1/namespaces/{namespace}/pods?dryRun=All HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\
+            "POST {collection}?dryRun=All HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\
              Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );

@@ -19,6 +19,7 @@ mod live;
 mod load;
 mod network_objects;
 mod nodes;
+mod object_policies;
 mod object_rules;
 mod one_object;
 mod outages;
@@ -72,6 +73,7 @@ pub(crate) fn add(suite: &mut Suite) {
     corpus_pods::add(suite, &assets);
     policies::add(suite, &assets);
     pod_rules::add(suite, &assets);
+    object_policies::add(suite, &assets);
     reserved::add(suite, &assets);
 }
 

@@ -25,7 +25,7 @@ const OTHERS: &[&str] = &["fabric-admission.dev"];
 const OF_PODS: &[&str] = &["FAB136", "FAB222", "FAB223"];
 
 /// Group and kind.
-type Name = (String, String);
+pub(super) type Name = (String, String);
 
 pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "rules_on_objects_deny_their_bad_examples", deny);
@@ -49,7 +49,7 @@ fn objects(manifest: &str) -> Vec<Value> {
 }
 
 /// Manifests of the CRDs of some kinds, real ones first.
-fn crds(kinds: &BTreeSet<Name>) -> Result<BTreeMap<Name, Value>, String> {
+pub(super) fn crds(kinds: &BTreeSet<Name>) -> Result<BTreeMap<Name, Value>, String> {
     let mut found = BTreeMap::new();
     let directory = Need::Shared.find().map(|d| d.join("crds"));
     for directory in directory.iter().filter(|d| d.is_dir()) {
@@ -86,7 +86,7 @@ fn permissive((group, kind): &Name) -> Value {
 }
 
 /// Leaves the CRDs as the other trials expect them.
-struct Restore<'a>(&'a Plane, Vec<String>);
+pub(super) struct Restore<'a>(pub(super) &'a Plane, pub(super) Vec<String>);
 
 impl Drop for Restore<'_> {
     fn drop(&mut self) {
@@ -97,7 +97,7 @@ impl Drop for Restore<'_> {
     }
 }
 
-fn install(plane: &Plane, crds: &BTreeMap<Name, Value>) -> Result<(), String> {
+pub(super) fn install(plane: &Plane, crds: &BTreeMap<Name, Value>) -> Result<(), String> {
     // A CRD of the same name and another schema would be merged with; none of them has objects.
     for crd in crds.values() {
         let name = crd["metadata"]["name"].as_str().unwrap_or_default();

@@ -1,7 +1,8 @@
 //! `rules export`: what the API server judges by itself says what our rules say of the same object.
 
 use super::corpus_pods::corpus_samples;
-use super::creates::{Creator, each};
+use super::creates::{Created, Creator, each};
+use super::object_policies::network_crds;
 use super::plane::Plane;
 use super::trial;
 use crate::api_pods::{Site, pod};
@@ -60,12 +61,12 @@ impl Drop for Policies<'_> {
     }
 }
 
-fn exported() -> impl Iterator<Item = &'static dyn Rule> {
+pub(super) fn exported() -> impl Iterator<Item = &'static dyn Rule> {
     RULES.iter().copied().filter(|rule| rule.cel().is_some())
 }
 
 /// The objects of an example that its rule looks at, in a namespace.
-fn subjects(meta: &Meta, manifest: &str, namespace: &str) -> Vec<Value> {
+pub(super) fn subjects(meta: &Meta, manifest: &str, namespace: &str) -> Vec<Value> {
     let all = documents(manifest.as_bytes()).into_iter().map(|(_, object)| object);
     let looked_at = all.filter(|object| {
         let kind = object["kind"].as_str().unwrap_or_default();
@@ -80,6 +81,7 @@ fn subjects(meta: &Meta, manifest: &str, namespace: &str) -> Vec<Value> {
 }
 
 fn examples(plane: &Plane) -> Outcome {
+    let _crds = network_crds(plane)?;
     let policies = Policies::apply(plane, &["--network-objects", "enforce"])?;
     let namespace = plane.namespace(&[("fabric-admission.dev/mode", "enforce")])?;
     let create = |object: &Value| {
@@ -115,11 +117,15 @@ fn examples(plane: &Plane) -> Outcome {
 }
 
 /// What speaks of a pod: rules, each as error or warning.
-type Said = BTreeSet<(String, Severity)>;
+pub(super) type Said = BTreeSet<(String, Severity)>;
 
 /// Creates a pod where every policy only warns; the stored pod and what they say.
 fn warned(api: &mut Creator<'_>, namespace: &str, pod: &Value) -> Result<Option<(Value, Said)>, String> {
-    let (created, warnings) = api.create_warned(namespace, pod)?;
+    said(api.create_warned(namespace, pod)?)
+}
+
+/// What was stored, and what the policies say of it; `None` where it is refused.
+pub(super) fn said((created, warnings): Created) -> Result<Option<(Value, Said)>, String> {
     let Ok(stored) = created else { return Ok(None) };
     let mut said = Said::new();
     for warning in warnings {
