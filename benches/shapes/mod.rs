@@ -33,7 +33,7 @@ pub(crate) fn shapes() -> Vec<Shape> {
             Entry::Validate,
             3,
         ),
-        ("env of one container", containers(1, nccl_variables(90_000)), Entry::Mutate, 7),
+        ("env of one container", containers(1, nccl_variables(90_000)), Entry::Mutate, 4),
         ("networks, short", networks(&vec!["default/sriov-rdma-network"; 2400].join(",")), Entry::Mutate, 0),
         (
             "networks, distinct",
@@ -59,11 +59,11 @@ pub(crate) fn shapes() -> Vec<Shape> {
         ),
         ("shell text, quotes", shell(&"'\"`$(".repeat(1_300_000)), Entry::Mutate, 7),
         ("shell words", words(400_000), Entry::Mutate, 7),
-        ("volumes and mounts", volumes(60_000), Entry::Mutate, 7),
-        ("hostPath volumes", host_paths(40_000), Entry::Mutate, 5),
+        ("volumes and mounts", volumes(60_000), Entry::Mutate, 5),
+        ("hostPath volumes", host_paths(40_000), Entry::Mutate, 4),
         ("resources", resources(200_000), Entry::Mutate, 7),
-        ("annotations", annotations(90_000), Entry::Mutate, 7),
-        ("node affinity", affinity(50_000), Entry::Mutate, 5),
+        ("annotations", annotations(90_000), Entry::Mutate, 6),
+        ("node affinity", affinity(50_000), Entry::Mutate, 4),
         (
             "NAD",
             object("k8s.cni.cncf.io", "NetworkAttachmentDefinition", &json!({"config": plugins(40_000)})),
@@ -74,7 +74,7 @@ pub(crate) fn shapes() -> Vec<Shape> {
             "NAD, routes",
             object("k8s.cni.cncf.io", "NetworkAttachmentDefinition", &json!({"config": routes(60_000)})),
             objects,
-            2,
+            1,
         ),
         (
             "NicClusterPolicy",
