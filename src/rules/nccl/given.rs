@@ -56,6 +56,9 @@ const MAX_MOUNTS: usize = 64;
 /// Text of commands that is read in one pod (bytes); more is not read, and what it sets not known.
 const MAX_TEXT: usize = 1 << 20;
 
+/// Most containers of a pod whose variables are looked at (count); pods of people have a few.
+const MAX_SPOKEN: usize = 64;
+
 /// What every app container says that says anything.
 pub(crate) fn read<'a>(context: &PodContext<'a>) -> Vec<Spoken<'a>> {
     let (overlay, namespace, snapshot) = (context.overlay, context.namespace, context.snapshot);
@@ -72,6 +75,7 @@ pub(crate) fn read<'a>(context: &PodContext<'a>) -> Vec<Spoken<'a>> {
             spoken.add_planned(overlay);
             Some(spoken)
         })
+        .take(MAX_SPOKEN)
         .collect()
 }
 
