@@ -262,7 +262,7 @@ impl Plane {
             "apiVersion: v1\nkind: Namespace\nmetadata: {{name: {name}, labels: {{{}}}}}\n",
             labels.join(", ")
         ))?;
-        self.until("the namespace has its service account", Duration::from_secs(20), || {
+        self.until("the namespace has its service account", Duration::from_secs(60), || {
             Ok(!self.has_controllers || self.kubectl(&["get", "sa", "default", "-n", &name], "")?.ok)
         })?;
         Ok(name)
