@@ -281,14 +281,34 @@ fn push(out: &mut Vec<Operation>, op: &'static str, path: String, value: String)
 }
 
 fn string(text: &str) -> String {
-    serde_json::to_string(text).unwrap_or_default()
+    if text.bytes().any(|b| b < b' ' || matches!(b, b'"' | b'\\')) {
+        return serde_json::to_string(text).unwrap_or_default();
+    }
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    out.push_str(text);
+    out.push('"');
+    out
 }
 
 fn array(items: &[String]) -> String {
-    format!("[{}]", items.join(","))
+    let mut out = String::with_capacity(items.iter().map(|i| i.len() + 1).sum::<usize>() + 1);
+    for (nth, item) in items.iter().enumerate() {
+        out.push(if nth == 0 { '[' } else { ',' });
+        out.push_str(item);
+    }
+    out.push_str(if items.is_empty() { "[]" } else { "]" });
+    out
 }
 
 fn object(pairs: &[(&str, String)]) -> String {
-    let members: Vec<String> = pairs.iter().map(|(key, value)| format!("{}:{value}", string(key))).collect();
-    format!("{{{}}}", members.join(","))
+    let mut out = String::with_capacity(pairs.iter().map(|(k, v)| k.len() + v.len() + 4).sum::<usize>() + 1);
+    for (nth, (key, value)) in pairs.iter().enumerate() {
+        out.push(if nth == 0 { '{' } else { ',' });
+        out.push_str(&string(key));
+        out.push(':');
+        out.push_str(value);
+    }
+    out.push_str(if pairs.is_empty() { "{}" } else { "}" });
+    out
 }

@@ -1,6 +1,8 @@
 //! The table of variables, compiled in: one a line, `NAME FAMILY TYPE RELEVANCE`, then what else is known as `key=value`.
 
 use crate::pod::NcclVersion;
+use memchr::memmem::Finder;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// How a program reads a value.
@@ -186,10 +188,13 @@ fn line(line: &'static str) -> Option<Variable> {
     Some(v)
 }
 
+static BY_NAME: LazyLock<HashMap<&'static str, &'static Variable>> =
+    LazyLock::new(|| TABLE.iter().map(|v| (v.name, v)).collect());
+
 /// A variable by name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Variable> {
-    TABLE.binary_search_by_key(&name, |v| v.name).ok().and_then(|at| TABLE.get(at))
+    BY_NAME.get(name).copied()
 }
 
 /// Starts of the names that the table has.
@@ -216,11 +221,14 @@ pub fn is_prefixed(name: &str) -> bool {
         && PREFIXES.iter().any(|p| name.starts_with(p))
 }
 
+static PARTS: LazyLock<[Finder<'static>; 6]> =
+    LazyLock::new(|| ["CCL_", "UCX_", "FI_", "NVSHMEM_", "OMPI_MCA_", "GLOO_"].map(Finder::new));
+
 /// Whether a text may set a variable of the table. Much faster than reading it, and most texts set none.
 #[must_use]
 pub fn mentions(text: &str) -> bool {
-    text.contains('_')
-        && ["CCL_", "UCX_", "FI_", "NVSHMEM_", "OMPI_MCA_", "GLOO_"].iter().any(|n| text.contains(n))
+    let text = text.as_bytes();
+    memchr::memchr(b'_', text).is_some() && PARTS.iter().any(|part| part.find(text).is_some())
 }
 
 /// Every variable, by name.

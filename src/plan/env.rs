@@ -8,8 +8,9 @@ use crate::fabric::profile::EnvPolicy;
 use crate::fabric::{EnvEntry, Profile};
 use crate::pod::PodView;
 use crate::pod::nccl_version::{NcclVersion, of_image};
-use crate::pod::shell::sets_variable;
+use crate::pod::shell::{assigned, sets_variable};
 use crate::pod::view::Container;
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 /// The variables that a target lacks.
@@ -103,6 +104,15 @@ pub(super) fn wanted<'p>(scene: Scene<'_>, profile: &'p Profile, plan: &mut Plan
     all
 }
 
+/// Variables of the profile that the container's command sets by itself.
+fn by_command<'c>(container: &'c Container<'_>, profile: &Profile) -> BTreeSet<&'c str> {
+    // Nearly every name is of another length than ours, and a command may have hundreds of thousands.
+    let bit = |name: &str| 1_u64 << name.len().min(63);
+    let lengths = profile.env.iter().fold(0, |lengths, e| lengths | bit(&e.name));
+    let ours = |name: &&str| lengths & bit(name) != 0 && profile.env.iter().any(|e| e.name == *name);
+    container.shell_text().flat_map(assigned).filter(ours).collect()
+}
+
 fn of_target<'p>(
     scene: Scene<'_>,
     profile: &'p Profile,
@@ -110,6 +120,8 @@ fn of_target<'p>(
     plan: &mut Plan,
 ) -> Option<Variables<'p>> {
     let container = scene.pod.containers().get(target.index)?;
+    let plugin = LazyCell::new(|| names_plugin(scene.pod, container));
+    let by_command = by_command(container, profile);
     let absent: Vec<&EnvEntry> = profile
         .env
         .iter()
@@ -123,8 +135,8 @@ fn of_target<'p>(
         // Where the profile's files are not, what points to them would point to nothing.
         .filter(|e| !points_to_file(e) || files::reach(scene.pod, container, profile))
         // A plugin that the user names brings its own transport; pinning IB would bypass it.
-        .filter(|e| e.name != "NCCL_NET" || !names_plugin(scene.pod, container))
-        .filter(|e| !container.shell_text().any(|text| sets_variable(text, &e.name)))
+        .filter(|e| e.name != "NCCL_NET" || !*plugin)
+        .filter(|e| !by_command.contains(e.name.as_str()))
         .filter(|e| match applies(e, container, profile) {
             Applies::Yes => true,
             Applies::No => false,
@@ -149,12 +161,11 @@ fn of_target<'p>(
                 .env_var(&e.name)
                 .is_some_and(|(_, own)| own.value.as_deref() != Some(e.value.as_str()))
     };
-    let plugin = names_plugin(scene.pod, container);
     let never = profile.env.iter().filter(|e| {
         own_differs(e)
             || points_to_file(e) && !files::reach(scene.pod, container, profile)
             || applies(e, container, profile) != Applies::Yes
-            || e.name == "NCCL_NET" && plugin
+            || e.name == "NCCL_NET" && *plugin
     });
     let never = never.map(|e| e.name.as_str()).collect();
     let mut variables = Variables { container: target.index, never, ..Variables::default() };

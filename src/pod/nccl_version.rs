@@ -66,6 +66,12 @@ pub fn of_image(image: &str) -> Option<NcclVersion> {
 /// A version behind the word nccl; none where two differ. Only NCCL 2 counts: plugins have versions of their own, such
 /// as `aws-ofi-nccl1.9.1`.
 fn named(name: &str) -> Option<NcclVersion> {
+    let bytes = name.as_bytes();
+    if !memchr::memchr2_iter(b'n', b'N', bytes)
+        .any(|at| bytes.get(at..at + 4).is_some_and(|word| word.eq_ignore_ascii_case(b"nccl")))
+    {
+        return None;
+    }
     let lower = name.to_ascii_lowercase();
     let mut found = lower.split("nccl").skip(1).filter_map(|rest| {
         let rest = rest.trim_start_matches(['-', '_']);

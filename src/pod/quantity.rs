@@ -41,6 +41,10 @@ impl Quantity {
     }
 
     fn parse_number(text: &str) -> Option<Self> {
+        // Nearly all: a plain number of few digits.
+        if (1..=18).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit()) {
+            return text.parse().ok().map(Self::from_units);
+        }
         let (negative, rest) = match text.as_bytes().first()? {
             b'-' => (true, text.get(1..)?),
             b'+' => (false, text.get(1..)?),

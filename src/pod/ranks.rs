@@ -30,6 +30,10 @@ pub fn over_ssh(pod: &PodView<'_>) -> bool {
 
 /// A program by its path in sbin, or `sshd` as the first word of a command.
 fn runs_sshd(text: &str) -> bool {
+    memchr::memmem::find(text.as_bytes(), b"sshd").is_some() && is_sshd_run(text)
+}
+
+fn is_sshd_run(text: &str) -> bool {
     text.trim_start().split(char::is_whitespace).next() == Some("sshd")
         || text
             .split(|c: char| c.is_whitespace() || matches!(c, ';' | '&' | '|' | '(' | ')' | '"' | '\''))

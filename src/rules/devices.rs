@@ -3,22 +3,33 @@
 
 use super::PodContext;
 use crate::facts::{NetworkClass, ResourceFact, Server};
-use crate::multus::{NetworkFact, ResourceName};
+use crate::multus::{NetworkFact, ResourceName, Selection};
 use crate::plan::{Edit, ResourceList};
 use crate::pod::units::{Holder, units};
 use crate::snapshot::Snapshot;
 use crate::text::printable;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Networks and devices of one pod, with the plan laid over it.
 #[derive(Debug, Default)]
 pub(crate) struct Devices<'a> {
+    /// Items of the annotation, in order.
+    pub(super) items: Vec<Item<'a>>,
     /// Networks of the annotation, each once.
     pub(super) networks: Vec<Attached<'a>>,
     /// Resources that the networks take, by name.
     pub(super) needs: Vec<Need<'a>>,
     /// Resources that containers hold and of which something is known.
     pub(super) held: Vec<Held<'a>>,
+}
+
+/// An item of the annotation.
+#[derive(Debug)]
+pub(super) struct Item<'a> {
+    /// As the pod writes it.
+    pub(super) selection: &'a Selection<'a>,
+    /// Its network, by the place in the list of networks.
+    pub(super) network: usize,
 }
 
 /// A network of the annotation.
@@ -119,23 +130,25 @@ impl<'a> Devices<'a> {
     fn read_networks(&mut self, context: &PodContext<'a>) {
         let Some(Ok(networks)) = context.final_networks else { return };
         let profile = context.resolution.profile().map(|(p, _)| p);
-        let mut places: HashMap<(&str, &str), usize> = HashMap::new();
-        for item in &networks.items {
-            let namespace = item.namespace.as_deref().unwrap_or(context.namespace);
-            let name: &'a str = &item.name;
-            if let Some(known) = places.get(&(namespace, name)).and_then(|at| self.networks.get_mut(*at)) {
-                known.times += 1;
-                continue;
+        let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        for selection in &networks.items {
+            let namespace = selection.namespace.as_deref().unwrap_or(context.namespace);
+            let name: &'a str = &selection.name;
+            let next = self.networks.len();
+            let network = *places.entry((name, namespace)).or_insert(next);
+            self.items.push(Item { selection, network });
+            match self.networks.get_mut(network) {
+                Some(known) => known.times += 1,
+                None => self.networks.push(Attached { namespace, name, times: 1, known: None }),
             }
-            places.insert((namespace, name), self.networks.len());
-            self.networks.push(Attached { namespace, name, times: 1, known: None });
         }
         let mut needs: BTreeMap<String, Need<'_>> = BTreeMap::new();
         for network in &mut self.networks {
             let (namespace, name) = (network.namespace, network.name);
-            let of_profile = profile.and_then(|p| p.resource_of(namespace, name, context.namespace));
+            let rail = profile.and_then(|p| p.rail_on(namespace, name, context.namespace));
+            let of_profile = rail.and_then(|r| r.resource.as_deref());
             // A tenant learns nothing here of networks in other namespaces that its profile does not name.
-            let told = !context.tenant_view || namespace == context.namespace || of_profile.is_some();
+            let told = !context.tenant_view || namespace == context.namespace || rail.is_some();
             let fact = context.snapshot.network(namespace, name).filter(|_| told);
             network.known = fact.map(|fact| Known { fact, class: NetworkClass::default() });
             let (resource, takes_device) = match fact {
@@ -216,14 +229,14 @@ impl<'a> Devices<'a> {
 struct Finder<'a> {
     snapshot: &'a Snapshot,
     resources: Vec<ResourceName>,
-    by_suffix: HashMap<String, Vec<usize>>,
-    slots: HashMap<&'a str, Slot<'a>>,
+    by_suffix: BTreeMap<String, Vec<usize>>,
+    slots: BTreeMap<&'a str, Slot<'a>>,
 }
 
 impl<'a> Finder<'a> {
     fn of(needs: &[Need<'a>], context: &PodContext<'a>) -> Self {
         let resources: Vec<ResourceName> = needs.iter().map(|n| n.resource.clone()).collect();
-        let mut by_suffix: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut by_suffix: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (at, resource) in resources.iter().enumerate() {
             let end = match resource {
                 ResourceName::Full(name) => suffix(name),
@@ -231,7 +244,7 @@ impl<'a> Finder<'a> {
             };
             by_suffix.entry(end.to_owned()).or_default().push(at);
         }
-        Self { snapshot: context.snapshot, resources, by_suffix, slots: HashMap::new() }
+        Self { snapshot: context.snapshot, resources, by_suffix, slots: BTreeMap::new() }
     }
 
     fn slot(&mut self, name: &'a str) -> &mut Slot<'a> {

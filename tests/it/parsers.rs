@@ -81,16 +81,19 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("parsers::shell_text", || {
         let texts = words("NCL_IB=${}:-x \n\"'é;&");
         check("parsers::shell_text", 3000, (texts.clone(), texts, select(NAMES)), |(before, after, name)| {
-            // Whatever stands around it, an assignment is seen, and no name is not.
-            if !sets_variable(&format!("{before}\nexport {name}={after}"), name) {
-                return Err("an assignment is missed".to_owned());
+            // Whatever stands around it, an assignment is seen; of a name that no shell assigns to, none is.
+            let assignable = name.bytes().all(is_name_byte);
+            if sets_variable(&format!("{before}\nexport {name}={after}"), name) != assignable {
+                return Err("an assignment is missed, or one is seen that is none".to_owned());
             }
-            let text = format!("{before}{after}");
-            if sets_variable(&text, name) && !text.contains(name) {
-                Err("seen without its name".to_owned())
-            } else {
-                Ok(())
+            for text in
+                [format!("{before}{after}"), format!("{before}{{{name}{after}"), format!("{name}={after}")]
+            {
+                if sets_variable(&text, name) != (assignable && by_search(&text, name)) {
+                    return Err(format!("{text:?}: not as a search for the name has it"));
+                }
             }
+            Ok(())
         })
     });
 }
@@ -110,6 +113,21 @@ fn stands_in(text: &str) -> Result<(), String> {
 }
 
 const NAMES: &[&str] = &["N", "NCCL_IB", "NCCL_IB_HCA", "_", "é"];
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// The same, name by name: wherever it stands, what is before and behind it.
+fn by_search(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        let whole = !before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+            && !after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        let otherwise = [":-", ":=", "-"].iter().any(|mark| after.starts_with(mark));
+        whole && (after.starts_with('=') || before.ends_with('{') && otherwise)
+    })
+}
 
 /// Text of some characters.
 fn words(alphabet: &str) -> impl Strategy<Value = String> + Clone {

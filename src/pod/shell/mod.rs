@@ -13,30 +13,26 @@ pub use settings::{How, Script, Setting, arguments, script};
 /// variable out too many does less harm than one that is not seen.
 #[must_use]
 pub fn sets_variable(text: &str, name: &str) -> bool {
-    // The empty text is found everywhere, and again and again.
-    if name.is_empty() {
-        return false;
-    }
-    let mut from = 0;
-    while let Some(at) = text.get(from..).and_then(|rest| rest.find(name)) {
-        let start = from + at;
-        let end = start + name.len();
-        let before = text.get(..start).and_then(|t| t.chars().next_back());
-        let after = text.get(end..).unwrap_or_default();
-        if !before.is_some_and(is_name_char) && !after.chars().next().is_some_and(is_name_char) {
-            let braced = before == Some('{');
-            let assigned = after.starts_with('=');
-            let defaulted =
-                braced && (after.starts_with(":-") || after.starts_with(":=") || after.starts_with('-'));
-            if assigned || defaulted {
-                return true;
-            }
-        }
-        from = end;
-    }
-    false
+    assigned(text).any(|assigned| assigned == name)
 }
 
-fn is_name_char(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
+/// Every name that shell text gives a value, as [`sets_variable`] has it, in one pass over a text of megabytes.
+pub(crate) fn assigned(text: &str) -> impl Iterator<Item = &str> {
+    memchr::memchr2_iter(b'=', b'{', text.as_bytes()).filter_map(|at| {
+        let (before, rest) = text.split_at_checked(at)?;
+        let name = if rest.starts_with('=') {
+            let length = before.bytes().rev().take_while(|b| is_name_byte(*b)).count();
+            before.get(at - length..)?
+        } else {
+            let inner = rest.get(1..)?;
+            let length = inner.bytes().take_while(|b| is_name_byte(*b)).count();
+            let (name, after) = inner.split_at_checked(length)?;
+            (after.starts_with(":-") || after.starts_with(":=") || after.starts_with('-')).then_some(name)?
+        };
+        (!name.is_empty()).then_some(name)
+    })
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }

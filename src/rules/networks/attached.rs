@@ -5,6 +5,7 @@ use crate::rules::PodContext;
 use crate::text::printable;
 
 /// One attachment of the final annotation.
+#[derive(Clone, Copy)]
 pub(super) struct Attached<'a> {
     /// Place in the list, from 1.
     pub(super) place: usize,
@@ -25,17 +26,13 @@ impl Attached<'_> {
 
 /// All attachments, in order; none for a pod of the host's network, to which nothing is attached. A pod's owner learns
 /// nothing of networks in other namespaces, but for those that its profile names.
-pub(super) fn attached<'a>(context: &'a PodContext<'_>) -> impl Iterator<Item = Attached<'a>> {
-    let networks =
-        context.final_networks.and_then(|n| n.as_ref().ok()).filter(|_| !context.pod().host_network());
-    let profile = context.resolution.profile().map(|(p, _)| p);
-    let items = networks.map(|n| n.items.as_slice()).unwrap_or_default();
-    items.iter().enumerate().map(move |(index, item)| {
-        let namespace = item.namespace.as_deref().unwrap_or(context.namespace);
-        let own = !context.tenant_view || namespace == context.namespace;
-        let told =
-            own || profile.is_some_and(|p| p.rail_on(namespace, &item.name, context.namespace).is_some());
-        let fact = context.snapshot.network(namespace, &item.name).filter(|_| told);
-        Attached { place: index + 1, namespace, item, fact }
+pub(super) fn attached<'c>(context: &'c PodContext<'_>) -> impl Iterator<Item = Attached<'c>> {
+    let devices = (!context.pod().host_network()).then(|| context.devices());
+    devices.into_iter().flat_map(|devices| {
+        devices.items.iter().enumerate().filter_map(|(index, item)| {
+            let network = devices.networks.get(item.network)?;
+            let fact = network.known.map(|known| known.fact);
+            Some(Attached { place: index + 1, namespace: network.namespace, item: item.selection, fact })
+        })
     })
 }

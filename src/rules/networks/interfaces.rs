@@ -6,7 +6,7 @@ use crate::multus::Selection;
 use crate::rules::cel::{self, Cel, Check, Wrong};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// FAB105.
 pub(super) struct Interfaces;
@@ -65,7 +65,7 @@ impl Rule for Interfaces {
             return;
         };
         let items = || networks.items.iter().enumerate().map(|(i, item)| (i + 1, item));
-        let mut first: HashMap<&str, usize> = HashMap::new();
+        let mut first: BTreeMap<&str, usize> = BTreeMap::new();
         for (place, item) in items() {
             let Some(name) = item.interface.as_deref() else { continue };
             let network = printable(&item.name, 100);

@@ -98,7 +98,7 @@ impl Rule for SameSubnet {
         let mut found: Vec<(Subnet, Attached<'_>)> = Vec::new();
         for attachment in attached(context) {
             for subnet in subnets(context, &attachment) {
-                found.push((*subnet, Attached { ..attachment }));
+                found.push((*subnet, attachment));
             }
         }
         // Networks of addresses hold one another or are apart. In this order a network comes right after one that holds
