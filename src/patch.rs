@@ -107,7 +107,7 @@ fn annotations(pod: &PodView<'_>, plan: &Plan, out: &mut Vec<Operation>) {
     if metadata.is_some_and(|m| m.annotations.is_some()) {
         for (key, value, present) in planned {
             let op = if present { "replace" } else { "add" };
-            push(out, op, format!("/metadata/annotations/{}", token(&key)), string(value));
+            push(out, op, ["/metadata/annotations/", &token(&key)].concat(), string(value));
         }
         return;
     }
@@ -186,7 +186,8 @@ fn container_operations(
     changes: &[Change],
     out: &mut Vec<Operation>,
 ) {
-    let at = |rest: &str| format!("/spec/containers/{index}/{rest}");
+    let base = format!("/spec/containers/{index}/");
+    let at = |rest: &str| [&base, rest].concat();
     quantities(container, changes, &at, out);
     if changes.iter().any(|c| matches!(c.edit, Edit::Capability { .. })) {
         let list = format!("[{}]", string("IPC_LOCK"));
@@ -248,7 +249,7 @@ fn quantities(
         if exists {
             for (name, value, present) in items {
                 let op = if present { "replace" } else { "add" };
-                push(out, op, at(&format!("resources/{}/{}", list.field(), token(name))), value);
+                push(out, op, at(&["resources/", list.field(), "/", &token(name)].concat()), value);
             }
         } else {
             let pairs: Vec<(&str, String)> =
@@ -269,7 +270,7 @@ fn append(exists: bool, path: &str, values: Vec<String>, out: &mut Vec<Operation
     }
     if exists {
         for value in values {
-            push(out, "add", format!("{path}/-"), value);
+            push(out, "add", [path, "/-"].concat(), value);
         }
     } else {
         push(out, "add", path.to_owned(), array(&values));
