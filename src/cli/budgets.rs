@@ -12,10 +12,10 @@ pub(super) struct Budgets {
     /// Connections of one address at a time; 640 is what one API server can need
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_CONNECTIONS_PER_PEER", default_value_t = 640, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     max_connections_per_peer: u32,
-    /// Requests at a time; more are answered 503 at once, and the API server asks again
+    /// Requests decided at a time, with those that wait for it; more are answered 503 at once, and the API server asks again
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_REQUESTS", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     max_requests: u32,
-    /// MiB of bodies and answers held at a time; more is answered 503 at once
+    /// MiB of bodies and answers held at a time, three quarters at most for one address; more is answered 503 at once
     #[arg(long, value_name = "MIB", env = "FABRIC_ADMISSION_MAX_BODY_MEMORY", default_value_t = 32, value_parser = clap::value_parser!(u32).range(16..=4096))]
     max_body_memory: u32,
 }

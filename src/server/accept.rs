@@ -2,6 +2,7 @@
 //! what is under way.
 
 use super::metrics::{Handshake, Shed};
+use super::routes::Peer;
 use super::table::{Place, Refused, Table};
 use super::watch::{Slow, Watch, Watched};
 use super::{State, Stop, routes};
@@ -102,6 +103,7 @@ impl Port {
             acceptor: self.acceptor.clone(),
             router: self.router.clone(),
             state: Arc::clone(&self.state),
+            peer: Peer(peer.ip().to_canonical()),
             watch,
         };
         connections.spawn(connection.serve(stream, place));
@@ -112,12 +114,13 @@ struct Connection {
     acceptor: TlsAcceptor,
     router: Router,
     state: Arc<State>,
+    peer: Peer,
     watch: Arc<Watch>,
 }
 
 impl Connection {
     async fn serve(self, stream: TcpStream, _place: Place) {
-        let Self { acceptor, router, state, watch } = self;
+        let Self { acceptor, router, state, peer, watch } = self;
         let _ = stream.set_nodelay(true);
         let tls = match tokio::time::timeout(state.limits.handshake, acceptor.accept(stream)).await {
             Ok(Ok(tls)) => {
@@ -143,7 +146,8 @@ impl Connection {
         watch.handshake_ends();
         let service = hyper::service::service_fn({
             let (watch, state) = (Arc::clone(&watch), Arc::clone(&state));
-            move |request: hyper::Request<Incoming>| {
+            move |mut request: hyper::Request<Incoming>| {
+                request.extensions_mut().insert(peer);
                 let (router, watch, state) = (router.clone(), Arc::clone(&watch), Arc::clone(&state));
                 watch.request_begins();
                 async move {

@@ -19,9 +19,9 @@ pub struct Limits {
     pub idle: Duration,
     /// Bytes of a body: two objects of 3 MiB and the envelope, with room.
     pub body_bytes: usize,
-    /// Bytes of all bodies and answers that are held at a time; more is answered 503.
+    /// Bytes of all bodies and answers that are held at a time, and a share of it for each address; more is answered 503.
     pub body_budget: usize,
-    /// Requests at a time, from the end of their headers to the answer; more are answered 503.
+    /// Requests at a time that are decided or wait for it; more are answered 503.
     pub requests: usize,
     /// Connections at a time; for one more the one that is idle for the longest is closed, or else it is.
     pub connections: usize,

@@ -215,7 +215,11 @@ impl Metrics {
             drop(shed.get_or_create(&ShedLabel { reason: reason.name() }));
         }
         let in_flight = Gauge::default();
-        registry.register("requests_in_flight", "Requests that are being read or decided", in_flight.clone());
+        registry.register(
+            "requests_in_flight",
+            "Requests that are decided or wait for it",
+            in_flight.clone(),
+        );
         let held = Gauge::default();
         registry.register_with_unit("held", "Bodies and answers in memory", Unit::Bytes, held.clone());
         let facts_reloads = Family::<ReloadLabel, Counter>::default();

@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::requests_over_the_budget_are_told_to_come_again", requests);
+    suite.add("webhook::slow_bodies_are_no_requests_at_work", slow_bodies);
     suite.add("webhook::bodies_over_the_budget_are_told_to_come_again", memory);
+    suite.add("webhook::one_address_cannot_take_the_memory_of_all", memory_of_others);
     suite.add("webhook::one_address_cannot_take_every_connection", per_peer);
     suite.add("webhook::idle_connections_make_room", make_room);
     suite.add("webhook::connections_at_work_do_not_make_room", full);
@@ -30,7 +32,10 @@ fn head(length: usize) -> String {
 
 /// A client in the middle of its body.
 fn halfway(server: &InProcess, length: usize, sent: usize) -> Result<Client, String> {
-    let mut client = Client::connect(server.webhook, &server.ca)?;
+    begin(Client::connect(server.webhook, &server.ca)?, length, sent)
+}
+
+fn begin(mut client: Client, length: usize, sent: usize) -> Result<Client, String> {
     client.stream.write_all(head(length).as_bytes()).map_err(|e| e.to_string())?;
     client.stream.write_all(&vec![b' '; sent]).map_err(|e| e.to_string())?;
     client.stream.flush().map_err(|e| e.to_string())?;
@@ -63,10 +68,9 @@ fn closed(mut stream: &TcpStream) -> Result<bool, String> {
     }
 }
 
+/// Nobody may be at work: what is then said to all is what is said to one too many.
 fn requests() -> Outcome {
-    let server = start(Limits { requests: 2, ..Limits::default() })?;
-    let reading = [halfway(&server, 20, 10)?, halfway(&server, 20, 10)?];
-    until("two are in flight", || Ok(server.metric("fabric_admission_requests_in_flight")? == 2.0))?;
+    let server = start(Limits { requests: 0, ..Limits::default() })?;
     let started = Instant::now();
     // A large body as well: it is read to its end, or its sender would not see the answer.
     for length in [2, 6 << 20] {
@@ -78,18 +82,26 @@ fn requests() -> Outcome {
     }
     assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
     assert_eq!(server.shed("requests")?, 2.0);
-    assert_eq!(server.metric("fabric_admission_held_bytes")?, 2048.0, "what is refused is not held");
+    assert_eq!(server.metric("fabric_admission_held_bytes")?, 0.0, "what is refused is not held");
+    Ok(())
+}
+
+fn slow_bodies() -> Outcome {
+    let server = start(Limits { requests: 1, ..Limits::default() })?;
+    let reading = [halfway(&server, 20, 10)?, halfway(&server, 20, 10)?];
+    until("two are read", || Ok(server.metric("fabric_admission_held_bytes")? == 2048.0))?;
+    assert_eq!(Client::connect(server.webhook, &server.ca)?.post("/mutate", b"{}")?.status, 400);
     for client in reading {
         assert_eq!(finish(client, 10)?, 400);
     }
-    assert_eq!(Client::connect(server.webhook, &server.ca)?.post("/mutate", b"{}")?.status, 400);
+    assert_eq!(server.shed("requests")?, 0.0);
     Ok(())
 }
 
 fn memory() -> Outcome {
     let server = start(Limits { body_budget: 1 << 20, ..Limits::default() })?;
-    let reading = halfway(&server, 900 << 10, (900 << 10) - 10)?;
-    until("it is held", || Ok(server.metric("fabric_admission_held_bytes")? == f64::from(900 << 10)))?;
+    let reading = halfway(&server, 700 << 10, (700 << 10) - 10)?;
+    until("it is held", || Ok(server.metric("fabric_admission_held_bytes")? == f64::from(700 << 10)))?;
     let large = vec![b' '; 200 << 10];
     let answer = Client::connect(server.webhook, &server.ca)?.post("/mutate", &large)?;
     assert_eq!(answer.status, 503, "{}", answer.body);
@@ -100,6 +112,31 @@ fn memory() -> Outcome {
     until("nothing is held", || Ok(server.metric("fabric_admission_held_bytes")? == 0.0))?;
     assert_eq!(Client::connect(server.webhook, &server.ca)?.post("/mutate", &large)?.status, 400);
     assert_eq!(server.shed("memory")?, 1.0);
+    Ok(())
+}
+
+/// Bodies of one address that stall, more than there is memory for; others come with pods meanwhile.
+fn memory_of_others() -> Outcome {
+    const STALLED: usize = 4 << 20;
+    let server = start(Limits { body_budget: 16 << 20, ..Limits::default() })?;
+    let mut crowd = Vec::new();
+    for _ in 0..5 {
+        crowd.push(begin(server.client_at(2)?, STALLED, STALLED - 10)?);
+    }
+    // The last one is refused, and what it had is free.
+    until("what it may have is held", || {
+        Ok(server.metric("fabric_admission_held_bytes")? == f64::from(12 << 20))
+    })?;
+    for last in 3..6 {
+        for length in [8 << 10, 64 << 10, 1 << 20] {
+            let answer = server.client_at(last)?.post("/mutate", &vec![b' '; length])?;
+            assert_eq!(answer.status, 400, "{length} bytes of 127.0.0.{last}: {}", answer.body);
+        }
+    }
+    let mut statuses: Vec<u16> = crowd.into_iter().map(|c| finish(c, 10)).collect::<Result<_, _>>()?;
+    statuses.sort_unstable();
+    assert_eq!(statuses, [400, 400, 400, 503, 503], "three quarters of the memory are for one address");
+    until("nothing is held", || Ok(server.metric("fabric_admission_held_bytes")? == 0.0))?;
     Ok(())
 }
 
@@ -136,7 +173,7 @@ fn make_room() -> Outcome {
 fn full() -> Outcome {
     let server = start(Limits { connections: 3, ..Limits::default() })?;
     let reading: Vec<Client> = (0..3).map(|_| halfway(&server, 20, 10)).collect::<Result<_, _>>()?;
-    until("three are in flight", || Ok(server.metric("fabric_admission_requests_in_flight")? == 3.0))?;
+    until("three are read", || Ok(server.metric("fabric_admission_held_bytes")? == 3072.0))?;
     assert!(closed(&connect_from(2, server.webhook)?)?, "one too many");
     assert_eq!(server.shed("connections")?, 1.0);
     for client in reading {
