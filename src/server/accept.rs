@@ -3,7 +3,7 @@
 
 use super::metrics::{Handshake, Shed};
 use super::routes::Peer;
-use super::table::{Place, Refused, Table};
+use super::table::{Place, Refused, Room, Table};
 use super::watch::{Slow, Watch, Watched};
 use super::{State, Stop, routes};
 use axum::Router;
@@ -96,8 +96,11 @@ impl Port {
                 return;
             }
         };
-        if place.made_room {
-            self.state.metrics.shed(Shed::Idle);
+        if let Some(room) = place.made_room {
+            self.state.metrics.shed(match room {
+                Room::Idle => Shed::Idle,
+                Room::Handshake => Shed::UnfinishedHandshake,
+            });
         }
         let connection = Connection {
             acceptor: self.acceptor.clone(),
@@ -122,7 +125,14 @@ impl Connection {
     async fn serve(self, stream: TcpStream, _place: Place) {
         let Self { acceptor, router, state, peer, watch } = self;
         let _ = stream.set_nodelay(true);
-        let tls = match tokio::time::timeout(state.limits.handshake, acceptor.accept(stream)).await {
+        let handshake = tokio::select! {
+            handshake = tokio::time::timeout(state.limits.handshake, acceptor.accept(stream)) => handshake,
+            () = watch.told_to_make_room() => {
+                state.metrics.handshake(Handshake::Timeout);
+                return;
+            }
+        };
+        let tls = match handshake {
             Ok(Ok(tls)) => {
                 state.metrics.handshake(Handshake::Ok);
                 tls

@@ -85,7 +85,7 @@ pub enum Handshake {
     Ok,
     /// The client or the bytes were wrong.
     Failed,
-    /// The client was too slow.
+    /// The client was too slow, or others wanted its place.
     Timeout,
     /// The client has no certificate, or one that does not do.
     Refused,
@@ -111,12 +111,14 @@ struct HandshakeLabel {
 /// Why a connection or a request is given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shed {
-    /// More connections than there may be, none of them idle.
+    /// More connections than there may be, none of which can go.
     Connections,
     /// More connections of one address than it may have.
     PeerConnections,
     /// An idle connection, for another one.
     Idle,
+    /// A handshake that is under way, for another connection.
+    UnfinishedHandshake,
     /// More requests at a time than there may be.
     Requests,
     /// More bytes of bodies and answers than may be held.
@@ -133,10 +135,11 @@ pub enum Shed {
 
 impl Shed {
     /// Every reason.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Connections,
         Self::PeerConnections,
         Self::Idle,
+        Self::UnfinishedHandshake,
         Self::Requests,
         Self::Memory,
         Self::SlowHandshake,
@@ -150,6 +153,7 @@ impl Shed {
             Self::Connections => "connections",
             Self::PeerConnections => "peer_connections",
             Self::Idle => "idle",
+            Self::UnfinishedHandshake => "unfinished_handshake",
             Self::Requests => "requests",
             Self::Memory => "memory",
             Self::SlowHandshake => "slow_handshake",

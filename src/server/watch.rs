@@ -16,17 +16,19 @@ use tokio::sync::Notify;
 #[derive(Debug)]
 pub(super) struct Watch {
     began: Instant,
-    /// `IDLE`, `BUSY` in a handshake or a request, else since when a header is being read.
+    /// `IDLE`, `HANDSHAKE`, `BUSY` in a request, else since when a header is being read.
     state: AtomicU64,
     idle_since: AtomicU64,
     /// Since when an answer is being written; 0 while none is.
     answer_since: AtomicU64,
     closing: AtomicBool,
+    evicted: AtomicBool,
     close: Notify,
 }
 
 const IDLE: u64 = 0;
 const BUSY: u64 = u64::MAX;
+const HANDSHAKE: u64 = BUSY - 1;
 
 /// What a client is too slow with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,16 +44,17 @@ impl Watch {
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
             began: Instant::now(),
-            state: AtomicU64::new(BUSY),
+            state: AtomicU64::new(HANDSHAKE),
             idle_since: AtomicU64::new(1),
             answer_since: AtomicU64::new(0),
             closing: AtomicBool::new(false),
+            evicted: AtomicBool::new(false),
             close: Notify::new(),
         })
     }
 
     fn now(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(BUSY - 1).max(1)
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(HANDSHAKE - 1).max(1)
     }
 
     fn age(&self, since: u64) -> Duration {
@@ -94,7 +97,7 @@ impl Watch {
     /// How long a header has been coming, if one is.
     fn header_age(&self) -> Option<Duration> {
         match self.state.load(Ordering::Acquire) {
-            IDLE | BUSY => None,
+            IDLE | BUSY | HANDSHAKE => None,
             since => Some(self.age(since)),
         }
     }
@@ -111,6 +114,29 @@ impl Watch {
     pub(super) fn idle_for(&self) -> Option<Duration> {
         let idle = self.state.load(Ordering::Acquire) == IDLE && self.answer_age().is_none();
         idle.then(|| self.age(self.idle_since.load(Ordering::Acquire)))
+    }
+
+    /// How long the connection has been in its handshake, if it is.
+    pub(super) fn handshake_for(&self) -> Option<Duration> {
+        (self.state.load(Ordering::Acquire) == HANDSHAKE).then(|| self.lived())
+    }
+
+    /// How old the connection is.
+    pub(super) fn lived(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Tells the connection to make room: to end its handshake at once, or else once it is idle.
+    pub(super) fn evict(&self) {
+        self.evicted.store(true, Ordering::Release);
+        self.close();
+    }
+
+    /// Ends when the connection is told to make room.
+    pub(super) async fn told_to_make_room(&self) {
+        while !self.evicted.load(Ordering::Acquire) {
+            self.close.notified().await;
+        }
     }
 
     /// Tells the connection to end once it is idle.

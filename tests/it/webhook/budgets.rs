@@ -16,6 +16,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::one_address_cannot_take_the_memory_of_all", memory_of_others);
     suite.add("webhook::one_address_cannot_take_every_connection", per_peer);
     suite.add("webhook::idle_connections_make_room", make_room);
+    suite.add("webhook::unfinished_handshakes_make_room", unfinished);
     suite.add("webhook::connections_at_work_do_not_make_room", full);
     suite.add("webhook::probes_get_through_a_crowd_on_the_admin_port", crowded_admin);
 }
@@ -167,6 +168,28 @@ fn make_room() -> Outcome {
     assert_eq!(api_server.post("/mutate", b"{}")?.status, 400);
     assert!(server.shed("idle")? >= 1.0 && server.shed("connections")? == 0.0);
     until("no more than there may be", || Ok(server.metric("fabric_admission_connections")? <= 8.0))?;
+    Ok(())
+}
+
+/// Two addresses that open connections and say nothing, again and again; the API server's connection is left alone, and
+/// others get in.
+fn unfinished() -> Outcome {
+    let server = start(Limits { connections: 8, connections_per_peer: 5, ..Limits::default() })?;
+    let mut api_server = server.client_at(2)?;
+    assert_eq!(api_server.post("/mutate", b"{}")?.status, 400);
+    let mut crowd: Vec<TcpStream> = Vec::new();
+    for round in 0..5 {
+        for last in [3, 4] {
+            for _ in 0..5 {
+                crowd.push(connect_from(last, server.webhook)?);
+            }
+        }
+        let mut other = server.client_at(5)?;
+        assert_eq!(other.post("/mutate", b"{}")?.status, 400, "round {round}");
+    }
+    assert_eq!(api_server.post("/mutate", b"{}")?.status, 400);
+    assert!(server.shed("unfinished_handshake")? >= 5.0);
+    assert_eq!((server.shed("connections")?, server.shed("slow_handshake")?), (0.0, 0.0));
     Ok(())
 }
 
