@@ -1,6 +1,8 @@
 //! Budgets of the webhook port as flags of `serve`.
 
+use super::serve::seconds;
 use crate::server::Limits;
+use std::time::Duration;
 
 /// Each has a default that suits three API servers at their own defaults.
 #[derive(Debug, clap::Args)]
@@ -18,6 +20,10 @@ pub(super) struct Budgets {
     /// MiB of bodies and answers held at a time, three quarters at most for one address; more is answered 503 at once
     #[arg(long, value_name = "MIB", env = "FABRIC_ADMISSION_MAX_BODY_MEMORY", default_value_t = 32, value_parser = clap::value_parser!(u32).range(16..=4096))]
     max_body_memory: u32,
+    /// Seconds, a tenth more or less, after which the next answer closes its connection, so that new replicas get calls; 0
+    /// keeps connections for ever
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_MAX_CONNECTION_AGE", default_value_t = 600.0, value_parser = seconds)]
+    max_connection_age: f64,
 }
 
 impl Budgets {
@@ -29,6 +35,7 @@ impl Budgets {
             connections_per_peer: count(self.max_connections_per_peer),
             requests: count(self.max_requests),
             body_budget: count(self.max_body_memory).saturating_mul(1 << 20),
+            connection_age: Duration::from_secs_f64(self.max_connection_age),
             ..Limits::default()
         }
     }

@@ -1,11 +1,12 @@
 //! The accept loop. A handshake never holds up another connection, an error never spins, and the end waits for
 //! what is under way.
 
+use super::limits::Limits;
 use super::metrics::{Handshake, Shed};
 use super::routes::Peer;
 use super::table::{Place, Refused, Room, Table};
 use super::watch::{Slow, Watch, Watched};
-use super::{State, Stop, routes};
+use super::{State, Stop, age, routes};
 use axum::Router;
 use axum::http::{HeaderValue, header};
 use hyper::body::Incoming;
@@ -63,13 +64,28 @@ pub(super) async fn serve(
             port.take(stream, peer, &mut connections);
         }
         drop(listener);
-        port.table.close_all();
-        let ended = async { while connections.join_next().await.is_some() {} };
-        tokio::select! {
-            () = ended => tracing::info!("stopped: every connection ended"),
-            () = tokio::time::sleep(state.limits.drain) => tracing::warn!("stopped: connections were left at the deadline"),
-            _ = stop.changed() => tracing::warn!("stopped at once"),
-        }
+        drain(&port.table, &state.limits, connections, stop).await;
+    }
+}
+
+/// Waits for the end of what is open. Answers close their connections; one that is idle is left to its client, which may
+/// use it in the very moment in which we close it, and does not send a POST again.
+async fn drain(
+    table: &Table,
+    limits: &Limits,
+    mut connections: JoinSet<()>,
+    mut stop: watch::Receiver<Stop>,
+) {
+    let mut ended = pin!(async { while connections.join_next().await.is_some() {} });
+    let closing = async {
+        tokio::time::sleep(limits.drain).await;
+        table.close_all();
+        tokio::time::sleep(limits.finish).await;
+    };
+    tokio::select! {
+        () = &mut ended => tracing::info!("stopped: every connection ended"),
+        () = closing => tracing::warn!("stopped: connections were left at the deadline"),
+        _ = stop.changed() => tracing::warn!("stopped at once"),
     }
 }
 
@@ -154,6 +170,7 @@ impl Connection {
         };
         state.metrics.connected();
         watch.handshake_ends();
+        let old = age::old(state.limits.connection_age);
         let service = hyper::service::service_fn({
             let (watch, state) = (Arc::clone(&watch), Arc::clone(&state));
             move |mut request: hyper::Request<Incoming>| {
@@ -163,8 +180,8 @@ impl Connection {
                 async move {
                     let mut response = router.oneshot(request.map(axum::body::Body::new)).await;
                     // The API server re-uses open connections to a pod that is going away
-                    // (kubernetes/kubernetes#127335).
-                    if state.draining.load(Ordering::Acquire)
+                    // (kubernetes/kubernetes#127335), and sends nothing to one that came later.
+                    if (state.draining.load(Ordering::Acquire) || watch.lived() >= old)
                         && let Ok(response) = &mut response
                     {
                         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));

@@ -27,8 +27,13 @@ pub struct Limits {
     pub connections: usize,
     /// Connections of one address at a time; more are closed at once.
     pub connections_per_peer: usize,
-    /// Lame duck's end to the last connection's.
+    /// How old a connection gets, more or less, until an answer closes it; zero keeps it for ever.
+    pub connection_age: Duration,
+    /// Lame duck's end to that of connections that nobody uses. With more than those 90 s it is the API server that ends
+    /// them.
     pub drain: Duration,
+    /// Drain's end to that of what is then under way.
+    pub finish: Duration,
 }
 
 impl Limits {
@@ -51,7 +56,9 @@ impl Default for Limits {
             requests: 512,
             connections: 1024,
             connections_per_peer: Self::CONNECTIONS_PER_PEER,
-            drain: Duration::from_secs(10),
+            connection_age: Duration::from_secs(600),
+            drain: Duration::from_secs(95),
+            finish: Duration::from_secs(10),
         }
     }
 }

@@ -149,6 +149,7 @@ fn rollout(plane: &Plane) -> Outcome {
     let (rounds, lame_duck, lag) = size();
     let fleet = Fleet::new(plane, lame_duck)?;
     let mut replicas: Vec<Server> = (0..REPLICAS).map(|_| fleet.replica()).collect::<Result<_, _>>()?;
+    let mut stopping: Vec<Server> = Vec::new();
     let endpoints = |replicas: &[Server]| replicas.iter().map(|r| r.webhook).collect::<Vec<SocketAddr>>();
     fleet.balancer.set(endpoints(&replicas));
     fleet.install()?;
@@ -170,7 +171,7 @@ fn rollout(plane: &Plane) -> Outcome {
                 // maxSurge 1, maxUnavailable 0: a new one is ready before an old one is told to go.
                 replicas.push(fleet.replica()?);
                 fleet.balancer.set(endpoints(&replicas));
-                let mut old = replicas.remove(0);
+                let old = replicas.remove(0);
                 old.signal("-TERM")?;
                 plane.until("readyz turns at once", Duration::from_secs(1), || {
                     Ok(old.admin("/readyz")?.status == 503)
@@ -178,10 +179,8 @@ fn rollout(plane: &Plane) -> Outcome {
                 // Endpoints lag behind.
                 std::thread::sleep(lag);
                 fleet.balancer.set(endpoints(&replicas));
-                let code = old.wait(Duration::from_secs(20))?;
-                if code != 0 {
-                    return Err(format!("a replica ended with {code}"));
-                }
+                // A Deployment goes on while it ends, which may take as long as the API server keeps idle connections.
+                stopping.push(old);
             }
             std::thread::sleep(Duration::from_secs(1));
             Ok(())
@@ -191,8 +190,15 @@ fn rollout(plane: &Plane) -> Outcome {
         story.map(|()| started.elapsed())
     })?;
     let outcomes = creates.outcomes.into_inner().unwrap();
+    let mut ended = 0;
+    for mut old in stopping {
+        ended += usize::from(old.wait(Duration::ZERO).is_ok());
+        // The second signal.
+        let _ = old.signal("-TERM");
+        assert_eq!(old.wait(Duration::from_secs(10))?, 0);
+    }
     eprintln!(
-        "{} replicas replaced in {took:?}: {outcomes:?}, the slowest took {:?}",
+        "{} replicas replaced in {took:?}, {ended} ended meanwhile: {outcomes:?}, the slowest took {:?}",
         rounds * REPLICAS,
         creates.slowest.into_inner().unwrap()
     );
