@@ -8,7 +8,7 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Budgets")]
 pub(super) struct Budgets {
-    /// Connections at a time; for one more one that is idle or in its handshake is closed, or else it is
+    /// Connections at a time; for one more one that waits for its client is closed, or else it is
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_CONNECTIONS", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..=65_536))]
     max_connections: u32,
     /// Connections of one address at a time; 640 is what one API server can need

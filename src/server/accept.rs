@@ -3,9 +3,9 @@
 
 use super::limits::Limits;
 use super::metrics::{Handshake, Shed};
-use super::routes::Peer;
-use super::table::{Place, Refused, Room, Table};
-use super::watch::{Slow, Watch, Watched};
+use super::routes::Caller;
+use super::table::{Place, Refused, Table};
+use super::watch::{Slow, Waits, Watch, Watched};
 use super::{State, Stop, age, routes};
 use axum::Router;
 use axum::http::{HeaderValue, header};
@@ -112,18 +112,19 @@ impl Port {
                 return;
             }
         };
-        if let Some(room) = place.made_room {
-            self.state.metrics.shed(match room {
-                Room::Idle => Shed::Idle,
-                Room::Handshake => Shed::UnfinishedHandshake,
+        if let Some(waits) = place.made_room {
+            self.state.metrics.shed(match waits {
+                Waits::Idle => Shed::Idle,
+                Waits::Handshake => Shed::UnfinishedHandshake,
+                Waits::Header => Shed::SlowHeader,
+                Waits::Body => Shed::SlowBody,
             });
         }
         let connection = Connection {
             acceptor: self.acceptor.clone(),
             router: self.router.clone(),
             state: Arc::clone(&self.state),
-            peer: Peer(peer.ip().to_canonical()),
-            watch,
+            caller: Caller { address: peer.ip().to_canonical(), watch },
         };
         connections.spawn(connection.serve(stream, place));
     }
@@ -133,13 +134,13 @@ struct Connection {
     acceptor: TlsAcceptor,
     router: Router,
     state: Arc<State>,
-    peer: Peer,
-    watch: Arc<Watch>,
+    caller: Caller,
 }
 
 impl Connection {
     async fn serve(self, stream: TcpStream, _place: Place) {
-        let Self { acceptor, router, state, peer, watch } = self;
+        let Self { acceptor, router, state, caller } = self;
+        let watch = Arc::clone(&caller.watch);
         let _ = stream.set_nodelay(true);
         let handshake = tokio::select! {
             handshake = tokio::time::timeout(state.limits.handshake, acceptor.accept(stream)) => handshake,
@@ -174,7 +175,7 @@ impl Connection {
         let service = hyper::service::service_fn({
             let (watch, state) = (Arc::clone(&watch), Arc::clone(&state));
             move |mut request: hyper::Request<Incoming>| {
-                request.extensions_mut().insert(peer);
+                request.extensions_mut().insert(caller.clone());
                 let (router, watch, state) = (router.clone(), Arc::clone(&watch), Arc::clone(&state));
                 watch.request_begins();
                 async move {
@@ -230,10 +231,10 @@ fn of_client(error: &std::io::Error) -> bool {
 }
 
 /// Ends once nothing is under way on a connection that is to end. hyper itself closes those that had a request; of one
-/// that never had any it waits for the first.
+/// that never had any it waits for the first, and of one in the middle of a header or a body for the rest.
 async fn unused(watch: &Watch, grace: Duration) {
     tokio::time::sleep(grace).await;
-    while watch.idle_for().is_none() {
+    while watch.idle_for().is_none() && !watch.can_go() {
         tokio::time::sleep(ACCEPT_PAUSE).await;
     }
 }

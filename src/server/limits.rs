@@ -23,7 +23,7 @@ pub struct Limits {
     pub body_budget: usize,
     /// Requests at a time that are decided or wait for it; more are answered 503.
     pub requests: usize,
-    /// Connections at a time; for one more one that is idle or in its handshake is closed, or else it is.
+    /// Connections at a time; for one more one that waits for its client is closed, or else it is.
     pub connections: usize,
     /// Connections of one address at a time; more are closed at once.
     pub connections_per_peer: usize,

@@ -125,9 +125,9 @@ pub enum Shed {
     Memory,
     /// A client too slow with its handshake.
     SlowHandshake,
-    /// A client too slow with a header.
+    /// A client too slow with a header, or not done with it where others want its place.
     SlowHeader,
-    /// A client too slow with a body.
+    /// A client too slow with a body, or not done with it where others want its place.
     SlowBody,
     /// A client too slow in taking its answer.
     SlowAnswer,

@@ -4,6 +4,7 @@
 use super::State;
 use super::budgets::{Held, NoRoom};
 use super::metrics::{Result as Outcome, Shed};
+use super::watch::Watch;
 use crate::review::envelope::EnvelopeError;
 use crate::review::response;
 use crate::review::webhook::{Entry, Outcome as Decided, acknowledge, handle};
@@ -68,8 +69,11 @@ impl Called {
 }
 
 /// Where a request comes from: an extension of it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Peer(pub(super) IpAddr);
+#[derive(Debug, Clone)]
+pub(super) struct Caller {
+    pub(super) address: IpAddr,
+    pub(super) watch: Arc<Watch>,
+}
 
 /// Makes a decision on a body.
 type Decide = fn(&[u8], Entry, &Snapshot) -> Result<Decided, EnvelopeError>;
@@ -108,7 +112,8 @@ enum Unread {
 
 async fn read(state: &State, request: Request) -> Result<Held, Response> {
     let (parts, body) = request.into_parts();
-    let peer = parts.extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0);
+    let caller = parts.extensions.get::<Caller>();
+    let address = caller.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |caller| caller.address);
     let content_type =
         parts.headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
     let essence = content_type.split(';').next().unwrap_or_default().trim();
@@ -117,8 +122,12 @@ async fn read(state: &State, request: Request) -> Result<Held, Response> {
     }
     let declared =
         parts.headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
-    let held = state.budgets.body(peer, declared.unwrap_or(0).min(FIRST));
-    match tokio::time::timeout(state.limits.body, collect(body, held, state.limits.body_bytes)).await {
+    let held = state.budgets.body(address, declared.unwrap_or(0).min(FIRST));
+    let read = tokio::time::timeout(state.limits.body, collect(body, held, state.limits.body_bytes)).await;
+    if let Some(caller) = caller {
+        caller.watch.body_ends();
+    }
+    match read {
         Ok(Ok(held)) => Ok(held),
         Ok(Err(Unread::TooLarge)) => Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "at most 8 MiB are expected")),
         Ok(Err(Unread::Memory)) => Err(busy(state, Shed::Memory, MEMORY)),

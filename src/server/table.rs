@@ -1,6 +1,6 @@
 //! The connections that are open: how many, whose, and which of them can go when there are too many.
 
-use super::watch::Watch;
+use super::watch::{Waits, Watch};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -13,15 +13,6 @@ pub(super) enum Refused {
     Peer,
     /// There are too many, and none of them can go.
     Full,
-}
-
-/// What had to go for a new connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Room {
-    /// An idle connection.
-    Idle,
-    /// One in its handshake.
-    Handshake,
 }
 
 /// Every open connection of a port.
@@ -51,18 +42,15 @@ impl Rows {
         Some(watch)
     }
 
-    /// The connection that is missed least among those that are idle or still in their handshake: of the address that
-    /// has most, the one that has been so for the longest. Handshakes count because they cost their clients nothing: who
-    /// opens connections and says nothing could otherwise keep everybody out.
-    fn dispensable(&self) -> Option<(u64, Room)> {
+    /// The connection that is missed least among those that wait: of the address that has most, the one that has waited
+    /// for the longest. Not the idle ones alone: a handshake that never ends costs its client nothing, and half a header
+    /// little, so who opens connections and says no more could otherwise keep everybody out.
+    fn dispensable(&self) -> Option<(u64, Waits)> {
         let candidates = self.open.iter().filter_map(|(number, (peer, watch))| {
-            let (age, room) = match watch.idle_for() {
-                Some(age) => (age, Room::Idle),
-                None => (watch.handshake_for()?, Room::Handshake),
-            };
-            Some(((self.peers.get(peer).copied()?, age, Reverse(*number)), room))
+            let (waits, age) = watch.waits()?;
+            Some(((self.peers.get(peer).copied()?, age, Reverse(*number)), waits))
         });
-        candidates.max_by_key(|(key, _)| *key).map(|((_, _, Reverse(number)), room)| (number, room))
+        candidates.max_by_key(|(key, _)| *key).map(|((_, _, Reverse(number)), waits)| (number, waits))
     }
 }
 
@@ -71,8 +59,8 @@ impl Rows {
 pub(super) struct Place {
     table: Arc<Table>,
     number: u64,
-    /// Which other connection had to go for it.
-    pub(super) made_room: Option<Room>,
+    /// What the connection waited for that had to go for it.
+    pub(super) made_room: Option<Waits>,
 }
 
 impl Table {
@@ -90,11 +78,11 @@ impl Table {
         }
         let mut made_room = None;
         if rows.open.len() >= self.most {
-            let (number, room) = rows.dispensable().ok_or(Refused::Full)?;
+            let (number, waits) = rows.dispensable().ok_or(Refused::Full)?;
             // It leaves the table before it is gone, so that it is not chosen twice.
             if let Some(other) = rows.remove(number) {
                 other.evict();
-                made_room = Some(room);
+                made_room = Some(waits);
             }
         }
         let number = rows.next;
@@ -167,7 +155,7 @@ mod tests {
             table.take(peer(2), &crowd[1]).unwrap(),
         ];
         let place = table.take(peer(3), &busy()).unwrap();
-        assert_eq!(place.made_room, Some(Room::Idle));
+        assert_eq!(place.made_room, Some(Waits::Idle));
         assert!(crowd[0].is_to_close() && !alone.is_to_close());
         let _second = table.take(peer(3), &busy()).unwrap();
         assert!(alone.is_to_close(), "the last idle one");
@@ -185,7 +173,7 @@ mod tests {
             table.take(peer(3), &alone[1]).unwrap(),
         ];
         let place = table.take(peer(4), &busy()).unwrap();
-        assert_eq!(place.made_room, Some(Room::Handshake));
+        assert_eq!(place.made_room, Some(Waits::Handshake));
         assert!(crowd[0].is_to_close() && !crowd[1].is_to_close(), "the older one");
         assert!(alone.iter().all(|watch| !watch.is_to_close()));
     }

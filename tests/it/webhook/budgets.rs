@@ -17,6 +17,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::one_address_cannot_take_every_connection", per_peer);
     suite.add("webhook::idle_connections_make_room", make_room);
     suite.add("webhook::unfinished_handshakes_make_room", unfinished);
+    suite.add("webhook::requests_that_do_not_end_make_room", stalled_requests);
     suite.add("webhook::connections_at_work_do_not_make_room", full);
     suite.add("webhook::probes_get_through_a_crowd_on_the_admin_port", crowded_admin);
 }
@@ -190,6 +191,39 @@ fn unfinished() -> Outcome {
     assert_eq!(api_server.post("/mutate", b"{}")?.status, 400);
     assert!(server.shed("unfinished_handshake")? >= 5.0);
     assert_eq!((server.shed("connections")?, server.shed("slow_handshake")?), (0.0, 0.0));
+    Ok(())
+}
+
+/// The same with half a header and half a body, which are work for two seconds.
+fn stalled_requests() -> Outcome {
+    let server = start(Limits { connections: 4, ..Limits::default() })?;
+    let mut crowd = Vec::new();
+    for last in [3, 4] {
+        let mut client = server.client_at(last)?;
+        client
+            .stream
+            .write_all(b"POST /mu")
+            .and_then(|()| client.stream.flush())
+            .map_err(|e| e.to_string())?;
+        crowd.push(client);
+        crowd.push(begin(server.client_at(last)?, 20, 10)?);
+    }
+    std::thread::sleep(Duration::from_millis(2100));
+    let mut others = Vec::new();
+    for last in [5, 6] {
+        let mut other = server.client_at(last)?;
+        assert_eq!(other.post("/mutate", b"{}")?.status, 400);
+        others.push(other);
+    }
+    // The oldest of each had to go, and it is gone: who is told and stays would hold a place that is counted no more.
+    assert_eq!(
+        (server.shed("slow_header")?, server.shed("slow_body")?, server.shed("connections")?),
+        (2.0, 0.0, 0.0)
+    );
+    until("they are closed", || Ok(server.metric("fabric_admission_connections")? <= 4.0))?;
+    // A body as well.
+    assert_eq!(server.client_at(7)?.post("/mutate", b"{}")?.status, 400);
+    assert_eq!(server.shed("slow_body")?, 1.0);
     Ok(())
 }
 
