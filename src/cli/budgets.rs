@@ -17,7 +17,7 @@ pub(super) struct Budgets {
     /// Requests decided at a time, with those that wait for it; more are answered 503 at once, and the API server asks again
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_REQUESTS", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     max_requests: u32,
-    /// MiB of bodies and answers held at a time, three quarters at most for one address; more is answered 503 at once
+    /// MiB of bodies and answers held at a time, two thirds at most for one address; more is answered 503 at once
     #[arg(long, value_name = "MIB", env = "FABRIC_ADMISSION_MAX_BODY_MEMORY", default_value_t = 32, value_parser = clap::value_parser!(u32).range(16..=4096))]
     max_body_memory: u32,
     /// Seconds, a tenth more or less, after which the next answer closes its connection, so that new replicas get calls; 0

@@ -165,7 +165,9 @@ mod tests {
     #[test]
     fn the_oldest_handshake_of_who_has_most_makes_room() {
         let table = Table::new(4, 4);
-        let (alone, crowd) = ([Watch::new(), idle()], [Watch::new(), Watch::new()]);
+        let (alone, older) = ([Watch::new(), idle()], Watch::new());
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        let crowd = [older, Watch::new()];
         let _places = [
             table.take(peer(1), &alone[0]).unwrap(),
             table.take(peer(2), &crowd[0]).unwrap(),

@@ -27,7 +27,7 @@ fn create(api: &mut Api, namespace: &str) -> Result<Duration, String> {
 
 /// The address of the API server has as many bytes of bodies here as it may have.
 fn busy(plane: &Plane) -> Outcome {
-    const PART: usize = 6 << 20;
+    const PART: usize = 21 << 18;
     let site = Site::start(plane, &[], &["--max-body-memory", "16"])?;
     let namespace = plane.namespace(&[PROFILE_LABEL])?;
     let mut api = Api::connect(plane)?;
