@@ -64,12 +64,12 @@ fn busy(plane: &Plane) -> Outcome {
 /// Longer than any deadline but the idle one; with `FABRIC_ADMISSION_IDLE` minutes of it, at the distances of a quiet
 /// cluster.
 fn idle(plane: &Plane) -> Outcome {
-    let site = Site::start(plane, &[], &[])?;
+    let mut site = Site::start(plane, &[], &[])?;
     let namespace = plane.namespace(&[PROFILE_LABEL])?;
     let mut api = Api::connect(plane)?;
     create(&mut api, &namespace)?;
-    let handshakes = || site.server.metric("fabric_admission_tls_handshakes_total{result=\"ok\"}");
-    let before = handshakes()?;
+    let handshakes = "fabric_admission_tls_handshakes_total{result=\"ok\"}";
+    let before = site.server.metric(handshakes)?;
     let minutes = std::env::var("FABRIC_ADMISSION_IDLE").ok().and_then(|n| n.parse::<u64>().ok());
     let (pauses, most) = match minutes {
         Some(minutes) => (vec![85, 31], Duration::from_secs(minutes * 60)),
@@ -84,11 +84,19 @@ fn idle(plane: &Plane) -> Outcome {
             break;
         }
     }
-    let more = handshakes()? - before;
+    let more = site.server.metric(handshakes)? - before;
     eprintln!("{creates} creates in {:?}: {more} handshakes more", started.elapsed());
     assert!(more == 0.0, "{more} handshakes more after {creates} creates");
     for reason in ["slow_header", "slow_answer", "idle"] {
         assert!(site.server.metric(&format!("fabric_admission_shed_total{{reason=\"{reason}\"}}"))? == 0.0);
+    }
+    if minutes.is_some() {
+        // The API server closes the connection after 90 s; the server would after 95.
+        let used = Instant::now();
+        site.server.signal("-TERM")?;
+        assert_eq!(site.server.wait(Duration::from_secs(98))?, 0);
+        eprintln!("ended {:?} after the last create", used.elapsed());
+        assert!((80..94).contains(&used.elapsed().as_secs()), "{:?}", used.elapsed());
     }
     Ok(())
 }
