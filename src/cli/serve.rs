@@ -5,7 +5,7 @@ use super::budgets::Budgets;
 use super::clients::Clients;
 use super::input::{Choice, facts_from_files, files};
 use crate::cluster::{self, Pace};
-use crate::server::{self, Facts, Live, Look, Settings, Source, StatusWriter};
+use crate::server::{self, Facts, Limits, Live, Look, Settings, Source, StatusWriter};
 use crate::snapshot::{Builder, Mode};
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -62,6 +62,9 @@ pub(super) struct Arguments {
     /// Seconds that connections are still taken after SIGTERM
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
     lame_duck: f64,
+    /// Seconds after that in which open connections are left to their clients; API servers end idle ones after 90
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = 95.0, value_parser = seconds)]
+    drain: f64,
     #[command(flatten)]
     budgets: Budgets,
     #[command(flatten)]
@@ -154,7 +157,8 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     } else {
         source.map_or(Facts::Fixed, Facts::Files)
     };
-    let outcome = runtime.block_on(server::run(settings, arguments.budgets.limits(), snapshot, facts, |webhook, admin| {
+    let limits = Limits { drain: Duration::from_secs_f64(arguments.drain), ..arguments.budgets.limits() };
+    let outcome = runtime.block_on(server::run(settings, limits, snapshot, facts, |webhook, admin| {
         // One line on stderr that scripts wait for; the logs are there too, so it goes past them.
         let line = serde_json::json!({"event": "listening", "webhook": webhook.to_string(), "admin": admin.to_string()});
         let _ = writeln!(io::stderr(), "{line}");

@@ -69,6 +69,15 @@ pub fn handle(body: &[u8], entry: Entry, snapshot: &Snapshot) -> Result<Outcome,
     Ok(Outcome { uid: request.uid.to_string(), entry, decision, templates })
 }
 
+/// Answers a request that an entry has no part in because a setting switches it off: no object is looked at.
+///
+/// # Errors
+/// [`EnvelopeError`] when the body is no request that can be answered.
+pub fn acknowledge(body: &[u8], entry: Entry) -> Result<Outcome, EnvelopeError> {
+    let uid = envelope::parse(body)?.uid.to_string();
+    Ok(Outcome { uid, entry, decision: Decision::default(), templates: Vec::new() })
+}
+
 fn pod(
     request: &Request<'_>,
     stage: Stage,

@@ -1,10 +1,12 @@
 //! The accept loop. A handshake never holds up another connection, an error never spins, and the end waits for
 //! what is under way.
 
+use super::limits::Limits;
 use super::metrics::{Handshake, Shed};
+use super::routes::Caller;
 use super::table::{Place, Refused, Table};
-use super::watch::{Slow, Watch, Watched};
-use super::{State, Stop, routes};
+use super::watch::{Slow, Waits, Watch, Watched};
+use super::{State, Stop, age, routes};
 use axum::Router;
 use axum::http::{HeaderValue, header};
 use hyper::body::Incoming;
@@ -62,13 +64,28 @@ pub(super) async fn serve(
             port.take(stream, peer, &mut connections);
         }
         drop(listener);
-        port.table.close_all();
-        let ended = async { while connections.join_next().await.is_some() {} };
-        tokio::select! {
-            () = ended => tracing::info!("stopped: every connection ended"),
-            () = tokio::time::sleep(state.limits.drain) => tracing::warn!("stopped: connections were left at the deadline"),
-            _ = stop.changed() => tracing::warn!("stopped at once"),
-        }
+        drain(&port.table, &state.limits, connections, stop).await;
+    }
+}
+
+/// Waits for the end of what is open. Answers close their connections; one that is idle is left to its client, which may
+/// use it in the very moment in which we close it, and does not send a POST again.
+async fn drain(
+    table: &Table,
+    limits: &Limits,
+    mut connections: JoinSet<()>,
+    mut stop: watch::Receiver<Stop>,
+) {
+    let mut ended = pin!(async { while connections.join_next().await.is_some() {} });
+    let closing = async {
+        tokio::time::sleep(limits.drain).await;
+        table.close_all();
+        tokio::time::sleep(limits.finish).await;
+    };
+    tokio::select! {
+        () = &mut ended => tracing::info!("stopped: every connection ended"),
+        () = closing => tracing::warn!("stopped: connections were left at the deadline"),
+        _ = stop.changed() => tracing::warn!("stopped at once"),
     }
 }
 
@@ -95,14 +112,19 @@ impl Port {
                 return;
             }
         };
-        if place.made_room {
-            self.state.metrics.shed(Shed::Idle);
+        if let Some(waits) = place.made_room {
+            self.state.metrics.shed(match waits {
+                Waits::Idle => Shed::Idle,
+                Waits::Handshake => Shed::UnfinishedHandshake,
+                Waits::Header => Shed::SlowHeader,
+                Waits::Body => Shed::SlowBody,
+            });
         }
         let connection = Connection {
             acceptor: self.acceptor.clone(),
             router: self.router.clone(),
             state: Arc::clone(&self.state),
-            watch,
+            caller: Caller { address: peer.ip().to_canonical(), watch },
         };
         connections.spawn(connection.serve(stream, place));
     }
@@ -112,14 +134,22 @@ struct Connection {
     acceptor: TlsAcceptor,
     router: Router,
     state: Arc<State>,
-    watch: Arc<Watch>,
+    caller: Caller,
 }
 
 impl Connection {
     async fn serve(self, stream: TcpStream, _place: Place) {
-        let Self { acceptor, router, state, watch } = self;
+        let Self { acceptor, router, state, caller } = self;
+        let watch = Arc::clone(&caller.watch);
         let _ = stream.set_nodelay(true);
-        let tls = match tokio::time::timeout(state.limits.handshake, acceptor.accept(stream)).await {
+        let handshake = tokio::select! {
+            handshake = tokio::time::timeout(state.limits.handshake, acceptor.accept(stream)) => handshake,
+            () = watch.told_to_make_room() => {
+                state.metrics.handshake(Handshake::Timeout);
+                return;
+            }
+        };
+        let tls = match handshake {
             Ok(Ok(tls)) => {
                 state.metrics.handshake(Handshake::Ok);
                 tls
@@ -141,16 +171,18 @@ impl Connection {
         };
         state.metrics.connected();
         watch.handshake_ends();
+        let old = age::old(state.limits.connection_age);
         let service = hyper::service::service_fn({
             let (watch, state) = (Arc::clone(&watch), Arc::clone(&state));
-            move |request: hyper::Request<Incoming>| {
+            move |mut request: hyper::Request<Incoming>| {
+                request.extensions_mut().insert(caller.clone());
                 let (router, watch, state) = (router.clone(), Arc::clone(&watch), Arc::clone(&state));
                 watch.request_begins();
                 async move {
                     let mut response = router.oneshot(request.map(axum::body::Body::new)).await;
                     // The API server re-uses open connections to a pod that is going away
-                    // (kubernetes/kubernetes#127335).
-                    if state.draining.load(Ordering::Acquire)
+                    // (kubernetes/kubernetes#127335), and sends nothing to one that came later.
+                    if (state.draining.load(Ordering::Acquire) || watch.lived() >= old)
                         && let Ok(response) = &mut response
                     {
                         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -199,10 +231,10 @@ fn of_client(error: &std::io::Error) -> bool {
 }
 
 /// Ends once nothing is under way on a connection that is to end. hyper itself closes those that had a request; of one
-/// that never had any it waits for the first.
+/// that never had any it waits for the first, and of one in the middle of a header or a body for the rest.
 async fn unused(watch: &Watch, grace: Duration) {
     tokio::time::sleep(grace).await;
-    while watch.idle_for().is_none() {
+    while watch.idle_for().is_none() && !watch.can_go() {
         tokio::time::sleep(ACCEPT_PAUSE).await;
     }
 }

@@ -1,38 +1,45 @@
-//! What all requests together may take: how many there are, the bytes of their bodies and answers, and how many large
-//! ones are decided at a time.
+//! What all requests together may take: how many are at work, the bytes of their bodies and answers, and how many large
+//! ones are decided at a time. The bytes are shared among the addresses that they come from.
 
 use super::limits::Limits;
 use hyper::body::Bytes;
-use std::sync::Arc;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, TryAcquireError};
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Large bodies that are decided at a time; the others wait. Each takes a thread, and milliseconds.
 const LARGE: usize = 4;
 /// The budget of bytes is counted in pieces of so many.
 const PIECE: usize = 1024;
+/// An address may hold so many times what it leaves free of the bytes that are for all: alone it gets three quarters of
+/// them, the next three quarters of the rest. So do switches share the memory of their ports (dynamic thresholds:
+/// Choudhury and Hahne, IEEE/ACM Transactions on Networking 6/2).
+const TIMES_FREE: usize = 3;
+/// This part of the bytes is not for all, but for addresses that hold little.
+const RESERVE: usize = 8;
+/// Little is this part of the bytes: of 32 MiB, 128 KiB, the pods of sixteen requests that come at once.
+const LITTLE: usize = 256;
 
 /// What is left.
 pub(crate) struct Budgets {
     requests: Semaphore,
     most_requests: usize,
-    bytes: Arc<Semaphore>,
-    most_pieces: usize,
+    bytes: Arc<Pool>,
     large: Semaphore,
 }
 
 impl Budgets {
     pub(crate) fn new(limits: &Limits) -> Self {
-        let most_pieces = limits.body_budget / PIECE;
         Self {
             requests: Semaphore::new(limits.requests),
             most_requests: limits.requests,
-            bytes: Arc::new(Semaphore::new(most_pieces)),
-            most_pieces,
+            bytes: Arc::new(Pool { pieces: limits.body_budget / PIECE, taken: Mutex::default() }),
             large: Semaphore::new(LARGE),
         }
     }
 
-    /// A request more, where there may be one.
+    /// A request more at work, where there may be one.
     pub(super) fn request(&self) -> Option<SemaphorePermit<'_>> {
         self.requests.try_acquire().ok()
     }
@@ -42,68 +49,129 @@ impl Budgets {
         self.large.acquire().await.ok()
     }
 
+    /// A body to come from an address, with room for a first part that is not counted until it is there.
+    pub(super) fn body(&self, peer: IpAddr, first: usize) -> Held {
+        let share = Share { pool: Arc::clone(&self.bytes), peer, pieces: 0 };
+        Held { bytes: Vec::with_capacity(first), share }
+    }
+
     /// Requests and bytes in use.
     pub(super) fn used(&self) -> (usize, usize) {
-        (
-            self.most_requests.saturating_sub(self.requests.available_permits()),
-            self.most_pieces.saturating_sub(self.bytes.available_permits()) * PIECE,
-        )
+        (self.most_requests.saturating_sub(self.requests.available_permits()), self.bytes.taken().all * PIECE)
+    }
+}
+
+/// The budget of bytes.
+#[derive(Debug)]
+struct Pool {
+    pieces: usize,
+    taken: Mutex<Taken>,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    all: usize,
+    peers: HashMap<IpAddr, usize>,
+}
+
+/// There is no room for more bytes of this address.
+#[derive(Debug)]
+pub(super) struct NoRoom;
+
+impl Pool {
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self, peer: IpAddr, more: usize) -> Result<(), NoRoom> {
+        let mut taken = self.taken();
+        let all = taken.all + more;
+        let of_peer = taken.peers.get(&peer).copied().unwrap_or_default() + more;
+        let free = self.pieces.checked_sub(all).ok_or(NoRoom)?;
+        let free_for_all = free.saturating_sub(self.pieces / RESERVE);
+        if of_peer > self.pieces / LITTLE && of_peer > free_for_all.saturating_mul(TIMES_FREE) {
+            return Err(NoRoom);
+        }
+        taken.all = all;
+        taken.peers.insert(peer, of_peer);
+        Ok(())
+    }
+
+    fn give_back(&self, peer: IpAddr, pieces: usize) {
+        let mut taken = self.taken();
+        taken.all = taken.all.saturating_sub(pieces);
+        let left = taken.peers.get(&peer).copied().unwrap_or_default().saturating_sub(pieces);
+        // An address that holds nothing is forgotten.
+        if left == 0 {
+            taken.peers.remove(&peer);
+        } else {
+            taken.peers.insert(peer, left);
+        }
+    }
+}
+
+/// Pieces of the budget; they are given back when this is dropped.
+#[derive(Debug)]
+struct Share {
+    pool: Arc<Pool>,
+    peer: IpAddr,
+    pieces: usize,
+}
+
+impl Share {
+    fn resize(&mut self, pieces: usize) -> Result<(), NoRoom> {
+        if pieces > self.pieces {
+            self.pool.take(self.peer, pieces - self.pieces)?;
+        } else if pieces < self.pieces {
+            self.pool.give_back(self.peer, self.pieces - pieces);
+        }
+        self.pieces = pieces;
+        Ok(())
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let _ = self.resize(0);
     }
 }
 
 /// Bytes with their share of the budget, which is given back when they are dropped.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Held {
     bytes: Vec<u8>,
-    share: Option<OwnedSemaphorePermit>,
+    share: Share,
 }
 
 impl Held {
-    /// Room for a first part, without a share.
-    pub(super) fn with_capacity(capacity: usize) -> Self {
-        Self { bytes: Vec::with_capacity(capacity), share: None }
-    }
-
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Takes more bytes in, where the budget has room for them.
-    pub(super) fn push(&mut self, budgets: &Budgets, data: &[u8]) -> Result<(), TryAcquireError> {
-        self.share_of(budgets, self.bytes.len() + data.len())?;
+    /// Takes more bytes in, where the budget has room for them. Counted over all of them: rounding up each part would
+    /// let a few bytes take a whole piece.
+    pub(super) fn push(&mut self, data: &[u8]) -> Result<(), NoRoom> {
+        self.share.resize((self.bytes.len() + data.len()).div_ceil(PIECE))?;
         self.bytes.extend_from_slice(data);
         Ok(())
     }
 
     /// Puts an answer in place of a body; its share becomes as large as the answer.
-    pub(super) fn replace(&mut self, budgets: &Budgets, bytes: Vec<u8>) -> Result<(), TryAcquireError> {
+    pub(super) fn replace(&mut self, bytes: Vec<u8>) -> Result<(), NoRoom> {
         self.bytes = Vec::new();
-        self.share_of(budgets, bytes.len())?;
+        self.share.resize(bytes.len().div_ceil(PIECE))?;
         self.bytes = bytes;
         Ok(())
+    }
+
+    /// Lets everything go.
+    pub(super) fn clear(&mut self) {
+        let _ = self.replace(Vec::new());
     }
 
     /// The bytes as hyper takes them. The share is given back when the last of them is written.
     pub(super) fn into_bytes(self) -> Bytes {
         Bytes::from_owner(self)
-    }
-
-    /// Makes the share that of so many bytes. Counted over all of them: rounding up each part would let a few bytes
-    /// take a whole piece.
-    fn share_of(&mut self, budgets: &Budgets, bytes: usize) -> Result<(), TryAcquireError> {
-        let wanted = bytes.div_ceil(PIECE);
-        let has = self.share.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        if wanted <= has {
-            drop(self.share.as_mut().and_then(|share| share.split(has - wanted)));
-            return Ok(());
-        }
-        let more = u32::try_from(wanted - has).unwrap_or(u32::MAX);
-        let more = Arc::clone(&budgets.bytes).try_acquire_many_owned(more)?;
-        match &mut self.share {
-            Some(share) => share.merge(more),
-            none => *none = Some(more),
-        }
-        Ok(())
     }
 }
 
@@ -117,29 +185,61 @@ impl AsRef<[u8]> for Held {
 mod tests {
     use super::*;
 
+    fn budgets(pieces: usize) -> Budgets {
+        Budgets::new(&Limits { body_budget: pieces * PIECE, ..Limits::default() })
+    }
+
+    fn body(budgets: &Budgets, last: u8) -> Held {
+        budgets.body(IpAddr::from([10, 0, 0, last]), 0)
+    }
+
     #[test]
     fn shares_follow_what_is_held() {
-        let budgets = Budgets::new(&Limits { body_budget: 4 * PIECE, ..Limits::default() });
-        let mut held = Held::with_capacity(0);
+        let budgets = budgets(8);
+        let mut held = body(&budgets, 1);
         for _ in 0..2 * PIECE {
-            held.push(&budgets, b"x").unwrap();
+            held.push(b"x").unwrap();
         }
         assert_eq!(budgets.used().1, 2 * PIECE, "parts are not rounded up one by one");
-        assert!(held.push(&budgets, &[0; 3 * PIECE]).is_err());
+        assert!(held.push(&[0; 5 * PIECE]).is_err());
         assert_eq!(
             (held.bytes().len(), budgets.used().1),
             (2 * PIECE, 2 * PIECE),
             "nothing is taken in part"
         );
-        held.replace(&budgets, vec![1; PIECE]).unwrap();
+        held.replace(vec![1; PIECE]).unwrap();
         assert_eq!(budgets.used().1, PIECE, "an answer that is smaller gives back");
-        let mut other = Held::with_capacity(0);
-        other.push(&budgets, &[0; 2 * PIECE]).unwrap();
-        assert!(held.replace(&budgets, vec![1; 3 * PIECE]).is_err(), "an answer counts as a body does");
+        let mut other = body(&budgets, 1);
+        other.push(&[0; 4 * PIECE]).unwrap();
+        assert!(held.replace(vec![1; 3 * PIECE]).is_err(), "an answer counts as a body does");
         let bytes = held.into_bytes();
-        assert_eq!(budgets.used().1, 3 * PIECE);
+        assert_eq!(budgets.used().1, 5 * PIECE);
         drop(bytes);
-        drop(other);
+        other.clear();
         assert_eq!(budgets.used(), (0, 0));
+        assert!(budgets.bytes.taken().peers.is_empty(), "an address that holds nothing is forgotten");
+    }
+
+    /// Pieces that an address gets when it wants all.
+    fn fill(held: &mut Held) -> usize {
+        while held.push(&[0; PIECE]).is_ok() {}
+        held.bytes().len() / PIECE
+    }
+
+    #[test]
+    fn however_many_want_all_something_is_left() {
+        let budgets = budgets(32 * 1024);
+        let mut held: Vec<Held> = (0..24).map(|last| body(&budgets, last)).collect();
+        assert_eq!(fill(&mut held[0]), 21 * 1024, "one gets three quarters of seven eighths");
+        assert_eq!(fill(&mut held[1]), 21 * 1024 / 4, "the next as much of the rest");
+        for other in &mut held[2..] {
+            assert!(fill(other) >= 128);
+        }
+        let mut pods = body(&budgets, 100);
+        assert!(pods.push(&[0; 128 * PIECE]).is_ok(), "pods of another address");
+        let mut more = body(&budgets, 0);
+        assert!(more.push(&[0; PIECE]).is_err(), "an address that has its part");
+        drop(held);
+        assert!(more.push(&[0; 64 * PIECE]).is_ok(), "there is room again");
     }
 }

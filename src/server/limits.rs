@@ -19,16 +19,21 @@ pub struct Limits {
     pub idle: Duration,
     /// Bytes of a body: two objects of 3 MiB and the envelope, with room.
     pub body_bytes: usize,
-    /// Bytes of all bodies and answers that are held at a time; more is answered 503.
+    /// Bytes of all bodies and answers that are held at a time, and a share of it for each address; more is answered 503.
     pub body_budget: usize,
-    /// Requests at a time, from the end of their headers to the answer; more are answered 503.
+    /// Requests at a time that are decided or wait for it; more are answered 503.
     pub requests: usize,
-    /// Connections at a time; for one more the one that is idle for the longest is closed, or else it is.
+    /// Connections at a time; for one more one that waits for its client is closed, or else it is.
     pub connections: usize,
     /// Connections of one address at a time; more are closed at once.
     pub connections_per_peer: usize,
-    /// Lame duck's end to the last connection's.
+    /// How old a connection gets, more or less, until an answer closes it; zero keeps it for ever.
+    pub connection_age: Duration,
+    /// Lame duck's end to that of connections that nobody uses. With more than those 90 s it is the API server that ends
+    /// them.
     pub drain: Duration,
+    /// Drain's end to that of what is then under way.
+    pub finish: Duration,
 }
 
 impl Limits {
@@ -51,7 +56,9 @@ impl Default for Limits {
             requests: 512,
             connections: 1024,
             connections_per_peer: Self::CONNECTIONS_PER_PEER,
-            drain: Duration::from_secs(10),
+            connection_age: Duration::from_secs(600),
+            drain: Duration::from_secs(95),
+            finish: Duration::from_secs(10),
         }
     }
 }

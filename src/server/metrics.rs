@@ -85,7 +85,7 @@ pub enum Handshake {
     Ok,
     /// The client or the bytes were wrong.
     Failed,
-    /// The client was too slow.
+    /// The client was too slow, or others wanted its place.
     Timeout,
     /// The client has no certificate, or one that does not do.
     Refused,
@@ -111,21 +111,23 @@ struct HandshakeLabel {
 /// Why a connection or a request is given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shed {
-    /// More connections than there may be, none of them idle.
+    /// More connections than there may be, none of which can go.
     Connections,
     /// More connections of one address than it may have.
     PeerConnections,
     /// An idle connection, for another one.
     Idle,
+    /// A handshake that is under way, for another connection.
+    UnfinishedHandshake,
     /// More requests at a time than there may be.
     Requests,
     /// More bytes of bodies and answers than may be held.
     Memory,
     /// A client too slow with its handshake.
     SlowHandshake,
-    /// A client too slow with a header.
+    /// A client too slow with a header, or not done with it where others want its place.
     SlowHeader,
-    /// A client too slow with a body.
+    /// A client too slow with a body, or not done with it where others want its place.
     SlowBody,
     /// A client too slow in taking its answer.
     SlowAnswer,
@@ -133,10 +135,11 @@ pub enum Shed {
 
 impl Shed {
     /// Every reason.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Connections,
         Self::PeerConnections,
         Self::Idle,
+        Self::UnfinishedHandshake,
         Self::Requests,
         Self::Memory,
         Self::SlowHandshake,
@@ -150,6 +153,7 @@ impl Shed {
             Self::Connections => "connections",
             Self::PeerConnections => "peer_connections",
             Self::Idle => "idle",
+            Self::UnfinishedHandshake => "unfinished_handshake",
             Self::Requests => "requests",
             Self::Memory => "memory",
             Self::SlowHandshake => "slow_handshake",
@@ -215,7 +219,11 @@ impl Metrics {
             drop(shed.get_or_create(&ShedLabel { reason: reason.name() }));
         }
         let in_flight = Gauge::default();
-        registry.register("requests_in_flight", "Requests that are being read or decided", in_flight.clone());
+        registry.register(
+            "requests_in_flight",
+            "Requests that are decided or wait for it",
+            in_flight.clone(),
+        );
         let held = Gauge::default();
         registry.register_with_unit("held", "Bodies and answers in memory", Unit::Bytes, held.clone());
         let facts_reloads = Family::<ReloadLabel, Counter>::default();

@@ -3,6 +3,7 @@
 
 mod accept;
 mod admin;
+mod age;
 mod budgets;
 mod certificate_metrics;
 pub mod certificates;

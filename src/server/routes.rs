@@ -2,11 +2,12 @@
 //! failurePolicy decides; a denial is always about the object.
 
 use super::State;
-use super::budgets::Held;
+use super::budgets::{Held, NoRoom};
 use super::metrics::{Result as Outcome, Shed};
+use super::watch::Watch;
 use crate::review::envelope::EnvelopeError;
 use crate::review::response;
-use crate::review::webhook::{Entry, Outcome as Decided, handle};
+use crate::review::webhook::{Entry, Outcome as Decided, acknowledge, handle};
 use crate::snapshot::{Mode, Snapshot};
 use crate::text::printable;
 use axum::Router;
@@ -16,6 +17,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::post;
 use http_body_util::BodyExt;
+use std::net::{IpAddr, Ipv4Addr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
@@ -66,36 +68,52 @@ impl Called {
     }
 }
 
+/// Where a request comes from: an extension of it.
+#[derive(Debug, Clone)]
+pub(super) struct Caller {
+    pub(super) address: IpAddr,
+    pub(super) watch: Arc<Watch>,
+}
+
+/// Makes a decision on a body.
+type Decide = fn(&[u8], Entry, &Snapshot) -> Result<Decided, EnvelopeError>;
+
 async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request) -> Response {
-    let in_flight = state.budgets.request();
-    let held = match read(&state, request, in_flight.is_some()).await {
+    let held = match read(&state, request).await {
         Ok(held) => held,
         Err(response) => return response,
     };
+    // Only now: a body that comes slowly is no work, and what it holds is counted as bytes.
+    let Some(_at_work) = state.budgets.request() else {
+        return busy(&state, Shed::Requests, "too many requests at a time (--max-requests)");
+    };
+    let Called { entry, off } = called(&state);
+    let decide: Decide = if off { |body, entry, _| acknowledge(body, entry) } else { handle };
     // A large body takes milliseconds; other connections and the probes go on meanwhile.
     if held.bytes().len() > LARGE {
         let _turn = state.budgets.large().await;
-        return tokio::task::block_in_place(|| answer(&state, called(&state), held, handle));
+        return tokio::task::block_in_place(|| answer(&state, entry, held, decide));
     }
-    answer(&state, called(&state), held, handle)
+    answer(&state, entry, held, decide)
 }
 
 /// Bodies of more bytes are decided apart.
 const LARGE: usize = 64 * 1024;
 
-/// Room for a body that is promised and not there yet, and so not counted.
-const FIRST: usize = 16 * 1024;
+/// Room for a body that is promised and not there yet, and so not counted: 8 MiB for all connections that there may be.
+const FIRST: usize = 8 * 1024;
 
 /// Why a body is not read to its end.
 enum Unread {
     TooLarge,
-    Requests,
     Memory,
     Ended,
 }
 
-async fn read(state: &State, request: Request, may: bool) -> Result<Held, Response> {
+async fn read(state: &State, request: Request) -> Result<Held, Response> {
     let (parts, body) = request.into_parts();
+    let caller = parts.extensions.get::<Caller>();
+    let address = caller.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |caller| caller.address);
     let content_type =
         parts.headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
     let essence = content_type.split(';').next().unwrap_or_default().trim();
@@ -104,12 +122,14 @@ async fn read(state: &State, request: Request, may: bool) -> Result<Held, Respon
     }
     let declared =
         parts.headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
-    match tokio::time::timeout(state.limits.body, collect(state, body, declared, may)).await {
+    let held = state.budgets.body(address, declared.unwrap_or(0).min(FIRST));
+    let read = tokio::time::timeout(state.limits.body, collect(body, held, state.limits.body_bytes)).await;
+    if let Some(caller) = caller {
+        caller.watch.body_ends();
+    }
+    match read {
         Ok(Ok(held)) => Ok(held),
         Ok(Err(Unread::TooLarge)) => Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "at most 8 MiB are expected")),
-        Ok(Err(Unread::Requests)) => {
-            Err(busy(state, Shed::Requests, "too many requests at a time (--max-requests)"))
-        }
         Ok(Err(Unread::Memory)) => Err(busy(state, Shed::Memory, MEMORY)),
         Ok(Err(Unread::Ended)) => Err(plain(StatusCode::BAD_REQUEST, "the body ended early")),
         Err(_) => {
@@ -137,22 +157,22 @@ fn busy(state: &State, reason: Shed, text: &str) -> Response {
 /// Reads a body. Memory is taken from the budget as bytes come, never by what a header promises. Of a body that is
 /// not wanted the rest is read and dropped, up to four times the most there may be: closing on a client that still
 /// writes would lose it the answer.
-async fn collect(state: &State, mut body: Body, declared: Option<usize>, may: bool) -> Result<Held, Unread> {
-    let most = state.limits.body_bytes;
-    let mut held = Held::with_capacity(if may { declared.unwrap_or(0).min(FIRST) } else { 0 });
-    let mut unread = (!may).then_some(Unread::Requests);
+async fn collect(mut body: Body, mut held: Held, most: usize) -> Result<Held, Unread> {
+    let mut unread = None;
     let mut total = 0_usize;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|_| Unread::Ended)?.into_data() else { continue };
         total = total.saturating_add(data.len());
-        if total > most && !matches!(unread, Some(Unread::Requests)) {
+        if total > most {
             unread = Some(Unread::TooLarge);
         }
-        if unread.is_none() && held.push(&state.budgets, &data).is_err() {
+        if unread.is_none()
+            && let Err(NoRoom) = held.push(&data)
+        {
             unread = Some(Unread::Memory);
         }
         if unread.is_some() {
-            held = Held::default();
+            held.clear();
             if total > most.saturating_mul(4) {
                 break;
             }
@@ -164,19 +184,14 @@ async fn collect(state: &State, mut body: Body, declared: Option<usize>, may: bo
 /// Decides and answers. A panic is a bug of ours: it is counted and answered 500, and the process serves on.
 fn answer(
     state: &State,
-    called: Called,
+    looked_at: Entry,
     mut body: Held,
     decide: impl FnOnce(&[u8], Entry, &Snapshot) -> Result<Decided, EnvelopeError>,
 ) -> Response {
     let started = Instant::now();
     let snapshot = state.snapshot.load();
-    let looked_at = called.entry;
     let decided = catch_unwind(AssertUnwindSafe(|| {
-        let mut outcome = decide(body.bytes(), looked_at, &snapshot)?;
-        if called.off {
-            outcome.decision = crate::review::Decision::default();
-            outcome.templates.clear();
-        }
+        let outcome = decide(body.bytes(), looked_at, &snapshot)?;
         let text = response::render(&outcome);
         Ok::<_, EnvelopeError>((outcome, text))
     }));
@@ -197,7 +212,7 @@ fn answer(
                 let rules: Vec<&str> = decision.findings.iter().map(|f| f.rule).collect();
                 tracing::info!(uid = printable(&outcome.uid, 64), ?rules, "denied");
             }
-            match body.replace(&state.budgets, text) {
+            match body.replace(text) {
                 Ok(()) => json(body),
                 Err(_) => busy(state, Shed::Memory, MEMORY),
             }
@@ -264,11 +279,31 @@ mod tests {
     #[test]
     fn a_panic_is_counted_and_answered_500() {
         let state = state();
-        let body = Held::default();
-        let response = answer(&state, Called::on(Entry::Mutate), body, |_, _, _| panic!("a bug"));
+        let body = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+        let response = answer(&state, Entry::Mutate, body, |_, _, _| panic!("a bug"));
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         let text = state.metrics.text();
         assert!(text.contains("fabric_admission_panics_total 1"), "{text}");
         assert!(text.contains("requests_total{entry=\"mutate\",result=\"fault\"} 1"), "{text}");
+    }
+
+    #[test]
+    fn requests_over_the_budget_come_again_when_it_is_free() {
+        let mut state = state();
+        state.limits.requests = 1;
+        state.budgets = crate::server::budgets::Budgets::new(&state.limits);
+        let state = Arc::new(state);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let ask = || {
+            let request = Request::post("/mutate").header(header::CONTENT_TYPE, "application/json");
+            let request = request.body(Body::from("{}")).unwrap();
+            runtime.block_on(admit(Arc::clone(&state), |_| Called::on(Entry::Mutate), request)).status()
+        };
+        let at_work = state.budgets.request();
+        assert!(at_work.is_some());
+        assert_eq!(ask(), StatusCode::SERVICE_UNAVAILABLE);
+        drop(at_work);
+        assert_eq!(ask(), StatusCode::BAD_REQUEST, "it is read and judged");
+        assert_eq!(state.budgets.used(), (0, 0));
     }
 }

@@ -1,6 +1,6 @@
 //! The connections that are open: how many, whose, and which of them can go when there are too many.
 
-use super::watch::Watch;
+use super::watch::{Waits, Watch};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) enum Refused {
     /// Its address has as many as it may have.
     Peer,
-    /// There are too many, and none of them is idle.
+    /// There are too many, and none of them can go.
     Full,
 }
 
@@ -42,12 +42,15 @@ impl Rows {
         Some(watch)
     }
 
-    /// The idle connection that is missed least: of the address that has most, the one that is idle for the longest.
-    fn dispensable(&self) -> Option<u64> {
-        let idle = self.open.iter().filter_map(|(number, (peer, watch))| {
-            Some((self.peers.get(peer).copied()?, watch.idle_for()?, Reverse(*number)))
+    /// The connection that is missed least among those that wait: of the address that has most, the one that has waited
+    /// for the longest. Not the idle ones alone: a handshake that never ends costs its client nothing, and half a header
+    /// little, so who opens connections and says no more could otherwise keep everybody out.
+    fn dispensable(&self) -> Option<(u64, Waits)> {
+        let candidates = self.open.iter().filter_map(|(number, (peer, watch))| {
+            let (waits, age) = watch.waits()?;
+            Some(((self.peers.get(peer).copied()?, age, Reverse(*number)), waits))
         });
-        idle.max().map(|(_, _, Reverse(number))| number)
+        candidates.max_by_key(|(key, _)| *key).map(|((_, _, Reverse(number)), waits)| (number, waits))
     }
 }
 
@@ -56,8 +59,8 @@ impl Rows {
 pub(super) struct Place {
     table: Arc<Table>,
     number: u64,
-    /// Whether another connection had to go for it.
-    pub(super) made_room: bool,
+    /// What the connection waited for that had to go for it.
+    pub(super) made_room: Option<Waits>,
 }
 
 impl Table {
@@ -65,7 +68,7 @@ impl Table {
         Arc::new(Self { most, per_peer, rows: Mutex::default() })
     }
 
-    /// A place for a connection. Where there is none, an idle connection is told to close.
+    /// A place for a connection. Where there is none, another is told to make room.
     pub(super) fn take(self: &Arc<Self>, peer: IpAddr, watch: &Arc<Watch>) -> Result<Place, Refused> {
         // A socket of both families gives IPv4 addresses in a form of IPv6.
         let peer = peer.to_canonical();
@@ -73,13 +76,13 @@ impl Table {
         if rows.peers.get(&peer).is_some_and(|count| *count >= self.per_peer) {
             return Err(Refused::Peer);
         }
-        let mut made_room = false;
+        let mut made_room = None;
         if rows.open.len() >= self.most {
-            let number = rows.dispensable().ok_or(Refused::Full)?;
+            let (number, waits) = rows.dispensable().ok_or(Refused::Full)?;
             // It leaves the table before it is gone, so that it is not chosen twice.
-            if let Some(idle) = rows.remove(number) {
-                idle.close();
-                made_room = true;
+            if let Some(other) = rows.remove(number) {
+                other.evict();
+                made_room = Some(waits);
             }
         }
         let number = rows.next;
@@ -135,19 +138,45 @@ mod tests {
         assert!(table.rows.lock().unwrap().peers.is_empty(), "an address without connections is forgotten");
     }
 
+    /// A connection in the middle of a request.
+    fn busy() -> Arc<Watch> {
+        let watch = Watch::new();
+        watch.request_begins();
+        watch
+    }
+
     #[test]
     fn who_has_most_makes_room_and_busy_connections_stay() {
         let table = Table::new(3, 3);
-        let (crowd, alone, busy) = ([idle(), Watch::new()], idle(), Watch::new());
+        let (crowd, alone) = ([idle(), busy()], idle());
         let _places = [
             table.take(peer(1), &alone).unwrap(),
             table.take(peer(2), &crowd[0]).unwrap(),
             table.take(peer(2), &crowd[1]).unwrap(),
         ];
-        let place = table.take(peer(3), &busy).unwrap();
-        assert!(place.made_room && crowd[0].is_to_close() && !alone.is_to_close());
-        let _second = table.take(peer(3), &busy).unwrap();
+        let place = table.take(peer(3), &busy()).unwrap();
+        assert_eq!(place.made_room, Some(Waits::Idle));
+        assert!(crowd[0].is_to_close() && !alone.is_to_close());
+        let _second = table.take(peer(3), &busy()).unwrap();
         assert!(alone.is_to_close(), "the last idle one");
-        assert_eq!(table.take(peer(4), &busy).unwrap_err(), Refused::Full);
+        assert_eq!(table.take(peer(4), &busy()).unwrap_err(), Refused::Full);
+    }
+
+    #[test]
+    fn the_oldest_handshake_of_who_has_most_makes_room() {
+        let table = Table::new(4, 4);
+        let (alone, older) = ([Watch::new(), idle()], Watch::new());
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        let crowd = [older, Watch::new()];
+        let _places = [
+            table.take(peer(1), &alone[0]).unwrap(),
+            table.take(peer(2), &crowd[0]).unwrap(),
+            table.take(peer(2), &crowd[1]).unwrap(),
+            table.take(peer(3), &alone[1]).unwrap(),
+        ];
+        let place = table.take(peer(4), &busy()).unwrap();
+        assert_eq!(place.made_room, Some(Waits::Handshake));
+        assert!(crowd[0].is_to_close() && !crowd[1].is_to_close(), "the older one");
+        assert!(alone.iter().all(|watch| !watch.is_to_close()));
     }
 }

@@ -16,17 +16,21 @@ use tokio::sync::Notify;
 #[derive(Debug)]
 pub(super) struct Watch {
     began: Instant,
-    /// `IDLE`, `BUSY` in a handshake or a request, else since when a header is being read.
+    /// `IDLE`, `HANDSHAKE`, `BUSY` in a request, else since when a header is being read.
     state: AtomicU64,
     idle_since: AtomicU64,
+    /// Since when a body is being read; 0 while none is.
+    body_since: AtomicU64,
     /// Since when an answer is being written; 0 while none is.
     answer_since: AtomicU64,
     closing: AtomicBool,
+    evicted: AtomicBool,
     close: Notify,
 }
 
 const IDLE: u64 = 0;
 const BUSY: u64 = u64::MAX;
+const HANDSHAKE: u64 = BUSY - 1;
 
 /// What a client is too slow with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,21 +41,39 @@ pub(super) enum Slow {
     Answer,
 }
 
+/// What a connection waits for when it has nothing to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waits {
+    /// A request.
+    Idle,
+    /// The end of its handshake.
+    Handshake,
+    /// The end of a header.
+    Header,
+    /// The end of a body.
+    Body,
+}
+
+/// After so long a header or a body whose rest is still to come counts as waiting. An API server sends both at once.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 impl Watch {
     /// A connection before its handshake.
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
             began: Instant::now(),
-            state: AtomicU64::new(BUSY),
+            state: AtomicU64::new(HANDSHAKE),
             idle_since: AtomicU64::new(1),
+            body_since: AtomicU64::new(0),
             answer_since: AtomicU64::new(0),
             closing: AtomicBool::new(false),
+            evicted: AtomicBool::new(false),
             close: Notify::new(),
         })
     }
 
     fn now(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(BUSY - 1).max(1)
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(HANDSHAKE - 1).max(1)
     }
 
     fn age(&self, since: u64) -> Duration {
@@ -66,12 +88,19 @@ impl Watch {
 
     /// A whole header is there.
     pub(super) fn request_begins(&self) {
+        self.body_since.store(self.now(), Ordering::Release);
         self.state.store(BUSY, Ordering::Release);
+    }
+
+    /// A whole body is there.
+    pub(super) fn body_ends(&self) {
+        self.body_since.store(0, Ordering::Release);
     }
 
     /// The answer is ready to be written.
     pub(super) fn request_ends(&self) {
         let now = self.now();
+        self.body_ends();
         self.answer_since.store(now, Ordering::Release);
         self.idle_since.store(now, Ordering::Release);
         self.state.store(IDLE, Ordering::Release);
@@ -94,7 +123,7 @@ impl Watch {
     /// How long a header has been coming, if one is.
     fn header_age(&self) -> Option<Duration> {
         match self.state.load(Ordering::Acquire) {
-            IDLE | BUSY => None,
+            IDLE | BUSY | HANDSHAKE => None,
             since => Some(self.age(since)),
         }
     }
@@ -111,6 +140,47 @@ impl Watch {
     pub(super) fn idle_for(&self) -> Option<Duration> {
         let idle = self.state.load(Ordering::Acquire) == IDLE && self.answer_age().is_none();
         idle.then(|| self.age(self.idle_since.load(Ordering::Acquire)))
+    }
+
+    /// How long a body has been coming, if one is.
+    fn body_age(&self) -> Option<Duration> {
+        match self.body_since.load(Ordering::Acquire) {
+            0 => None,
+            since => Some(self.age(since)),
+        }
+    }
+
+    /// What the connection waits for, if it does, and how long it has. It could go, if its place is wanted.
+    pub(super) fn waits(&self) -> Option<(Waits, Duration)> {
+        let handshake = || (self.state.load(Ordering::Acquire) == HANDSHAKE).then(|| self.lived());
+        let too_long = |age: Option<Duration>| age.filter(|age| *age >= PATIENCE);
+        None.or_else(|| Some((Waits::Idle, self.idle_for()?)))
+            .or_else(|| Some((Waits::Handshake, handshake()?)))
+            .or_else(|| Some((Waits::Header, too_long(self.header_age())?)))
+            .or_else(|| Some((Waits::Body, too_long(self.body_age())?)))
+    }
+
+    /// Whether the connection has to make room and has nothing to do.
+    pub(super) fn can_go(&self) -> bool {
+        self.evicted.load(Ordering::Acquire) && self.waits().is_some()
+    }
+
+    /// How old the connection is.
+    pub(super) fn lived(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Tells the connection to make room: to end once it waits.
+    pub(super) fn evict(&self) {
+        self.evicted.store(true, Ordering::Release);
+        self.close();
+    }
+
+    /// Ends when the connection is told to make room.
+    pub(super) async fn told_to_make_room(&self) {
+        while !self.evicted.load(Ordering::Acquire) {
+            self.close.notified().await;
+        }
     }
 
     /// Tells the connection to end once it is idle.

@@ -33,7 +33,9 @@ const LIMITS: Limits = Limits {
     requests: 256,
     connections: 256,
     connections_per_peer: 256,
+    connection_age: Duration::ZERO,
     drain: Duration::from_secs(1),
+    finish: Duration::from_secs(1),
 };
 
 fn start() -> Result<InProcess, String> {

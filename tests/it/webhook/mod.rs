@@ -3,6 +3,7 @@
 mod authority;
 mod budgets;
 mod client_certificates;
+mod connection_age;
 mod deadlines;
 mod facts;
 mod flood;
@@ -39,6 +40,7 @@ pub(crate) fn add(suite: &mut Suite) {
     flood::add(suite);
     no_room::add(suite);
     client_certificates::add(suite);
+    connection_age::add(suite);
     start_and_stop::add(suite);
     one_plan::add(suite);
     profile_objects::add(suite);

@@ -192,6 +192,17 @@ fn objects_off() -> Outcome {
         let answer = send(&server, "/validate-object", &review("o", kind, "CREATE", &policy("vfio-pci", 8)))?;
         assert_eq!(answer["response"]["allowed"], true, "{setting}");
         assert_eq!(answer["response"].get("warnings").is_some(), warned, "{setting}: {answer}");
+        // What is switched off looks at no object, and so finds none missing; who asks it must still be an API server.
+        let empty = review("o", kind, "CREATE", &Value::Null).to_string();
+        let answer = server.post("/validate-object", empty.as_bytes())?;
+        assert_eq!(answer.status, if warned { 400 } else { 200 }, "{setting}: {}", answer.body);
+        assert_eq!(server.post("/validate-object", b"{}")?.status, 400, "{setting}");
+        let count = |result: &str| {
+            server
+                .metric(&format!("fabric_admission_requests_total{{entry=\"objects\",result=\"{result}\"}}"))
+        };
+        let (out, bad) = (count("out_of_scope")?, count("bad_request")?);
+        assert_eq!((out, bad), if warned { (0.0, 2.0) } else { (2.0, 1.0) }, "{setting}");
     }
     Ok(())
 }

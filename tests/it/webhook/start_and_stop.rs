@@ -11,6 +11,8 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::a_port_in_use_is_named", port_in_use);
     suite.add("webhook::broken_profiles_keep_it_from_starting", broken_profiles);
     suite.add("webhook::lame_duck_then_end", lame_duck);
+    suite.add("webhook::idle_connections_are_served_while_it_drains", idle_while_draining);
+    suite.add("webhook::the_drain_ends_at_its_deadline", drain_deadline);
     suite.add("webhook::a_second_signal_ends_at_once", second_signal);
 }
 
@@ -107,6 +109,39 @@ fn lame_duck() -> Outcome {
     assert_eq!(server.wait(Duration::from_secs(20))?, 0);
     let ca = server.scratch.path().join("tls/ca.crt");
     assert!(Client::connect(server.webhook, &ca).is_err());
+    Ok(())
+}
+
+/// An API server may take an idle connection for a call at any time, and does not send a POST again.
+fn idle_while_draining() -> Outcome {
+    let mut server = Server::start(&[], &["--lame-duck", "0.2"])?;
+    let ca = server.scratch.path().join("tls/ca.crt");
+    let (mut used, mut unused) = (server.client()?, server.client()?);
+    assert!(!used.post("/mutate", b"{}")?.closes());
+    server.signal("-TERM")?;
+    let end = Instant::now() + Duration::from_secs(10);
+    while Client::connect(server.webhook, &ca).is_ok() {
+        assert!(Instant::now() < end, "connections are still taken");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_secs(2));
+    for (client, what) in [(&mut used, "one that was used"), (&mut unused, "one that was not")] {
+        let answer = client.post("/mutate", b"{}").map_err(|e| format!("{what}: {e}"))?;
+        assert!(answer.status == 400 && answer.closes(), "{what}: {answer:?}");
+    }
+    // Nothing is left to wait for.
+    assert_eq!(server.wait(Duration::from_secs(5))?, 0);
+    Ok(())
+}
+
+fn drain_deadline() -> Outcome {
+    let mut server = Server::start(&[], &["--lame-duck", "0", "--drain", "1"])?;
+    let (mut used, _unused) = (server.client()?, server.client()?);
+    used.post("/mutate", b"{}")?;
+    let told = Instant::now();
+    server.signal("-TERM")?;
+    assert_eq!(server.wait(Duration::from_secs(20))?, 0);
+    assert!((1..10).contains(&told.elapsed().as_secs()), "{:?}", told.elapsed());
     Ok(())
 }
 

@@ -1,0 +1,36 @@
+//! How old a connection gets. A Service balances connections, not requests: without an end to them, replicas that came
+//! later would get no calls from an API server that has connections enough.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::Duration;
+
+/// The age from which on the next answer of a connection closes it; zero asks for no such age. Connections that were
+/// opened together do not end together: it is up to a tenth earlier or later, as gRPC does it (grpc-go
+/// internal/transport/http2_server.go, `MaxConnectionAge`).
+pub(super) fn old(age: Duration) -> Duration {
+    // Keys are random for each.
+    spread(age, RandomState::new().build_hasher().finish())
+}
+
+fn spread(age: Duration, random: u64) -> Duration {
+    if age.is_zero() {
+        return Duration::MAX;
+    }
+    let thousandths = u32::try_from(random % 201).unwrap_or_default() + 900;
+    age.saturating_mul(thousandths) / 1000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_spread_by_a_tenth() {
+        let age = Duration::from_secs(600);
+        let ages: Vec<u64> = (0..2010).map(|random| spread(age, random).as_millis() as u64).collect();
+        assert_eq!((ages.iter().min(), ages.iter().max()), (Some(&540_000), Some(&660_000)));
+        assert_eq!(spread(Duration::ZERO, 7), Duration::MAX);
+        let drawn: std::collections::HashSet<Duration> = (0..50).map(|_| old(age)).collect();
+        assert!(drawn.len() > 10, "{} of 50 differ", drawn.len());
+    }
+}
