@@ -1,6 +1,6 @@
 //! Lays facts together: one object at a time, then the conclusions.
 
-use super::index::{ByNamespace, Index, Origin};
+use super::index::{ByNamespace, Index, NicSet, Origin};
 use super::network::Rendered;
 use super::resource::{ResourceFact, Server};
 use super::site::{Port, Site};
@@ -111,6 +111,7 @@ impl Index {
 
     /// Draws the conclusions, when everything is in.
     pub(crate) fn finish(&mut self) {
+        self.sort_by_nics();
         self.nodes_say();
         for network in self.networks.values().flat_map(HashMap::values) {
             let over = match (&network.fact.resource, &network.fact.class.interface) {
@@ -126,6 +127,25 @@ impl Index {
         // Maps have no order, and answers must.
         for networks in self.over.values_mut() {
             networks.sort_unstable_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
+        }
+    }
+
+    /// Puts nodes of the same NICs together.
+    fn sort_by_nics(&mut self) {
+        let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (node, state) in self.node_states.iter().filter(|(_, state)| !state.interfaces.is_empty()) {
+            let alike = places.entry(state.print).or_default();
+            let same = |at: &usize| {
+                self.nic_sets.get(*at).is_some_and(|set| set.state.interfaces == state.interfaces)
+            };
+            match alike.iter().copied().find(same).and_then(|at| self.nic_sets.get_mut(at)) {
+                Some(set) => set.nodes.push(node.as_str().into()),
+                None => {
+                    alike.push(self.nic_sets.len());
+                    let (state, nodes) = (Arc::clone(state), vec![node.as_str().into()]);
+                    self.nic_sets.push(NicSet { state, nodes });
+                }
+            }
         }
     }
 
