@@ -6,7 +6,7 @@ use super::resource::{ResourceFact, Server};
 use super::site::{Port, Site};
 use super::{
     AddressPool, DeviceClaim, DeviceClass, Kind, NodePolicy, NodeState, PoolConfig, Slice, Texts,
-    device_class,
+    TrainingRuntime, device_class,
 };
 use crate::multus::ResourceName;
 use std::collections::{BTreeMap, HashMap};
@@ -69,6 +69,15 @@ impl Index {
 
     pub(crate) fn add_texts(&mut self, namespace: &str, name: &str, texts: &Arc<Texts>) {
         put(&mut self.texts, namespace, name, Arc::clone(texts));
+    }
+
+    pub(crate) fn add_training_runtime(
+        &mut self,
+        namespace: &str,
+        name: &str,
+        runtime: &Arc<TrainingRuntime>,
+    ) {
+        put(&mut self.training_runtimes, namespace, name, Arc::clone(runtime));
     }
 
     pub(crate) fn add_device_class(&mut self, name: &str, class: &Arc<DeviceClass>) {

@@ -7,6 +7,7 @@ use super::resource::{ResourceFact, Server};
 use super::site::{Port, Site};
 use super::{
     AddressPool, DeviceClaim, DeviceClass, DevicePool, Kind, NodePolicy, NodeState, PoolConfig, Texts,
+    TrainingRuntime,
 };
 use crate::multus::{LinkLayer, NetworkFact, ResourceName, Sharing};
 use std::collections::{BTreeMap, HashMap};
@@ -97,6 +98,8 @@ pub struct Index {
     pub(super) classes_behind: HashMap<String, String>,
     /// ConfigMaps that bring variables.
     pub(super) texts: ByNamespace<Texts>,
+    /// By namespace, which is empty for ClusterTrainingRuntimes.
+    pub(super) training_runtimes: ByNamespace<TrainingRuntime>,
     pub(super) claims: ByNamespace<DeviceClaim>,
     pub(super) claim_templates: ByNamespace<DeviceClaim>,
     /// By driver, then by pool, with the generation.
@@ -119,6 +122,12 @@ impl Index {
     #[must_use]
     pub fn nic_sets(&self) -> &[NicSet] {
         &self.nic_sets
+    }
+
+    /// A TrainingRuntime of a namespace; without one, a ClusterTrainingRuntime.
+    #[must_use]
+    pub fn training_runtime(&self, namespace: Option<&str>, name: &str) -> Option<&TrainingRuntime> {
+        get(&self.training_runtimes, namespace.unwrap_or_default(), name)
     }
 
     /// Namespaces that have a network of a name, in order. For people, not for decisions on the fast path.

@@ -23,6 +23,7 @@ pub mod resource;
 mod site;
 pub mod slice;
 pub mod subnet;
+mod training_runtime;
 
 pub use address_pool::AddressPool;
 pub use config_map::Texts;
@@ -37,6 +38,7 @@ pub use pool_config::PoolConfig;
 pub use resource::{ResourceFact, Server};
 pub use site::{Port, Site};
 pub use slice::{DevicePool, Slice};
+pub use training_runtime::TrainingRuntime;
 
 use crate::fabric::Profile;
 use crate::fabric::nodes::NodeObject;
@@ -62,6 +64,7 @@ pub(crate) enum Fact {
     DeviceClaim(Arc<DeviceClaim>),
     Slice(Arc<Slice>),
     AddressPool(Arc<AddressPool>),
+    TrainingRuntime(Arc<TrainingRuntime>),
 }
 
 /// An object by name, and its fact.
@@ -137,6 +140,10 @@ pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Op
         Kind::ResourceSlice => {
             let (meta, fact) = slice::read(json)?;
             (meta, fact.map(|f| Fact::Slice(Arc::new(f))))
+        }
+        Kind::TrainingRuntime | Kind::ClusterTrainingRuntime => {
+            let (meta, fact) = training_runtime::read(json)?;
+            (meta, fact.map(|f| Fact::TrainingRuntime(Arc::new(f))))
         }
         Kind::Node => {
             decode::<NodeObject<'_>>(json)?;
