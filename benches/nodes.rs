@@ -5,6 +5,7 @@
 //! cargo bench --bench nodes -- --count NODES PROFILES NETWORKS   so many decisions and resolutions, to count
 //!                                                                instructions of; docs/testing.md
 //! cargo bench --bench nodes -- --build NODES                     time and memory of an index
+//! cargo bench --bench nodes -- --policies NODES                  time of a SriovNetworkNodePolicy beside so many states
 //! ```
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout)]
 
@@ -14,8 +15,9 @@ use criterion::{BenchmarkId, Criterion};
 use fabric_admission::fabric::nodes::{NodeIndex, NodeObject};
 use fabric_admission::fabric::{Question, Resolution, resolve};
 use fabric_admission::pod::PodView;
-use fabric_admission::review::decode;
-use fabric_admission::snapshot::{Layer, Snapshot};
+use fabric_admission::review::{decide_object, decode};
+use fabric_admission::rules::{Event, ObjectContext};
+use fabric_admission::snapshot::{Layer, Mode, Snapshot};
 use scene::{decide, pod, review};
 use serde_json::{Value, json};
 use std::hint::black_box;
@@ -42,6 +44,7 @@ fn main() {
     match (args.first().map(String::as_str), &numbers[..]) {
         (Some("--count"), [nodes, profiles, networks]) => count(*nodes, *profiles, *networks),
         (Some("--build"), [nodes]) => build(*nodes),
+        (Some("--policies"), [nodes]) => policies(*nodes),
         _ => {
             let mut criterion = Criterion::default().configure_from_args();
             slope(&mut criterion);
@@ -142,6 +145,48 @@ fn build(nodes: usize) {
         resident().0.saturating_sub(before.0) / 1024,
         resident().1.saturating_sub(before.0) / 1024,
     );
+}
+
+/// One policy at a time beside the NICs of all nodes: one that fits, one of the last pool, one that no NIC answers to, and
+/// one for a pool without states.
+fn policies(nodes: usize) {
+    let mut builder = scene::builder();
+    let (group, state) = ("sriovnetwork.openshift.io", "SriovNetworkNodeState");
+    for i in 0..nodes {
+        builder.add(Layer::Live, "", "Node", &node(i, ""), "").unwrap();
+        let nics: Vec<Value> = (0..8)
+            .map(|n| {
+                json!({"name": format!("ens{n}f0np0"), "pciAddress": format!("0000:{n}a:00.0"), "vendor": "15b3",
+                    "deviceID": "1021", "linkType": "ETH", "mtu": 9000, "numVfs": 8, "totalvfs": 16})
+            })
+            .collect();
+        let name = format!("gpu-{i:06}.cluster.example.com");
+        let object =
+            json!({"metadata": {"name": name, "namespace": "sriov"}, "status": {"interfaces": nics}});
+        // The last pool has none.
+        if i / 64 % 8 != 7 || i < 7 {
+            builder.add(Layer::Live, group, state, &object.to_string(), "").unwrap();
+        }
+    }
+    let start = Instant::now();
+    let snapshot = builder.build();
+    println!("{nodes} nodes: a view in {:.1?}", start.elapsed());
+    for (what, pool, nic) in [
+        ("fits", "pool-0", "ens1f0np0"),
+        ("is for a late pool", "pool-6", "ens1f0np0"),
+        ("no NIC answers to", "pool-0", "ens9f0np0"),
+        ("is for nodes without states", "pool-7", "ens1f0np0"),
+    ] {
+        let policy = json!({"metadata": {"name": "p", "namespace": "sriov"}, "spec": {"resourceName": "r", "numVfs": 8,
+            "isRdma": true, "priority": 90, "mtu": 1500, "nicSelector": {"vendor": "15b3", "pfNames": [nic]},
+            "nodeSelector": {"example.com/pool": pool}}})
+        .to_string();
+        let start = Instant::now();
+        let context = ObjectContext::new((group, "SriovNetworkNodePolicy"), &policy, Event::Given, &snapshot);
+        let findings = decide_object(&context, Mode::Enforce).findings;
+        let rules: Vec<_> = findings.iter().map(|f| f.rule).collect();
+        println!("a policy that {what}: {:.2?} {rules:?}", start.elapsed());
+    }
 }
 
 /// Resident memory now, and the most of it so far (KiB).

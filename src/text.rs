@@ -68,11 +68,20 @@ pub(crate) const MAX_TREE: usize = 256 * 1024;
 /// # Errors
 /// What `serde_json` says of a text that is no JSON; and of one that is longer than [`MAX_TREE`].
 pub(crate) fn tree(text: &str) -> serde_json::Result<serde_json::Value> {
+    check_size(text)?;
+    serde_json::from_str(text)
+}
+
+/// Refuses a text that would take too much memory as a generic document.
+///
+/// # Errors
+/// For a text that is longer than [`MAX_TREE`].
+pub(crate) fn check_size(text: &str) -> serde_json::Result<()> {
     if text.len() > MAX_TREE {
         let message = format!("{} bytes; at most {MAX_TREE} are read", text.len());
         return Err(serde::de::Error::custom(message));
     }
-    serde_json::from_str(text)
+    Ok(())
 }
 
 #[cfg(test)]

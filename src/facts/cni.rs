@@ -1,7 +1,7 @@
 //! A CNI configuration, single or list: the keys that decide what a network is.
 
+use super::go_json;
 use super::ipam::Ipam;
-use crate::text::tree;
 use serde_json::{Map, Value};
 
 /// A configuration that the node's CNI plugins can be called with.
@@ -18,6 +18,10 @@ pub struct Plugin {
     pub cni_type: String,
     /// Interface of the host it works on: `master`, for host-device `device`.
     pub interface: Option<String>,
+    /// Whether it names the device that every attachment takes: then a pod needs no unit of a resource for it. Multus puts
+    /// the device of an allocated unit in its place (k8snetworkplumbingwg/multus-cni pkg/types/conf.go,
+    /// `delegateAddDeviceID`), and leaves it where there is none.
+    pub names_device: bool,
     /// `rdmaIsolation` of ib-sriov: the RDMA device moves into the pod's namespace too.
     pub rdma_isolation: bool,
     /// Where addresses come from; `None` where it gives none.
@@ -84,7 +88,7 @@ impl CniConfig {
     /// # Errors
     /// [`ConfigError`] when every attachment would fail over it.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        let value: Value = tree(text).map_err(|error| ConfigError::NotJson(error.to_string()))?;
+        let value: Value = go_json::cni(text).map_err(|error| ConfigError::NotJson(error.to_string()))?;
         let Value::Object(object) = value else { return Err(ConfigError::NotObject) };
         if let Some(plugin) = plugin(&object)? {
             return Ok(Self { plugins: vec![plugin] });
@@ -118,7 +122,13 @@ fn plugin(object: &Map<String, Value>) -> Result<Option<Plugin>, ConfigError> {
     let answers = |(key, _): (&String, &Value)| {
         ["arp_ignore", "arp_announce", "arp_filter"].iter().any(|end| key.ends_with(end))
     };
+    // containernetworking/plugins plugins/main/host-device.
+    let own: &[&str] = match cni_type.as_str() {
+        "host-device" => &["deviceID", "device", "hwaddr", "kernelpath", "pciBusID"],
+        _ => &["deviceID"],
+    };
     Ok(Some(Plugin {
+        names_device: own.iter().any(|key| text(key).is_some()),
         ipam: member("ipam").and_then(Ipam::read),
         capabilities: member("capabilities").map(Capabilities::read).unwrap_or_default(),
         keeps_apart: cni_type == "sbr" || cni_type == "tuning" && sysctls().any(answers),
@@ -142,6 +152,27 @@ mod tests {
         assert_eq!(types(r#"{"plugins":[{"type":"sriov"},{"type":"rdma"}]}"#), ["sriov", "rdma"]);
         assert_eq!(types(r#"{"type":"macvlan","plugins":[{"type":"sriov"}]}"#), ["macvlan"]);
         assert_eq!(types(r#"{"type":null,"plugins":[{"type":"a"}],"x":{"deep":[1]}}"#), ["a"]);
+    }
+
+    #[test]
+    fn keys_of_plugins_may_have_any_case_and_the_one_of_a_list_may_not() {
+        assert_eq!(types(r#"{"Type":"sriov"}"#), ["sriov"]);
+        assert_eq!(types(r#"{"plugins":[{"TYPE":"sriov","rdmaisolation":true}]}"#), ["sriov"]);
+        assert_eq!(CniConfig::parse(r#"{"Plugins":[{"type":"a"}]}"#), Err(ConfigError::NoPlugin));
+        let of = |text: &str| CniConfig::parse(text).unwrap().plugins.remove(0);
+        let plugin =
+            of(r#"{"type":"macvlan","Master":"ens1","IPAM":{"Type":"dhcp"},"capabilities":{"IPs":true}}"#);
+        assert_eq!(plugin.interface.as_deref(), Some("ens1"));
+        assert!(plugin.ipam.is_some() && !plugin.capabilities.ips);
+    }
+
+    #[test]
+    fn devices_of_their_own() {
+        let of = |text: &str| CniConfig::parse(text).unwrap().plugins.remove(0).names_device;
+        assert!(of(r#"{"type":"sriov","deviceid":"0000:3b:00.2"}"#));
+        assert!(of(r#"{"type":"host-device","device":"ens1f0"}"#));
+        assert!(!of(r#"{"type":"sriov","deviceID":"","device":"ens1f0"}"#));
+        assert!(!of(r#"{"type":"host-device"}"#));
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! Configurations of the device plugins: JSON text inside of other objects.
 
+use super::go_json;
 use super::object::{number, text};
 use super::resource::{ResourceFact, Server};
 use crate::multus::{LinkLayer, ResourceName};
 use crate::pod::decode::{Objects, mapping};
 use crate::review::decode::object as decode;
-use crate::text::tree;
 use serde::Deserialize;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// Prefix of the SR-IOV network device plugin started by itself (k8snetworkplumbingwg/sriov-network-device-plugin
 /// cmd/sriovdp/main.go, `-resource-prefix`).
@@ -31,9 +32,10 @@ fn fault(error: &crate::review::decode::DecodeError) -> ConfigFault {
     })
 }
 
-fn checked(config: &str) -> Result<&str, ConfigFault> {
-    match tree(config) {
-        Ok(Value::Object(_)) => Ok(config),
+fn checked(config: &str) -> Result<Cow<'_, str>, ConfigFault> {
+    match go_json::read(config, go_json::DEVICE_PLUGIN) {
+        Ok((Value::Object(_), false)) => Ok(config.into()),
+        Ok((object @ Value::Object(_), true)) => Ok(object.to_string().into()),
         Ok(_) => Err(ConfigFault("it is no JSON object".to_owned())),
         Err(error) => Err(ConfigFault(format!("it is no JSON: {error}"))),
     }
@@ -76,7 +78,7 @@ struct Selector {
 /// # Errors
 /// [`ConfigFault`] when the plugin would not start.
 pub fn sriov(config: &str, default_prefix: &str) -> Result<Vec<ResourceFact>, ConfigFault> {
-    let config: SriovConfig = decode(checked(config)?).map_err(|e| fault(&e))?;
+    let config: SriovConfig = decode(&checked(config)?).map_err(|e| fault(&e))?;
     let Some(list) = config.resource_list else {
         return Err(ConfigFault("it has no `resourceList`".to_owned()));
     };
@@ -146,7 +148,7 @@ struct SharedEntry {
 /// # Errors
 /// [`ConfigFault`] when the plugin would not start.
 pub fn shared(config: &str) -> Result<Vec<ResourceFact>, ConfigFault> {
-    let config: SharedConfig = decode(checked(config)?).map_err(|e| fault(&e))?;
+    let config: SharedConfig = decode(&checked(config)?).map_err(|e| fault(&e))?;
     let list = config.config_list.map(|l| l.0).unwrap_or_default();
     if list.is_empty() {
         return Err(ConfigFault("it has no `configList`, or an empty one".to_owned()));
@@ -203,6 +205,18 @@ mod tests {
         assert_eq!(pools[0].interfaces, ["ib0"]);
         assert_eq!((pools[1].link, pools[1].rdma), (None, None));
         assert_eq!((pools[2].rdma, pools[2].shared), (Some(false), Some(false)));
+    }
+
+    /// `IsRdma` has no tag in the plugin's own type.
+    #[test]
+    fn keys_may_have_any_case() {
+        let text =
+            r#"{"ResourceList":[{"resourcename":"a","Selectors":[{"IsRdma":true,"PFNames":["ib0"]}]}]}"#;
+        let pool = sriov(text, SRIOV_PREFIX).unwrap().remove(0);
+        assert_eq!((pool.name.to_string().as_str(), pool.rdma), ("intel.com/a", Some(true)));
+        assert_eq!(pool.interfaces, ["ib0"]);
+        let text = r#"{"configlist":[{"resourceName":"a","RdmaHcaMax":63,"devices":["e"]}]}"#;
+        assert_eq!(shared(text).unwrap().remove(0).per_nic, Some(63));
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Lays facts together: one object at a time, then the conclusions.
 
-use super::index::{ByNamespace, Index, Origin};
+use super::index::{ByNamespace, Index, NicSet, Origin};
 use super::network::Rendered;
 use super::resource::{ResourceFact, Server};
 use super::site::{Port, Site};
 use super::{
     AddressPool, DeviceClaim, DeviceClass, Kind, NodePolicy, NodeState, PoolConfig, Slice, Texts,
-    device_class,
+    TrainingRuntime, device_class,
 };
 use crate::multus::ResourceName;
 use std::collections::{BTreeMap, HashMap};
@@ -71,6 +71,15 @@ impl Index {
         put(&mut self.texts, namespace, name, Arc::clone(texts));
     }
 
+    pub(crate) fn add_training_runtime(
+        &mut self,
+        namespace: &str,
+        name: &str,
+        runtime: &Arc<TrainingRuntime>,
+    ) {
+        put(&mut self.training_runtimes, namespace, name, Arc::clone(runtime));
+    }
+
     pub(crate) fn add_device_class(&mut self, name: &str, class: &Arc<DeviceClass>) {
         let implicit = format!("{}/{name}", device_class::IMPLICIT_DOMAIN);
         for resource in class.extended_resource.iter().chain([&implicit]) {
@@ -111,6 +120,7 @@ impl Index {
 
     /// Draws the conclusions, when everything is in.
     pub(crate) fn finish(&mut self) {
+        self.sort_by_nics();
         self.nodes_say();
         for network in self.networks.values().flat_map(HashMap::values) {
             let over = match (&network.fact.resource, &network.fact.class.interface) {
@@ -126,6 +136,25 @@ impl Index {
         // Maps have no order, and answers must.
         for networks in self.over.values_mut() {
             networks.sort_unstable_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
+        }
+    }
+
+    /// Puts nodes of the same NICs together.
+    fn sort_by_nics(&mut self) {
+        let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (node, state) in self.node_states.iter().filter(|(_, state)| !state.interfaces.is_empty()) {
+            let alike = places.entry(state.print).or_default();
+            let same = |at: &usize| {
+                self.nic_sets.get(*at).is_some_and(|set| set.state.interfaces == state.interfaces)
+            };
+            match alike.iter().copied().find(same).and_then(|at| self.nic_sets.get_mut(at)) {
+                Some(set) => set.nodes.push(node.as_str().into()),
+                None => {
+                    alike.push(self.nic_sets.len());
+                    let (state, nodes) = (Arc::clone(state), vec![node.as_str().into()]);
+                    self.nic_sets.push(NicSet { state, nodes });
+                }
+            }
         }
     }
 

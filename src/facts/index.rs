@@ -2,10 +2,12 @@
 
 use super::ipam::PoolRef;
 use super::network::Rendered;
+use super::node_state::Interface;
 use super::resource::{ResourceFact, Server};
 use super::site::{Port, Site};
 use super::{
     AddressPool, DeviceClaim, DeviceClass, DevicePool, Kind, NodePolicy, NodeState, PoolConfig, Texts,
+    TrainingRuntime,
 };
 use crate::multus::{LinkLayer, NetworkFact, ResourceName, Sharing};
 use std::collections::{BTreeMap, HashMap};
@@ -45,6 +47,27 @@ pub struct Origin {
     pub name: String,
 }
 
+/// Nodes that have the same NICs, at the same addresses: a cluster has as many sets as kinds of nodes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NicSet {
+    /// State of the first node.
+    pub(super) state: Arc<NodeState>,
+    /// Nodes by name, in order.
+    pub(super) nodes: Vec<Box<str>>,
+}
+
+impl NicSet {
+    /// The NICs.
+    #[must_use]
+    pub fn interfaces(&self) -> &[Interface] {
+        &self.state.interfaces
+    }
+    /// Nodes that have them, in order.
+    pub fn nodes(&self) -> impl Iterator<Item = &str> {
+        self.nodes.iter().map(|node| &**node)
+    }
+}
+
 /// Facts by what they are asked by.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Index {
@@ -63,6 +86,8 @@ pub struct Index {
     pub(super) over: BTreeMap<String, Vec<Arc<Rendered>>>,
     pub(super) node_policies: BTreeMap<(String, String), Arc<NodePolicy>>,
     pub(super) node_states: BTreeMap<String, Arc<NodeState>>,
+    /// The same by their NICs, in the order of the first node of each.
+    pub(super) nic_sets: Vec<NicSet>,
     /// Pools of addresses by kind (CIDRPool or not) and name; `None` where several of one name differ.
     pub(super) address_pools: HashMap<bool, HashMap<String, Option<Arc<AddressPool>>>>,
     pub(super) pool_configs: BTreeMap<(String, String), Arc<PoolConfig>>,
@@ -73,6 +98,8 @@ pub struct Index {
     pub(super) classes_behind: HashMap<String, String>,
     /// ConfigMaps that bring variables.
     pub(super) texts: ByNamespace<Texts>,
+    /// By namespace, which is empty for ClusterTrainingRuntimes.
+    pub(super) training_runtimes: ByNamespace<TrainingRuntime>,
     pub(super) claims: ByNamespace<DeviceClaim>,
     pub(super) claim_templates: ByNamespace<DeviceClaim>,
     /// By driver, then by pool, with the generation.
@@ -89,6 +116,18 @@ impl Index {
     #[must_use]
     pub fn network(&self, namespace: &str, name: &str) -> Option<&NetworkFact> {
         get(&self.networks, namespace, name).map(|n| &n.fact)
+    }
+
+    /// Nodes by the NICs that SriovNetworkNodeStates tell of.
+    #[must_use]
+    pub fn nic_sets(&self) -> &[NicSet] {
+        &self.nic_sets
+    }
+
+    /// A TrainingRuntime of a namespace; without one, a ClusterTrainingRuntime.
+    #[must_use]
+    pub fn training_runtime(&self, namespace: Option<&str>, name: &str) -> Option<&TrainingRuntime> {
+        get(&self.training_runtimes, namespace.unwrap_or_default(), name)
     }
 
     /// Namespaces that have a network of a name, in order. For people, not for decisions on the fast path.

@@ -48,15 +48,20 @@ pub enum Kind {
     ResourceClaimTemplate,
     /// ResourceSlice of DRA.
     ResourceSlice,
+    /// TrainingRuntime of Kubeflow Trainer.
+    TrainingRuntime,
+    /// ClusterTrainingRuntime of Kubeflow Trainer.
+    ClusterTrainingRuntime,
 }
 
 const SRIOV: &str = "sriovnetwork.openshift.io";
 const NVIDIA: &str = "mellanox.com";
 const NV_IPAM: &str = "nv-ipam.nvidia.com";
 const DRA: &str = "resource.k8s.io";
+const TRAINER: &str = "trainer.kubeflow.org";
 
 /// Group and kind of every kind of fact that is read by its type alone: all but FabricProfile, whose faults are
-/// found with the other profiles.
+/// found with the other profiles, and the training runtimes, which are judged as workloads.
 pub static READABLE: &[(&str, &str)] = &[
     ("", "Namespace"),
     ("", "Node"),
@@ -109,6 +114,8 @@ impl Kind {
             (DRA, "ResourceClaim") => Self::ResourceClaim,
             (DRA, "ResourceClaimTemplate") => Self::ResourceClaimTemplate,
             (DRA, "ResourceSlice") => Self::ResourceSlice,
+            (TRAINER, "TrainingRuntime") => Self::TrainingRuntime,
+            (TRAINER, "ClusterTrainingRuntime") => Self::ClusterTrainingRuntime,
             _ => return None,
         })
     }
@@ -118,6 +125,8 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::FabricProfile => "FabricProfile",
+            Self::TrainingRuntime => "TrainingRuntime",
+            Self::ClusterTrainingRuntime => "ClusterTrainingRuntime",
             other => {
                 let mut all = READABLE.iter().filter(|(group, kind)| Self::of(group, kind) == Some(other));
                 all.next().map_or("", |(_, kind)| kind)
@@ -138,7 +147,8 @@ impl Kind {
             | Self::NicClusterPolicy
             | Self::NicNodePolicy
             | Self::DeviceClass
-            | Self::ResourceSlice => false,
+            | Self::ResourceSlice
+            | Self::ClusterTrainingRuntime => false,
             Self::OvsNetwork
             | Self::SriovIbNetwork
             | Self::SriovNetwork
@@ -150,7 +160,8 @@ impl Kind {
             | Self::PoolConfig
             | Self::ConfigMap
             | Self::ResourceClaim
-            | Self::ResourceClaimTemplate => true,
+            | Self::ResourceClaimTemplate
+            | Self::TrainingRuntime => true,
         }
     }
 

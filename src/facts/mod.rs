@@ -8,6 +8,7 @@ pub mod device_claim;
 pub mod device_class;
 pub mod device_plugin;
 mod gather;
+pub(crate) mod go_json;
 pub mod index;
 pub mod ipam;
 pub mod kind;
@@ -22,12 +23,13 @@ pub mod resource;
 mod site;
 pub mod slice;
 pub mod subnet;
+mod training_runtime;
 
 pub use address_pool::AddressPool;
 pub use config_map::Texts;
 pub use device_claim::{Ask, DeviceClaim, DeviceRequest};
 pub use device_class::DeviceClass;
-pub use index::{Index, NetworkClass};
+pub use index::{Index, NetworkClass, NicSet};
 pub use kind::Kind;
 pub use nic_cluster_policy::{ConfigText, config_texts};
 pub use node_policy::NodePolicy;
@@ -36,6 +38,7 @@ pub use pool_config::PoolConfig;
 pub use resource::{ResourceFact, Server};
 pub use site::{Port, Site};
 pub use slice::{DevicePool, Slice};
+pub use training_runtime::TrainingRuntime;
 
 use crate::fabric::Profile;
 use crate::fabric::nodes::NodeObject;
@@ -61,6 +64,7 @@ pub(crate) enum Fact {
     DeviceClaim(Arc<DeviceClaim>),
     Slice(Arc<Slice>),
     AddressPool(Arc<AddressPool>),
+    TrainingRuntime(Arc<TrainingRuntime>),
 }
 
 /// An object by name, and its fact.
@@ -136,6 +140,10 @@ pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Op
         Kind::ResourceSlice => {
             let (meta, fact) = slice::read(json)?;
             (meta, fact.map(|f| Fact::Slice(Arc::new(f))))
+        }
+        Kind::TrainingRuntime | Kind::ClusterTrainingRuntime => {
+            let (meta, fact) = training_runtime::read(json)?;
+            (meta, fact.map(|f| Fact::TrainingRuntime(Arc::new(f))))
         }
         Kind::Node => {
             decode::<NodeObject<'_>>(json)?;

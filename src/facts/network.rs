@@ -6,6 +6,7 @@
 
 use super::Kind;
 use super::cni::{Capabilities, CniConfig, Plugin};
+use super::go_json;
 use super::ipam::Ipam;
 use crate::multus::{
     Addressing, Class, NODE_SELECTOR_ANNOTATION, NetworkFact, RESOURCE_ANNOTATION, ResourceName, classify,
@@ -119,7 +120,9 @@ pub fn render(kind: Kind, object: &NetworkObject, default_namespace: &str) -> Op
         _ => return None,
     };
     let class: Class = config.as_ref().map(classify).unwrap_or_default();
-    let takes_device = class.takes_device();
+    // With a device of its own an attachment works without a unit, and with one.
+    let own_device = config.as_ref().is_some_and(|c| c.plugins.iter().any(|p| p.names_device));
+    let takes_device = class.takes_device().filter(|takes| !(*takes && own_device));
     let addressing = config.map(addressing).unwrap_or_default();
     let fact = NetworkFact { resource, takes_device, node_selector, origin: kind.name(), class, addressing };
     Some(Rendered { namespace: namespace.to_owned(), name, fact })
@@ -128,10 +131,15 @@ pub fn render(kind: Kind, object: &NetworkObject, default_namespace: &str) -> Op
 /// What an operator writes: its own plugin first, then `metaPlugins`, which is the text of one JSON object or of
 /// several with commas between them.
 fn made(cni_type: &str, spec: &NetworkSpec) -> CniConfig {
-    let object = |text: &Option<String>| serde_json::from_str::<Map<String, Value>>(text.as_deref()?).ok();
+    let object = |text: &Option<String>| match go_json::cni(text.as_deref()?) {
+        Ok(Value::Object(object)) => Some(object),
+        _ => None,
+    };
+    // Capabilities are a map of libcni's.
+    let map = |text: &Option<String>| serde_json::from_str::<Map<String, Value>>(text.as_deref()?).ok();
     // Only the kinds of the SR-IOV operator have the field.
     let capable = matches!(cni_type, "sriov" | "ib-sriov" | "ovs");
-    let capabilities = object(&spec.capabilities).filter(|_| capable);
+    let capabilities = map(&spec.capabilities).filter(|_| capable);
     let own = Plugin {
         cni_type: cni_type.to_owned(),
         interface: spec.master.clone().filter(|m| !m.is_empty()),
@@ -215,6 +223,17 @@ mod tests {
         let fact = rendered(Kind::HostDeviceNetwork, with).unwrap().fact;
         assert_eq!(fact.resource, Some(ResourceName::Full("nvidia.com/hostdev".into())));
         assert!(rendered(Kind::HostDeviceNetwork, r#"{"metadata":{"name":"a"},"spec":{}}"#).is_none());
+    }
+
+    #[test]
+    fn a_device_of_its_own_may_stand_for_a_unit() {
+        let takes = |config: &str| {
+            let json = serde_json::json!({"metadata": {"name": "a"}, "spec": {"config": config}}).to_string();
+            rendered(Kind::NetworkAttachmentDefinition, &json).unwrap().fact.takes_device
+        };
+        assert_eq!(takes(r#"{"type":"sriov"}"#), Some(true));
+        assert_eq!(takes(r#"{"type":"sriov","deviceID":"0000:3b:00.2"}"#), None);
+        assert_eq!(takes(r#"{"type":"macvlan","deviceID":"0000:3b:00.2"}"#), Some(false));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::multus::LinkLayer;
 use crate::pod::decode::{Objects, mapping};
 use crate::review::decode::{DecodeError, object as decode};
 use serde::Deserialize;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// What the SR-IOV operator says of one node; the object's name is the node's
 /// (k8snetworkplumbingwg/sriov-network-operator api/v1/sriovnetworknodestate_types.go).
@@ -14,6 +15,8 @@ pub struct NodeState {
     pub namespace: Option<String>,
     /// Physical functions: those of the status, else those that the operator is told of.
     pub interfaces: Vec<Interface>,
+    /// Hash of them, by which nodes of the same NICs are found.
+    pub print: u64,
     /// Groups of virtual functions.
     pub groups: Vec<VfGroup>,
     /// Whether RDMA devices have a network namespace of their own (`status.system.rdmaMode` is `exclusive`); `None`
@@ -24,7 +27,7 @@ pub struct NodeState {
 }
 
 /// A physical function.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Interface {
     /// Name on the node.
     pub name: String,
@@ -146,9 +149,13 @@ pub(super) fn read(json: &str) -> Result<(Meta, NodeState), DecodeError> {
     let nics = if found.is_empty() { wanted } else { found };
     let mode = status.system.and_then(|s| s.rdma_mode);
     let meta = object.metadata.unwrap_or_default();
+    let interfaces: Vec<Interface> = nics.into_iter().filter_map(interface).collect();
+    let mut hasher = DefaultHasher::new();
+    interfaces.hash(&mut hasher);
     let state = NodeState {
         namespace: text(meta.namespace.clone()),
-        interfaces: nics.into_iter().filter_map(interface).collect(),
+        interfaces,
+        print: hasher.finish(),
         groups,
         rdma_exclusive: match mode.as_deref() {
             Some("exclusive") => Some(true),

@@ -3,10 +3,13 @@
 
 pub mod decode;
 pub mod envelope;
+mod launcher;
 mod part;
+mod patched;
 mod pod;
 mod ratchet;
 pub mod response;
+mod train_job;
 mod warnings;
 pub mod webhook;
 mod workload;

@@ -1,8 +1,9 @@
-//! Workloads that hold a part of a pod and no template: a TrainJob, whose runtime has the rest, and the bare pod specs
+//! Workloads that hold a part of a pod and no template: a TrainJob, whose runtime has the rest (where that is at hand,
+//! both are judged together), and the bare pod specs
 //! of an LLMInferenceService, which its controller lays over others. What they say is judged; what they do not say is
 //! not, since the other part may say it.
 
-use super::{Annotated, PodRequest, WorkloadRequest, decide_pod};
+use super::{Annotated, PodRequest, WorkloadRequest, decide_pod, train_job};
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::pod::decode::mapping;
 use crate::pod::template;
@@ -14,7 +15,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 /// Most findings of one object: it has a part or two.
-const MAX_FINDINGS: usize = 500;
+pub(super) const MAX_FINDINGS: usize = 500;
 
 /// A pod as far as a workload says it, and where its parts stand in the workload.
 struct Part {
@@ -33,6 +34,11 @@ pub(super) fn has_parts(group: &str, kind: &str) -> bool {
 
 /// What is found in the parts of such an object, and whether any of them is in scope.
 pub(super) fn findings(request: WorkloadRequest<'_>, snapshot: &Snapshot) -> (bool, Vec<Finding>) {
+    if request.kind == "TrainJob"
+        && let Some(joined) = train_job::findings(request, snapshot)
+    {
+        return joined;
+    }
     let parts = match request.kind {
         "TrainJob" => train_job(request.json).into_iter().collect(),
         _ => bare_specs(request.json),

@@ -2,7 +2,7 @@
 
 use super::decode::{self, DecodeError};
 use super::pod::Examined;
-use super::{Annotated, Decision, PodRequest, Stage, judge, part};
+use super::{Annotated, Decision, PodRequest, Stage, judge, launcher, part};
 use crate::fabric::{Ignorable, Profile};
 use crate::pod::decode::mapping;
 use crate::pod::gang::Gang;
@@ -141,6 +141,7 @@ fn own<'p>(
     let mut suppressed = Vec::new();
     if in_scope {
         findings.extend(together(request, templates, gangs, pods, examined, snapshot));
+        findings.extend(launcher::findings(request, templates, pods, examined, snapshot));
         // An error of several templates is let go where the profile of each does.
         let limits = examined.iter().flatten().map(|e| e.limit(snapshot));
         let limit = limits.min_by_key(|l| l.ignorable == Ignorable::Errors);

@@ -4,8 +4,8 @@
 //! inside of the text, and by the mistake that people make rather than by the parser's words.
 
 use super::finding::Spot;
+use crate::facts::go_json;
 use crate::text::printable;
-use crate::text::tree;
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -37,26 +37,18 @@ pub struct Entry {
     pub object: Map<String, Value>,
 }
 
-/// Reads a text as one JSON value.
+/// Reads a text as one JSON object, whose keys stand for some fields in any case (see [`go_json`]).
 ///
 /// # Errors
 /// [`Fault`] where it is none.
-pub fn value(text: &str) -> Result<Value, Fault> {
-    tree(text).map_err(|error| fault(text, 0, &error))
-}
-
-/// Reads a text as one JSON object.
-///
-/// # Errors
-/// [`Fault`] where it is none.
-pub fn object(text: &str) -> Result<Map<String, Value>, Fault> {
-    match value(text)? {
-        Value::Object(object) => Ok(object),
-        other => Err(at(text, start(text), format!("{} where an object is expected", kind(&other)))),
+pub fn object(text: &str, fields: &[&'static str]) -> Result<Map<String, Value>, Fault> {
+    match go_json::read(text, fields).map_err(|error| fault(text, 0, &error))? {
+        (Value::Object(object), _) => Ok(object),
+        (other, _) => Err(at(text, start(text), format!("{} where an object is expected", kind(&other)))),
     }
 }
 
-/// Reads a text as JSON objects with commas between them, which is how operators paste it into a list. Each comes with
+/// Reads a text as JSON objects of CNI with commas between them, which is how operators paste it into a list. Each comes with
 /// the place where it starts.
 ///
 /// # Errors
@@ -68,7 +60,14 @@ pub fn sequence(text: &str) -> Result<Vec<Entry>, Fault> {
         let rest = text.get(from..).unwrap_or_default();
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         match values.next() {
-            Some(Ok(Value::Object(object))) => objects.push(Entry { spot: spot(text, from), object }),
+            Some(Ok(Value::Object(object))) => {
+                let own = text.get(from..from + values.byte_offset()).unwrap_or_default();
+                let object = match go_json::cni(own) {
+                    Ok(Value::Object(object)) => object,
+                    _ => object,
+                };
+                objects.push(Entry { spot: spot(text, from), object });
+            }
             Some(Ok(Value::Array(_))) => {
                 let what = "brackets around the objects, which stand in a list already";
                 return Err(at(text, from, what.to_owned()));
@@ -193,7 +192,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> (u32, u32, String) {
-        let fault = object(text).unwrap_err();
+        let fault = object(text, &[]).unwrap_err();
         (fault.spot.line, fault.spot.column, fault.what)
     }
 
@@ -223,12 +222,12 @@ mod tests {
             let (l, c, w) = of(text);
             assert!((l, c) == (line, column) && w.starts_with(what), "{text:?}: {l}:{c} {w}");
         }
-        assert!(object("{\"a\": {\"b\": [1, null]}}").is_ok());
+        assert!(object("{\"a\": {\"b\": [1, null]}}", &[]).is_ok());
     }
 
     #[test]
     fn what_stands_around_is_shown() {
-        let fault = object("{\"type\": \"whereabouts\", \"range\": \"10.0.0.0/24\",}").unwrap_err();
+        let fault = object("{\"type\": \"whereabouts\", \"range\": \"10.0.0.0/24\",}", &[]).unwrap_err();
         assert_eq!(
             fault.to_string(),
             "line 1, column 47: a comma before the closing bracket, near `\"10.0.0.0/24\",}`"

@@ -1,9 +1,8 @@
 //! Where in a JSON text a value stands, for findings about values inside of text fields.
 
 use super::finding::Spot;
+use crate::pod::decode::Pairs;
 use serde_json::value::RawValue;
-use std::borrow::Cow;
-use std::collections::HashMap;
 
 /// The place of the value that a JSON pointer names; of the nearest value around it where it is not there.
 #[must_use]
@@ -25,8 +24,10 @@ fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
         let items: Vec<&RawValue> = serde_json::from_str(json).ok()?;
         return items.get(key.parse::<usize>().ok()?).map(|v| v.get());
     }
-    let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(json).ok()?;
-    members.get(key).map(|v| v.get())
+    let members: Pairs<'_, Option<&RawValue>> = serde_json::from_str(json).ok()?;
+    // A key of another case may stand for the field that is meant (`facts::go_json`).
+    let alike = || members.iter().filter(|(own, _)| own.eq_ignore_ascii_case(key)).last().map(|(_, v)| v);
+    members.get(key).or_else(alike).copied().flatten().map(RawValue::get)
 }
 
 /// Bytes from the start of a text to a part of it.
@@ -58,6 +59,7 @@ mod tests {
             ("/a/b~1c/2/x", 2, 24),
             ("/a/b~1c/9", 2, 15),
             ("/x/y", 2, 1),
+            ("/E", 3, 7),
         ] {
             assert_eq!(locate(text, pointer), Spot { line, column }, "{pointer}");
         }

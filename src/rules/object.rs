@@ -1,7 +1,9 @@
 //! An object that is no pod, as its rules see it.
 
+use super::networks::Definition;
+use crate::fabric::nodes::Requirement;
 use crate::facts::network::{Rendered, render};
-use crate::facts::{Kind, NodePolicy};
+use crate::facts::{Kind, NicSet, NodePolicy};
 use crate::snapshot::Snapshot;
 use crate::text::tree;
 use std::cell::OnceCell;
@@ -20,14 +22,16 @@ pub struct ObjectContext<'a> {
     /// Everything else that is known.
     pub snapshot: &'a Snapshot,
     /// What several rules read of it, read once.
-    views: Views,
+    views: Views<'a>,
 }
 
 /// An object as rules read it, filled at the first question.
 #[derive(Debug, Default)]
-struct Views {
+struct Views<'a> {
     value: OnceCell<Option<serde_json::Value>>,
     policy: OnceCell<Option<NodePolicy>>,
+    definition: OnceCell<Option<Definition>>,
+    nics: OnceCell<Vec<(&'a str, &'a NicSet)>>,
 }
 
 impl<'a> ObjectContext<'a> {
@@ -56,6 +60,28 @@ impl<'a> ObjectContext<'a> {
     /// A text of the object by its pointer; `None` where it is missing, empty or of another type.
     pub(super) fn text(&self, pointer: &str) -> Option<&str> {
         self.value()?.pointer(pointer)?.as_str().filter(|text| !text.is_empty())
+    }
+
+    /// The CNI configuration of the NetworkAttachmentDefinition that it is; `None` where Multus cannot use it.
+    pub(super) fn definition(&self) -> Option<&Definition> {
+        self.views.definition.get_or_init(|| Definition::read(self.value()?)).as_ref()
+    }
+
+    /// NICs of the nodes that the policy selects, each set of them with the first such node. Rules ask for it several
+    /// times, and there may be 130,000 nodes.
+    pub(super) fn selected_nics(&self) -> &[(&'a str, &'a NicSet)] {
+        let read = || {
+            let Some(policy) = self.node_policy() else { return Vec::new() };
+            let wanted: Vec<Requirement<'_>> =
+                policy.nodes.iter().map(|(key, value)| Requirement::equals(key, value)).collect();
+            let nodes = self.snapshot.nodes();
+            if nodes.selected(&wanted).is_none() {
+                return Vec::new();
+            }
+            let first = |set: &'a NicSet| set.nodes().find(|node| nodes.selects(&wanted, node) == Some(true));
+            self.snapshot.facts().nic_sets().iter().filter_map(|set| Some((first(set)?, set))).collect()
+        };
+        self.views.nics.get_or_init(read)
     }
 
     /// The object as the SriovNetworkNodePolicy it is. The operator passes over the one of name `default`.

@@ -100,6 +100,7 @@ impl Store {
                 Fact::DeviceClaim(f) => facts.add_claim_template(&id.namespace, &id.name, f),
                 Fact::AddressPool(f) => facts.add_address_pool(&id.name, f),
                 Fact::Slice(f) => facts.add_slice(f),
+                Fact::TrainingRuntime(f) => facts.add_training_runtime(&id.namespace, &id.name, f),
             }
         }
         folded.objects.facts.finish();

@@ -154,6 +154,15 @@ pub(crate) fn add(suite: &mut Suite) {
         assert_eq!(pod, same, "a pod learns whether the network exists");
         Ok(())
     });
+    suite.add("nri::only_absent_networks_of_the_own_namespace_are_told", || {
+        let containers = || json!([{"name": "a"}]);
+        let own =
+            called(&world(ELSEWHERE, "team"), "team", pod("team", "foo-network", containers(), json!({})))?;
+        assert!(own.is_err_and(|text| text.contains("FAB104")));
+        let (_, findings) = admitted(ELSEWHERE, "team", "default/foo-network", containers(), json!({}))?;
+        assert!(!findings.contains(&"FAB104"), "{findings:?}");
+        Ok(())
+    });
     suite.add("nri::what_is_no_resource_is_not_asked", || {
         for odd in ["foo", "cpu", "kubernetes.io/x", "a.io/b c", "a/b/c"] {
             let definitions = [("default", "foo-network", Some(odd), None)];

@@ -1,6 +1,7 @@
 //! FAB103: the CNI configuration of a NetworkAttachmentDefinition.
 
 use crate::facts::cni::{CniConfig, ConfigError};
+use crate::facts::go_json::CNI;
 use crate::facts::network::NetworkObject;
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::embedded;
@@ -59,7 +60,7 @@ impl Rule for CniConfiguration {
             ),
             Some(Err(error)) => {
                 let text = object.config().unwrap_or_default();
-                let (spot, what) = match embedded::object(text) {
+                let (spot, what) = match embedded::object(text, CNI) {
                     Err(fault) => (fault.spot, fault.to_string()),
                     Ok(_) => {
                         let at = match error {

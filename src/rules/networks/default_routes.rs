@@ -5,7 +5,6 @@ use super::attached::attached;
 use super::network::IpamText;
 use crate::facts::ipam::default_route;
 use crate::rules::{Findings, Meta, ObjectContext, PodContext, Rule, Severity, Waiver};
-use crate::text::tree;
 
 /// FAB133.
 pub(super) struct DefaultRoutes;
@@ -69,8 +68,8 @@ impl Rule for DefaultRoutes {
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         if context.group == "nv-ipam.nvidia.com" {
-            let pool: serde_json::Value = tree(context.json).unwrap_or_default();
-            if pool.pointer("/spec/defaultGateway").and_then(serde_json::Value::as_bool) == Some(true) {
+            let gateway = context.value().and_then(|pool| pool.pointer("/spec/defaultGateway"));
+            if gateway.and_then(serde_json::Value::as_bool) == Some(true) {
                 findings.add("/spec/defaultGateway", MESSAGE, "set routes instead of defaultGateway");
             }
             return;

@@ -3,7 +3,6 @@
 use crate::multus::annotation::is_label;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::text::printable;
-use crate::text::tree;
 use serde_json::Value;
 
 /// FAB114.
@@ -46,7 +45,7 @@ impl Rule for DefinitionNames {
         &DEFINITION_NAMES
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        let Ok(object) = tree(context.json) else { return };
+        let Some(object) = context.value() else { return };
         let metadata = object.get("metadata");
         let text = |value: Option<&Value>| {
             value.and_then(Value::as_str).filter(|t| !t.is_empty()).map(str::to_owned)

@@ -1,6 +1,5 @@
 //! FAB110: networks whose plugin gets no device.
 
-use super::network::Definition;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 
 /// FAB110.
@@ -47,7 +46,7 @@ impl Rule for Device {
         &DEVICE
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        let Some(definition) = Definition::read(context) else { return };
+        let Some(definition) = context.definition() else { return };
         let Some(plugin) = definition.primary() else { return };
         let own: &[&str] = match plugin.cni_type {
             "sriov" | "ib-sriov" => &["deviceID"],

@@ -1,6 +1,6 @@
 //! FAB113: the interface of the node that a shared network is over.
 
-use super::network::{Definition, Plugin, fact};
+use super::network::{Plugin, fact};
 use crate::multus::LinkLayer;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::text::printable;
@@ -52,7 +52,7 @@ impl Rule for Masters {
         &MASTERS
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        let Some(definition) = Definition::read(context) else { return };
+        let Some(definition) = context.definition() else { return };
         let Some(plugin) = definition.primary() else { return };
         let shared = matches!(plugin.cni_type, "macvlan" | "ipvlan" | "ipoib");
         let in_container = plugin.object.get("linkInContainer").and_then(Value::as_bool) == Some(true);

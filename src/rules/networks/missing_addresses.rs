@@ -1,6 +1,6 @@
 //! FAB132: RoCE networks without addresses.
 
-use super::network::{Definition, fact};
+use super::network::fact;
 use crate::multus::LinkLayer;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 
@@ -87,7 +87,7 @@ impl Rule for MissingAddresses {
             resource.name
         );
         let fix = "add ipam, such as {\"type\": \"nv-ipam\", \"poolName\": …}";
-        match Definition::read(context).filter(|_| context.kind == "NetworkAttachmentDefinition") {
+        match context.definition().filter(|_| context.kind == "NetworkAttachmentDefinition") {
             Some(definition) => {
                 let at = definition.primary().map(|p| p.pointer).unwrap_or_default();
                 definition.tell(findings, Severity::Warning, &at, message, fix);

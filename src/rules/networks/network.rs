@@ -1,11 +1,11 @@
 //! A network object as rules read it: its chain of CNI plugins, with the place of each value.
 
 use crate::facts::Kind;
+use crate::facts::go_json;
 use crate::facts::network::{NetworkObject, render};
 use crate::multus::{NetworkFact, RESOURCE_ANNOTATION};
 use crate::rules::locate::locate;
 use crate::rules::{Findings, ObjectContext, Severity};
-use crate::text::tree;
 use serde_json::{Map, Value};
 
 /// Plugins that change an interface which another one made; `rdma` is judged by itself.
@@ -13,9 +13,9 @@ const META: [&str; 8] =
     ["tuning", "vrf", "sbr", "bandwidth", "portmap", "route-override", "coordinator", "ifacer"];
 
 /// The CNI configuration of a NetworkAttachmentDefinition.
-pub(super) struct Definition {
-    /// The whole object.
-    pub(super) object: Value,
+#[derive(Debug)]
+pub(in crate::rules) struct Definition {
+    annotations: Map<String, Value>,
     text: String,
     config: Value,
     list: bool,
@@ -51,12 +51,12 @@ fn plugin(value: &Value, pointer: String) -> Option<Plugin<'_>> {
 
 impl Definition {
     /// Reads the object; `None` where Multus cannot use it, which FAB103 tells.
-    pub(super) fn read(context: &ObjectContext<'_>) -> Option<Self> {
-        let object: Value = tree(context.json).ok()?;
+    pub(in crate::rules) fn read(object: &Value) -> Option<Self> {
         let text = object.pointer("/spec/config")?.as_str()?.to_owned();
-        let config: Value = tree(&text).ok()?;
+        let config = go_json::cni(&text).ok()?;
         let list = config.get("type").and_then(Value::as_str).is_none_or(str::is_empty);
-        Some(Self { object, text, config, list })
+        let annotations = object.pointer("/metadata/annotations").and_then(Value::as_object);
+        Some(Self { annotations: annotations.cloned().unwrap_or_default(), text, config, list })
     }
 
     /// The chain, in order.
@@ -81,7 +81,7 @@ impl Definition {
 
     /// An annotation that is not empty.
     pub(super) fn annotation(&self, key: &str) -> Option<&str> {
-        self.object.get("metadata")?.get("annotations")?.get(key)?.as_str().filter(|t| !t.is_empty())
+        self.annotations.get(key)?.as_str().filter(|t| !t.is_empty())
     }
 
     /// A finding about a value of the configuration.
@@ -120,11 +120,12 @@ impl IpamText {
     /// Reads it; `None` where there is none that can be read.
     pub(super) fn read(context: &ObjectContext<'_>) -> Option<Self> {
         if context.kind == "NetworkAttachmentDefinition" {
-            let definition = Definition::read(context)?;
+            let definition = context.definition()?;
             let primary = definition.primary()?;
             let (object, plugin) = (primary.ipam()?.clone(), primary.cni_type.to_owned());
             let prefix = format!("{}/ipam", primary.pointer);
-            return Some(Self { path: "/spec/config", text: definition.text, prefix, object, plugin });
+            let text = definition.text.clone();
+            return Some(Self { path: "/spec/config", text, prefix, object, plugin });
         }
         let plugin = match context.kind {
             "SriovNetwork" => "sriov",
@@ -135,9 +136,8 @@ impl IpamText {
             "HostDeviceNetwork" => "host-device",
             _ => return None,
         };
-        let whole: Value = tree(context.json).ok()?;
-        let text = whole.pointer("/spec/ipam")?.as_str()?.to_owned();
-        let Ok(Value::Object(object)) = tree(&text) else { return None };
+        let text = context.value()?.pointer("/spec/ipam")?.as_str()?.to_owned();
+        let Ok(Value::Object(object)) = go_json::cni(&text) else { return None };
         Some(Self { path: "/spec/ipam", text, prefix: String::new(), object, plugin: plugin.to_owned() })
     }
 

@@ -1,6 +1,6 @@
 //! FAB112: values that the SR-IOV plugins refuse.
 
-use super::network::{Definition, Plugin};
+use super::network::Plugin;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::text::printable;
 use serde_json::Value;
@@ -54,7 +54,7 @@ impl Rule for PluginValues {
         &PLUGIN_VALUES
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        let Some(definition) = Definition::read(context) else { return };
+        let Some(definition) = context.definition() else { return };
         for plugin in definition.plugins() {
             let (severity, faults) = match plugin.cni_type {
                 "sriov" => (Severity::Error, sriov(&plugin)),

@@ -3,7 +3,6 @@
 use crate::facts::subnet::Subnet;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::text::printable;
-use crate::text::tree;
 use core::net::IpAddr;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -50,7 +49,7 @@ impl Rule for PoolValues {
         &POOL_VALUES
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        let object: Value = tree(context.json).unwrap_or_default();
+        let Some(object) = context.value() else { return };
         let Some(spec) = object.get("spec").filter(|s| s.is_object()) else { return };
         let mut faults = Vec::new();
         if context.kind == "CIDRPool" {

@@ -1,6 +1,5 @@
 //! FAB111: the plugin that moves RDMA devices, at a place where it cannot.
 
-use super::network::Definition;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 
 /// FAB111.
@@ -55,7 +54,7 @@ impl Rule for RdmaChain {
         &RDMA_CHAIN
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        let Some(definition) = Definition::read(context) else { return };
+        let Some(definition) = context.definition() else { return };
         let plugins = definition.plugins();
         let Some(index) = plugins.iter().position(|p| p.cni_type == "rdma") else { return };
         let Some(rdma) = plugins.get(index) else { return };

@@ -1,7 +1,6 @@
 //! FAB117: keys of a SpiderMultusConfig that its CRD does not have.
 
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
-use crate::text::tree;
 use crate::text::{nearest, printable, token};
 use serde_json::Value;
 
@@ -81,7 +80,7 @@ impl Rule for SpiderKeys {
         &SPIDER_KEYS
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        let object: Value = tree(context.json).unwrap_or_default();
+        let Some(object) = context.value() else { return };
         let Some(spec) = object.get("spec").and_then(Value::as_object) else { return };
         for key in spec.keys().filter(|k| !SPEC.contains(&k.as_str())) {
             let plugin = PLUGINS

@@ -2,10 +2,10 @@
 
 use super::device_plugin_texts::{Concern, Fault, shared, sriov};
 use crate::facts::config_texts;
+use crate::facts::go_json::DEVICE_PLUGIN;
 use crate::rules::embedded;
 use crate::rules::locate::locate;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
-use crate::text::tree;
 use serde_json::Value;
 
 /// FAB302.
@@ -69,13 +69,13 @@ impl Rule for DevicePluginConfig {
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         // Values of other types than text are FAB809's.
-        let object: Value = tree(context.json).unwrap_or_default();
+        let Some(object) = context.value() else { return };
         for text in config_texts(context.json).unwrap_or_default() {
             let config = object.pointer(text.pointer).and_then(Value::as_str).unwrap_or_default();
             let Err(fault) = text.pools else { continue };
             let message =
                 |what: &str| format!("the device plugin cannot start with this configuration: {what}");
-            match embedded::object(config) {
+            match embedded::object(config, DEVICE_PLUGIN) {
                 Err(place) => {
                     findings.add_within(
                         text.pointer,
@@ -213,12 +213,12 @@ type Reader = fn(&serde_json::Map<String, Value>) -> Vec<Fault>;
 
 /// Tells the faults of one concern, each at its place in the text.
 fn tell(context: &ObjectContext<'_>, concern: Concern, findings: &mut Findings<'_>) {
-    let object: Value = tree(context.json).unwrap_or_default();
+    let Some(object) = context.value() else { return };
     let plugins: [(&str, Reader); 2] =
         [("/spec/rdmaSharedDevicePlugin/config", shared), ("/spec/sriovDevicePlugin/config", sriov)];
     for (pointer, read) in plugins {
         let Some(text) = object.pointer(pointer).and_then(Value::as_str) else { continue };
-        let Ok(config) = embedded::object(text) else { continue };
+        let Ok(config) = embedded::object(text, DEVICE_PLUGIN) else { continue };
         for fault in read(&config).into_iter().filter(|f| f.concern == concern) {
             let spot = locate(text, &fault.pointer);
             findings.add_within_as(fault.severity, pointer, spot, fault.message, fault.fix);

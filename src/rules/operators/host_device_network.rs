@@ -51,8 +51,8 @@ impl Rule for HostDeviceNetwork {
         &HOST_DEVICE_NETWORK
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        let object: Value = tree(context.json).unwrap_or_default();
-        let namespace = text(&object, "/spec/networkNamespace");
+        let Some(object) = context.value() else { return };
+        let namespace = text(object, "/spec/networkNamespace");
         if namespace.is_empty() {
             findings.add(
                 "/spec/networkNamespace",
@@ -60,7 +60,7 @@ impl Rule for HostDeviceNetwork {
                 "set networkNamespace to the namespace of the pods",
             );
         }
-        let resource = text(&object, "/spec/resourceName");
+        let resource = text(object, "/spec/resourceName");
         let shown = printable(resource, 63);
         if resource.is_empty() {
             findings.add(

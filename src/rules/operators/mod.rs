@@ -1,5 +1,6 @@
 //! FAB3xx: objects of the SR-IOV and NVIDIA network operators, and device plugin configurations.
 
+mod component_versions;
 mod device_id;
 mod device_plugin_config;
 mod device_plugin_texts;
@@ -93,6 +94,7 @@ pub(super) static RULES: &[&dyn Rule] = &[
     &host_device_network::HostDeviceNetwork,
     &shared_network_master::Master,
     &nvidia_network_texts::NetworkTexts,
+    &component_versions::ComponentVersions,
 ];
 
 /// Whether a SriovNetworkNodePolicy asks for a bridge (api/v1/helper.go, `IsEmpty`: one without `ovs` is none).

@@ -279,7 +279,7 @@ impl Rule for RoceWithoutAddress {
         // InfiniBand is FAB338's.
         let roce = fact.rdma == Some(true) && fact.link != Some(LinkLayer::InfiniBand);
         // A text that cannot be read is FAB335's.
-        let empty = |text: &str| crate::rules::embedded::object(text).is_ok_and(|ipam| ipam.is_empty());
+        let empty = |text: &str| crate::rules::embedded::object(text, &[]).is_ok_and(|ipam| ipam.is_empty());
         let without = context.text("/spec/ipam").is_none_or(empty);
         if roce && without {
             findings.add(

@@ -1,6 +1,7 @@
 //! FAB335, FAB340, FAB341: JSON texts of the networks of the SR-IOV operator.
 
 use super::{IB_NETWORK, NETWORK, OVS_NETWORK};
+use crate::facts::go_json::CNI;
 use crate::rules::embedded::{self, Fault};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use serde_json::Value;
@@ -62,7 +63,7 @@ type Read = fn(&str) -> Result<(), Fault>;
 /// Reads `capabilities`, which the CNI library takes as a mapping of truth values
 /// (containernetworking/cni pkg/types, `Capabilities map[string]bool`).
 fn capabilities(text: &str) -> Result<(), Fault> {
-    let object = embedded::object(text)?;
+    let object = embedded::object(text, &[])?;
     match object.iter().find(|(_, value)| !value.is_boolean()) {
         None => Ok(()),
         Some((key, _)) => Err(Fault {
@@ -79,7 +80,7 @@ impl Rule for NetworkTexts {
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let read: [(&str, Read, &str, &str); 3] = [
-            ("ipam", |text| embedded::object(text).map(drop), "no JSON object", "one JSON object"),
+            ("ipam", |text| embedded::object(text, CNI).map(drop), "no JSON object", "one JSON object"),
             (
                 "metaPlugins",
                 |text| embedded::sequence(text).map(drop),
@@ -198,7 +199,7 @@ impl Rule for DhcpOnInfiniBand {
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let path = "/spec/ipam";
         let Some(text) = context.text(path) else { return };
-        let Ok(ipam) = embedded::object(text) else { return };
+        let Ok(ipam) = embedded::object(text, CNI) else { return };
         if ipam.get("type").and_then(Value::as_str) == Some("dhcp") {
             findings.add_within(
                 path,

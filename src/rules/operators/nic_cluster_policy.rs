@@ -2,7 +2,6 @@
 
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::text::printable;
-use crate::text::tree;
 use serde_json::Value;
 
 /// FAB357.
@@ -58,7 +57,7 @@ impl Rule for NicPolicy {
         &NIC_POLICY
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        let object: Value = tree(context.json).unwrap_or_default();
+        let Some(object) = context.value() else { return };
         let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).filter(|t| !t.is_empty());
         let name = text("/metadata/name").unwrap_or_default();
         if context.kind == "NicClusterPolicy" && !name.is_empty() && name != "nic-cluster-policy" {
@@ -99,7 +98,7 @@ impl Rule for NicPolicy {
                 "write autoUpgrade: true, or drop safeLoad",
             );
         }
-        guids(&object, findings);
+        guids(object, findings);
     }
 }
 

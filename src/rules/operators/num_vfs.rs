@@ -68,7 +68,7 @@ impl Rule for NumVfs {
                 "write how many functions each NIC gets",
             );
         }
-        let nvidia = || nics(policy, context.snapshot).any(|(_, nic)| nic.vendor.as_deref() == Some("15b3"));
+        let nvidia = || nics(context).any(|(_, nic)| nic.vendor.as_deref() == Some("15b3"));
         if wanted > NVIDIA_MOST && (policy.nics.vendor.as_deref() == Some("15b3") || nvidia()) {
             findings.add(
                 path,
@@ -76,7 +76,7 @@ impl Rule for NumVfs {
                 format!("at most {NVIDIA_MOST}"),
             );
         }
-        let intel = nics(policy, context.snapshot).find_map(|(node, nic)| {
+        let intel = nics(context).find_map(|(node, nic)| {
             let most =
                 nic.total_vfs.filter(|most| wanted > *most && nic.vendor.as_deref() == Some("8086"))?;
             Some((node, &nic.name, most))

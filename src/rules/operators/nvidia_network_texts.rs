@@ -1,8 +1,8 @@
 //! FAB360: JSON inside of the NVIDIA Network Operator's networks.
 
+use crate::facts::go_json::CNI;
 use crate::rules::embedded::{object, sequence};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
-use crate::text::tree;
 use serde_json::Value;
 
 /// FAB360.
@@ -54,9 +54,9 @@ impl Rule for NetworkTexts {
         &NETWORK_TEXTS
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        let whole: Value = tree(context.json).unwrap_or_default();
+        let Some(whole) = context.value() else { return };
         let text = |pointer: &str| whole.pointer(pointer).and_then(Value::as_str).filter(|t| !t.is_empty());
-        if let Some(Err(fault)) = text("/spec/ipam").map(object) {
+        if let Some(Err(fault)) = text("/spec/ipam").map(|ipam| object(ipam, CNI)) {
             findings.add_within(
                 "/spec/ipam",
                 fault.spot,

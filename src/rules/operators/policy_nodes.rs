@@ -6,23 +6,19 @@ use crate::facts::NodePolicy;
 use crate::facts::node_state::Interface;
 use crate::multus::LinkLayer;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
-use crate::snapshot::Snapshot;
 
 /// Conditions of a policy on nodes.
 pub(super) fn requirements(policy: &NodePolicy) -> Vec<Requirement<'_>> {
     policy.nodes.iter().map(|(key, value)| Requirement::equals(key, value)).collect()
 }
 
-/// NICs that a policy takes, with their nodes, as far as both the node's labels and its NICs are known.
-pub(super) fn nics<'s>(
-    policy: &'s NodePolicy,
-    snapshot: &'s Snapshot,
-) -> impl Iterator<Item = (&'s str, &'s Interface)> {
-    let nodes = requirements(policy);
-    let own = move |node: &str| snapshot.nodes().selects(&nodes, node) == Some(true);
-    let states = snapshot.facts().node_states().filter(move |(node, _)| own(node));
-    states.flat_map(|(node, state)| {
-        state.interfaces.iter().filter(|nic| policy.nics.takes(nic)).map(move |nic| (node, nic))
+/// NICs that the policy takes, each with the first node that has it among others, as far as both the node's labels and its
+/// NICs are known.
+pub(super) fn nics<'c>(context: &'c ObjectContext<'_>) -> impl Iterator<Item = (&'c str, &'c Interface)> {
+    let policy = context.node_policy();
+    context.selected_nics().iter().flat_map(move |(node, set)| {
+        let taken = set.interfaces().iter().filter(move |nic| policy.is_some_and(|p| p.nics.takes(nic)));
+        taken.map(move |nic| (*node, nic))
     })
 }
 
@@ -110,13 +106,8 @@ impl Rule for PolicySelectsNothing {
         if policy.nics.is_empty() || policy.nics.net_filter.is_some() {
             return;
         }
-        let states = context.snapshot.facts().node_states();
-        let own = states.filter(|(node, state)| {
-            !state.interfaces.is_empty() && nodes.selects(&wanted, node) == Some(true)
-        });
-        let mut own = own.peekable();
-        let Some(example) = own.peek().map(|(node, _)| *node) else { return };
-        if !own.any(|(_, state)| state.interfaces.iter().any(|nic| policy.nics.takes(nic))) {
+        let Some((example, _)) = context.selected_nics().first() else { return };
+        if nics(context).next().is_none() {
             findings.add(
                 "/spec/nicSelector",
                 format!("no NIC of the nodes it selects answers to nicSelector (SriovNetworkNodeState {example} for one)"),
@@ -200,7 +191,7 @@ impl Rule for ExternalFunctions {
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let Some(policy) = context.node_policy().filter(|p| p.external) else { return };
         let find = |more: &dyn Fn(&Interface) -> Option<String>| {
-            nics(policy, context.snapshot).find_map(|(node, nic)| {
+            nics(context).find_map(|(node, nic)| {
                 more(nic).map(|has| format!("NIC {} of node {node} has {has}", nic.name))
             })
         };
@@ -296,7 +287,7 @@ impl Rule for LinkTypeChange {
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let Some(policy) = context.node_policy().filter(|p| !p.external) else { return };
         let Some(link) = policy.link else { return };
-        let other = nics(policy, context.snapshot).find_map(|(node, nic)| {
+        let other = nics(context).find_map(|(node, nic)| {
             let has = nic.link.filter(|l| *l != link && nic.vendor.as_deref() == Some("15b3"))?;
             Some((node, nic, has))
         });
@@ -372,7 +363,7 @@ impl Rule for SmallMtu {
         let Some(mtu) = policy.mtu.filter(|mtu| *mtu <= SMALL) else { return };
         let ethernet = |link| link == Some(LinkLayer::Ethernet);
         let of_nics = || {
-            let mut links = nics(policy, context.snapshot).map(|(_, nic)| nic.link).peekable();
+            let mut links = nics(context).map(|(_, nic)| nic.link).peekable();
             links.peek().is_some() && links.all(ethernet)
         };
         if ethernet(policy.link) || (policy.link.is_none() && of_nics()) {

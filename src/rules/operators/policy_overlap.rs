@@ -3,7 +3,7 @@
 use super::NODE_POLICY;
 use super::nodes_in_common::{Common, common};
 use super::other_policies::{Other, others};
-use super::policy_nodes::{nics, requirements};
+use super::policy_nodes::requirements;
 use crate::facts::NodePolicy;
 use crate::facts::node_policy::{Functions, NicSelector};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
@@ -224,8 +224,12 @@ fn other_fields(
         return;
     }
     let theirs = requirements(policy);
-    let both = nics(own, context.snapshot).find(|(node, nic)| {
-        policy.nics.takes(nic) && context.snapshot.nodes().selects(&theirs, node) == Some(true)
+    let (nodes, ours) = (context.snapshot.nodes(), requirements(own));
+    let on_both =
+        |node: &&str| nodes.selects(&ours, node) == Some(true) && nodes.selects(&theirs, node) == Some(true);
+    let both = context.selected_nics().iter().find_map(|(_, set)| {
+        let nic = set.interfaces().iter().find(|nic| own.nics.takes(nic) && policy.nics.takes(nic))?;
+        Some((set.nodes().find(on_both)?, nic))
     });
     if let Some((node, nic)) = both {
         // Two numbers are an order that somebody has thought of.

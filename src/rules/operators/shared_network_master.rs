@@ -3,7 +3,6 @@
 use crate::rules::cel::{Cel, Check};
 use crate::rules::networks::masters::judge;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
-use crate::text::tree;
 use serde_json::Value;
 
 /// FAB359.
@@ -50,7 +49,7 @@ impl Rule for Master {
         &MASTER
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        let object: Value = tree(context.json).unwrap_or_default();
+        let Some(object) = context.value() else { return };
         let master = object.pointer("/spec/master");
         // A value of another type is FAB809's.
         if master.is_some_and(|m| !m.is_string() && !m.is_null())

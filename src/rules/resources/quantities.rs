@@ -156,7 +156,8 @@ static FEWER_UNITS: Meta = Meta {
            resource, and the units of it that the pod's containers ask. A network named twice counts twice. A warning \
            where no unit is asked at all, since network-resources-injector may add them, where only a plain init \
            container asks, where the containers ask the same name behind another prefix (`nvidia.com/x` for \
-           `openshift.io/x`), and where the CNI plugin of the network is not known. Networks of macvlan, ipvlan and \
+           `openshift.io/x`), and where the CNI plugin of the network is not known, or its configuration names a device of its own, which stays \
+           where none is allocated. Networks of macvlan, ipvlan and \
            IPoIB take no device.",
     why: "Multus hands each attachment the next allocated device; the one left without gets none, and the CNI plugin \
           fails the sandbox with `VF pci addr is required`. The pod never starts.",

@@ -1,0 +1,228 @@
+//! JSON inside of text fields, as the Go programs that are given it read it.
+//!
+//! `encoding/json` matches a key with a field of a struct whatever its case is, and the last of several such keys wins
+//! (<https://pkg.go.dev/encoding/json#Unmarshal>). CNI plugins, their IPAM and both device plugins read theirs that way.
+//! Keys of maps keep their case; so do those that libcni looks up in a map: `plugins` of a list
+//! (containernetworking/cni libcni/conf.go, `ConfListFromBytes`).
+
+use crate::text::check_size;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+use std::cell::Cell;
+use std::fmt;
+
+/// Fields of CNI plugins and their IPAM, as far as they are read here (k8snetworkplumbingwg/sriov-cni and ib-sriov-cni
+/// pkg/types, containernetworking/plugins, k8snetworkplumbingwg/whereabouts pkg/types, Mellanox/nvidia-k8s-ipam).
+pub(crate) const CNI: &[&str] = &[
+    "address",
+    "addresses",
+    "capabilities",
+    "device",
+    "deviceID",
+    "dst",
+    "exclude",
+    "gateway",
+    "gw",
+    "hwaddr",
+    "ibKubernetesEnabled",
+    "ipRanges",
+    "ipam",
+    "kernelpath",
+    "linkInContainer",
+    "link_state",
+    "master",
+    "mode",
+    "mtu",
+    "pciBusID",
+    "pkey",
+    "poolName",
+    "poolType",
+    "range",
+    "rangeEnd",
+    "rangeStart",
+    "range_end",
+    "range_start",
+    "ranges",
+    "rdmaIsolation",
+    "routes",
+    "subnet",
+    "sysctl",
+    "type",
+    "vlan",
+    "vlanProto",
+    "vlanQoS",
+];
+
+/// Fields of the device plugins' configurations (k8snetworkplumbingwg/sriov-network-device-plugin and
+/// Mellanox/k8s-rdma-shared-dev-plugin pkg/types/types.go).
+pub(crate) const DEVICE_PLUGIN: &[&str] = &[
+    "acpiIndexes",
+    "additionalInfo",
+    "auxTypes",
+    "configList",
+    "ddpProfiles",
+    "deviceIDs",
+    "deviceType",
+    "devices",
+    "drivers",
+    "excludeTopology",
+    "ifNames",
+    "isRdma",
+    "linkTypes",
+    "needVhostNet",
+    "pKeys",
+    "pciAddresses",
+    "periodicUpdateInterval",
+    "pfNames",
+    "rdmaHcaMax",
+    "resourceList",
+    "resourceName",
+    "resourcePrefix",
+    "rootDevices",
+    "selectors",
+    "vdpaType",
+    "vendors",
+];
+
+/// Fields that are maps: the keys below them are anybody's.
+const MAPS: [&str; 4] = ["additionalInfo", "args", "capabilities", "sysctl"];
+
+/// A text as a document whose keys have the spelling of the fields they stand for, and whether any was spelt otherwise.
+///
+/// # Errors
+/// What `serde_json` says of a text that is no JSON, or of one that is too long.
+pub(crate) fn read(text: &str, fields: &[&'static str]) -> serde_json::Result<(Value, bool)> {
+    check_size(text)?;
+    let respelt = Cell::new(false);
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = Reader { fields, respelt: &respelt }.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok((value, respelt.get()))
+}
+
+/// A text of CNI as a document.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn cni(text: &str) -> serde_json::Result<Value> {
+    read(text, CNI).map(|(value, _)| value)
+}
+
+#[derive(Clone, Copy)]
+struct Reader<'f> {
+    fields: &'f [&'static str],
+    respelt: &'f Cell<bool>,
+}
+
+impl Reader<'_> {
+    /// The field that a key stands for; itself where it stands for none.
+    fn field(&self, key: String) -> String {
+        if self.fields.contains(&key.as_str()) {
+            return key;
+        }
+        match self.fields.iter().find(|field| field.eq_ignore_ascii_case(&key)) {
+            Some(field) => {
+                self.respelt.set(true);
+                (*field).to_owned()
+            }
+            None => key,
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
+    type Value = Value;
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Value, D::Error> {
+        d.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Reader<'_> {
+    type Value = Value;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+    fn visit_bool<E>(self, v: bool) -> Result<Value, E> {
+        Ok(Value::Bool(v))
+    }
+    fn visit_i64<E>(self, v: i64) -> Result<Value, E> {
+        Ok(Value::Number(v.into()))
+    }
+    fn visit_u64<E>(self, v: u64) -> Result<Value, E> {
+        Ok(Value::Number(v.into()))
+    }
+    fn visit_f64<E>(self, v: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(v).map_or(Value::Null, Value::Number))
+    }
+    fn visit_str<E>(self, v: &str) -> Result<Value, E> {
+        Ok(Value::String(v.to_owned()))
+    }
+    fn visit_string<E>(self, v: String) -> Result<Value, E> {
+        Ok(Value::String(v))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(value) = seq.next_element_seed(self)? {
+            list.push(value);
+        }
+        Ok(Value::Array(list))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let key = self.field(key);
+            let fields = if MAPS.contains(&key.as_str()) { &[] } else { self.fields };
+            let value = map.next_value_seed(Self { fields, ..self })?;
+            // Go leaves a field as it is where it meets null.
+            if !value.is_null() || self.fields.is_empty() || !object.contains_key(&key) {
+                object.insert(key, value);
+            }
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> String {
+        cni(text).unwrap().to_string()
+    }
+
+    #[test]
+    fn keys_stand_for_fields_in_any_case() {
+        assert_eq!(of(r#"{"Type":"sriov","VLAN":3}"#), r#"{"type":"sriov","vlan":3}"#);
+        assert_eq!(of(r#"{"IPAM":{"POOLNAME":"a"},"other":1}"#), r#"{"ipam":{"poolName":"a"},"other":1}"#);
+        assert_eq!(read(r#"{"type":"a"}"#, CNI).unwrap(), (serde_json::json!({"type": "a"}), false));
+        assert!(read(r#"[{"ResourceName":"a"}]"#, DEVICE_PLUGIN).unwrap().1);
+    }
+
+    #[test]
+    fn the_last_of_several_wins_however_it_is_spelt() {
+        assert_eq!(of(r#"{"type":"a","Type":"b"}"#), r#"{"type":"b"}"#);
+        assert_eq!(of(r#"{"Type":"a","type":"b"}"#), r#"{"type":"b"}"#);
+        assert_eq!(of(r#"{"type":"a","Type":"b","type":"c"}"#), r#"{"type":"c"}"#);
+        assert_eq!(of(r#"{"type":"a","Type":null}"#), r#"{"type":"a"}"#);
+    }
+
+    #[test]
+    fn keys_of_maps_and_of_lists_of_plugins_keep_their_case() {
+        let maps = r#"{"capabilities":{"MTU":true},"sysctl":{"Vlan":"1"}}"#;
+        assert_eq!(of(maps), maps);
+        assert_eq!(of(r#"{"Plugins":[{"Type":"a"}]}"#), r#"{"Plugins":[{"type":"a"}]}"#);
+    }
+
+    #[test]
+    fn all_other_values_are_those_of_serde_json() {
+        let text = r#"{"a":[null,true,-1,18446744073709551615,1.5e3,"x\ny",{}],"b":{"c":[]}}"#;
+        assert_eq!(cni(text).unwrap(), serde_json::from_str::<Value>(text).unwrap());
+        for broken in ["{", "{} x", "{\"a\":1,}", ""] {
+            let own = cni(broken).unwrap_err().to_string();
+            assert_eq!(own, serde_json::from_str::<Value>(broken).unwrap_err().to_string());
+        }
+    }
+}

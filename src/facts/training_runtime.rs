@@ -1,0 +1,29 @@
+//! TrainingRuntime and ClusterTrainingRuntime of Kubeflow Trainer: the JobSet that TrainJobs are made of. They are read
+//! out of files alone; a live cluster's are not watched.
+
+use super::object::Meta;
+use crate::pod::decode::mapping;
+use crate::review::decode::{DecodeError, object as decode};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+#[derive(Deserialize)]
+struct RuntimeObject<'a> {
+    #[serde(default, deserialize_with = "mapping")]
+    metadata: Option<Meta>,
+    #[serde(borrow, default)]
+    spec: Option<&'a RawValue>,
+}
+
+/// What is kept of a runtime.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrainingRuntime {
+    /// JSON text of its `spec`: few are asked for, and then all of it.
+    pub spec: Box<str>,
+}
+
+pub(super) fn read(json: &str) -> Result<(Meta, Option<TrainingRuntime>), DecodeError> {
+    let object: RuntimeObject<'_> = decode(json)?;
+    let runtime = object.spec.map(|spec| TrainingRuntime { spec: spec.get().into() });
+    Ok((object.metadata.unwrap_or_default(), runtime))
+}

@@ -1,0 +1,140 @@
+//! Strategic merge patches of pod templates, and where each value comes from.
+
+use crate::text::token;
+use serde_json::Value;
+
+/// Most elements of one list that are compared with one another.
+pub(super) const MAX_ELEMENTS: usize = 500;
+
+/// Places in a document that something else says: the pointer in it, and the one in what says it.
+#[derive(Debug, Default)]
+pub(super) struct Places(Vec<(String, String)>);
+
+impl Places {
+    /// Says that the value at a pointer, with all below it, stands elsewhere.
+    pub(super) fn add(&mut self, at: String, from: String) {
+        self.0.push((at, from));
+    }
+
+    /// The other place of a pointer; of several around it the nearest, and of these the last.
+    pub(super) fn find(&self, pointer: &str) -> Option<String> {
+        let around = self.0.iter().filter_map(|(at, from)| {
+            let rest = pointer.strip_prefix(at.as_str()).filter(|r| r.is_empty() || r.starts_with('/'))?;
+            Some((at.len(), format!("{from}{rest}")))
+        });
+        around.max_by_key(|(length, _)| *length).map(|(_, found)| found)
+    }
+}
+
+/// Key by which elements of a list are told apart (k8s.io/api core/v1, `patchMergeKey`); `None` where a patch takes the
+/// place of the whole list.
+fn merge_key(list: &str) -> Option<&'static str> {
+    match list {
+        "replicatedJobs" | "containers" | "initContainers" | "env" | "volumes" | "imagePullSecrets"
+        | "resourceClaims" | "schedulingGates" => Some("name"),
+        "volumeMounts" => Some("mountPath"),
+        "volumeDevices" => Some("devicePath"),
+        _ => None,
+    }
+}
+
+/// Lays a patch over a value. `None` where it has directives, which are not followed here, or too many elements.
+pub(super) fn merge(
+    target: &mut Value,
+    patch: &Value,
+    at: &str,
+    from: &str,
+    places: &mut Places,
+) -> Option<()> {
+    let (Some(own), Some(given)) = (target.as_object_mut(), patch.as_object()) else {
+        *target = patch.clone();
+        places.add(at.to_owned(), from.to_owned());
+        return Some(());
+    };
+    for (key, value) in given {
+        if key.starts_with('$') {
+            return None;
+        }
+        let (at, from) = (format!("{at}/{}", token(key)), format!("{from}/{}", token(key)));
+        match (own.get_mut(key), value) {
+            (_, Value::Null) => drop(own.remove(key)),
+            (Some(list @ Value::Array(_)), Value::Array(items)) if merge_key(key).is_some() => {
+                elements(list, items, merge_key(key)?, &at, &from, places)?;
+            }
+            (Some(known @ Value::Object(_)), Value::Object(_)) => merge(known, value, &at, &from, places)?,
+            _ => {
+                own.insert(key.clone(), value.clone());
+                places.add(at, from);
+            }
+        }
+    }
+    Some(())
+}
+
+fn elements(
+    list: &mut Value,
+    items: &[Value],
+    key: &str,
+    at: &str,
+    from: &str,
+    places: &mut Places,
+) -> Option<()> {
+    let own = list.as_array_mut()?;
+    if own.len().max(items.len()) > MAX_ELEMENTS {
+        return None;
+    }
+    for (number, item) in items.iter().enumerate() {
+        let place = own.iter().position(|o| o.get(key) == item.get(key)).unwrap_or(own.len());
+        let (at, from) = (format!("{at}/{place}"), format!("{from}/{number}"));
+        match own.get_mut(place) {
+            Some(known) => merge(known, item, &at, &from, places)?,
+            None => {
+                own.push(item.clone());
+                places.add(at, from);
+            }
+        }
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn elements_are_told_apart_by_their_key() {
+        let mut pod = json!({"containers": [{"name": "a", "image": "x", "volumeMounts": [{"mountPath": "/x", "name": "v"}]},
+            {"name": "b"}], "tolerations": [1], "nodeSelector": {"a": "1"}, "priority": 7});
+        let patch = json!({"containers": [{"name": "b", "image": "y"}, {"name": "a",
+            "volumeMounts": [{"mountPath": "/dev/shm", "name": "shm"}]}, {"name": "c"}],
+            "tolerations": [2], "nodeSelector": {"b/c": "2"}, "priority": null});
+        let mut places = Places::default();
+        merge(&mut pod, &patch, "/spec", "/p", &mut places).unwrap();
+        assert_eq!(
+            pod,
+            json!({"containers": [{"name": "a", "image": "x", "volumeMounts": [{"mountPath": "/x", "name": "v"},
+                {"mountPath": "/dev/shm", "name": "shm"}]}, {"name": "b", "image": "y"}, {"name": "c"}],
+                "tolerations": [2], "nodeSelector": {"a": "1", "b/c": "2"}})
+        );
+        for (at, from) in [
+            ("/spec/containers/0/volumeMounts/1/name", Some("/p/containers/1/volumeMounts/0/name")),
+            ("/spec/containers/0/volumeMounts/0", None),
+            ("/spec/containers/1/image", Some("/p/containers/0/image")),
+            ("/spec/containers/1", None),
+            ("/spec/containers/2", Some("/p/containers/2")),
+            ("/spec/nodeSelector/b~1c", Some("/p/nodeSelector/b~1c")),
+            ("/spec/nodeSelector/a", None),
+            ("/spec/tolerations/0", Some("/p/tolerations/0")),
+        ] {
+            assert_eq!(places.find(at).as_deref(), from, "{at}");
+        }
+    }
+
+    #[test]
+    fn directives_are_not_followed() {
+        let mut pod = json!({"volumes": [{"name": "a"}]});
+        let patch = json!({"volumes": [{"name": "a", "$patch": "delete"}]});
+        assert_eq!(merge(&mut pod, &patch, "", "", &mut Places::default()), None);
+    }
+}

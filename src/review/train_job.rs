@@ -1,0 +1,236 @@
+//! The JobSet that Kubeflow Trainer makes of a TrainJob and its runtime, where the runtime is at hand, with the place of
+//! each value in the TrainJob (kubeflow/trainer pkg/runtime/core/trainingruntime.go, `newRuntimeInfo`, and
+//! pkg/runtime/framework/plugins/jobset/builder.go, `Trainer`).
+
+use super::part::MAX_FINDINGS;
+use super::patched::{MAX_ELEMENTS, Places, merge};
+use super::{WorkloadRequest, decide_workload};
+use crate::rules::Finding;
+use crate::snapshot::Snapshot;
+use crate::text::{printable, token, tree};
+use serde_json::{Map, Value, json};
+
+/// Label of the jobs that the trainer's part is laid over (pkg/constants/constants.go).
+const ANCESTOR: &str = "trainer.kubeflow.org/trainjob-ancestor-step";
+/// Name of the container that it is laid over, and of the job of MPI's workers.
+const NODE: &str = "node";
+
+/// The JobSet.
+struct Joined {
+    json: String,
+    places: Places,
+    /// The runtime as messages name it.
+    runtime: String,
+    /// Names of its jobs.
+    jobs: Vec<String>,
+}
+
+/// What is found in the pods of a TrainJob whose runtime is known, and whether any of them is in scope; `None` where it
+/// is not known.
+pub(super) fn findings(request: WorkloadRequest<'_>, snapshot: &Snapshot) -> Option<(bool, Vec<Finding>)> {
+    let joined = join(request, snapshot)?;
+    let inner = WorkloadRequest { group: "jobset.x-k8s.io", kind: "JobSet", json: &joined.json, ..request };
+    let decided = decide_workload(inner, snapshot);
+    let (mut in_scope, mut found) = (false, Vec::new());
+    for (template, decision) in decided.templates {
+        let Ok(decision) = decision else { continue };
+        in_scope |= decision.in_scope;
+        let of_template = |f: Finding| Finding { path: format!("{}{}", template.pointer, f.path), ..f };
+        found.extend(decision.findings.into_iter().map(of_template));
+    }
+    if let Some(own) = decided.own {
+        in_scope |= own.in_scope;
+        found.extend(own.findings);
+    }
+    let mut placed = Vec::<Finding>::new();
+    for finding in found.into_iter().map(|f| joined.place(f)) {
+        // What several jobs share stands in the TrainJob once.
+        if placed.len() < MAX_FINDINGS && !placed.contains(&finding) {
+            placed.push(finding);
+        }
+    }
+    Some((in_scope, placed))
+}
+
+impl Joined {
+    /// A finding at the place in the TrainJob that says the value, else at the runtime it names.
+    fn place(&self, finding: Finding) -> Finding {
+        if let Some(path) = self.places.find(&finding.path) {
+            return Finding { path, ..finding };
+        }
+        let index = finding.path.strip_prefix("/spec/replicatedJobs/");
+        let index = index.and_then(|rest| rest.split('/').next()?.parse::<usize>().ok());
+        let job = match index.and_then(|index| self.jobs.get(index)) {
+            Some(job) => format!("job {job} of {}", self.runtime),
+            None => self.runtime.clone(),
+        };
+        let message = format!("{} ({job})", finding.message);
+        Finding { path: "/spec/runtimeRef".to_owned(), message, spot: None, ..finding }
+    }
+}
+
+fn join(request: WorkloadRequest<'_>, snapshot: &Snapshot) -> Option<Joined> {
+    let job = tree(request.json).ok()?;
+    let spec = job.get("spec")?;
+    let reference = spec.get("runtimeRef")?;
+    let text = |key: &str| reference.get(key).and_then(Value::as_str).filter(|t| !t.is_empty());
+    if text("apiGroup").is_some_and(|group| group != "trainer.kubeflow.org") {
+        return None;
+    }
+    let kind = text("kind").unwrap_or("ClusterTrainingRuntime");
+    let namespace = match kind {
+        "ClusterTrainingRuntime" => None,
+        "TrainingRuntime" => Some(request.namespace),
+        _ => return None,
+    };
+    let name = text("name")?;
+    let runtime = tree(&snapshot.facts().training_runtime(namespace, name)?.spec).ok()?;
+    let mut set = runtime.pointer("/template/spec").filter(|s| s.is_object())?.clone();
+    let mut places = Places::default();
+    patches(spec, &mut set, &mut places)?;
+    let policy = runtime.get("mlPolicy").unwrap_or(&Value::Null);
+    let trainer = spec.get("trainer").unwrap_or(&Value::Null);
+    let jobs = set.get_mut("replicatedJobs")?.as_array_mut()?;
+    for (index, job) in jobs.iter_mut().enumerate() {
+        lay_over(job, &format!("/spec/replicatedJobs/{index}"), trainer, policy, &mut places)?;
+    }
+    let name_of = |job: &Value| printable(job.get("name").and_then(Value::as_str).unwrap_or_default(), 63);
+    let jobs = jobs.iter().map(name_of).collect();
+    let metadata = runtime.pointer("/template/metadata").filter(|m| m.is_object()).cloned();
+    let mut metadata = metadata.unwrap_or_else(|| json!({}));
+    for key in ["name", "generateName", "namespace"] {
+        if let (Some(value), Some(object)) =
+            (job.pointer(&format!("/metadata/{key}")), metadata.as_object_mut())
+        {
+            object.insert(key.to_owned(), value.clone());
+        }
+    }
+    let set = json!({
+        "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": set,
+    });
+    let runtime = format!("{kind} {}", printable(name, 63));
+    Some(Joined { json: set.to_string(), places, runtime, jobs })
+}
+
+/// Lays the patches of the TrainJob over the JobSet: `runtimePatches`, and what older versions had in its place. `None`
+/// where one cannot be followed.
+fn patches(spec: &Value, set: &mut Value, places: &mut Places) -> Option<()> {
+    let list = |key: &str| spec.get(key).and_then(Value::as_array).into_iter().flatten().enumerate();
+    for (index, patch) in list("runtimePatches") {
+        if let Some(patch) = patch.pointer("/trainingRuntimeSpec/template/spec") {
+            let from = format!("/spec/runtimePatches/{index}/trainingRuntimeSpec/template/spec");
+            merge(set, patch, "/spec", &from, places)?;
+        }
+    }
+    // v1alpha1 until 2.1: parts of a pod template for the jobs that are named; for all where none is.
+    for (key, inline) in [("podTemplateOverrides", false), ("podSpecOverrides", true)] {
+        for (index, over) in list(key) {
+            let targets =
+                over.get("targetJobs").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            let mut patch = over.as_object().cloned().unwrap_or_default();
+            patch.remove("targetJobs");
+            let (below, patch) = (if inline { "/spec" } else { "" }, Value::Object(patch));
+            let jobs = set.get_mut("replicatedJobs").and_then(Value::as_array_mut);
+            for (number, job) in jobs.into_iter().flatten().enumerate() {
+                let named = |target: &Value| target.get("name").is_some_and(|n| Some(n) == job.get("name"));
+                if !targets.is_empty() && !targets.iter().any(named) {
+                    continue;
+                }
+                let at = format!("/template/spec/template{below}");
+                let Some(part) = job.pointer_mut(&at) else { continue };
+                let at = format!("/spec/replicatedJobs/{number}{at}");
+                merge(part, &patch, &at, &format!("/spec/{key}/{index}"), places)?;
+            }
+        }
+    }
+    Some(())
+}
+
+/// Lays `spec.trainer` over one job. `None` where there is more of it than is followed.
+fn lay_over(job: &mut Value, at: &str, trainer: &Value, policy: &Value, places: &mut Places) -> Option<()> {
+    let label = format!("/template/metadata/labels/{}", token(ANCESTOR));
+    let is_trainer = job.pointer(&label).and_then(Value::as_str) == Some("trainer");
+    let is_node = job.get("name").and_then(Value::as_str) == Some(NODE);
+    let mpi = policy.get("mpi").filter(|m| m.is_object());
+    let launcher_is_node =
+        mpi.and_then(|m| m.get("runLauncherAsNode")).and_then(Value::as_bool) == Some(true);
+    let nodes = trainer.get("numNodes").or_else(|| policy.get("numNodes")).and_then(Value::as_u64);
+    // MPI starts its ranks on job `node`, whatever the label is (plugins/mpi/mpi.go, `EnforceMLPolicy`).
+    let pods = match mpi {
+        Some(_) if launcher_is_node => nodes.filter(|_| is_node).map(|n| n.saturating_sub(1).max(1)),
+        Some(_) => nodes.filter(|_| is_node),
+        None => nodes.filter(|_| is_trainer),
+    };
+    if let (Some(pods), Some(spec)) = (pods, job.pointer_mut("/template/spec").and_then(Value::as_object_mut))
+    {
+        spec.insert("parallelism".to_owned(), pods.into());
+        spec.insert("completions".to_owned(), pods.into());
+    }
+    let of_node = is_trainer || launcher_is_node && is_node;
+    let containers = job.pointer_mut("/template/spec/template/spec/containers").and_then(Value::as_array_mut);
+    for (index, container) in containers.into_iter().flatten().enumerate().filter(|_| of_node) {
+        let Some(container) = container.as_object_mut() else { continue };
+        if container.get("name").and_then(Value::as_str) != Some(NODE) {
+            continue;
+        }
+        let at = format!("{at}/template/spec/template/spec/containers/{index}");
+        for key in ["image", "command", "args"] {
+            if let Some(value) = trainer.get(key).filter(|v| is_trainer && !v.is_null()) {
+                container.insert(key.to_owned(), value.clone());
+                places.add(format!("{at}/{key}"), format!("/spec/trainer/{key}"));
+            }
+        }
+        variables(container, &at, trainer, places)?;
+        resources(container, &at, trainer, places)?;
+    }
+    Some(())
+}
+
+/// Each variable of the trainer in the place of the one of its name.
+fn variables(
+    container: &mut Map<String, Value>,
+    at: &str,
+    trainer: &Value,
+    places: &mut Places,
+) -> Option<()> {
+    let given = trainer.get("env").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    if given.is_empty() {
+        return Some(());
+    }
+    let slot = container.entry("env").or_insert(Value::Null);
+    if !slot.is_array() {
+        *slot = json!([]);
+    }
+    let env = slot.as_array_mut()?;
+    if given.len().max(env.len()) > MAX_ELEMENTS {
+        return None;
+    }
+    for (number, variable) in given.iter().enumerate() {
+        let place = env.iter().position(|own| own.get("name") == variable.get("name")).unwrap_or(env.len());
+        match env.get_mut(place) {
+            Some(own) => *own = variable.clone(),
+            None => env.push(variable.clone()),
+        }
+        places.add(format!("{at}/env/{place}"), format!("/spec/trainer/env/{number}"));
+    }
+    Some(())
+}
+
+/// Each quantity of the trainer in the place of the one of its name.
+fn resources(
+    container: &mut Map<String, Value>,
+    at: &str,
+    trainer: &Value,
+    places: &mut Places,
+) -> Option<()> {
+    let Some(given) = trainer.get("resourcesPerNode").filter(|r| r.is_object()) else { return Some(()) };
+    let slot = container.entry("resources").or_insert(Value::Null);
+    if !slot.is_object() {
+        *slot = json!({});
+    }
+    merge(slot, given, &format!("{at}/resources"), "/spec/trainer/resourcesPerNode", places)
+}
+
+#[cfg(test)]
+#[path = "train_job_tests.rs"]
+mod tests;

@@ -1,0 +1,207 @@
+//! FAB361: components of a NicClusterPolicy that come from different releases of the NVIDIA Network Operator.
+
+use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
+use crate::text::printable;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// FAB361.
+pub(super) struct ComponentVersions;
+
+static COMPONENT_VERSIONS: Meta = Meta {
+    id: "FAB361",
+    severity: Severity::Warning,
+    summary: "components of a NicClusterPolicy from different releases of the operator",
+    what: "Compares the tags of components that come from one repository, where they have the form \
+           `network-operator-vX.Y.Z` that releases have had since 25.7; `X.Y` is the release. A component without a version \
+           of its own has that of `spec.global`. Other tags, digests and the version of the driver are not compared.",
+    why: "A release of the NVIDIA Network Operator is built and tested with one tag for all of its components. Most often \
+          the chart was upgraded and the NicClusterPolicy, which Helm does not change, was edited in parts: CNI plugins and \
+          device plugins of two releases work on one pod, which nobody has tried.",
+    fix: "Write one release everywhere, or once below `spec.global`.",
+    bad: r#"apiVersion: mellanox.com/v1alpha1
+kind: NicClusterPolicy
+metadata: {name: nic-cluster-policy}
+spec:
+  nvIpam:
+    image: nvidia-k8s-ipam
+    repository: nvcr.io/nvidia/mellanox
+    version: network-operator-v25.7.0
+  secondaryNetwork:
+    cniPlugins:
+      image: plugins
+      repository: nvcr.io/nvidia/mellanox
+      version: network-operator-v25.10.0
+    multus:
+      image: multus-cni
+      repository: nvcr.io/nvidia/mellanox
+      version: network-operator-v25.10.0
+"#,
+    good: r#"apiVersion: mellanox.com/v1alpha1
+kind: NicClusterPolicy
+metadata: {name: nic-cluster-policy}
+spec:
+  nvIpam:
+    image: nvidia-k8s-ipam
+    repository: nvcr.io/nvidia/mellanox
+    version: network-operator-v25.10.0
+  secondaryNetwork:
+    cniPlugins:
+      image: plugins
+      repository: nvcr.io/nvidia/mellanox
+      version: network-operator-v25.10.0
+    multus:
+      image: multus-cni
+      repository: nvcr.io/nvidia/mellanox
+      version: network-operator-v25.10.0
+"#,
+    sources: &[
+        "Mellanox/network-operator hack/release.yaml (v25.7.0, v25.10.0, v26.4.1: one tag; v25.4.0: one for each component)",
+        "Mellanox/network-operator api/v1alpha1/nicclusterpolicy_types.go (ImageSpec, global)",
+    ],
+    since: "0.1.0",
+    kinds: &[("mellanox.com", "NicClusterPolicy"), ("mellanox.com", "NicNodePolicy")],
+    also: &[],
+    waiver: Waiver::Allowed,
+};
+
+/// Where components stand in the objects of both kinds. The driver has a version of its own.
+const COMPONENTS: [&str; 13] = [
+    "/spec/docaTelemetryService",
+    "/spec/ibKubernetes",
+    "/spec/nicConfigurationOperator/configurationDaemon",
+    "/spec/nicConfigurationOperator/operator",
+    "/spec/nicFeatureDiscovery",
+    "/spec/nvIpam",
+    "/spec/rdmaSharedDevicePlugin",
+    "/spec/secondaryNetwork/cniPlugins",
+    "/spec/secondaryNetwork/ipoib",
+    "/spec/secondaryNetwork/multus",
+    "/spec/spectrumXOperator",
+    "/spec/spectrumXOperator/xPlane",
+    "/spec/sriovDevicePlugin",
+];
+
+/// A component with a tag of a release.
+struct Component<'a> {
+    /// JSON pointer of the tag.
+    at: String,
+    name: &'a str,
+    repository: &'a str,
+    version: &'a str,
+    release: (u32, u32),
+}
+
+fn components(object: &Value) -> Vec<Component<'_>> {
+    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).filter(|t| !t.is_empty());
+    let own_or_global = |component: &str, key: &str| {
+        let own = format!("{component}/{key}");
+        let global = format!("/spec/global/{key}");
+        text(&own).map(|value| (own, value)).or_else(|| text(&global).map(|value| (global, value)))
+    };
+    let read = |component: &&'static str| {
+        // What is not asked for is not deployed.
+        object.pointer(component).filter(|c| c.is_object())?;
+        let (at, version) = own_or_global(component, "version")?;
+        let (_, repository) = own_or_global(component, "repository")?;
+        let name = component.rsplit('/').next().unwrap_or_default();
+        Some(Component { at, name, repository, version, release: release(version)? })
+    };
+    COMPONENTS.iter().filter_map(read).collect()
+}
+
+/// `X.Y` of `network-operator-vX.Y.Z`, with anything behind it (`-rc.1`, `-stig-fips`).
+fn release(tag: &str) -> Option<(u32, u32)> {
+    let mut numbers = tag.strip_prefix("network-operator-v")?.splitn(3, '.');
+    let (year, month) = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);
+    numbers.next().filter(|patch| patch.starts_with(|c: char| c.is_ascii_digit()))?;
+    Some((year, month))
+}
+
+impl Rule for ComponentVersions {
+    fn meta(&self) -> &'static Meta {
+        &COMPONENT_VERSIONS
+    }
+    fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+        let Some(object) = context.value() else { return };
+        let mut by_repository: BTreeMap<&str, Vec<Component<'_>>> = BTreeMap::new();
+        for component in components(object) {
+            by_repository.entry(component.repository).or_default().push(component);
+        }
+        for components in by_repository.values() {
+            let mut releases: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+            for component in components {
+                *releases.entry(component.release).or_default() += 1;
+            }
+            // What most of them have is meant; of as many the newest.
+            let Some((meant, _)) = releases.into_iter().max_by_key(|(release, times)| (*times, *release))
+            else {
+                continue;
+            };
+            let Some(like) = components.iter().find(|c| c.release == meant) else { continue };
+            for other in components.iter().filter(|c| c.release != meant) {
+                findings.add(
+                    other.at.as_str(),
+                    format!(
+                        "{} is {}, {} is {}: components of two releases of the operator",
+                        other.name,
+                        printable(other.version, 40),
+                        like.name,
+                        printable(like.version, 40)
+                    ),
+                    "write the tag of one release for all components",
+                );
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_of_tags() {
+        for (tag, expected) in [
+            ("network-operator-v25.7.0", Some((25, 7))),
+            ("network-operator-v26.7.0-rc.1", Some((26, 7))),
+            ("network-operator-v26.4.1-stig-fips-ubuntu", Some((26, 4))),
+            ("network-operator-25.4.0", None),
+            ("network-operator-v25.7", None),
+            ("network-operator-v25.x.0", None),
+            ("v1.5.3", None),
+            ("sha256:9a83", None),
+            ("latest", None),
+        ] {
+            assert_eq!(release(tag), expected, "{tag}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_deployed_or_not_of_the_operator_does_not_count() {
+        let object: Value = serde_json::from_str(
+            r#"{"spec":{"global":{"repository":"r","version":"network-operator-v25.10.0"},
+                "nvIpam":{"image":"a"},
+                "ofedDriver":{"image":"d","version":"network-operator-v25.7.0"},
+                "ibKubernetes":null,
+                "secondaryNetwork":{"multus":{"image":"m","version":"v4.1.0"},
+                    "cniPlugins":{"image":"p","repository":"other","version":"network-operator-v25.7.0"}}}}"#,
+        )
+        .unwrap();
+        let found: Vec<_> = components(&object)
+            .into_iter()
+            .map(|c| (c.at, c.name.to_owned(), c.repository.to_owned()))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("/spec/global/version".to_owned(), "nvIpam".to_owned(), "r".to_owned()),
+                (
+                    "/spec/secondaryNetwork/cniPlugins/version".to_owned(),
+                    "cniPlugins".to_owned(),
+                    "other".to_owned()
+                ),
+            ]
+        );
+    }
+}
