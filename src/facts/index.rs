@@ -288,7 +288,7 @@ impl Index {
     }
 
     /// What the SR-IOV operator says of nodes, by their names.
-    pub fn node_states(&self) -> impl Iterator<Item = (&str, &NodeState)> {
+    pub fn node_states(&self) -> impl ExactSizeIterator<Item = (&str, &NodeState)> {
         self.node_states.iter().map(|(node, state)| (node.as_str(), state.as_ref()))
     }
 

@@ -75,7 +75,7 @@ impl<'a> ObjectContext<'a> {
             let wanted: Vec<Requirement<'_>> =
                 policy.nodes.iter().map(|(key, value)| Requirement::equals(key, value)).collect();
             let nodes = self.snapshot.nodes();
-            if nodes.selected(&wanted).is_none() {
+            if !nodes.selects_any(&wanted) {
                 return Vec::new();
             }
             let first = |set: &'a NicSet| set.nodes().find(|node| nodes.selects(&wanted, node) == Some(true));

@@ -45,6 +45,6 @@ impl Snapshot {
     /// and not only of those that the SR-IOV operator looks after.
     #[must_use]
     pub fn states_cover_nodes(&self) -> bool {
-        self.nodes.len() <= self.facts().node_states().count()
+        self.nodes.len() <= self.facts().node_states().len()
     }
 }

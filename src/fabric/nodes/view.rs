@@ -93,15 +93,24 @@ impl NodeView {
     /// A node that satisfies every requirement, the first by name: taints aside, as operators select nodes.
     #[must_use]
     pub fn selected(&self, requirements: &[Requirement<'_>]) -> Option<&str> {
+        self.all_selected(requirements).min()
+    }
+
+    /// Whether any node satisfies every requirement. It need not look at all of them.
+    #[must_use]
+    pub fn selects_any(&self, requirements: &[Requirement<'_>]) -> bool {
+        self.all_selected(requirements).next().is_some()
+    }
+
+    fn all_selected<'s, 'q>(&'s self, requirements: &'q [Requirement<'q>]) -> impl Iterator<Item = &'s str> {
         let mut set = self.classes.all().clone();
         for requirement in requirements.iter().filter(|r| !self.own_keys.contains_key(r.key)) {
             self.classes.retain(&mut set, *requirement);
         }
-        if set.is_clear() {
-            return None;
-        }
-        let in_set = self.nodes.iter().filter(|(_, entry)| set.contains(entry.class()));
-        in_set.filter(|(name, entry)| self.holds(requirements, name, entry)).map(|(name, _)| name).min()
+        let none = set.is_clear();
+        let in_set = self.nodes.iter().filter(move |(_, entry)| set.contains(entry.class()));
+        let held = in_set.filter(move |(name, entry)| self.holds(requirements, name, entry));
+        held.map(|(name, _)| name).take(if none { 0 } else { usize::MAX })
     }
 
     fn holds(&self, requirements: &[Requirement<'_>], name: &str, entry: &Entry) -> bool {

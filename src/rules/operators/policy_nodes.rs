@@ -92,7 +92,7 @@ impl Rule for PolicySelectsNothing {
             return;
         }
         let wanted = requirements(policy);
-        if nodes.selected(&wanted).is_none() {
+        if !nodes.selects_any(&wanted) {
             findings.add(
                 "/spec/nodeSelector",
                 format!(
