@@ -4,7 +4,7 @@ use super::sight::Sight;
 use super::standing::Standing;
 use super::{Mode, Settings, issue};
 use crate::certificates::{
-    Authority, Change, Drift, Leaf, Look, Reason, Record, Step, advance, due, next, secret,
+    Authority, Change, Drift, Leaf, Look, Marks, Reason, Record, Seen, Step, advance, due, next, secret,
 };
 use crate::cluster::own::{Kind, Objects};
 use crate::cluster::status::Fault;
@@ -35,6 +35,9 @@ pub(super) struct Keeper {
     /// CAs of leaves that this process served: others may still serve such.
     known: Vec<Authority>,
     emergencies: Drift,
+    marks: Marks,
+    /// When this process began to look.
+    start: Instant,
     /// What every caBundle trusts, our CA or a certificate of cert-manager's, and since when.
     trusted: Option<(String, Instant)>,
     verified: Option<Instant>,
@@ -77,6 +80,8 @@ impl Keeper {
             leaf: None,
             known: Vec::new(),
             emergencies: Drift::default(),
+            marks: Marks::default(),
+            start: Instant::now(),
             trusted: None,
             verified: None,
             began: Instant::now(),
@@ -144,9 +149,12 @@ impl Keeper {
             self.drift(&record, now);
         }
         let found = found?;
+        let steady = self.began.saturating_duration_since(self.start).as_secs();
+        let steady = i64::try_from(steady).unwrap_or(i64::MAX);
+        let seen = self.record.as_ref().map_or_else(Seen::default, |r| self.marks.look(r, &looks, steady));
         let held: Vec<bool> = self.sights.iter().map(|sight| sight.held(now)).collect();
         let calm = !self.emergencies.held(now);
-        let step = next(self.record.as_ref(), &looks, &held, calm, now, &lives);
+        let step = next(self.record.as_ref(), &looks, &held, calm, (now, seen), &lives);
         match step {
             Step::Rest => None,
             Step::Publish(number) => self.publish(number, now).await,
@@ -189,7 +197,7 @@ impl Keeper {
                 self.metrics.leaf_expiry(leaf.until);
                 self.metrics.certificate_loaded();
                 self.served.serve(certified);
-                self.known.retain(|known| known.pem != leaf.issuer && now < known.until);
+                self.known.retain(|known| known.pem != leaf.issuer);
                 self.known.insert(0, signer.authority.clone());
                 self.known.truncate(4);
                 self.leaf = Some(leaf);
