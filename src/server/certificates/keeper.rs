@@ -1,24 +1,27 @@
 //! One round: look at everything, take the next step, serve the right leaf, and say how it is.
 
+mod issued;
+
 use super::sight::Sight;
 use super::standing::Standing;
 use super::{Mode, Settings, issue};
 use crate::certificates::{
     Authority, Change, Drift, Leaf, Look, Marks, Reason, Record, Seen, Step, advance, due, next, secret,
 };
-use crate::cluster::own::{Kind, Objects};
+use crate::cluster::own::{Kind, Objects, Written};
 use crate::cluster::status::Fault;
 use crate::server::Metrics;
-use crate::server::tls::{self, Served};
+use crate::server::tls::Served;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Longest pause after somebody else was faster.
 const CONFLICT: u64 = 300;
+/// Writes of one object that are outrun in a row, after which it is no race any more.
+const PATIENCE: u32 = 5;
 
 pub(super) struct Keeper {
     objects: Objects,
@@ -31,6 +34,10 @@ pub(super) struct Keeper {
     record: Option<Record>,
     /// Why the Secret could not be read or written.
     fault: Option<String>,
+    /// Writes of the Secret in a row that were refused as if somebody had been faster.
+    refused: u32,
+    /// Whether rounds brought no rest.
+    braked: bool,
     leaf: Option<Leaf>,
     /// CAs of leaves that this process served: others may still serve such.
     known: Vec<Authority>,
@@ -77,6 +84,8 @@ impl Keeper {
             sights,
             record: None,
             fault: None,
+            refused: 0,
+            braked: false,
             leaf: None,
             known: Vec::new(),
             emergencies: Drift::default(),
@@ -130,8 +139,16 @@ impl Keeper {
                 None
             }
         };
+        self.braked &= again.is_some();
         let settling = self.judge(now);
         again.or(settling)
+    }
+
+    /// Says that rounds bring no rest, so that writes slow down.
+    pub(super) fn braked(&mut self) {
+        self.metrics.certificates_braked();
+        self.braked = true;
+        self.judge(self.settings.clock.now());
     }
 
     /// A CA of our own: the next write, and the leaf.
@@ -155,6 +172,9 @@ impl Keeper {
         let held: Vec<bool> = self.sights.iter().map(|sight| sight.held(now)).collect();
         let calm = !self.emergencies.held(now);
         let step = next(self.record.as_ref(), &looks, &held, calm, (now, seen), &lives);
+        if !matches!(step, Step::Write(_)) {
+            self.refused = 0;
+        }
         match step {
             Step::Rest => None,
             Step::Publish(number) => self.publish(number, now).await,
@@ -221,7 +241,11 @@ impl Keeper {
             if look == Look::Unknown {
                 continue;
             }
-            if sight.drift.look(&bundle, look.has(&bundle), now) {
+            let right = look.has(&bundle);
+            if right {
+                (sight.unwritten, sight.refused) = (None, 0);
+            }
+            if sight.drift.look(&bundle, right, now) {
                 self.metrics.cabundle_reverted(sight.kind.name());
                 tracing::warn!(configuration = %sight.name, "somebody has changed the caBundle; it is put back");
             }
@@ -234,22 +258,29 @@ impl Keeper {
         let sight = self.sights.get_mut(number)?;
         let read = sight.read.clone()??;
         sight.drift.wrote(now);
-        match self.objects.publish(sight.kind, &read, &bundle).await {
-            Ok(true) => {
-                sight.unwritten = None;
+        let fault = match self.objects.publish(sight.kind, &read, &bundle).await {
+            Ok(Written::Done) => {
+                (sight.unwritten, sight.refused) = (None, 0);
+                sight.drift.stored();
                 self.metrics.cabundle_written(sight.kind.name());
                 tracing::info!(configuration = %sight.name, "the caBundle is written");
-                Some(Duration::ZERO)
+                return Some(Duration::ZERO);
             }
-            Ok(false) => Some(Duration::from_millis(random(CONFLICT))),
-            Err(fault) => {
-                self.metrics.certificate_call_failed("publish");
-                let pause = Duration::from_secs(self.settings.lives.tick.unsigned_abs().min(10));
-                sight.unwritten = Some((shown(&fault), Instant::now() + pause));
-                // The other configuration is not to wait for this one.
-                Some(Duration::from_millis(20 + random(CONFLICT)))
+            Ok(Written::Outrun(fault)) => {
+                self.metrics.certificate_outrun("publish");
+                sight.refused += 1;
+                if sight.refused < PATIENCE {
+                    return Some(Duration::from_millis(random(CONFLICT)));
+                }
+                fault
             }
-        }
+            Err(fault) => fault,
+        };
+        self.metrics.certificate_call_failed("publish");
+        let pause = Duration::from_secs(self.settings.lives.tick.unsigned_abs().min(10));
+        sight.unwritten = Some((shown(&fault), Instant::now() + pause));
+        // The other configuration is not to wait for this one.
+        Some(Duration::from_millis(20 + random(CONFLICT)))
     }
 
     /// Writes the Secret.
@@ -273,8 +304,9 @@ impl Keeper {
         if change.is_emergency() {
             self.emergencies.wrote(now);
         }
-        match self.objects.write_secret(&object).await {
-            Ok(true) => {
+        let fault = match self.objects.write_secret(&object).await {
+            Ok(Written::Done) => {
+                self.refused = 0;
                 self.metrics.rotated("ca", change.name());
                 let (generation, change_name) = (record.generation, change.name());
                 if change.is_emergency() {
@@ -290,18 +322,23 @@ impl Keeper {
                 } else {
                     tracing::info!(change = change_name, generation, "the Secret is written");
                 }
-                Some(Duration::ZERO)
+                return Some(Duration::ZERO);
             }
-            Ok(false) => Some(Duration::from_millis(random(CONFLICT))),
-            Err(fault) => {
-                self.metrics.certificate_call_failed("secret");
-                let names = &self.settings.names;
-                let place = format!("Secret {}/{}", names.namespace, names.secret);
-                self.fault =
-                    Some(format!("{place} cannot be written ({}): {}", change.name(), shown(&fault)));
-                None
+            Ok(Written::Outrun(fault)) => {
+                self.metrics.certificate_outrun("secret");
+                self.refused += 1;
+                if self.refused < PATIENCE {
+                    return Some(Duration::from_millis(random(CONFLICT)));
+                }
+                fault
             }
-        }
+            Err(fault) => fault,
+        };
+        self.metrics.certificate_call_failed("secret");
+        let names = &self.settings.names;
+        let place = format!("Secret {}/{}", names.namespace, names.secret);
+        self.fault = Some(format!("{place} cannot be written ({}): {}", change.name(), shown(&fault)));
+        None
     }
 
     /// CAs whose leaves somebody may serve though the Secret does not say so: our own, what stands in the Secret beside
@@ -316,63 +353,6 @@ impl Keeper {
             all.extend(ours);
         }
         all
-    }
-
-    /// A certificate that cert-manager made. Another one is served once it verifies, or where that in use does not.
-    fn issued(&mut self, found: Option<Option<Value>>, now: i64) {
-        let Some(found) = found else { return };
-        let names = &self.settings.names;
-        let place = format!("Secret {}/{}", names.namespace, names.secret);
-        let Some(object) = found else {
-            self.fault =
-                Some(format!("{place} does not exist; cert-manager makes it, if its Certificate is there"));
-            return;
-        };
-        let certified = secret::pair(&object).and_then(|(cert, key)| {
-            let name = |field| format!("{place}, {field}");
-            let (cert_name, key_name) = (name("tls.crt"), name("tls.key"));
-            tls::certified((Path::new(&cert_name), &cert), (Path::new(&key_name), &key))
-                .map_err(|error| error.to_string())
-        });
-        let certified = match certified {
-            Ok(certified) => certified,
-            Err(why) => {
-                let text = if why.starts_with("Secret") { why } else { format!("{place} {why}") };
-                if self.fault.is_none() {
-                    self.metrics.certificate_failed();
-                }
-                self.fault = Some(text);
-                return;
-            }
-        };
-        let same = self.served.load().is_some_and(|served| served.cert == certified.cert);
-        if same {
-            return;
-        }
-        let better = self.sights.iter().all(|sight| sight.problem(&certified.cert, now).is_none());
-        let print = format!("{:?}", certified.cert);
-        if !better {
-            self.trusted = None;
-        } else if self.trusted.as_ref().is_none_or(|(known, _)| *known != print) {
-            self.trusted = Some((print, Instant::now()));
-        }
-        let age = |since: Instant| self.began.saturating_duration_since(since);
-        let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle());
-        let distrusted = !self.problems(now).is_empty();
-        if settled || distrusted {
-            let until =
-                certified.cert.first().and_then(|der| Authority::of(der)).map_or(0, |leaf| leaf.until);
-            self.metrics.leaf_expiry(until);
-            self.metrics.rotated("leaf", "issued");
-            self.metrics.certificate_loaded();
-            self.served.serve(certified);
-            if distrusted {
-                self.verified = None;
-            }
-            tracing::info!(until, "a certificate of cert-manager's is in use");
-        } else if !better {
-            self.fault = Some(format!("{place} has another certificate, which no caBundle verifies yet"));
-        }
     }
 
     /// Why an API server would not believe us, as far as known.
@@ -415,6 +395,11 @@ impl Keeper {
         if let Some(Err(why)) = self.record.as_ref().map(|record| record.signer(now).map(drop)) {
             let names = &self.settings.names;
             remarks.push(format!("the CA in Secret {}/{} cannot sign: {why}", names.namespace, names.secret));
+        }
+        if self.braked {
+            remarks.push(
+                "twelve writes in a row brought no rest: somebody else writes the same objects".to_owned(),
+            );
         }
         let fault = self.fault.clone();
         if let Some(fault) = &fault {

@@ -2,9 +2,12 @@
 //! the Secret and the configurations, does at most one write, and looks again; what to do is `crate::certificates`'s.
 //! Handshakes only ever load a pointer.
 
+mod brake;
 mod clock;
 mod issue;
 mod keeper;
+#[cfg(test)]
+mod keeper_tests;
 mod sight;
 mod standing;
 mod verify;
@@ -16,6 +19,7 @@ use super::Metrics;
 use super::tls::Served;
 use crate::certificates::Lives;
 use crate::cluster::own::{Names, Objects};
+use brake::{Brake, GATHER};
 use keeper::Keeper;
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,11 +60,6 @@ impl std::fmt::Debug for Settings {
     }
 }
 
-/// Writes in a row without a pause. More is no progress.
-const IN_A_ROW: u32 = 12;
-/// Least time between two looks, however many changes are told.
-const GATHER: Duration = Duration::from_millis(50);
-
 /// Keeps the certificate until dropped.
 pub(super) async fn run(settings: Settings, served: Arc<Served>, standing: Standing, metrics: Arc<Metrics>) {
     let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
@@ -69,17 +68,16 @@ pub(super) async fn run(settings: Settings, served: Arc<Served>, standing: Stand
     let following = objects.clone();
     let mut keeper = Keeper::new(objects, settings, served, standing, metrics);
     let keep = async {
-        let mut row = 0;
+        let mut brake = Brake::default();
         loop {
             let again = keeper.round().await;
-            row = if again.is_some_and(|pause| pause < tick) { row + 1 } else { 0 };
-            let pause = if row < IN_A_ROW { again.unwrap_or(tick) } else { tick };
-            if row >= IN_A_ROW {
-                row = 0;
+            let pause = brake.after(again, tick);
+            if pause.brakes {
+                keeper.braked();
             }
             tokio::select! {
-                () = changed.notified(), if pause >= GATHER => tokio::time::sleep(GATHER).await,
-                () = tokio::time::sleep(pause) => {}
+                () = changed.notified(), if pause.listens => tokio::time::sleep(GATHER).await,
+                () = tokio::time::sleep(pause.length) => {}
             }
         }
     };
