@@ -210,6 +210,12 @@ impl Objects {
         }
     }
 
+    /// Makes an Event in our namespace.
+    pub(crate) async fn event(&self, event: &Value) -> Result<(), Fault> {
+        let path = format!("/apis/events.k8s.io/v1/namespaces/{}/events", self.names.namespace);
+        self.call("POST", &path, "application/json", Some(event)).await.map(drop)
+    }
+
     /// Tells of every change of the objects, for ever. What has changed is read by whoever is told, so that a watch that
     /// breaks costs a delay and no truth.
     pub(crate) async fn follow(&self, changed: &Notify) {

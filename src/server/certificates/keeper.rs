@@ -1,7 +1,10 @@
 //! One round: look at everything, take the next step, serve the right leaf, and say how it is.
 
 mod issued;
+mod myself;
 
+use super::ca_out::CaOut;
+use super::events::{self, Events};
 use super::sight::Sight;
 use super::standing::Standing;
 use super::{Mode, Settings, issue};
@@ -12,9 +15,11 @@ use crate::cluster::own::{Kind, Objects, Written};
 use crate::cluster::status::Fault;
 use crate::server::Metrics;
 use crate::server::tls::Served;
+use myself::Dialed;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,6 +31,12 @@ const PATIENCE: u32 = 5;
 pub(super) struct Keeper {
     objects: Objects,
     settings: Settings,
+    port: Option<SocketAddr>,
+    dialed: Dialed,
+    /// The CAs to trust, as last read.
+    ca: Option<String>,
+    ca_out: Option<CaOut>,
+    events: Events,
     served: Arc<Served>,
     standing: Standing,
     metrics: Arc<Metrics>,
@@ -70,14 +81,22 @@ impl Keeper {
     pub(super) fn new(
         objects: Objects,
         settings: Settings,
+        port: Option<SocketAddr>,
         served: Arc<Served>,
         standing: Standing,
         metrics: Arc<Metrics>,
     ) -> Self {
         let sights = Kind::ALL.map(|kind| Sight::new(kind, objects.name(kind)));
+        let ca_out = settings.ca_out.clone().map(CaOut::new);
+        let events = Events::new(objects.clone(), settings.identity.clone(), Arc::clone(&metrics));
         Self {
             objects,
             settings,
+            port,
+            dialed: Dialed::default(),
+            ca: None,
+            ca_out,
+            events,
             served,
             standing,
             metrics,
@@ -140,6 +159,11 @@ impl Keeper {
             }
         };
         self.braked &= again.is_some();
+        if let (Some(out), Some(ca)) = (&mut self.ca_out, &self.ca) {
+            let written = out.write(ca).await;
+            self.tell("ca_out", written.err());
+        }
+        self.dial(now).await;
         let settling = self.judge(now);
         again.or(settling)
     }
@@ -161,6 +185,7 @@ impl Keeper {
             self.record_metrics();
         }
         if let Some(record) = self.record.clone() {
+            self.ca = Some(record.bundle());
             self.trust(&record, &looks);
             self.sign(&record, &looks, fresh, now);
             self.drift(&record, now);
@@ -249,7 +274,11 @@ impl Keeper {
                 self.metrics.cabundle_reverted(sight.kind.name());
                 tracing::warn!(configuration = %sight.name, "somebody has changed the caBundle; it is put back");
             }
-            self.metrics.cabundle_fight(sight.kind.name(), sight.drift.is_fight(now));
+            let fight = sight.drift.is_fight(now);
+            self.metrics.cabundle_fight(sight.kind.name(), fight);
+            if fight {
+                self.events.tell(events::Reason::Fight, &sight.fought());
+            }
         }
     }
 
@@ -311,6 +340,8 @@ impl Keeper {
                 let (generation, change_name) = (record.generation, change.name());
                 if change.is_emergency() {
                     self.metrics.ca_emergency();
+                    let note = format!("The CA of the Secret could not sign; CA number {generation} does");
+                    self.events.tell(events::Reason::Replaced, &note);
                     self.emergencies.count(now);
                     let why = why.unwrap_or_default();
                     tracing::warn!(
@@ -320,6 +351,11 @@ impl Keeper {
                         "the CA could not sign; another does"
                     );
                 } else {
+                    if change == Change::Switch {
+                        let note =
+                            format!("CA number {generation} signs; the one before stays trusted for a while");
+                        self.events.tell(events::Reason::Rotated, &note);
+                    }
                     tracing::info!(change = change_name, generation, "the Secret is written");
                 }
                 return Some(Duration::ZERO);
@@ -366,7 +402,9 @@ impl Keeper {
     /// Says how it is. The pause after which it may be well, where nothing but time is missing.
     fn judge(&mut self, now: i64) -> Option<Duration> {
         let mut problems = self.problems(now);
+        problems.extend(self.dialed.problem.clone());
         let mut remarks: Vec<String> = self.sights.iter().flat_map(|sight| sight.remarks(now)).collect();
+        remarks.extend(self.dialed.remark.iter().chain(self.told.get("ca_out")).cloned());
         let served = self.served.load();
         for sight in &self.sights {
             let right = served.as_ref().is_some_and(|served| sight.problem(&served.cert, now).is_none());

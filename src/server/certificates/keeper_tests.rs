@@ -1,5 +1,6 @@
 //! Rounds against an API server that is made up: what it refuses, and what others do between a write and the next look.
 
+use super::dial::tests::stranger;
 use super::keeper::Keeper;
 use super::{Clock, Mode, Settings, Standing};
 use crate::certificates::Lives;
@@ -11,6 +12,7 @@ use kube::client::Body;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 const MUTATING: &str = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/m";
@@ -72,6 +74,10 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
+        Self::with(None)
+    }
+
+    fn with(port: Option<SocketAddr>) -> Self {
         let mut store = Store::default();
         for path in [MUTATING, VALIDATING] {
             let config = json!({"service": {"namespace": "n", "name": "s", "path": "/p"}});
@@ -98,6 +104,8 @@ impl Scene {
         let names =
             Names { namespace: name("n"), secret: name("s"), mutating: name("m"), validating: name("v") };
         let settings = Settings {
+            ca_out: None,
+            identity: name("r"),
             client: client.clone(),
             mode: Mode::SelfManaged,
             names: names.clone(),
@@ -107,8 +115,14 @@ impl Scene {
         };
         let (standing, metrics) = (Standing::waiting(), Arc::new(Metrics::new()));
         let objects = Objects { client, names };
-        let keeper =
-            Keeper::new(objects, settings, Arc::<Served>::default(), standing.clone(), Arc::clone(&metrics));
+        let keeper = Keeper::new(
+            objects,
+            settings,
+            port,
+            Arc::<Served>::default(),
+            standing.clone(),
+            Arc::clone(&metrics),
+        );
         Self { store, keeper, standing, metrics }
     }
 
@@ -125,6 +139,16 @@ impl Scene {
 
     fn calls(&self, method: &str) -> u32 {
         self.store.lock().unwrap().calls.get(method).copied().unwrap_or(0)
+    }
+
+    fn made(&self, kind: &str) -> Vec<Value> {
+        let store = self.store.lock().unwrap();
+        store
+            .objects
+            .iter()
+            .filter(|(path, _)| path.contains(kind))
+            .map(|(_, object)| object.clone())
+            .collect()
     }
 
     fn counts(&self, metric: &str) -> bool {
@@ -166,8 +190,29 @@ async fn a_cabundle_that_is_changed_before_it_is_read_back_is_a_fight() {
     assert!(told.contains("somebody changes the caBundle again and again"), "{told}");
     assert!(scene.calls("PATCH") <= 14, "{} patches", scene.calls("PATCH"));
     assert!(scene.counts("fabric_admission_cabundle_reverts_total"));
-    // In the end they give up.
     assert!(!scene.counts("fabric_admission_cabundle_in_sync"));
+    // One Event, however often it happens.
+    tokio::task::yield_now().await;
+    let events = scene.made("events");
+    assert_eq!((events.len(), &events[0]["reason"]), (1, &json!("CaBundleChangedByOthers")), "{events:?}");
+    assert_eq!(events[0]["regarding"]["name"], "s");
+}
+
+/// Where another process has our port, or an old certificate is served for whatever reason.
+#[tokio::test]
+async fn a_port_that_serves_another_certificate_is_not_ready() {
+    let (port, _) = stranger().await;
+    let mut scene = Scene::with(Some(port));
+    scene.rounds(8).await;
+    let told = scene.told();
+    assert!(told.contains("serves another certificate than ours"), "{told}");
+    assert!(scene.counts("fabric_admission_certificate_failures_total{call=\"dial\"}"));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap();
+    drop(listener);
+    let mut scene = Scene::with(Some(port));
+    scene.rounds(8).await;
+    assert!(scene.told().contains("answers no handshake"), "{}", scene.told());
 }
 
 /// What is refused by chance is tried again, and nothing is told.

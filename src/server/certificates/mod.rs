@@ -3,16 +3,21 @@
 //! Handshakes only ever load a pointer.
 
 mod brake;
+mod ca_out;
 mod clock;
+mod dial;
+mod events;
 mod issue;
 mod keeper;
 #[cfg(test)]
 mod keeper_tests;
+mod restart;
 mod sight;
 mod standing;
 mod verify;
 
 pub use clock::Clock;
+pub(super) use restart::restarted;
 pub(crate) use standing::Standing;
 
 use super::Metrics;
@@ -21,6 +26,8 @@ use crate::certificates::Lives;
 use crate::cluster::own::{Names, Objects};
 use brake::{Brake, GATHER};
 use keeper::Keeper;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -49,6 +56,10 @@ pub struct Settings {
     pub lives: Lives,
     /// The clock.
     pub clock: Clock,
+    /// Where the CAs to trust are written as well.
+    pub ca_out: Option<PathBuf>,
+    /// Name of this replica among the others.
+    pub identity: String,
 }
 
 impl std::fmt::Debug for Settings {
@@ -60,13 +71,19 @@ impl std::fmt::Debug for Settings {
     }
 }
 
-/// Keeps the certificate until dropped.
-pub(super) async fn run(settings: Settings, served: Arc<Served>, standing: Standing, metrics: Arc<Metrics>) {
+/// Keeps the certificate until dropped. `port` is our own, where a handshake with it says what it serves.
+pub(super) async fn run(
+    settings: Settings,
+    port: Option<SocketAddr>,
+    served: Arc<Served>,
+    standing: Standing,
+    metrics: Arc<Metrics>,
+) {
     let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
     let objects = Objects { client: settings.client.clone(), names: settings.names.clone() };
     let changed = Notify::new();
     let following = objects.clone();
-    let mut keeper = Keeper::new(objects, settings, served, standing, metrics);
+    let mut keeper = Keeper::new(objects, settings, port, served, standing, metrics);
     let keep = async {
         let mut brake = Brake::default();
         loop {

@@ -69,6 +69,15 @@ impl Sight {
         Some(format!("{}, webhook {webhook}: {why}", self.shown()))
     }
 
+    /// What is told of a fight.
+    pub(super) fn fought(&self) -> String {
+        format!(
+            "{}: somebody changes the caBundle again and again; it is put back every 30 s. Tell the tool that applies \
+             it to leave /webhooks/*/clientConfig/caBundle alone",
+            self.shown()
+        )
+    }
+
     /// What is worth a line though it is no fault of ours.
     pub(super) fn remarks(&self, now: i64) -> Vec<String> {
         let mut remarks = Vec::new();
@@ -85,11 +94,7 @@ impl Sight {
             ));
         }
         if self.drift.is_fight(now) {
-            remarks.push(format!(
-                "{}: somebody changes the caBundle again and again; it is put back every 30 s. Tell the tool that \
-                 applies it to leave /webhooks/*/clientConfig/caBundle alone",
-                self.shown()
-            ));
+            remarks.push(self.fought());
         }
         remarks
     }

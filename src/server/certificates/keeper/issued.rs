@@ -18,6 +18,7 @@ impl Keeper {
                 Some(format!("{place} does not exist; cert-manager makes it, if its Certificate is there"));
             return;
         };
+        self.ca = secret::ca(&object);
         let certified = secret::pair(&object).and_then(|(cert, key)| {
             let name = |field| format!("{place}, {field}");
             let (cert_name, key_name) = (name("tls.crt"), name("tls.key"));
