@@ -273,3 +273,33 @@ fn retired(all: Vec<Authority>, signer: &Signer) -> Vec<Authority> {
     }
     kept
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certificates::Key;
+
+    fn signer(pem: &str, from: i64, until: i64) -> Signer {
+        let authority = Authority { pem: pem.to_owned(), from, until, name: None, signs: true };
+        Signer { authority, key: Key(String::new()) }
+    }
+
+    /// It may be our clock that is wrong: others serve leaves of that CA.
+    #[test]
+    fn a_ca_that_seems_to_have_expired_stays_trusted_until_the_drain() {
+        let record = advance(None, Change::Create, Some(signer("a", 0, 100)), &[], 0).unwrap();
+        let (looks, seen) = ([Look::Absent, Look::Absent], Seen::default());
+        let next = |record: &Record, now: i64| {
+            next(Some(record), &looks, &[false; 2], true, (now, seen), &Lives::default())
+        };
+        for now in [100, -1] {
+            assert_eq!(next(&record, now), Step::Write(Change::Replace));
+            let replaced =
+                advance(Some(&record), Change::Replace, Some(signer("b", now, 500)), &[], now).unwrap();
+            assert_eq!(replaced.bundle(), "ba");
+        }
+        let mut record = record;
+        record.next = Some(Ok(signer("n", 0, 200)));
+        assert_eq!(next(&record, 100), Step::Write(Change::Promote));
+    }
+}

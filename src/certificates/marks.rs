@@ -39,3 +39,44 @@ fn since(seen: &mut Option<(String, i64)>, what: Option<&str>, steady: i64) -> i
     }
     seen.as_ref().map_or(0, |(_, at)| steady - at)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certificates::{Authority, Key, Signer};
+
+    fn signer(pem: &str) -> Signer {
+        let authority = Authority { pem: pem.to_owned(), from: 0, until: 100, name: None, signs: true };
+        Signer { authority, key: Key(String::new()) }
+    }
+
+    #[test]
+    fn a_lapse_and_another_ca_begin_anew() {
+        let mut record = Record {
+            current: Ok(signer("a")),
+            next: Some(Ok(signer("b"))),
+            previous: Vec::new(),
+            generation: 1,
+            soaking_since: None,
+            switched_at: None,
+            rotate: false,
+        };
+        let mut marks = Marks::default();
+        let mut look = |record: &Record, bundle: &str, steady| {
+            let Seen { staged, switched } =
+                marks.look(record, &[Look::Present(vec![bundle.into()]), Look::Absent], steady);
+            (staged, switched)
+        };
+        assert_eq!(look(&record, "a", 10), (0, 0));
+        assert_eq!(look(&record, "ab", 20), (0, 10));
+        assert_eq!(look(&record, "ab", 30), (10, 20));
+        assert_eq!(look(&record, "a", 40), (0, 30));
+        assert_eq!(look(&record, "ab", 50), (0, 40));
+        assert_eq!(look(&record, "ab", 60), (10, 50));
+        record.next = Some(Ok(signer("c")));
+        assert_eq!(look(&record, "abc", 70), (0, 60));
+        (record.current, record.next) = (Ok(signer("c")), None);
+        assert_eq!(look(&record, "ac", 80), (0, 0));
+        assert_eq!(look(&record, "ac", 90), (0, 10));
+    }
+}
