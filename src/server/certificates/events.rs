@@ -20,6 +20,8 @@ pub(super) enum Reason {
     Rotated,
     /// Another CA signs, since the one before could not.
     Replaced,
+    /// Somebody has changed a caBundle; it is put back.
+    Reverted,
     /// Somebody changes a caBundle again and again.
     Fight,
 }
@@ -29,6 +31,7 @@ impl Reason {
         match self {
             Self::Rotated => "AuthorityRotated",
             Self::Replaced => "AuthorityReplaced",
+            Self::Reverted => "CaBundlePutBack",
             Self::Fight => "CaBundleChangedByOthers",
         }
     }

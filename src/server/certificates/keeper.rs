@@ -273,6 +273,8 @@ impl Keeper {
             if sight.drift.look(&bundle, right, now) {
                 self.metrics.cabundle_reverted(sight.kind.name());
                 tracing::warn!(configuration = %sight.name, "somebody has changed the caBundle; it is put back");
+                let note = format!("{}: somebody has changed the caBundle; it is put back", sight.shown());
+                self.events.tell(events::Reason::Reverted, &note);
             }
             let fight = sight.drift.is_fight(now);
             self.metrics.cabundle_fight(sight.kind.name(), fight);

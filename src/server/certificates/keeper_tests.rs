@@ -151,6 +151,20 @@ impl Scene {
             .collect()
     }
 
+    /// Of the Events, which are made on the side.
+    async fn reasons(&self) -> Vec<String> {
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        let of = |event: &Value| {
+            assert_eq!(event["regarding"]["name"], "s", "{event}");
+            event["reason"].as_str().unwrap().to_owned()
+        };
+        let mut reasons: Vec<String> = self.made("events").iter().map(of).collect();
+        reasons.sort();
+        reasons
+    }
+
     fn counts(&self, metric: &str) -> bool {
         self.metrics.text().lines().any(|line| line.starts_with(metric) && !line.ends_with(" 0"))
     }
@@ -191,11 +205,8 @@ async fn a_cabundle_that_is_changed_before_it_is_read_back_is_a_fight() {
     assert!(scene.calls("PATCH") <= 14, "{} patches", scene.calls("PATCH"));
     assert!(scene.counts("fabric_admission_cabundle_reverts_total"));
     assert!(!scene.counts("fabric_admission_cabundle_in_sync"));
-    // One Event, however often it happens.
-    tokio::task::yield_now().await;
-    let events = scene.made("events");
-    assert_eq!((events.len(), &events[0]["reason"]), (1, &json!("CaBundleChangedByOthers")), "{events:?}");
-    assert_eq!(events[0]["regarding"]["name"], "s");
+    // One Event of each reason, however often it happens.
+    assert_eq!(scene.reasons().await, ["CaBundleChangedByOthers", "CaBundlePutBack"]);
 }
 
 /// Where another process has our port, or an old certificate is served for whatever reason.
@@ -213,6 +224,21 @@ async fn a_port_that_serves_another_certificate_is_not_ready() {
     let mut scene = Scene::with(Some(port));
     scene.rounds(8).await;
     assert!(scene.told().contains("answers no handshake"), "{}", scene.told());
+}
+
+#[tokio::test]
+async fn a_ca_that_cannot_sign_is_replaced_and_an_event_tells_it() {
+    let mut scene = Scene::new();
+    scene.rounds(6).await;
+    assert_eq!(scene.reasons().await, Vec::<String>::new());
+    let secret = "/api/v1/namespaces/n/secrets/s";
+    let mut object = scene.made(secret).remove(0);
+    let known = object["data"]["current.crt"].clone();
+    object["data"]["current.key"] = json!("");
+    scene.store.lock().unwrap().put(secret, object);
+    scene.rounds(6).await;
+    assert_eq!(scene.reasons().await, ["AuthorityReplaced"]);
+    assert_eq!(scene.made(secret)[0]["data"]["previous.crt"], known);
 }
 
 /// What is refused by chance is tried again, and nothing is told.

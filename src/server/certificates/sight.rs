@@ -34,7 +34,7 @@ impl Sight {
         }
     }
 
-    fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         format!("{} {}", self.kind.name(), self.name)
     }
 
