@@ -14,6 +14,8 @@ pub(super) const SLOW: i64 = 30;
 pub struct Drift {
     wanted: String,
     right: bool,
+    /// Written since the last look.
+    stored: bool,
     reverts: VecDeque<i64>,
     written: Option<i64>,
 }
@@ -21,7 +23,8 @@ pub struct Drift {
 impl Drift {
     /// Notes what a look shows. Whether somebody has changed what was right.
     pub fn look(&mut self, wanted: &str, right: bool, now: i64) -> bool {
-        let reverted = self.right && !right && self.wanted == wanted;
+        let reverted = (self.right || self.stored) && !right && self.wanted == wanted;
+        self.stored = false;
         if reverted {
             self.count(now);
         }
@@ -56,6 +59,11 @@ impl Drift {
     pub fn wrote(&mut self, now: i64) {
         self.written = Some(now);
     }
+
+    /// Notes that it was taken: what is wrong at the next look was changed after it.
+    pub fn stored(&mut self) {
+        self.stored = true;
+    }
 }
 
 #[cfg(test)]
@@ -81,6 +89,23 @@ mod tests {
         // A clock that is set back must not hold it for ever.
         assert!(!drift.held(now - 1));
         assert!(drift.is_fight(now + 100) && !drift.is_fight(now + 101 + WINDOW - 500));
+    }
+
+    #[test]
+    fn a_revert_before_the_next_look_counts() {
+        let mut drift = Drift::default();
+        drift.look("a", false, 0);
+        drift.wrote(0);
+        assert!(!drift.look("a", false, 1), "nothing was taken");
+        for now in 2..8 {
+            drift.wrote(now);
+            drift.stored();
+            assert!(drift.look("a", false, now));
+            assert!(!drift.look("a", false, now), "counted once");
+        }
+        assert!(drift.is_fight(8) && drift.held(8));
+        drift.stored();
+        assert!(!drift.look("b", false, 9), "another is wanted by now");
     }
 
     #[test]

@@ -9,6 +9,8 @@ use super::record::Record;
 pub struct Leaf {
     /// The CA that signed it (PEM).
     pub issuer: String,
+    /// First second of its validity.
+    pub from: i64,
     /// When it was signed.
     pub signed: i64,
     /// Last second of its validity.
@@ -59,12 +61,13 @@ pub fn due(
 ) -> Option<Reason> {
     let current = record.signer(now).ok()?;
     let Some(leaf) = leaf else { return fresh.then_some(Reason::First) };
-    // Whose clock was set back sees a leaf from the future.
-    let renewal = now >= leaf.renewal || now < leaf.signed - (leaf.until - leaf.signed);
+    // Whose clock was ahead and is set right sees a leaf that nobody believes yet.
+    let early = now < leaf.from;
+    let renewal = now >= leaf.renewal || early;
     if !fresh {
         // A leaf of a CA that has been retired meanwhile must not live on: so not before it is nearly over.
         let end = leaf.until - (leaf.until - leaf.signed) / 10;
-        return (now >= end).then_some(Reason::LastResort);
+        return (now >= end || early).then_some(Reason::LastResort);
     }
     let ours = leaf.issuer == current.authority.pem;
     if ours {
@@ -74,7 +77,7 @@ pub fn due(
     if trusted && settled {
         return Some(Reason::Authority);
     }
-    (!verifies || now >= leaf.until).then_some(Reason::Distrusted)
+    (!verifies || now >= leaf.until || early).then_some(Reason::Distrusted)
 }
 
 #[cfg(test)]
@@ -83,7 +86,7 @@ mod tests {
     use crate::certificates::{Authority, Key, Signer};
 
     fn authority(pem: &str) -> Authority {
-        Authority { pem: pem.to_owned(), from: 0, until: 10_000, name: None, signs: true }
+        Authority { pem: pem.to_owned(), from: -100, until: 10_000, name: None, signs: true }
     }
 
     fn record(pem: &str) -> Record {
@@ -101,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_leaf_is_signed_when_it_helps() {
-        let leaf = Leaf { issuer: "a".into(), signed: 0, until: 300, renewal: 200 };
+        let leaf = Leaf { issuer: "a".into(), from: -20, signed: 0, until: 300, renewal: 200 };
         let with = |pem: &str| vec![Look::Present(vec![pem.as_bytes().to_vec()]), Look::Absent];
         let due =
             |leaf: Option<&Leaf>, ca, bundle, sights, now| due(leaf, &record(ca), &with(bundle), sights, now);
@@ -110,7 +113,12 @@ mod tests {
         assert_eq!(due(None, "a", "a", (false, false, false), 0), None);
         assert_eq!(due(Some(&leaf), "a", "a", all, 199), None);
         assert_eq!(due(Some(&leaf), "a", "a", all, 200), Some(Reason::Renewal));
-        assert_eq!(due(Some(&leaf), "a", "a", all, -301), Some(Reason::Renewal));
+        // A clock that was ahead: the leaf is not valid yet.
+        assert_eq!(due(Some(&leaf), "a", "a", all, -20), None);
+        assert_eq!(due(Some(&leaf), "a", "a", all, -21), Some(Reason::Renewal));
+        assert_eq!(due(Some(&leaf), "a", "a", (false, false, true), -21), Some(Reason::LastResort));
+        assert_eq!(due(Some(&leaf), "b", "a", all, -21), Some(Reason::Distrusted));
+        assert_eq!(due(Some(&leaf), "a", "a", all, -101), None, "nor is the CA");
         // Another CA: not before it is trusted, unless nothing is lost by it.
         assert_eq!(due(Some(&leaf), "b", "ab", all, 100), Some(Reason::Authority));
         assert_eq!(due(Some(&leaf), "b", "ab", (true, true, false), 100), None);

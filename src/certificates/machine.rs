@@ -10,6 +10,7 @@
 
 use super::authority::Authority;
 use super::lives::Lives;
+use super::marks::Seen;
 use super::record::{Record, Signer};
 
 /// CAs of the past that are kept. More come only of several emergencies in a row.
@@ -26,7 +27,7 @@ pub enum Change {
     Replace,
     /// The CA cannot sign: the staged one at once.
     Promote,
-    /// A next CA.
+    /// A next CA; also in the place of one that a fast clock made, and that is not valid yet.
     Stage,
     /// The next CA cannot be used: drop it.
     Unstage,
@@ -125,7 +126,7 @@ pub enum Step {
     Publish(usize),
 }
 
-/// The next step. `held` says of each configuration whether it is not to be written now: a fight, or no right to it.
+/// The next step. `seen` is what this replica has seen for itself. `held` says of each configuration whether it is not to be written now: a fight, or no right to it.
 /// `calm` is false while emergencies come too fast to help anyone.
 #[must_use]
 pub fn next(
@@ -133,7 +134,7 @@ pub fn next(
     looks: &[Look],
     held: &[bool],
     calm: bool,
-    now: i64,
+    (now, seen): (i64, Seen),
     lives: &Lives,
 ) -> Step {
     let Some(record) = record else { return Step::Write(Change::Create) };
@@ -141,8 +142,13 @@ pub fn next(
         let change = if record.next_signer(now).is_some() { Change::Promote } else { Change::Replace };
         return if calm { Step::Write(change) } else { Step::Rest };
     }
-    if record.next.is_some() && record.next_signer(now).is_none() {
-        return Step::Write(Change::Unstage);
+    match &record.next {
+        Some(Ok(next)) if next.authority.valid(now) => {}
+        // By our clock and perhaps by that of API servers. One of our own is valid for whoever is ahead of us, so no two
+        // replicas do this in turn.
+        Some(Ok(next)) if now < next.authority.from => return Step::Write(Change::Stage),
+        Some(_) => return Step::Write(Change::Unstage),
+        None => {}
     }
     let staged = record.next_signer(now);
     let known = staged.is_some_and(|next| looks.iter().all(|look| look.trusts(&next.authority)));
@@ -160,17 +166,18 @@ pub fn next(
         return Step::Publish(number);
     }
     if staged.is_some() && known {
-        return match Record::age(record.soaking_since, now, lives) {
-            Some(age) if age >= lives.soaked() => Step::Write(Change::Switch),
-            Some(_) => Step::Rest,
-            None => Step::Write(Change::Soak),
-        };
+        let Some(mark) = record.soaking_since else { return Step::Write(Change::Soak) };
+        // A mark never moves: by a slow clock it would go back, and a fast one would find it old.
+        let age = Record::age(mark, now, lives);
+        let soaked = seen.staged >= lives.soak && age.is_none_or(|age| age >= lives.soaked());
+        return if soaked { Step::Write(Change::Switch) } else { Step::Rest };
     }
     if !record.previous.is_empty() {
-        match Record::age(record.switched_at, now, lives) {
-            Some(age) if age < lives.drained() => {}
-            Some(_) => return Step::Write(Change::Drain),
-            None => return Step::Write(Change::Wait),
+        let Some(mark) = record.switched_at else { return Step::Write(Change::Wait) };
+        let age = Record::age(mark, now, lives).unwrap_or(seen.switched);
+        // However fast our clock is: by then every replica that lives has a leaf of the current CA.
+        if age >= lives.drained() && seen.switched >= lives.soak {
+            return Step::Write(Change::Drain);
         }
     }
     let room = record.previous.len() < CROWDED;
@@ -199,7 +206,7 @@ pub fn advance(
 ) -> Option<Record> {
     if change == Change::Create {
         let current = made?;
-        let previous = retired(trusted.to_vec(), &current, now);
+        let previous = retired(trusted.to_vec(), &current);
         let switched_at = (!previous.is_empty()).then_some(now);
         return Some(Record {
             current: Ok(current),
@@ -241,11 +248,12 @@ pub fn advance(
                 previous.extend(trusted.iter().cloned());
             }
             previous.append(&mut record.previous);
-            record.previous = retired(previous, &signer, now);
+            record.previous = retired(previous, &signer);
             record.current = Ok(signer);
             record.next = None;
             record.soaking_since = None;
-            record.switched_at = Some(now);
+            // With a slow clock's mark the CA before this one would be dropped too early.
+            record.switched_at = record.switched_at.max(Some(now));
             record.generation = record.generation.saturating_add(1);
             record.rotate = false;
         }
@@ -253,14 +261,45 @@ pub fn advance(
     Some(record)
 }
 
-/// CAs of the past without repetition, without the present one and without those whose time is over, the last first.
-fn retired(all: Vec<Authority>, signer: &Signer, now: i64) -> Vec<Authority> {
+/// CAs of the past without repetition and without the present one, the last first. Dates are not asked: it may be our
+/// clock that is wrong.
+fn retired(all: Vec<Authority>, signer: &Signer) -> Vec<Authority> {
     let mut kept: Vec<Authority> = Vec::new();
     for authority in all {
         let new = authority.pem != signer.authority.pem && kept.iter().all(|k| k.pem != authority.pem);
-        if new && now < authority.until && kept.len() < MAX_PREVIOUS {
+        if new && kept.len() < MAX_PREVIOUS {
             kept.push(authority);
         }
     }
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certificates::Key;
+
+    fn signer(pem: &str, from: i64, until: i64) -> Signer {
+        let authority = Authority { pem: pem.to_owned(), from, until, name: None, signs: true };
+        Signer { authority, key: Key(String::new()) }
+    }
+
+    /// It may be our clock that is wrong: others serve leaves of that CA.
+    #[test]
+    fn a_ca_that_seems_to_have_expired_stays_trusted_until_the_drain() {
+        let record = advance(None, Change::Create, Some(signer("a", 0, 100)), &[], 0).unwrap();
+        let (looks, seen) = ([Look::Absent, Look::Absent], Seen::default());
+        let next = |record: &Record, now: i64| {
+            next(Some(record), &looks, &[false; 2], true, (now, seen), &Lives::default())
+        };
+        for now in [100, -1] {
+            assert_eq!(next(&record, now), Step::Write(Change::Replace));
+            let replaced =
+                advance(Some(&record), Change::Replace, Some(signer("b", now, 500)), &[], now).unwrap();
+            assert_eq!(replaced.bundle(), "ba");
+        }
+        let mut record = record;
+        record.next = Some(Ok(signer("n", 0, 200)));
+        assert_eq!(next(&record, 100), Step::Write(Change::Promote));
+    }
 }

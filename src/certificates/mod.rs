@@ -14,6 +14,7 @@ mod drift;
 mod leaf;
 mod lives;
 mod machine;
+mod marks;
 #[cfg(test)]
 mod model_tests;
 mod record;
@@ -25,4 +26,5 @@ pub use drift::Drift;
 pub use leaf::{Leaf, Reason, due};
 pub use lives::Lives;
 pub use machine::{Change, Look, Step, advance, next};
+pub use marks::{Marks, Seen};
 pub use record::{Key, Record, Signer};

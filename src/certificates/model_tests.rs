@@ -3,7 +3,7 @@
 //! are those that run; only the cluster is made up.
 
 use super::machine::{Change, Look, Step, advance, next};
-use super::{Authority, Key, Leaf, Lives, Record, Signer, due};
+use super::{Authority, Key, Leaf, Lives, Marks, Record, Seen, Signer, due};
 use proptest::prelude::*;
 
 const LIVES: Lives = Lives { ca: 2000, leaf: 120, soak: 20, skew: 5, tick: 5, settle: 2 };
@@ -14,11 +14,19 @@ struct View {
     now: i64,
     secret: Option<(u64, Record)>,
     bundles: [(u64, String); 2],
+    seen: Seen,
+}
+
+impl View {
+    fn looks(&self) -> Vec<Look> {
+        self.bundles.iter().map(|(_, b)| Look::Present(vec![b.clone().into_bytes()])).collect()
+    }
 }
 
 #[derive(Default)]
 struct Replica {
     offset: i64,
+    marks: Marks,
     /// CaBundles that were read some time before the Secret is.
     half: Option<[(u64, String); 2]>,
     view: Option<View>,
@@ -28,12 +36,16 @@ struct Replica {
     verified: Option<i64>,
     /// Whether it was ready once: from then on it is called.
     called: bool,
+    /// Whether its clock is off by more than is borne: nothing is asked of it, and much of the others.
+    wild: bool,
 }
 
 struct World {
     now: i64,
     version: u64,
     made: u32,
+    /// Every CA that was ever made.
+    authorities: Vec<Authority>,
     secret: Option<(u64, Record)>,
     bundles: [(u64, String); 2],
     /// Every caBundle with the time from which on it was stored.
@@ -54,6 +66,7 @@ impl World {
             now: 1_000_000,
             version: 0,
             made: 0,
+            authorities: Vec::new(),
             secret: None,
             bundles: [(0, String::new()), (0, String::new())],
             past: [vec![(0, String::new())], vec![(0, String::new())]],
@@ -77,7 +90,10 @@ impl World {
         let replica = &mut self.replicas[r];
         let now = self.now + replica.offset;
         let bundles = replica.half.take().unwrap_or_else(|| self.bundles.clone());
-        let view = View { now, secret: self.secret.clone(), bundles };
+        let mut view = View { now, secret: self.secret.clone(), bundles, seen: Seen::default() };
+        if let Some((_, record)) = &view.secret {
+            view.seen = replica.marks.look(record, &view.looks(), self.now);
+        }
         if let Some((_, record)) = &view.secret
             && let Ok(current) = &record.current
         {
@@ -94,10 +110,9 @@ impl World {
     fn act(&mut self, r: usize) {
         let Some(view) = self.replicas[r].view.take() else { return };
         let record = view.secret.as_ref().map(|(_, record)| record);
-        let looks: Vec<Look> =
-            view.bundles.iter().map(|(_, b)| Look::Present(vec![b.clone().into_bytes()])).collect();
+        let looks = view.looks();
         self.sign(r, &view, record, &looks);
-        match next(record, &looks, &[false, false], true, view.now, &LIVES) {
+        match next(record, &looks, &[false, false], true, (view.now, view.seen), &LIVES) {
             Step::Rest => {}
             Step::Publish(number) => {
                 if self.bundles[number].0 == view.bundles[number].0 {
@@ -111,8 +126,13 @@ impl World {
     fn sign(&mut self, r: usize, view: &View, record: Option<&Record>, looks: &[Look]) {
         let now = self.now;
         let replica = &mut self.replicas[r];
-        let verifies =
-            |leaf: &Leaf| view.now < leaf.until && view.bundles.iter().all(|(_, b)| trusts(b, &leaf.issuer));
+        // As Go does: the leaf and its CA must be valid now (crypto/x509, isValid).
+        let made = self.authorities.clone();
+        let verifies = |leaf: &Leaf| {
+            (leaf.from..leaf.until).contains(&view.now)
+                && made.iter().any(|ca| ca.pem == leaf.issuer && ca.valid(view.now))
+                && view.bundles.iter().all(|(_, b)| trusts(b, &leaf.issuer))
+        };
         if let Some(record) = record {
             let settled = replica.trusted.as_ref().is_some_and(|(_, since)| now - since >= LIVES.settle);
             let well = replica.leaf.as_ref().is_some_and(verifies);
@@ -124,7 +144,8 @@ impl World {
                 let renewal = LIVES.renewal(view.now, until, 500);
                 let issuer = signer.authority.pem.clone();
                 replica.known.insert(0, signer.authority.clone());
-                replica.leaf = Some(Leaf { issuer, signed: view.now, until, renewal });
+                let from = view.now - LIVES.backdate();
+                replica.leaf = Some(Leaf { issuer, from, signed: view.now, until, renewal });
                 replica.verified = None;
             }
         }
@@ -142,6 +163,7 @@ impl World {
             let pem = format!("<{}>", self.made);
             let from = view.now - LIVES.backdate();
             let authority = Authority { pem, from, until: view.now + LIVES.ca, name: None, signs: true };
+            self.authorities.push(authority.clone());
             Signer { authority, key: Key(String::new()) }
         });
         let mut trusted = self.replicas[r].known.clone();
@@ -158,6 +180,15 @@ impl World {
         if change == Change::Switch && !self.dirty {
             self.soaked(&record);
         }
+        if let Some((_, before)) = &view.secret {
+            let earlier =
+                |now: Option<i64>, then: Option<i64>| now.zip(then).is_some_and(|(now, then)| now < then);
+            assert!(
+                !earlier(record.soaking_since, before.soaking_since),
+                "{change:?}: {before:?} to {record:?}"
+            );
+            assert!(!earlier(record.switched_at, before.switched_at), "{change:?}: {before:?} to {record:?}");
+        }
         self.secret = Some((self.version(), record));
         self.changes.push(change);
     }
@@ -173,14 +204,15 @@ impl World {
     }
 
     fn kill(&mut self, r: usize) {
-        self.replicas[r] = Replica { offset: self.replicas[r].offset, ..Replica::default() };
+        let Replica { offset, wild, .. } = self.replicas[r];
+        self.replicas[r] = Replica { offset, wild, ..Replica::default() };
     }
 
     /// The first invariant, for every caBundle that an API server may go by.
     fn chains(&self) -> Result<(), String> {
         for (r, replica) in self.replicas.iter().enumerate() {
             let Some(leaf) = &replica.leaf else { continue };
-            if !replica.called || leaf.until <= self.now - LIVES.skew {
+            if !replica.called || replica.wild || leaf.until <= self.now - LIVES.skew {
                 continue;
             }
             for past in &self.past {
@@ -234,7 +266,7 @@ impl World {
     fn is_well(&self) -> Result<(), String> {
         let (_, record) = self.secret.as_ref().ok_or("no Secret")?;
         record.signer(self.now)?;
-        let ready = self.replicas.iter().all(|r| r.called && r.verified.is_some());
+        let ready = self.replicas.iter().all(|r| r.wild || (r.called && r.verified.is_some()));
         if !ready || self.bundles.iter().any(|(_, bundle)| *bundle != record.bundle()) {
             return Err(format!("ready: {ready}, {:?}, {record:?}", self.bundles));
         }
@@ -353,6 +385,83 @@ proptest! {
         prop_assert_eq!((count(Change::Create), count(Change::Replace), count(Change::Promote)), (1, 0, 0));
         prop_assert!(count(Change::Switch) >= 5 && count(Change::Drain) >= 5, "{:?}", world.changes);
         prop_assert_eq!(world.secret.as_ref().map(|(_, r)| r.generation), Some(1 + count(Change::Switch) as u64));
+    }
+}
+
+/// A clock that was hours ahead and is set right: what was made meanwhile is not valid yet, and is replaced.
+#[test]
+fn what_is_not_valid_yet_is_replaced() {
+    let mut world = World::new([500, 500, 500]);
+    (0..10).for_each(|_| world.round());
+    world.replicas.iter_mut().for_each(|replica| replica.offset = 0);
+    (0..10).for_each(|_| world.round());
+    world.is_well().unwrap();
+    let count = |change: Change| world.changes.iter().filter(|c| **c == change).count();
+    assert_eq!((count(Change::Create), count(Change::Replace)), (1, 1), "{:?}", world.changes);
+    // A leaf alone: its CA is old enough.
+    world.now += 600;
+    (0..10).for_each(|_| world.round());
+    world.replicas[0].offset = 200;
+    world.replicas[0].wild = true;
+    (0..10).for_each(|_| world.round());
+    world.replicas[0].offset = 0;
+    world.replicas[0].wild = false;
+    (0..10).for_each(|_| world.round());
+    world.is_well().unwrap();
+}
+
+/// A replica that is behind by more than is borne finds the next CA not valid yet: the rotation goes on all the same.
+#[test]
+fn clocks_that_differ_much_do_not_stage_for_ever() {
+    for offsets in [[500, 0, -300], [0, -300, 500], [-300, 500, 0]] {
+        let mut world = World::new([0; 3]);
+        (0..10).for_each(|_| world.round());
+        world.now += 1100;
+        for (replica, offset) in world.replicas.iter_mut().zip(offsets) {
+            (replica.offset, replica.wild) = (offset, offset != 0);
+        }
+        (0..100).for_each(|_| world.round());
+        let count = |change: Change| world.changes.iter().filter(|c| **c == change).count();
+        let staged = count(Change::Stage);
+        assert!(staged <= 3 && count(Change::Unstage) == 0, "{:?}", world.changes);
+        assert!(count(Change::Switch) == 1 && count(Change::Replace) == 0, "{:?}", world.changes);
+        world.is_well().unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// One clock goes where it likes: the replicas whose clocks are right are believed all the same, marks never go
+    /// back, no CA signs before its time, and in the end all is well.
+    #[test]
+    fn one_wild_clock_harms_nobody_else(
+        offsets in prop::array::uniform3(-LIVES.skew..=LIVES.skew),
+        jumps in prop::collection::vec((0..3000_i64, -800..800_i64), 1..8),
+        rotations in prop::collection::vec(0..3000_i64, 0..4),
+    ) {
+        let mut world = World::new(offsets);
+        world.replicas[2].wild = true;
+        let start = world.now;
+        for second in 0..3000 {
+            if let Some((_, offset)) = jumps.iter().find(|(at, _)| *at == second) {
+                world.replicas[2].offset = *offset;
+            }
+            if rotations.contains(&second) {
+                apply(&mut world, &Event::Rotate, &mut 0);
+            }
+            prop_assert_eq!(world.now, start + second);
+            world.round();
+            world.check().map_err(TestCaseError::fail)?;
+        }
+        // It was not ready by its own clock, and nobody calls it before it is.
+        let replica = &mut world.replicas[2];
+        (replica.offset, replica.wild, replica.called) = (0, false, false);
+        for _ in 0..40 {
+            world.round();
+            world.check().map_err(TestCaseError::fail)?;
+        }
+        world.settles().map_err(TestCaseError::fail)?;
     }
 }
 

@@ -66,20 +66,24 @@ impl Record {
         if now >= signer.authority.until {
             return Err("has expired".to_owned());
         }
+        // Validity begins earlier than any clock that is borne could be behind: this one is off, or its maker's was.
+        if now < signer.authority.from {
+            return Err("is not valid yet; a clock is or was ahead".to_owned());
+        }
         Ok(signer)
     }
 
-    /// Whether the next CA could sign.
+    /// The next CA, where it could sign now.
     #[must_use]
     pub fn next_signer(&self, now: i64) -> Option<&Signer> {
         let next = self.next.as_ref()?.as_ref().ok()?;
         next.authority.valid(now).then_some(next)
     }
 
-    /// Since when, as a clock that may differ from the one that set the mark has it. A mark of the far future is none.
+    /// How old a mark is by a clock that may differ from the one that set it. One of the far future has no age.
     #[must_use]
-    pub fn age(mark: Option<i64>, now: i64, lives: &Lives) -> Option<i64> {
-        let age = now - mark?;
+    pub fn age(mark: i64, now: i64, lives: &Lives) -> Option<i64> {
+        let age = now - mark;
         (age >= -2 * lives.skew).then_some(age)
     }
 }

@@ -54,6 +54,12 @@ pub fn pair(secret: &Value) -> Result<(Vec<u8>, Vec<u8>), String> {
     Ok((field(secret, "tls.crt")?, field(secret, "tls.key")?))
 }
 
+/// The CAs beside it, where the issuer gives them.
+#[must_use]
+pub fn ca(secret: &Value) -> Option<String> {
+    String::from_utf8(field(secret, "ca.crt").ok()?).ok()
+}
+
 fn certificates(secret: &Value, name: &str) -> Vec<Authority> {
     field(secret, name).ok().and_then(|text| Authority::all(&text).ok()).unwrap_or_default()
 }

@@ -212,10 +212,13 @@ fn live_facts(
 }
 
 /// Names this replica: a pod by its name, elsewhere by the process as well.
-fn status_writer(client: &kube::Client) -> StatusWriter {
+pub(super) fn identity() -> String {
     let host = std::env::var("HOSTNAME").unwrap_or_default();
-    let identity = format!("{host}_{}", std::process::id());
-    StatusWriter { namespace: client.default_namespace().to_owned(), identity }
+    format!("{host}_{}", std::process::id())
+}
+
+fn status_writer(client: &kube::Client) -> StatusWriter {
+    StatusWriter { namespace: client.default_namespace().to_owned(), identity: identity() }
 }
 
 /// Looks at the files of profiles and facts again; `None` where there are none.

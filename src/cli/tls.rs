@@ -66,6 +66,9 @@ pub(super) struct Tls {
     /// How long a caBundle is right before we are ready: API servers see it a moment later
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SETTLE", default_value = "2s", value_parser = duration)]
     tls_settle: i64,
+    /// File that the CAs to trust are written to as well, for callers without a configuration
+    #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_CA_OUT")]
+    tls_ca_out: Option<PathBuf>,
     /// For tests: a file with the seconds that the clock for certificates is off
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TEST_CLOCK_OFFSET", hide = true)]
     tls_test_clock_offset: Option<PathBuf>,
@@ -145,6 +148,10 @@ impl Tls {
             TlsMode::SelfManaged => Mode::SelfManaged,
             TlsMode::CertManager => Mode::CertManager,
             TlsMode::Files => {
+                if self.tls_ca_out.is_some() {
+                    let text = "--tls-ca-out needs --tls-mode self-managed or cert-manager; of files the CA is yours";
+                    return Err(text.to_owned());
+                }
                 let (Some(cert), Some(key)) = (self.tls_cert.clone(), self.tls_key.clone()) else {
                     return Err("--tls-mode files needs --tls-cert and --tls-key".to_owned());
                 };
@@ -182,8 +189,18 @@ impl Tls {
             mutating: self.tls_mutating.clone(),
             validating: self.tls_validating.clone(),
         };
+        let (ca_out, identity) = (self.tls_ca_out.clone(), super::serve::identity());
         let clock = Clock { offset: self.tls_test_clock_offset.clone() };
-        Ok(Certificate::Cluster(Box::new(Settings { client, mode, names, hosts, lives, clock })))
+        Ok(Certificate::Cluster(Box::new(Settings {
+            client,
+            mode,
+            names,
+            hosts,
+            lives,
+            clock,
+            ca_out,
+            identity,
+        })))
     }
 }
 

@@ -116,6 +116,14 @@ fn host(url: &str) -> String {
     host.trim_start_matches('[').trim_end_matches(']').to_owned()
 }
 
+/// What became of a write.
+#[derive(Debug)]
+pub(crate) enum Written {
+    Done,
+    /// The object is not as it was read, as it seems: by the API server's answer.
+    Outrun(Fault),
+}
+
 /// Calls about our objects.
 #[derive(Clone)]
 pub(crate) struct Objects {
@@ -160,8 +168,8 @@ impl Objects {
         self.get(&format!("{}/{}", self.secrets(), self.names.secret)).await
     }
 
-    /// Writes the Secret: over the version that the object was read in, or as a new one. `false`: somebody was faster.
-    pub(crate) async fn write_secret(&self, object: &Value) -> Result<bool, Fault> {
+    /// Writes the Secret: over the version that the object was read in, or as a new one.
+    pub(crate) async fn write_secret(&self, object: &Value) -> Result<Written, Fault> {
         let known = object.pointer("/metadata/resourceVersion").is_some();
         let written = if known {
             let path = format!("{}/{}", self.secrets(), self.names.secret);
@@ -170,10 +178,10 @@ impl Objects {
             self.call("POST", &self.secrets(), "application/json", Some(object)).await
         };
         match written {
-            Ok(_) => Ok(true),
+            Ok(_) => Ok(Written::Done),
             // 409: another version, or it exists. 404: deleted meanwhile.
             Err(fault) if matches!(fault.code(), Some(409)) || (known && fault.code() == Some(404)) => {
-                Ok(false)
+                Ok(Written::Outrun(fault))
             }
             Err(fault) => Err(fault),
         }
@@ -185,21 +193,27 @@ impl Objects {
         Ok(found.as_ref().map(Configuration::of))
     }
 
-    /// Writes the caBundles of a configuration as it was read. `false`: it has changed meanwhile.
+    /// Writes the caBundles of a configuration as it was read.
     pub(crate) async fn publish(
         &self,
         kind: Kind,
         read: &Configuration,
         bundle: &str,
-    ) -> Result<bool, Fault> {
+    ) -> Result<Written, Fault> {
         let path =
             format!("{}/{}?fieldManager={}", kind.path(), self.name(kind), super::status::FIELD_MANAGER);
         match self.call("PATCH", &path, "application/json-patch+json", Some(&read.patch(bundle))).await {
-            Ok(_) => Ok(true),
+            Ok(_) => Ok(Written::Done),
             // A `test` that fails is 422 (k8s.io/apiserver pkg/endpoints/handlers/patch.go).
-            Err(fault) if matches!(fault.code(), Some(404 | 409 | 422)) => Ok(false),
+            Err(fault) if matches!(fault.code(), Some(404 | 409 | 422)) => Ok(Written::Outrun(fault)),
             Err(fault) => Err(fault),
         }
+    }
+
+    /// Makes an Event in our namespace.
+    pub(crate) async fn event(&self, event: &Value) -> Result<(), Fault> {
+        let path = format!("/apis/events.k8s.io/v1/namespaces/{}/events", self.names.namespace);
+        self.call("POST", &path, "application/json", Some(event)).await.map(drop)
     }
 
     /// Tells of every change of the objects, for ever. What has changed is read by whoever is told, so that a watch that

@@ -41,6 +41,8 @@ pub(super) struct CertificateMetrics {
     rotations: Family<RotationLabels, Counter>,
     emergencies: Counter,
     failures: Family<CallLabel, Counter>,
+    conflicts: Family<CallLabel, Counter>,
+    brakes: Counter,
 }
 
 impl CertificateMetrics {
@@ -86,6 +88,16 @@ impl CertificateMetrics {
             "Reads and writes for certificates that failed",
             metrics.failures.clone(),
         );
+        registry.register(
+            "certificate_conflicts",
+            "Writes for certificates that were refused since the object had changed, as it seemed",
+            metrics.conflicts.clone(),
+        );
+        registry.register(
+            "certificate_brakes",
+            "Pauses since writes for certificates brought no rest",
+            metrics.brakes.clone(),
+        );
         metrics
     }
 }
@@ -126,6 +138,14 @@ impl Metrics {
     /// Counts a CA that was replaced at once.
     pub fn ca_emergency(&self) {
         self.certificates().emergencies.inc();
+    }
+    /// Counts a write that was refused since somebody seemed to be faster.
+    pub fn certificate_outrun(&self, call: &'static str) {
+        self.certificates().conflicts.get_or_create_owned(&CallLabel { call }).inc();
+    }
+    /// Counts a pause since writes brought no rest.
+    pub fn certificates_braked(&self) {
+        self.certificates().brakes.inc();
     }
     /// Counts a read or write that failed.
     pub fn certificate_call_failed(&self, call: &'static str) {

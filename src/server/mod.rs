@@ -165,8 +165,9 @@ pub async fn run(
     let (store, served, standing) = match &settings.certificate {
         Certificate::Files { cert, key, .. } => {
             let store = Arc::new(tls::Store::load(cert, key)?);
-            let served = store.served();
-            (Some(store), served, certificates::Standing::default())
+            let (served, standing) = (store.served(), certificates::Standing::default());
+            tls::judge(&store, &standing);
+            (Some(store), served, standing)
         }
         Certificate::Cluster(_) => (None, Arc::default(), certificates::Standing::waiting()),
     };
@@ -197,17 +198,29 @@ pub async fn run(
     let stop = stop_signal(Arc::clone(&state), settings.lame_duck).map_err(StartError::Signal)?;
     let certificate = match settings.certificate {
         Certificate::Cluster(of_cluster) => {
-            tokio::spawn(certificates::run(*of_cluster, served, standing, Arc::clone(&state.metrics)))
+            // Where client certificates are asked for, ours would be refused and counted.
+            let port = clients.is_none().then_some(addresses.0);
+            let pause = Duration::from_secs(of_cluster.lives.tick.unsigned_abs());
+            let (told, metrics) = (standing.clone(), Arc::clone(&state.metrics));
+            let keep = move || {
+                let (settings, served) = ((*of_cluster).clone(), Arc::clone(&served));
+                certificates::run(settings, port, served, standing.clone(), Arc::clone(&metrics))
+            };
+            tokio::spawn(certificates::restarted(told, Arc::clone(&state.metrics), pause, keep))
         }
         Certificate::Files { poll, .. } => {
             state.metrics.certificate_loaded();
             let using = Arc::clone(&state);
-            tokio::spawn(async move {
-                if let Some(store) = store {
-                    using.metrics.leaf_expiry(store.until());
-                    tls::reload(store, poll, using).await;
+            let keep = move || {
+                let (store, using) = (store.clone(), Arc::clone(&using));
+                async move {
+                    if let Some(store) = store {
+                        using.metrics.leaf_expiry(store.until());
+                        tls::reload(store, poll, using).await;
+                    }
                 }
-            })
+            };
+            tokio::spawn(certificates::restarted(standing, Arc::clone(&state.metrics), poll, keep))
         }
     };
     let clients = clients.map(|clients| tokio::spawn(clients::reload(clients, Arc::clone(&state))));

@@ -5,6 +5,7 @@
 //! of it after the first time. Reading the files and comparing their content does.
 
 use super::State;
+use super::certificates::{Clock, Standing};
 use super::clients::{self, Clients};
 use arc_swap::ArcSwapOption;
 use rustls::crypto::CryptoProvider;
@@ -118,6 +119,28 @@ impl Store {
         leaf.and_then(|der| crate::certificates::fields(der)).map_or(0, |fields| fields.until)
     }
 
+    /// What stands in the way of being believed now, and what soon will.
+    fn dates(&self, now: i64) -> (Option<String>, Option<String>) {
+        let served = self.current.load();
+        let leaf = served.as_ref().and_then(|served| served.cert.first());
+        let Some(fields) = leaf.and_then(|der| crate::certificates::fields(der)) else { return (None, None) };
+        let file = self.cert.display();
+        if now >= fields.until {
+            let text = format!(
+                "the certificate in {file} has expired; no API server believes it. Put a new one there"
+            );
+            return (Some(text), None);
+        }
+        if now < fields.from {
+            return (Some(format!("the certificate in {file} is not valid yet; is the clock right?")), None);
+        }
+        let soon = now >= fields.until - (fields.until - fields.from) / 10;
+        let text = format!(
+            "the certificate in {file} has less than a tenth of its life left; put its successor there"
+        );
+        (None, soon.then_some(text))
+    }
+
     /// Looks at the files again. `true` when another certificate is in use now.
     ///
     /// # Errors
@@ -226,10 +249,22 @@ pub fn server_config(
     Ok(Arc::new(config))
 }
 
+/// Says how the certificate in use stands. Its dates alone: no caBundle is known here.
+pub(super) fn judge(store: &Store, standing: &Standing) {
+    let (problem, remark) = store.dates(Clock::default().now());
+    let told = problem.as_ref().or(remark.as_ref()).cloned();
+    if standing.set(problem.into_iter().collect(), remark.into_iter().collect())
+        && let Some(text) = told
+    {
+        tracing::warn!("{text}");
+    }
+}
+
 /// Looks at the files for ever.
 pub(super) async fn reload(store: Arc<Store>, every: Duration, state: Arc<State>) {
     let mut failing = false;
     loop {
+        judge(&store, &state.certificates);
         tokio::time::sleep(every).await;
         let looking = Arc::clone(&store);
         let outcome = tokio::task::spawn_blocking(move || looking.refresh()).await;

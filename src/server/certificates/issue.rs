@@ -97,9 +97,10 @@ pub(super) fn leaf(
 ) -> Result<(CertifiedKey, Leaf), String> {
     let issuer = issuer(&signer.authority, &signer.key)?;
     let until = (now + lives.leaf).min(signer.authority.until);
-    let (certified, until) = sign(&issuer, names, (now - lives.backdate(), until))?;
+    let from = now - lives.backdate();
+    let (certified, until) = sign(&issuer, names, (from, until))?;
     let renewal = lives.renewal(now, until, jitter);
-    Ok((certified, Leaf { issuer: signer.authority.pem.clone(), signed: now, until, renewal }))
+    Ok((certified, Leaf { issuer: signer.authority.pem.clone(), from, signed: now, until, renewal }))
 }
 
 #[cfg(test)]

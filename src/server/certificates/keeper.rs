@@ -1,28 +1,42 @@
 //! One round: look at everything, take the next step, serve the right leaf, and say how it is.
 
+mod issued;
+mod myself;
+
+use super::ca_out::CaOut;
+use super::events::{self, Events};
 use super::sight::Sight;
 use super::standing::Standing;
 use super::{Mode, Settings, issue};
 use crate::certificates::{
-    Authority, Change, Drift, Leaf, Look, Reason, Record, Step, advance, due, next, secret,
+    Authority, Change, Drift, Leaf, Look, Marks, Reason, Record, Seen, Step, advance, due, next, secret,
 };
-use crate::cluster::own::{Kind, Objects};
+use crate::cluster::own::{Kind, Objects, Written};
 use crate::cluster::status::Fault;
 use crate::server::Metrics;
-use crate::server::tls::{self, Served};
+use crate::server::tls::Served;
+use myself::Dialed;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::path::Path;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Longest pause after somebody else was faster.
 const CONFLICT: u64 = 300;
+/// Writes of one object that are outrun in a row, after which it is no race any more.
+const PATIENCE: u32 = 5;
 
 pub(super) struct Keeper {
     objects: Objects,
     settings: Settings,
+    port: Option<SocketAddr>,
+    dialed: Dialed,
+    /// The CAs to trust, as last read.
+    ca: Option<String>,
+    ca_out: Option<CaOut>,
+    events: Events,
     served: Arc<Served>,
     standing: Standing,
     metrics: Arc<Metrics>,
@@ -31,10 +45,17 @@ pub(super) struct Keeper {
     record: Option<Record>,
     /// Why the Secret could not be read or written.
     fault: Option<String>,
+    /// Writes of the Secret in a row that were refused as if somebody had been faster.
+    refused: u32,
+    /// Whether rounds brought no rest.
+    braked: bool,
     leaf: Option<Leaf>,
     /// CAs of leaves that this process served: others may still serve such.
     known: Vec<Authority>,
     emergencies: Drift,
+    marks: Marks,
+    /// When this process began to look.
+    start: Instant,
     /// What every caBundle trusts, our CA or a certificate of cert-manager's, and since when.
     trusted: Option<(String, Instant)>,
     verified: Option<Instant>,
@@ -60,23 +81,35 @@ impl Keeper {
     pub(super) fn new(
         objects: Objects,
         settings: Settings,
+        port: Option<SocketAddr>,
         served: Arc<Served>,
         standing: Standing,
         metrics: Arc<Metrics>,
     ) -> Self {
         let sights = Kind::ALL.map(|kind| Sight::new(kind, objects.name(kind)));
+        let ca_out = settings.ca_out.clone().map(CaOut::new);
+        let events = Events::new(objects.clone(), settings.identity.clone(), Arc::clone(&metrics));
         Self {
             objects,
             settings,
+            port,
+            dialed: Dialed::default(),
+            ca: None,
+            ca_out,
+            events,
             served,
             standing,
             metrics,
             sights,
             record: None,
             fault: None,
+            refused: 0,
+            braked: false,
             leaf: None,
             known: Vec::new(),
             emergencies: Drift::default(),
+            marks: Marks::default(),
+            start: Instant::now(),
             trusted: None,
             verified: None,
             began: Instant::now(),
@@ -125,8 +158,21 @@ impl Keeper {
                 None
             }
         };
+        self.braked &= again.is_some();
+        if let (Some(out), Some(ca)) = (&mut self.ca_out, &self.ca) {
+            let written = out.write(ca).await;
+            self.tell("ca_out", written.err());
+        }
+        self.dial(now).await;
         let settling = self.judge(now);
         again.or(settling)
+    }
+
+    /// Says that rounds bring no rest, so that writes slow down.
+    pub(super) fn braked(&mut self) {
+        self.metrics.certificates_braked();
+        self.braked = true;
+        self.judge(self.settings.clock.now());
     }
 
     /// A CA of our own: the next write, and the leaf.
@@ -139,14 +185,21 @@ impl Keeper {
             self.record_metrics();
         }
         if let Some(record) = self.record.clone() {
+            self.ca = Some(record.bundle());
             self.trust(&record, &looks);
             self.sign(&record, &looks, fresh, now);
             self.drift(&record, now);
         }
         let found = found?;
+        let steady = self.began.saturating_duration_since(self.start).as_secs();
+        let steady = i64::try_from(steady).unwrap_or(i64::MAX);
+        let seen = self.record.as_ref().map_or_else(Seen::default, |r| self.marks.look(r, &looks, steady));
         let held: Vec<bool> = self.sights.iter().map(|sight| sight.held(now)).collect();
         let calm = !self.emergencies.held(now);
-        let step = next(self.record.as_ref(), &looks, &held, calm, now, &lives);
+        let step = next(self.record.as_ref(), &looks, &held, calm, (now, seen), &lives);
+        if !matches!(step, Step::Write(_)) {
+            self.refused = 0;
+        }
         match step {
             Step::Rest => None,
             Step::Publish(number) => self.publish(number, now).await,
@@ -189,7 +242,7 @@ impl Keeper {
                 self.metrics.leaf_expiry(leaf.until);
                 self.metrics.certificate_loaded();
                 self.served.serve(certified);
-                self.known.retain(|known| known.pem != leaf.issuer && now < known.until);
+                self.known.retain(|known| known.pem != leaf.issuer);
                 self.known.insert(0, signer.authority.clone());
                 self.known.truncate(4);
                 self.leaf = Some(leaf);
@@ -213,11 +266,21 @@ impl Keeper {
             if look == Look::Unknown {
                 continue;
             }
-            if sight.drift.look(&bundle, look.has(&bundle), now) {
+            let right = look.has(&bundle);
+            if right {
+                (sight.unwritten, sight.refused) = (None, 0);
+            }
+            if sight.drift.look(&bundle, right, now) {
                 self.metrics.cabundle_reverted(sight.kind.name());
                 tracing::warn!(configuration = %sight.name, "somebody has changed the caBundle; it is put back");
+                let note = format!("{}: somebody has changed the caBundle; it is put back", sight.shown());
+                self.events.tell(events::Reason::Reverted, &note);
             }
-            self.metrics.cabundle_fight(sight.kind.name(), sight.drift.is_fight(now));
+            let fight = sight.drift.is_fight(now);
+            self.metrics.cabundle_fight(sight.kind.name(), fight);
+            if fight {
+                self.events.tell(events::Reason::Fight, &sight.fought());
+            }
         }
     }
 
@@ -226,22 +289,29 @@ impl Keeper {
         let sight = self.sights.get_mut(number)?;
         let read = sight.read.clone()??;
         sight.drift.wrote(now);
-        match self.objects.publish(sight.kind, &read, &bundle).await {
-            Ok(true) => {
-                sight.unwritten = None;
+        let fault = match self.objects.publish(sight.kind, &read, &bundle).await {
+            Ok(Written::Done) => {
+                (sight.unwritten, sight.refused) = (None, 0);
+                sight.drift.stored();
                 self.metrics.cabundle_written(sight.kind.name());
                 tracing::info!(configuration = %sight.name, "the caBundle is written");
-                Some(Duration::ZERO)
+                return Some(Duration::ZERO);
             }
-            Ok(false) => Some(Duration::from_millis(random(CONFLICT))),
-            Err(fault) => {
-                self.metrics.certificate_call_failed("publish");
-                let pause = Duration::from_secs(self.settings.lives.tick.unsigned_abs().min(10));
-                sight.unwritten = Some((shown(&fault), Instant::now() + pause));
-                // The other configuration is not to wait for this one.
-                Some(Duration::from_millis(20 + random(CONFLICT)))
+            Ok(Written::Outrun(fault)) => {
+                self.metrics.certificate_outrun("publish");
+                sight.refused += 1;
+                if sight.refused < PATIENCE {
+                    return Some(Duration::from_millis(random(CONFLICT)));
+                }
+                fault
             }
-        }
+            Err(fault) => fault,
+        };
+        self.metrics.certificate_call_failed("publish");
+        let pause = Duration::from_secs(self.settings.lives.tick.unsigned_abs().min(10));
+        sight.unwritten = Some((shown(&fault), Instant::now() + pause));
+        // The other configuration is not to wait for this one.
+        Some(Duration::from_millis(20 + random(CONFLICT)))
     }
 
     /// Writes the Secret.
@@ -265,12 +335,15 @@ impl Keeper {
         if change.is_emergency() {
             self.emergencies.wrote(now);
         }
-        match self.objects.write_secret(&object).await {
-            Ok(true) => {
+        let fault = match self.objects.write_secret(&object).await {
+            Ok(Written::Done) => {
+                self.refused = 0;
                 self.metrics.rotated("ca", change.name());
                 let (generation, change_name) = (record.generation, change.name());
                 if change.is_emergency() {
                     self.metrics.ca_emergency();
+                    let note = format!("The CA of the Secret could not sign; CA number {generation} does");
+                    self.events.tell(events::Reason::Replaced, &note);
                     self.emergencies.count(now);
                     let why = why.unwrap_or_default();
                     tracing::warn!(
@@ -280,20 +353,30 @@ impl Keeper {
                         "the CA could not sign; another does"
                     );
                 } else {
+                    if change == Change::Switch {
+                        let note =
+                            format!("CA number {generation} signs; the one before stays trusted for a while");
+                        self.events.tell(events::Reason::Rotated, &note);
+                    }
                     tracing::info!(change = change_name, generation, "the Secret is written");
                 }
-                Some(Duration::ZERO)
+                return Some(Duration::ZERO);
             }
-            Ok(false) => Some(Duration::from_millis(random(CONFLICT))),
-            Err(fault) => {
-                self.metrics.certificate_call_failed("secret");
-                let names = &self.settings.names;
-                let place = format!("Secret {}/{}", names.namespace, names.secret);
-                self.fault =
-                    Some(format!("{place} cannot be written ({}): {}", change.name(), shown(&fault)));
-                None
+            Ok(Written::Outrun(fault)) => {
+                self.metrics.certificate_outrun("secret");
+                self.refused += 1;
+                if self.refused < PATIENCE {
+                    return Some(Duration::from_millis(random(CONFLICT)));
+                }
+                fault
             }
-        }
+            Err(fault) => fault,
+        };
+        self.metrics.certificate_call_failed("secret");
+        let names = &self.settings.names;
+        let place = format!("Secret {}/{}", names.namespace, names.secret);
+        self.fault = Some(format!("{place} cannot be written ({}): {}", change.name(), shown(&fault)));
+        None
     }
 
     /// CAs whose leaves somebody may serve though the Secret does not say so: our own, what stands in the Secret beside
@@ -310,63 +393,6 @@ impl Keeper {
         all
     }
 
-    /// A certificate that cert-manager made. Another one is served once it verifies, or where that in use does not.
-    fn issued(&mut self, found: Option<Option<Value>>, now: i64) {
-        let Some(found) = found else { return };
-        let names = &self.settings.names;
-        let place = format!("Secret {}/{}", names.namespace, names.secret);
-        let Some(object) = found else {
-            self.fault =
-                Some(format!("{place} does not exist; cert-manager makes it, if its Certificate is there"));
-            return;
-        };
-        let certified = secret::pair(&object).and_then(|(cert, key)| {
-            let name = |field| format!("{place}, {field}");
-            let (cert_name, key_name) = (name("tls.crt"), name("tls.key"));
-            tls::certified((Path::new(&cert_name), &cert), (Path::new(&key_name), &key))
-                .map_err(|error| error.to_string())
-        });
-        let certified = match certified {
-            Ok(certified) => certified,
-            Err(why) => {
-                let text = if why.starts_with("Secret") { why } else { format!("{place} {why}") };
-                if self.fault.is_none() {
-                    self.metrics.certificate_failed();
-                }
-                self.fault = Some(text);
-                return;
-            }
-        };
-        let same = self.served.load().is_some_and(|served| served.cert == certified.cert);
-        if same {
-            return;
-        }
-        let better = self.sights.iter().all(|sight| sight.problem(&certified.cert, now).is_none());
-        let print = format!("{:?}", certified.cert);
-        if !better {
-            self.trusted = None;
-        } else if self.trusted.as_ref().is_none_or(|(known, _)| *known != print) {
-            self.trusted = Some((print, Instant::now()));
-        }
-        let age = |since: Instant| self.began.saturating_duration_since(since);
-        let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle());
-        let distrusted = !self.problems(now).is_empty();
-        if settled || distrusted {
-            let until =
-                certified.cert.first().and_then(|der| Authority::of(der)).map_or(0, |leaf| leaf.until);
-            self.metrics.leaf_expiry(until);
-            self.metrics.rotated("leaf", "issued");
-            self.metrics.certificate_loaded();
-            self.served.serve(certified);
-            if distrusted {
-                self.verified = None;
-            }
-            tracing::info!(until, "a certificate of cert-manager's is in use");
-        } else if !better {
-            self.fault = Some(format!("{place} has another certificate, which no caBundle verifies yet"));
-        }
-    }
-
     /// Why an API server would not believe us, as far as known.
     fn problems(&self, now: i64) -> Vec<String> {
         match self.served.load() {
@@ -378,7 +404,9 @@ impl Keeper {
     /// Says how it is. The pause after which it may be well, where nothing but time is missing.
     fn judge(&mut self, now: i64) -> Option<Duration> {
         let mut problems = self.problems(now);
+        problems.extend(self.dialed.problem.clone());
         let mut remarks: Vec<String> = self.sights.iter().flat_map(|sight| sight.remarks(now)).collect();
+        remarks.extend(self.dialed.remark.iter().chain(self.told.get("ca_out")).cloned());
         let served = self.served.load();
         for sight in &self.sights {
             let right = served.as_ref().is_some_and(|served| sight.problem(&served.cert, now).is_none());
@@ -407,6 +435,11 @@ impl Keeper {
         if let Some(Err(why)) = self.record.as_ref().map(|record| record.signer(now).map(drop)) {
             let names = &self.settings.names;
             remarks.push(format!("the CA in Secret {}/{} cannot sign: {why}", names.namespace, names.secret));
+        }
+        if self.braked {
+            remarks.push(
+                "twelve writes in a row brought no rest: somebody else writes the same objects".to_owned(),
+            );
         }
         let fault = self.fault.clone();
         if let Some(fault) = &fault {

@@ -2,21 +2,32 @@
 //! the Secret and the configurations, does at most one write, and looks again; what to do is `crate::certificates`'s.
 //! Handshakes only ever load a pointer.
 
+mod brake;
+mod ca_out;
 mod clock;
+mod dial;
+mod events;
 mod issue;
 mod keeper;
+#[cfg(test)]
+mod keeper_tests;
+mod restart;
 mod sight;
 mod standing;
 mod verify;
 
 pub use clock::Clock;
+pub(super) use restart::restarted;
 pub(crate) use standing::Standing;
 
 use super::Metrics;
 use super::tls::Served;
 use crate::certificates::Lives;
 use crate::cluster::own::{Names, Objects};
+use brake::{Brake, GATHER};
 use keeper::Keeper;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -45,6 +56,10 @@ pub struct Settings {
     pub lives: Lives,
     /// The clock.
     pub clock: Clock,
+    /// Where the CAs to trust are written as well.
+    pub ca_out: Option<PathBuf>,
+    /// Name of this replica among the others.
+    pub identity: String,
 }
 
 impl std::fmt::Debug for Settings {
@@ -56,30 +71,30 @@ impl std::fmt::Debug for Settings {
     }
 }
 
-/// Writes in a row without a pause. More is no progress.
-const IN_A_ROW: u32 = 12;
-/// Least time between two looks, however many changes are told.
-const GATHER: Duration = Duration::from_millis(50);
-
-/// Keeps the certificate until dropped.
-pub(super) async fn run(settings: Settings, served: Arc<Served>, standing: Standing, metrics: Arc<Metrics>) {
+/// Keeps the certificate until dropped. `port` is our own, where a handshake with it says what it serves.
+pub(super) async fn run(
+    settings: Settings,
+    port: Option<SocketAddr>,
+    served: Arc<Served>,
+    standing: Standing,
+    metrics: Arc<Metrics>,
+) {
     let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
     let objects = Objects { client: settings.client.clone(), names: settings.names.clone() };
     let changed = Notify::new();
     let following = objects.clone();
-    let mut keeper = Keeper::new(objects, settings, served, standing, metrics);
+    let mut keeper = Keeper::new(objects, settings, port, served, standing, metrics);
     let keep = async {
-        let mut row = 0;
+        let mut brake = Brake::default();
         loop {
             let again = keeper.round().await;
-            row = if again.is_some_and(|pause| pause < tick) { row + 1 } else { 0 };
-            let pause = if row < IN_A_ROW { again.unwrap_or(tick) } else { tick };
-            if row >= IN_A_ROW {
-                row = 0;
+            let pause = brake.after(again, tick);
+            if pause.brakes {
+                keeper.braked();
             }
             tokio::select! {
-                () = changed.notified(), if pause >= GATHER => tokio::time::sleep(GATHER).await,
-                () = tokio::time::sleep(pause) => {}
+                () = changed.notified(), if pause.listens => tokio::time::sleep(GATHER).await,
+                () = tokio::time::sleep(pause.length) => {}
             }
         }
     };

@@ -16,6 +16,8 @@ pub(super) struct Sight {
     pub(super) unread: Option<String>,
     /// Why the last write failed, and when it is tried again.
     pub(super) unwritten: Option<(String, Instant)>,
+    /// Writes in a row that were refused as if somebody had been faster.
+    pub(super) refused: u32,
     pub(super) drift: Drift,
 }
 
@@ -27,11 +29,12 @@ impl Sight {
             read: None,
             unread: None,
             unwritten: None,
+            refused: 0,
             drift: Drift::default(),
         }
     }
 
-    fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         format!("{} {}", self.kind.name(), self.name)
     }
 
@@ -63,11 +66,16 @@ impl Sight {
             Some((&w.name, why))
         });
         let (webhook, why) = wrong.into_iter().next()?;
-        let mut text = format!("{}, webhook {webhook}: {why}", self.shown());
-        if let Some((why, _)) = &self.unwritten {
-            text = format!("{text}; it cannot be written: {why}");
-        }
-        Some(text)
+        Some(format!("{}, webhook {webhook}: {why}", self.shown()))
+    }
+
+    /// What is told of a fight.
+    pub(super) fn fought(&self) -> String {
+        format!(
+            "{}: somebody changes the caBundle again and again; it is put back every 30 s. Tell the tool that applies \
+             it to leave /webhooks/*/clientConfig/caBundle alone",
+            self.shown()
+        )
     }
 
     /// What is worth a line though it is no fault of ours.
@@ -79,12 +87,14 @@ impl Sight {
         if let (Some(_), Some(why)) = (&self.read, &self.unread) {
             remarks.push(format!("{} cannot be read any more: {why}", self.shown()));
         }
-        if self.drift.is_fight(now) {
+        if let Some((why, _)) = &self.unwritten {
             remarks.push(format!(
-                "{}: somebody changes the caBundle again and again; it is put back every 30 s. Tell the tool that \
-                 applies it to leave /webhooks/*/clientConfig/caBundle alone",
+                "{}: the caBundle is not as it should be, and it cannot be written: {why}",
                 self.shown()
             ));
+        }
+        if self.drift.is_fight(now) {
+            remarks.push(self.fought());
         }
         remarks
     }

@@ -27,7 +27,7 @@ impl Standing {
     }
 
     /// Notes how it is now; whether that differs from before.
-    pub(super) fn set(&self, problems: Vec<String>, remarks: Vec<String>) -> bool {
+    pub(crate) fn set(&self, problems: Vec<String>, remarks: Vec<String>) -> bool {
         self.with(|inner| {
             let differs = inner.problems != problems || inner.remarks != remarks;
             (inner.problems, inner.remarks) = (problems, remarks);

@@ -11,6 +11,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::three_secret_swaps", three_swaps);
     suite.add("webhook::a_bad_pair_keeps_the_last_good_one", bad_pair);
     suite.add("webhook::handshakes_go_on_while_certificates_change", handshakes);
+    suite.add("webhook::a_certificate_that_has_expired_is_not_ready", expired);
     suite.add("webhook::open_connections_live_through_a_reload", open_connections);
 }
 
@@ -66,6 +67,52 @@ fn three_swaps() -> Outcome {
         );
         std::fs::remove_dir_all(volume.join(old)).map_err(|e| e.to_string())?;
     }
+    Ok(())
+}
+
+/// A certificate for these years, which signs itself.
+fn dated(directory: &Path, from: i32, until: i32) -> Result<(), String> {
+    let key = rcgen::KeyPair::generate().map_err(|e| e.to_string())?;
+    let mut params =
+        rcgen::CertificateParams::new(vec!["localhost".to_owned()]).map_err(|e| e.to_string())?;
+    params.not_before = rcgen::date_time_ymd(from, 1, 1);
+    params.not_after = rcgen::date_time_ymd(until, 1, 1);
+    let made = params.self_signed(&key).map_err(|e| e.to_string())?;
+    std::fs::create_dir_all(directory).map_err(|e| e.to_string())?;
+    for (file, text) in [("tls.crt", made.pem()), ("tls.key", key.serialize_pem()), ("ca.crt", made.pem())] {
+        std::fs::write(directory.join(file), text).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+/// Dates are all that is known of files; a certificate that nobody believes is not ready, and heals.
+fn expired() -> Outcome {
+    let scratch = Scratch::new()?;
+    let files = scratch.path().join("tls");
+    dated(&files, 2020, 2021)?;
+    let server = Server::start_in(scratch, &["--tls-poll", "0.1"])?;
+    let says = |status: u16, words: &str| -> Result<(), String> {
+        let end = Instant::now() + Duration::from_secs(10);
+        loop {
+            let answer = server.admin("/readyz")?;
+            if answer.status == status && answer.body.contains(words) {
+                return Ok(());
+            }
+            if Instant::now() > end {
+                return Err(format!("{status} {words} is expected: {} {}", answer.status, answer.body));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let first = server.admin("/readyz")?;
+    assert_eq!((first.status, first.body.contains("tls.crt has expired")), (503, true), "{}", first.body);
+    assert_eq!(server.admin("/livez")?.status, 200);
+    dated(&files, 2020, 2100)?;
+    says(200, "ok")?;
+    dated(&files, 2099, 2100)?;
+    says(503, "not valid yet")?;
+    dated(&files, 1960, 2030)?;
+    says(200, "less than a tenth")?;
     Ok(())
 }
 

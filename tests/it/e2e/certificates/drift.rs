@@ -118,6 +118,11 @@ pub(super) fn fight(plane: &Plane) -> Outcome {
         let (status, body) = readyz(server.admin)?;
         Ok(status == 503 && body.contains("again and again") && metric(&server, "cabundle_fight")? == 1)
     })?;
+    plane.until("an Event tells it", Duration::from_secs(5), || {
+        let events = plane.get(&["events.events.k8s.io", "-n", "fabric-admission"])?;
+        let mut items = events["items"].as_array().into_iter().flatten();
+        Ok(items.any(|e| e["reason"] == "CaBundleChangedByOthers" && e["regarding"]["name"] == SECRET))
+    })?;
     // Once a second, for a while.
     for _ in 0..6 {
         set(&site, 1, Some(" "))?;

@@ -172,5 +172,46 @@ pub(super) fn clocks(plane: &Plane) -> Outcome {
         Ok(metric(&servers[2], "cert_rotations_total{kind=\"leaf\"")? > leaves)
     })?;
     eprintln!("renewed {:?} after a jump of a hundred days", start.elapsed());
+    // Its mark of the next CA is a hundred days old by that clock: still no reason to switch.
+    let secret = site.secret()?;
+    assert_eq!(secret["metadata"]["annotations"]["fabric-admission.dev/phase"], "soaking", "{secret}");
+    // And set right: the leaf is not valid yet, and is renewed.
+    let start = Instant::now();
+    std::fs::write(files.path().join("0"), "0").map_err(|e| e.to_string())?;
+    plane.until("the leaf is renewed again", Duration::from_secs(60), || {
+        Ok(metric(&servers[2], "cert_rotations_total{kind=\"leaf\"")? > leaves + 1)
+    })?;
+    site.ready(&servers[2])?;
+    site.front.set(&[&servers[2]]);
+    site.create()?;
+    eprintln!("ready {:?} after the clock was set back by a hundred days", start.elapsed());
+    drop(servers);
+    ahead(&site)
+}
+
+/// Everybody's clock is five hours ahead when the CA is made, and is set right: a CA that no API server believes yet is
+/// replaced as one that has expired.
+fn ahead(site: &Site<'_>) -> Outcome {
+    site.front.set(&[]);
+    site.clear()?;
+    site.install()?;
+    let files = Scratch::new()?;
+    let file = files.path().join("clock");
+    std::fs::write(&file, "18000").map_err(|e| e.to_string())?;
+    let clock = file.to_string_lossy().into_owned();
+    let args = ["--tls-settle", "1s", "--tls-tick", "2s", "--tls-test-clock-offset", &clock];
+    let servers = [site.replica(&args)?, site.replica(&args)?];
+    servers.iter().try_for_each(|server| site.ready(server).map(drop))?;
+    site.front.set(&[&servers[0], &servers[1]]);
+    assert!(site.create().is_err(), "the API server's clock is right");
+    let start = Instant::now();
+    std::fs::write(&file, "0").map_err(|e| e.to_string())?;
+    let plane = site.plane;
+    plane.until("the API server believes it", Duration::from_secs(60), || Ok(site.create().is_ok()))?;
+    servers.iter().try_for_each(|server| site.ready(server).map(drop))?;
+    eprintln!("believed {:?} after the clocks were set right", start.elapsed());
+    let emergencies: i64 =
+        servers.iter().map(|s| metric(s, "ca_emergency_rotations_total")).sum::<Result<i64, String>>()?;
+    assert_eq!(emergencies, 1);
     Ok(())
 }

@@ -39,6 +39,18 @@ fn may(plane: &Plane) -> Result<String, String> {
     Ok(text)
 }
 
+/// A kustomization of the base and a component; kustomize takes relative paths alone.
+fn with_component(plane: &Plane, component: &str) -> Result<String, String> {
+    let directory = plane.directory().canonicalize().map_err(|e| e.to_string())?.join(component);
+    std::fs::create_dir_all(&directory).map_err(|e| e.to_string())?;
+    let up = "../".repeat(directory.components().count() - 1);
+    let deploy = root().join("deploy").canonicalize().map_err(|e| e.to_string())?;
+    let deploy = format!("{up}{}", deploy.to_string_lossy().trim_start_matches('/'));
+    let text = format!("resources: [{deploy}/base]\ncomponents: [{deploy}/components/{component}]\n");
+    std::fs::write(directory.join("kustomization.yaml"), text).map_err(|e| e.to_string())?;
+    Ok(directory.to_string_lossy().into_owned())
+}
+
 /// The rights as a real API server counts them, of every way to get a certificate.
 pub(super) fn rights(plane: &Plane) -> Outcome {
     let account = |overlay: &str| -> Result<(), String> {
@@ -65,6 +77,8 @@ pub(super) fn rights(plane: &Plane) -> Outcome {
     golden("cert-manager.txt")?;
     account("overlays/own-certificate")?;
     golden("own-certificate.txt")?;
+    account(&with_component(plane, "cluster-facts")?)?;
+    golden("cluster-facts.txt")?;
     account("base")?;
     Ok(())
 }

@@ -11,6 +11,8 @@ mod starts;
 use super::plane::Plane;
 use super::trial;
 use crate::suite::{Outcome, Suite};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use site::{QUICK, Site, metric};
 use std::path::Path;
 
@@ -40,7 +42,7 @@ fn number(variable: &str, usual: u64) -> u64 {
 fn out_of_nothing(plane: &Plane) -> Outcome {
     let site = Site::new(plane)?;
     assert!(site.create().is_err_and(|e| e.contains("failed calling webhook")));
-    let server = site.replica(&QUICK)?;
+    let server = site.replica(&[&QUICK[..], &["--tls-ca-out", "ca.out"]].concat())?;
     site.front.set(&[&server]);
     let took = site.ready(&server)?;
     site.front.set(&[&server]);
@@ -51,5 +53,9 @@ fn out_of_nothing(plane: &Plane) -> Outcome {
     assert_eq!(secret["data"].as_object().map(|d| d.len()), Some(2), "{secret}");
     assert_eq!(metric(&server, "cabundle_in_sync")?, 2);
     assert_eq!(metric(&server, "cabundle_writes_total")?, 2);
+    let bundle = std::fs::read(server.scratch.path().join("ca.out")).map_err(|e| e.to_string())?;
+    assert_eq!(secret["data"]["current.crt"], STANDARD.encode(bundle));
+    // It shakes hands with itself.
+    assert_eq!(metric(&server, "certificate_failures_total{call=\"dial\"")?, 0);
     Ok(())
 }

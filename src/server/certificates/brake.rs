@@ -1,0 +1,64 @@
+//! How long to wait between two rounds.
+
+use std::time::Duration;
+
+/// Rounds in a row that want another at once. More is no progress.
+pub(super) const IN_A_ROW: u32 = 12;
+/// Least time between two looks, however many changes are told.
+pub(super) const GATHER: Duration = Duration::from_millis(50);
+
+/// The pause after a round.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Pause {
+    pub(super) length: Duration,
+    /// Whether news of a change ends it.
+    pub(super) listens: bool,
+    /// Whether it is there to slow us down.
+    pub(super) brakes: bool,
+}
+
+/// Counts rounds that bring no rest.
+#[derive(Debug, Default)]
+pub(super) struct Brake {
+    row: u32,
+}
+
+impl Brake {
+    /// The pause after a round that wants the next after `again`, or at the usual `tick`.
+    pub(super) fn after(&mut self, again: Option<Duration>, tick: Duration) -> Pause {
+        let Some(length) = again.filter(|pause| *pause < tick) else {
+            self.row = 0;
+            return Pause { length: tick, listens: true, brakes: false };
+        };
+        self.row += 1;
+        if self.row < IN_A_ROW {
+            return Pause { length, listens: length >= GATHER, brakes: false };
+        }
+        self.row = 0;
+        // Our own writes are news as well: who listens would be back at once.
+        Pause { length: tick, listens: false, brakes: true }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_without_rest_are_braked() {
+        let (tick, mut brake) = (Duration::from_secs(10), Brake::default());
+        let usual = Pause { length: tick, listens: true, brakes: false };
+        assert_eq!(brake.after(None, tick), usual);
+        for _ in 0..3 {
+            for _ in 1..IN_A_ROW {
+                let at_once = Pause { length: Duration::ZERO, listens: false, brakes: false };
+                assert_eq!(brake.after(Some(Duration::ZERO), tick), at_once);
+            }
+            let braked = Pause { length: tick, listens: false, brakes: true };
+            assert_eq!(brake.after(Some(Duration::ZERO), tick), braked);
+        }
+        brake.after(Some(GATHER), tick);
+        assert_eq!(brake.after(None, tick), usual);
+        assert!(brake.after(Some(GATHER), tick).listens);
+    }
+}

@@ -1,0 +1,255 @@
+//! Rounds against an API server that is made up: what it refuses, and what others do between a write and the next look.
+
+use super::dial::tests::stranger;
+use super::keeper::Keeper;
+use super::{Clock, Mode, Settings, Standing};
+use crate::certificates::Lives;
+use crate::cluster::own::{Names, Objects};
+use crate::server::Metrics;
+use crate::server::tls::Served;
+use http_body_util::BodyExt;
+use kube::client::Body;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+const MUTATING: &str = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/m";
+const VALIDATING: &str = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/v";
+
+#[derive(Default)]
+struct Store {
+    objects: BTreeMap<String, Value>,
+    version: u64,
+    /// A method that is answered with an error.
+    refused: Option<(&'static str, u16)>,
+    /// Whether somebody puts a caBundle back at once.
+    reverts: bool,
+    calls: BTreeMap<String, u32>,
+}
+
+impl Store {
+    fn put(&mut self, path: &str, mut object: Value) -> (u16, Value) {
+        self.version += 1;
+        object["metadata"]["resourceVersion"] = json!(self.version.to_string());
+        self.objects.insert(path.to_owned(), object.clone());
+        (200, object)
+    }
+
+    fn answer(&mut self, method: &str, path: &str, body: &[u8]) -> (u16, Value) {
+        *self.calls.entry(method.to_owned()).or_default() += 1;
+        if let Some((_, code)) = self.refused.filter(|(refused, _)| *refused == method) {
+            return (code, Value::Null);
+        }
+        let found = self.objects.get(path).cloned();
+        match (method, found) {
+            ("GET", Some(object)) => (200, object),
+            ("POST", _) => {
+                let object: Value = serde_json::from_slice(body).unwrap();
+                let path = format!("{path}/{}", object["metadata"]["name"].as_str().unwrap());
+                self.put(&path, object)
+            }
+            ("PUT", Some(_)) => self.put(path, serde_json::from_slice(body).unwrap()),
+            ("PATCH", Some(old)) => {
+                let mut object = old.clone();
+                let patch: json_patch::Patch = serde_json::from_slice(body).unwrap();
+                if json_patch::patch(&mut object, &patch).is_err() {
+                    return (422, Value::Null);
+                }
+                let answer = self.put(path, object);
+                if self.reverts { self.put(path, old) } else { answer }
+            }
+            _ => (404, Value::Null),
+        }
+    }
+}
+
+struct Scene {
+    store: Arc<Mutex<Store>>,
+    keeper: Keeper,
+    standing: Standing,
+    metrics: Arc<Metrics>,
+}
+
+impl Scene {
+    fn new() -> Self {
+        Self::with(None)
+    }
+
+    fn with(port: Option<SocketAddr>) -> Self {
+        let mut store = Store::default();
+        for path in [MUTATING, VALIDATING] {
+            let config = json!({"service": {"namespace": "n", "name": "s", "path": "/p"}});
+            store.put(path, json!({"metadata": {}, "webhooks": [{"name": "w.x", "clientConfig": config}]}));
+        }
+        let store = Arc::new(Mutex::new(store));
+        let answers = Arc::clone(&store);
+        let service = tower::service_fn(move |request: http::Request<Body>| {
+            let store = Arc::clone(&answers);
+            async move {
+                let (parts, body) = request.into_parts();
+                let body = body.collect().await.unwrap().to_bytes();
+                let (code, answer) =
+                    store.lock().unwrap().answer(parts.method.as_str(), parts.uri.path(), &body);
+                let status = json!({"kind": "Status", "status": "Failure", "code": code,
+                                    "message": "because", "reason": "Conflict"});
+                let body = if code == 200 { answer } else { status };
+                let body = Body::from(body.to_string().into_bytes());
+                Ok::<_, io::Error>(http::Response::builder().status(code).body(body).unwrap())
+            }
+        });
+        let client = kube::Client::new(service, "n");
+        let name = |text: &str| text.to_owned();
+        let names =
+            Names { namespace: name("n"), secret: name("s"), mutating: name("m"), validating: name("v") };
+        let settings = Settings {
+            ca_out: None,
+            identity: name("r"),
+            client: client.clone(),
+            mode: Mode::SelfManaged,
+            names: names.clone(),
+            hosts: vec![name("s.n.svc")],
+            lives: Lives::default(),
+            clock: Clock::default(),
+        };
+        let (standing, metrics) = (Standing::waiting(), Arc::new(Metrics::new()));
+        let objects = Objects { client, names };
+        let keeper = Keeper::new(
+            objects,
+            settings,
+            port,
+            Arc::<Served>::default(),
+            standing.clone(),
+            Arc::clone(&metrics),
+        );
+        Self { store, keeper, standing, metrics }
+    }
+
+    async fn rounds(&mut self, count: u32) {
+        for _ in 0..count {
+            self.keeper.round().await;
+        }
+    }
+
+    fn told(&self) -> String {
+        let (problems, remarks) = self.standing.lines();
+        [problems, remarks].concat().join("\n")
+    }
+
+    fn calls(&self, method: &str) -> u32 {
+        self.store.lock().unwrap().calls.get(method).copied().unwrap_or(0)
+    }
+
+    fn made(&self, kind: &str) -> Vec<Value> {
+        let store = self.store.lock().unwrap();
+        store
+            .objects
+            .iter()
+            .filter(|(path, _)| path.contains(kind))
+            .map(|(_, object)| object.clone())
+            .collect()
+    }
+
+    /// Of the Events, which are made on the side.
+    async fn reasons(&self) -> Vec<String> {
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        let of = |event: &Value| {
+            assert_eq!(event["regarding"]["name"], "s", "{event}");
+            event["reason"].as_str().unwrap().to_owned()
+        };
+        let mut reasons: Vec<String> = self.made("events").iter().map(of).collect();
+        reasons.sort();
+        reasons
+    }
+
+    fn counts(&self, metric: &str) -> bool {
+        self.metrics.text().lines().any(|line| line.starts_with(metric) && !line.ends_with(" 0"))
+    }
+}
+
+/// As an admission policy or another writer that is always faster does.
+#[tokio::test]
+async fn a_cabundle_that_is_refused_again_and_again_is_told_and_written_slowly() {
+    for code in [404, 409, 422] {
+        let mut scene = Scene::new();
+        scene.store.lock().unwrap().refused = Some(("PATCH", code));
+        scene.rounds(40).await;
+        let told = scene.told();
+        assert!(told.contains(&format!("it cannot be written: {code}: because")), "{told}");
+        assert!(scene.calls("PATCH") <= 10, "{} patches", scene.calls("PATCH"));
+        assert!(scene.counts("fabric_admission_certificate_conflicts_total{call=\"publish\"}"));
+        assert!(scene.counts("fabric_admission_certificate_failures_total{call=\"publish\"}"));
+    }
+}
+
+#[tokio::test]
+async fn a_secret_that_is_refused_again_and_again_is_told() {
+    let mut scene = Scene::new();
+    scene.store.lock().unwrap().refused = Some(("POST", 409));
+    scene.rounds(20).await;
+    let told = scene.told();
+    assert!(told.contains("Secret n/s cannot be written (create): 409: because"), "{told}");
+    assert!(scene.counts("fabric_admission_certificate_conflicts_total{call=\"secret\"}"));
+}
+
+#[tokio::test]
+async fn a_cabundle_that_is_changed_before_it_is_read_back_is_a_fight() {
+    let mut scene = Scene::new();
+    scene.store.lock().unwrap().reverts = true;
+    scene.rounds(60).await;
+    let told = scene.told();
+    assert!(told.contains("somebody changes the caBundle again and again"), "{told}");
+    assert!(scene.calls("PATCH") <= 14, "{} patches", scene.calls("PATCH"));
+    assert!(scene.counts("fabric_admission_cabundle_reverts_total"));
+    assert!(!scene.counts("fabric_admission_cabundle_in_sync"));
+    // One Event of each reason, however often it happens.
+    assert_eq!(scene.reasons().await, ["CaBundleChangedByOthers", "CaBundlePutBack"]);
+}
+
+/// Where another process has our port, or an old certificate is served for whatever reason.
+#[tokio::test]
+async fn a_port_that_serves_another_certificate_is_not_ready() {
+    let (port, _) = stranger().await;
+    let mut scene = Scene::with(Some(port));
+    scene.rounds(8).await;
+    let told = scene.told();
+    assert!(told.contains("serves another certificate than ours"), "{told}");
+    assert!(scene.counts("fabric_admission_certificate_failures_total{call=\"dial\"}"));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap();
+    drop(listener);
+    let mut scene = Scene::with(Some(port));
+    scene.rounds(8).await;
+    assert!(scene.told().contains("answers no handshake"), "{}", scene.told());
+}
+
+#[tokio::test]
+async fn a_ca_that_cannot_sign_is_replaced_and_an_event_tells_it() {
+    let mut scene = Scene::new();
+    scene.rounds(6).await;
+    assert_eq!(scene.reasons().await, Vec::<String>::new());
+    let secret = "/api/v1/namespaces/n/secrets/s";
+    let mut object = scene.made(secret).remove(0);
+    let known = object["data"]["current.crt"].clone();
+    object["data"]["current.key"] = json!("");
+    scene.store.lock().unwrap().put(secret, object);
+    scene.rounds(6).await;
+    assert_eq!(scene.reasons().await, ["AuthorityReplaced"]);
+    assert_eq!(scene.made(secret)[0]["data"]["previous.crt"], known);
+}
+
+/// What is refused by chance is tried again, and nothing is told.
+#[tokio::test]
+async fn one_conflict_is_no_fault() {
+    let mut scene = Scene::new();
+    scene.store.lock().unwrap().refused = Some(("PATCH", 409));
+    scene.rounds(3).await;
+    scene.store.lock().unwrap().refused = None;
+    scene.rounds(6).await;
+    let told = scene.told();
+    assert!(!told.contains("written"), "{told}");
+    assert!(scene.counts("fabric_admission_cabundle_in_sync"), "{told}");
+}
