@@ -282,7 +282,9 @@ impl Selection<'_> {
     /// `[namespace/]name[@interface]`.
     #[must_use]
     pub fn short(&self) -> String {
-        let mut out = String::new();
+        let length = |part: &Option<Cow<'_, str>>| part.as_ref().map_or(0, |p| p.len() + 1);
+        let whole = length(&self.namespace) + self.name.len() + length(&self.interface);
+        let mut out = String::with_capacity(whole);
         if let Some(namespace) = &self.namespace {
             out.push_str(namespace);
             out.push('/');

@@ -215,11 +215,11 @@ pub(super) fn plan(
                 value: entry.value.clone(),
                 index: first + nth,
             },
-            reason: match version(container, profile) {
-                Some((version, by)) if entry.from.or(entry.before).is_some() => {
+            reason: match entry.from.or(entry.before).and_then(|_| version(container, profile)) {
+                Some((version, by)) => {
                     format!("{} (NCCL {version}, {by})", entry.reason)
                 }
-                _ => entry.reason.clone(),
+                None => entry.reason.clone(),
             },
         });
     }

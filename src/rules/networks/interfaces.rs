@@ -68,18 +68,21 @@ impl Rule for Interfaces {
         let mut first: BTreeMap<&str, usize> = BTreeMap::new();
         for (place, item) in items() {
             let Some(name) = item.interface.as_deref() else { continue };
-            let network = printable(&item.name, 100);
+            let network = || printable(&item.name, 100);
             let fix = "give every network an interface of its own, such as rail0, rail1";
             if matches!(name, "eth0" | "lo") {
                 findings.add(
                     annotation_path(),
-                    format!("item {place} ({network}) asks for interface {name}, which the pod has already"),
+                    format!(
+                        "item {place} ({}) asks for interface {name}, which the pod has already",
+                        network()
+                    ),
                     fix,
                 );
             } else if let Some(other) = first.get(name) {
                 findings.add(
                     annotation_path(),
-                    format!("items {other} and {place} ({network}) both ask for interface {name}"),
+                    format!("items {other} and {place} ({}) both ask for interface {name}", network()),
                     fix,
                 );
             } else {
