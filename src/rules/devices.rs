@@ -8,7 +8,7 @@ use crate::plan::{Edit, ResourceList};
 use crate::pod::units::{Holder, units};
 use crate::snapshot::Snapshot;
 use crate::text::printable;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Networks and devices of one pod, with the plan laid over it.
 #[derive(Debug, Default)]
@@ -230,7 +230,7 @@ struct Finder<'a> {
     snapshot: &'a Snapshot,
     resources: Vec<ResourceName>,
     by_suffix: BTreeMap<String, Vec<usize>>,
-    slots: BTreeMap<&'a str, Slot<'a>>,
+    slots: HashMap<&'a str, Slot<'a>>,
 }
 
 impl<'a> Finder<'a> {
@@ -244,7 +244,7 @@ impl<'a> Finder<'a> {
             };
             by_suffix.entry(end.to_owned()).or_default().push(at);
         }
-        Self { snapshot: context.snapshot, resources, by_suffix, slots: BTreeMap::new() }
+        Self { snapshot: context.snapshot, resources, by_suffix, slots: HashMap::new() }
     }
 
     fn slot(&mut self, name: &'a str) -> &mut Slot<'a> {
