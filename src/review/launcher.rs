@@ -1,27 +1,33 @@
-//! What the launcher of an MPIJob sets for its ranks. `mpirun -x NAME=VALUE` stands in the launcher's command and counts
-//! on the workers: so the command is judged as if the workers' container ran it. A launcher without accelerators is
-//! looked at in no other way.
+//! What the launcher of an MPIJob gives its ranks. `mpirun -x NAME=VALUE` stands in the launcher's command and counts on
+//! the workers, and so does what `-x NAME` passes on: these variables are judged as if the workers' container had them. A
+//! launcher without accelerators is looked at in no other way.
 
 use super::pod::Examined;
 use super::{PodRequest, WorkloadRequest, decide_pod, gang_of};
-use crate::nccl::table::mentions;
+use crate::nccl::table::{is_prefixed, mentions};
 use crate::pod::PodView;
-use crate::pod::shell::{How, arguments, script};
+use crate::pod::shell::{How, Setting, arguments, script};
 use crate::pod::template::Template;
 use crate::pod::view::Container;
 use crate::review::decode::DecodeError;
 use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;
 use crate::text::tree;
-use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Containers of launchers that are looked at; one is usual.
+/// Containers of launchers that are looked at in one object; one is usual.
 const MAX_CONTAINERS: usize = 4;
 /// Longest command that is read (bytes).
-const MAX_TEXT: usize = 1 << 20;
+const MAX_TEXT: usize = 1 << 18;
+/// Longest template of workers that is judged once more (bytes).
+const MAX_WORKER: usize = 1 << 16;
+/// Variables that are judged (count).
+const MAX_VARIABLES: usize = 256;
+/// Flags by which launchers hand a variable to their ranks: Open MPI's `-x`, Hydra's `-genv` and `-env`.
+const FLAGS: [&[u8]; 5] = [b"-x", b"-genv", b"-env", b"--env", b"-e"];
 
-/// What is found in the commands of launchers, at their places in the object.
+/// What is found of what launchers hand on, at its places in the object.
 pub(super) fn findings(
     request: WorkloadRequest<'_>,
     templates: &[Template<'_>],
@@ -31,9 +37,14 @@ pub(super) fn findings(
 ) -> Vec<Finding> {
     let all = || templates.iter().zip(pods).zip(examined);
     let mut found = Vec::new();
+    let mut left = MAX_CONTAINERS;
+    let mut jobs: BTreeSet<&str> = BTreeSet::new();
     // A launcher that asks for accelerators is judged as a pod of its own.
     for ((launcher, pod), _) in all().filter(|((t, _), e)| is(t, "Launcher") && e.is_none()) {
         let Ok(pod) = pod else { continue };
+        if left == 0 || !jobs.insert(&launcher.maker.pointer) {
+            continue;
+        }
         let same_job = |t: &Template<'_>| is(t, "Worker") && t.maker.pointer == launcher.maker.pointer;
         let worker = all().find(|((t, _), e)| same_job(t) && e.is_some());
         let Some(((worker, Ok(view)), _)) = worker else { continue };
@@ -41,9 +52,10 @@ pub(super) fn findings(
         let ranks =
             view.containers().iter().position(|c| c.resource_names().any(|n| accelerators.contains(n)));
         let starts = pod.containers().iter().enumerate().filter(|(_, c)| starts_ranks(c));
-        for (index, container) in starts.take(MAX_CONTAINERS) {
+        for (index, container) in starts.take(left) {
             let of = Launch { request, launcher, index, container, worker, ranks: ranks.unwrap_or(0) };
             found.extend(of.findings(snapshot).unwrap_or_default());
+            left -= 1;
         }
     }
     found
@@ -69,72 +81,124 @@ struct Launch<'a> {
     ranks: usize,
 }
 
+/// A variable of the ranks, and where the launcher says its value.
+struct Given {
+    /// `None` where it is known only when it runs.
+    value: Option<String>,
+    place: String,
+}
+
 impl Launch<'_> {
     fn findings(&self, snapshot: &Snapshot) -> Option<Vec<Finding>> {
-        let own = tree(self.launcher.json).ok()?;
-        let own = own.pointer(&format!("/spec/containers/{}", self.index))?;
+        let given = self.given();
+        if given.is_empty() || self.worker.json.len() > MAX_WORKER {
+            return None;
+        }
         let mut pod = tree(self.worker.json).ok()?;
         let ranks = pod.pointer_mut(&format!("/spec/containers/{}", self.ranks))?.as_object_mut()?;
-        // Of the launcher's own variables ranks get those that are passed on; of the workers' none, over ssh.
-        let (env, places) = passed_on(own, &self.passed_on());
-        ranks.insert("env".to_owned(), Value::Array(env));
-        ranks.remove("envFrom");
-        for key in ["name", "command", "args"] {
-            put(ranks, key, own.get(key));
+        // Of the workers' own variables ranks have none: sshd does not hand them on.
+        let env = given.iter().map(|(name, given)| match &given.value {
+            Some(value) => json!({"name": name, "value": value}),
+            None => json!({"name": name, "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}),
+        });
+        ranks.insert("env".to_owned(), env.collect());
+        for key in ["envFrom", "command", "args"] {
+            ranks.remove(key);
         }
+        let places: Vec<&str> = given.values().map(|given| given.place.as_str()).collect();
         let text = pod.to_string();
         let gang = gang_of(self.request, self.worker);
         let request = PodRequest {
             json: &text,
             gang: gang.as_ref(),
             siblings: self.worker.pods,
+            ranks_over_ssh: true,
             ..self.request.of_pod()
         };
         let decision = decide_pod(request, snapshot).ok()?;
         Some(decision.findings.into_iter().filter_map(|f| self.place(f, &places)).collect())
     }
 
-    /// Names of variables that the command hands on from the launcher's own.
-    fn passed_on(&self) -> BTreeSet<String> {
+    /// What reaches the ranks, by name; what is said last counts.
+    fn given(&self) -> BTreeMap<String, Given> {
         let words: Vec<&str> = self.container.shell_text().collect();
+        let mut of = Settings { launch: self, set: BTreeMap::new(), handed: BTreeMap::new() };
         let direct = arguments(&words).settings;
-        let scripts = words.iter().filter(|text| mentions(text)).flat_map(|text| script(text).settings);
-        let all = direct.into_iter().chain(scripts);
-        all.filter(|setting| setting.how == How::PassesOn).map(|setting| setting.name.to_owned()).collect()
-    }
-
-    /// A finding on the launcher's command at its place in the object. What a shell exports may stay with the launcher,
-    /// so it is a warning at most.
-    fn place(&self, finding: Finding, places: &[usize]) -> Option<Finding> {
-        let rest = finding.path.strip_prefix(&format!("/spec/containers/{}/", self.ranks))?;
-        let (field, below) = rest.split_once('/').unwrap_or((rest, ""));
-        let at = format!("{}/spec/containers/{}", self.launcher.pointer, self.index);
-        let path = match field {
-            "command" | "args" => format!("{at}/{rest}"),
-            "env" => {
-                let (number, rest) = below.split_once('/').unwrap_or((below, ""));
-                let place = places.get(number.parse::<usize>().ok()?)?;
-                format!("{at}/env/{place}/{rest}").trim_end_matches('/').to_owned()
+        let taken: BTreeSet<usize> = direct.iter().map(|setting| setting.at).collect();
+        for setting in direct {
+            let before = setting.at.checked_sub(1).and_then(|at| words.get(at)).copied().unwrap_or_default();
+            let word = words.get(setting.at).copied().unwrap_or_default();
+            of.take(setting.at, &setting, before.as_bytes(), word);
+        }
+        for (number, text) in words.iter().enumerate() {
+            if !taken.contains(&number) && text.contains([' ', '\n', ';']) && mentions(text) {
+                for setting in script(text).settings {
+                    let start = setting.at.saturating_sub(24);
+                    let before = text.as_bytes().get(start..setting.at).unwrap_or_default();
+                    of.take(number, &setting, before, text.get(setting.at..).unwrap_or_default());
+                }
             }
-            _ => return None,
-        };
-        let severity = if finding.severity == Severity::Error { Severity::Warning } else { finding.severity };
-        Some(Finding { path, severity, ..finding })
+        }
+        of.handed
+    }
+
+    /// Where an element of `command` and `args` stands.
+    fn word(&self, number: usize) -> String {
+        let command = self.container.command.as_ref().map_or(0, |list| list.0.len());
+        match number.checked_sub(command) {
+            Some(number) => format!("args/{number}"),
+            None => format!("command/{number}"),
+        }
+    }
+
+    /// A finding on a variable at the place where the launcher says it. What a launcher does with its flags is its own
+    /// affair, so it is a warning at most.
+    fn place(&self, finding: Finding, places: &[&str]) -> Option<Finding> {
+        let rest = finding.path.strip_prefix(&format!("/spec/containers/{}/env/", self.ranks))?;
+        let number = rest.split('/').next()?.parse::<usize>().ok()?;
+        let at = format!("{}/spec/containers/{}", self.launcher.pointer, self.index);
+        let path = format!("{at}/{}", places.get(number)?);
+        let severity = finding.severity.min(Severity::Warning);
+        Some(Finding { path, severity, spot: None, ..finding })
     }
 }
 
-fn put(object: &mut Map<String, Value>, key: &str, value: Option<&Value>) {
-    match value {
-        Some(value) => drop(object.insert(key.to_owned(), value.clone())),
-        None => drop(object.remove(key)),
+/// What a command does with variables of NCCL, read from the first word to the last.
+struct Settings<'a> {
+    launch: &'a Launch<'a>,
+    /// Those of the launcher itself.
+    set: BTreeMap<String, Given>,
+    /// Those of the ranks.
+    handed: BTreeMap<String, Given>,
+}
+
+impl Settings<'_> {
+    fn take(&mut self, number: usize, setting: &Setting<'_>, before: &[u8], word: &str) {
+        if !is_prefixed(setting.name) || self.set.len().max(self.handed.len()) >= MAX_VARIABLES {
+            return;
+        }
+        let name = setting.name.to_owned();
+        let value = setting.value.as_ref().map(|value| value.clone().into_owned());
+        let given = Given { value, place: self.launch.word(number) };
+        let flag = before.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
+        let by_flag = FLAGS.contains(&flag) || word.starts_with("-x=") || word.starts_with("--env=");
+        match setting.how {
+            How::Sets if by_flag => drop(self.handed.insert(name, given)),
+            How::Sets | How::Default => drop(self.set.insert(name, given)),
+            How::Unsets => drop(self.set.remove(&name)),
+            How::PassesOn => {
+                if let Some(given) = self.set.remove(&name).or_else(|| self.launch.own(&name)) {
+                    self.handed.insert(name, given);
+                }
+            }
+        }
     }
 }
 
-/// The variables of a container that have one of some names, with their positions.
-fn passed_on(container: &Value, names: &BTreeSet<String>) -> (Vec<Value>, Vec<usize>) {
-    let env = container.get("env").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let named =
-        |variable: &Value| variable.get("name").and_then(Value::as_str).is_some_and(|n| names.contains(n));
-    let kept = env.iter().enumerate().filter(|(_, variable)| named(variable));
-    kept.map(|(place, variable)| (variable.clone(), place)).unzip()
+impl Launch<'_> {
+    /// A variable of the launcher's `env`.
+    fn own(&self, name: &str) -> Option<Given> {
+        let (at, entry) = self.container.env_var(name)?;
+        Some(Given { value: entry.literal().map(str::to_owned), place: format!("env/{at}") })
+    }
 }

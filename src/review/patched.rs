@@ -6,19 +6,31 @@ use serde_json::Value;
 /// Most elements of one list that are compared with one another.
 pub(super) const MAX_ELEMENTS: usize = 500;
 
+/// Steps of one join: elements that are compared, and values that are copied. A TrainJob of people takes a few hundred.
+const MAX_STEPS: usize = 50_000;
+
 /// Places in a document that something else says: the pointer in it, and the one in what says it.
 #[derive(Debug, Default)]
-pub(super) struct Places(Vec<(String, String)>);
+pub(super) struct Places {
+    said: Vec<(String, String)>,
+    steps: usize,
+}
 
 impl Places {
     /// Says that the value at a pointer, with all below it, stands elsewhere.
     pub(super) fn add(&mut self, at: String, from: String) {
-        self.0.push((at, from));
+        self.said.push((at, from));
+    }
+
+    /// Counts steps; `None` where there have been too many.
+    fn spend(&mut self, steps: usize) -> Option<()> {
+        self.steps += steps;
+        (self.steps <= MAX_STEPS).then_some(())
     }
 
     /// The other place of a pointer; of several around it the nearest, and of these the last.
     pub(super) fn find(&self, pointer: &str) -> Option<String> {
-        let around = self.0.iter().filter_map(|(at, from)| {
+        let around = self.said.iter().filter_map(|(at, from)| {
             let rest = pointer.strip_prefix(at.as_str()).filter(|r| r.is_empty() || r.starts_with('/'))?;
             Some((at.len(), format!("{from}{rest}")))
         });
@@ -38,7 +50,7 @@ fn merge_key(list: &str) -> Option<&'static str> {
     }
 }
 
-/// Lays a patch over a value. `None` where it has directives, which are not followed here, or too many elements.
+/// Lays a patch over a value. `None` where it has directives, which are not followed here, or there is too much of it.
 pub(super) fn merge(
     target: &mut Value,
     patch: &Value,
@@ -47,11 +59,13 @@ pub(super) fn merge(
     places: &mut Places,
 ) -> Option<()> {
     let (Some(own), Some(given)) = (target.as_object_mut(), patch.as_object()) else {
+        places.spend(values(patch))?;
         *target = patch.clone();
         places.add(at.to_owned(), from.to_owned());
         return Some(());
     };
     for (key, value) in given {
+        places.spend(1)?;
         if key.starts_with('$') {
             return None;
         }
@@ -63,12 +77,22 @@ pub(super) fn merge(
             }
             (Some(known @ Value::Object(_)), Value::Object(_)) => merge(known, value, &at, &from, places)?,
             _ => {
+                places.spend(values(value))?;
                 own.insert(key.clone(), value.clone());
                 places.add(at, from);
             }
         }
     }
     Some(())
+}
+
+/// Values in a value, with itself (count).
+fn values(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(list) => list.iter().map(values).sum::<usize>(),
+        Value::Object(object) => object.values().map(values).sum(),
+        _ => 0,
+    }
 }
 
 fn elements(
@@ -84,11 +108,13 @@ fn elements(
         return None;
     }
     for (number, item) in items.iter().enumerate() {
+        places.spend(own.len())?;
         let place = own.iter().position(|o| o.get(key) == item.get(key)).unwrap_or(own.len());
         let (at, from) = (format!("{at}/{place}"), format!("{from}/{number}"));
         match own.get_mut(place) {
             Some(known) => merge(known, item, &at, &from, places)?,
             None => {
+                places.spend(values(item))?;
                 own.push(item.clone());
                 places.add(at, from);
             }

@@ -5,7 +5,7 @@
 use super::part::MAX_FINDINGS;
 use super::patched::{MAX_ELEMENTS, Places, merge};
 use super::{WorkloadRequest, decide_workload};
-use crate::rules::Finding;
+use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;
 use crate::text::{printable, token, tree};
 use serde_json::{Map, Value, json};
@@ -14,6 +14,17 @@ use serde_json::{Map, Value, json};
 const ANCESTOR: &str = "trainer.kubeflow.org/trainjob-ancestor-step";
 /// Name of the container that it is laid over, and of the job of MPI's workers.
 const NODE: &str = "node";
+/// Jobs of a runtime, and patches of a TrainJob, that are followed (count).
+const MAX_PARTS: usize = 64;
+
+/// What becomes of the runtime's resources where the TrainJob gives `resourcesPerNode`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Resources {
+    /// Trainer 2.3 and later keep what the TrainJob does not name (`MergeResourceRequirements`).
+    Merged,
+    /// Trainer before 2.3 drops it.
+    Replaced,
+}
 
 /// The JobSet.
 struct Joined {
@@ -23,36 +34,53 @@ struct Joined {
     runtime: String,
     /// Names of its jobs.
     jobs: Vec<String>,
+    /// Whether both have resources for one container.
+    both_say_resources: bool,
 }
 
 /// What is found in the pods of a TrainJob whose runtime is known, and whether any of them is in scope; `None` where it
 /// is not known.
 pub(super) fn findings(request: WorkloadRequest<'_>, snapshot: &Snapshot) -> Option<(bool, Vec<Finding>)> {
-    let joined = join(request, snapshot)?;
-    let inner = WorkloadRequest { group: "jobset.x-k8s.io", kind: "JobSet", json: &joined.json, ..request };
-    let decided = decide_workload(inner, snapshot);
-    let (mut in_scope, mut found) = (false, Vec::new());
-    for (template, decision) in decided.templates {
-        let Ok(decision) = decision else { continue };
-        in_scope |= decision.in_scope;
-        let of_template = |f: Finding| Finding { path: format!("{}{}", template.pointer, f.path), ..f };
-        found.extend(decision.findings.into_iter().map(of_template));
-    }
-    if let Some(own) = decided.own {
-        in_scope |= own.in_scope;
-        found.extend(own.findings);
-    }
-    let mut placed = Vec::<Finding>::new();
-    for finding in found.into_iter().map(|f| joined.place(f)) {
-        // What several jobs share stands in the TrainJob once.
-        if placed.len() < MAX_FINDINGS && !placed.contains(&finding) {
-            placed.push(finding);
+    let joined = join(request, snapshot, Resources::Merged)?;
+    let (in_scope, mut found) = joined.findings(request, snapshot);
+    // Which Trainer runs is not known: what one of them alone would break is no error.
+    if joined.both_say_resources && found.iter().any(|f| f.severity == Severity::Error) {
+        let other = join(request, snapshot, Resources::Replaced)?.findings(request, snapshot).1;
+        for finding in found.iter_mut().filter(|f| f.severity == Severity::Error) {
+            if !other.iter().any(|o| (o.rule, &o.path) == (finding.rule, &finding.path)) {
+                finding.severity = Severity::Warning;
+                finding.message.push_str("; Trainer before 2.3 drops the runtime's resources");
+            }
         }
     }
-    Some((in_scope, placed))
+    Some((in_scope, found))
 }
 
 impl Joined {
+    fn findings(&self, request: WorkloadRequest<'_>, snapshot: &Snapshot) -> (bool, Vec<Finding>) {
+        let inner = WorkloadRequest { group: "jobset.x-k8s.io", kind: "JobSet", json: &self.json, ..request };
+        let decided = decide_workload(inner, snapshot);
+        let (mut in_scope, mut found) = (false, Vec::new());
+        for (template, decision) in decided.templates {
+            let Ok(decision) = decision else { continue };
+            in_scope |= decision.in_scope;
+            let of_template = |f: Finding| Finding { path: format!("{}{}", template.pointer, f.path), ..f };
+            found.extend(decision.findings.into_iter().map(of_template));
+        }
+        if let Some(own) = decided.own {
+            in_scope |= own.in_scope;
+            found.extend(own.findings);
+        }
+        let mut placed = Vec::<Finding>::new();
+        for finding in found.into_iter().map(|f| self.place(f)) {
+            // What several jobs share stands in the TrainJob once.
+            if placed.len() < MAX_FINDINGS && !placed.contains(&finding) {
+                placed.push(finding);
+            }
+        }
+        (in_scope, placed)
+    }
+
     /// A finding at the place in the TrainJob that says the value, else at the runtime it names.
     fn place(&self, finding: Finding) -> Finding {
         if let Some(path) = self.places.find(&finding.path) {
@@ -69,7 +97,7 @@ impl Joined {
     }
 }
 
-fn join(request: WorkloadRequest<'_>, snapshot: &Snapshot) -> Option<Joined> {
+fn join(request: WorkloadRequest<'_>, snapshot: &Snapshot, reading: Resources) -> Option<Joined> {
     let job = tree(request.json).ok()?;
     let spec = job.get("spec")?;
     let reference = spec.get("runtimeRef")?;
@@ -91,8 +119,13 @@ fn join(request: WorkloadRequest<'_>, snapshot: &Snapshot) -> Option<Joined> {
     let policy = runtime.get("mlPolicy").unwrap_or(&Value::Null);
     let trainer = spec.get("trainer").unwrap_or(&Value::Null);
     let jobs = set.get_mut("replicatedJobs")?.as_array_mut()?;
+    if jobs.len() > MAX_PARTS {
+        return None;
+    }
+    let mut both_say_resources = false;
     for (index, job) in jobs.iter_mut().enumerate() {
-        lay_over(job, &format!("/spec/replicatedJobs/{index}"), trainer, policy, &mut places)?;
+        let at = format!("/spec/replicatedJobs/{index}");
+        both_say_resources |= lay_over(job, &at, trainer, policy, reading, &mut places)?;
     }
     let name_of = |job: &Value| printable(job.get("name").and_then(Value::as_str).unwrap_or_default(), 63);
     let jobs = jobs.iter().map(name_of).collect();
@@ -109,7 +142,7 @@ fn join(request: WorkloadRequest<'_>, snapshot: &Snapshot) -> Option<Joined> {
         "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": set,
     });
     let runtime = format!("{kind} {}", printable(name, 63));
-    Some(Joined { json: set.to_string(), places, runtime, jobs })
+    Some(Joined { json: set.to_string(), places, runtime, jobs, both_say_resources })
 }
 
 /// Lays the patches of the TrainJob over the JobSet: `runtimePatches`, and what older versions had in its place. `None`
@@ -122,18 +155,21 @@ fn patches(spec: &Value, set: &mut Value, places: &mut Places) -> Option<()> {
             merge(set, patch, "/spec", &from, places)?;
         }
     }
-    // v1alpha1 until 2.1: parts of a pod template for the jobs that are named; for all where none is.
+    // v1alpha1 until 2.1: parts of a pod template for the jobs that are named (`mergePodTemplateOverrides`).
     for (key, inline) in [("podTemplateOverrides", false), ("podSpecOverrides", true)] {
         for (index, over) in list(key) {
             let targets =
                 over.get("targetJobs").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            if index >= MAX_PARTS {
+                return None;
+            }
             let mut patch = over.as_object().cloned().unwrap_or_default();
             patch.remove("targetJobs");
             let (below, patch) = (if inline { "/spec" } else { "" }, Value::Object(patch));
             let jobs = set.get_mut("replicatedJobs").and_then(Value::as_array_mut);
             for (number, job) in jobs.into_iter().flatten().enumerate() {
                 let named = |target: &Value| target.get("name").is_some_and(|n| Some(n) == job.get("name"));
-                if !targets.is_empty() && !targets.iter().any(named) {
+                if !targets.iter().any(named) {
                     continue;
                 }
                 let at = format!("/template/spec/template{below}");
@@ -146,8 +182,16 @@ fn patches(spec: &Value, set: &mut Value, places: &mut Places) -> Option<()> {
     Some(())
 }
 
-/// Lays `spec.trainer` over one job. `None` where there is more of it than is followed.
-fn lay_over(job: &mut Value, at: &str, trainer: &Value, policy: &Value, places: &mut Places) -> Option<()> {
+/// Lays `spec.trainer` over one job, and tells whether both had resources. `None` where there is more of it than is
+/// followed.
+fn lay_over(
+    job: &mut Value,
+    at: &str,
+    trainer: &Value,
+    policy: &Value,
+    reading: Resources,
+    places: &mut Places,
+) -> Option<bool> {
     let label = format!("/template/metadata/labels/{}", token(ANCESTOR));
     let is_trainer = job.pointer(&label).and_then(Value::as_str) == Some("trainer");
     let is_node = job.get("name").and_then(Value::as_str) == Some(NODE);
@@ -167,6 +211,7 @@ fn lay_over(job: &mut Value, at: &str, trainer: &Value, policy: &Value, places: 
         spec.insert("completions".to_owned(), pods.into());
     }
     let of_node = is_trainer || launcher_is_node && is_node;
+    let mut both_say_resources = false;
     let containers = job.pointer_mut("/template/spec/template/spec/containers").and_then(Value::as_array_mut);
     for (index, container) in containers.into_iter().flatten().enumerate().filter(|_| of_node) {
         let Some(container) = container.as_object_mut() else { continue };
@@ -181,9 +226,9 @@ fn lay_over(job: &mut Value, at: &str, trainer: &Value, policy: &Value, places: 
             }
         }
         variables(container, &at, trainer, places)?;
-        resources(container, &at, trainer, places)?;
+        both_say_resources |= resources(container, &at, trainer, reading, places)?;
     }
-    Some(())
+    Some(both_say_resources)
 }
 
 /// Each variable of the trainer in the place of the one of its name.
@@ -216,19 +261,23 @@ fn variables(
     Some(())
 }
 
-/// Each quantity of the trainer in the place of the one of its name.
+/// Each quantity of the trainer in the place of the one of its name, or all of them in the place of all; whether there
+/// were any before.
 fn resources(
     container: &mut Map<String, Value>,
     at: &str,
     trainer: &Value,
+    reading: Resources,
     places: &mut Places,
-) -> Option<()> {
-    let Some(given) = trainer.get("resourcesPerNode").filter(|r| r.is_object()) else { return Some(()) };
+) -> Option<bool> {
+    let Some(given) = trainer.get("resourcesPerNode").filter(|r| r.is_object()) else { return Some(false) };
     let slot = container.entry("resources").or_insert(Value::Null);
-    if !slot.is_object() {
+    let had = slot.as_object().is_some_and(|own| !own.is_empty());
+    if !slot.is_object() || reading == Resources::Replaced {
         *slot = json!({});
     }
-    merge(slot, given, &format!("{at}/resources"), "/spec/trainer/resourcesPerNode", places)
+    merge(slot, given, &format!("{at}/resources"), "/spec/trainer/resourcesPerNode", places)?;
+    Some(had)
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
 use super::*;
-use crate::rules::Severity;
 use crate::snapshot::{Builder, Layer, Mode};
 
 const RUNTIME: &str = r#"{"metadata":{"name":"torch"},"spec":{"mlPolicy":{"numNodes":1,"torch":{}},"template":{"spec":{
@@ -27,7 +26,7 @@ fn request(json: &str) -> WorkloadRequest<'_> {
 fn joined(kind: &str, runtime: &str, job: &Value) -> Option<Joined> {
     let mut builder = Builder::default();
     builder.add(Layer::Input, "trainer.kubeflow.org", kind, runtime, "team").unwrap();
-    join(request(&job.to_string()), &builder.build())
+    join(request(&job.to_string()), &builder.build(), Resources::Merged)
 }
 
 fn job(spec: Value) -> Value {
@@ -142,4 +141,55 @@ fn the_runtime_is_the_one_that_is_named() {
     let own = json!({"name": "torch", "kind": "TrainingRuntime"});
     assert_eq!(of("TrainingRuntime", own).as_deref(), Some("TrainingRuntime torch"));
     assert_eq!(of("TrainingRuntime", json!({"name": "torch"})), None);
+}
+
+/// Trainer 2.3 merges the two, and before it the TrainJob's took the place of the runtime's: what breaks with one of them
+/// alone is no error.
+#[test]
+fn resources_are_merged_or_replaced() {
+    let runtime = RUNTIME.replace(
+        r#""limits":{"cpu":"1","nvidia.com/gpu":"1"}"#,
+        r#""requests":{"nvidia.com/gpu":"1"},"limits":{"nvidia.com/gpu":"1"}"#,
+    );
+    let of = |limits: Value| {
+        let job = job(json!({"trainer": {"resourcesPerNode": {"limits": limits}}})).to_string();
+        let mut builder = Builder::default();
+        builder
+            .add(Layer::Input, "trainer.kubeflow.org", "ClusterTrainingRuntime", &runtime, "team")
+            .unwrap();
+        let (_, found) = findings(request(&job), &builder.build()).unwrap();
+        found.into_iter().filter(|f| f.rule == "FAB201").map(|f| f.severity).collect::<Vec<_>>()
+    };
+    assert_eq!(of(json!({"nvidia.com/gpu": "8"})), [Severity::Warning]);
+    assert_eq!(of(json!({"nvidia.com/gpu": "many"})), [Severity::Error]);
+}
+
+#[test]
+fn overrides_without_jobs_are_for_none() {
+    let over = |targets: Value| {
+        let job = job(json!({"podSpecOverrides": [{"targetJobs": targets, "hostNetwork": true}]}));
+        let joined = joined("ClusterTrainingRuntime", RUNTIME, &job).unwrap();
+        joined.json.matches("hostNetwork").count()
+    };
+    assert_eq!((over(json!([])), over(json!([{"name": "node"}]))), (0, 1));
+}
+
+#[test]
+fn too_much_is_not_followed() {
+    let part = r#"{"name":"j","template":{"spec":{"template":{"spec":{}}}}}"#;
+    let runtime = |jobs: usize| {
+        format!(
+            r#"{{"metadata":{{"name":"torch"}},"spec":{{"template":{{"spec":{{"replicatedJobs":[{}]}}}}}}}}"#,
+            vec![part; jobs].join(",")
+        )
+    };
+    let overrides = |n: usize, fields: usize| {
+        let mut over = json!({"targetJobs": [{"name": "j"}]});
+        (0..fields).for_each(|i| over[format!("f{i}")] = i.into());
+        job(json!({"podSpecOverrides": vec![over; n]}))
+    };
+    let followed =
+        |jobs, n, fields| joined("ClusterTrainingRuntime", &runtime(jobs), &overrides(n, fields)).is_some();
+    assert!(followed(64, 64, 4));
+    assert!(!followed(65, 1, 1) && !followed(1, 65, 1) && !followed(64, 64, 20));
 }
