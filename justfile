@@ -32,8 +32,8 @@ bench-cluster-full:
 
 # Certificates at length: 200 starts of three replicas, and two minutes of rotations under creates.
 certificates:
-    FABRIC_ADMISSION_CERTIFICATE_STARTS=200 cargo test --locked --test it -- e2e::certificates_of_three
-    FABRIC_ADMISSION_CERTIFICATE_SECONDS=120 cargo test --locked --test it -- e2e::certificates_rotate
+    FABRIC_ADMISSION_CERTIFICATE_STARTS=200 cargo test --locked --release --test it -- e2e::certificates_of_three
+    FABRIC_ADMISSION_CERTIFICATE_SECONDS=120 cargo test --locked --release --test it -- e2e::certificates_rotate
 
 # Check dependencies: bans, licences, sources.
 deny:

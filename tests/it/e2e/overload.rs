@@ -86,7 +86,9 @@ fn idle(plane: &Plane) -> Outcome {
     }
     let more = site.server.metric(handshakes)? - before;
     eprintln!("{creates} creates in {:?}: {more} handshakes more", started.elapsed());
-    assert!(more == 0.0, "{more} handshakes more after {creates} creates");
+    // One for each time that the connection got as old as it may (`--max-connection-age`, a tenth less at least).
+    let by_age = started.elapsed().as_secs() / 540;
+    assert!(more <= by_age as f64, "{more} handshakes more after {creates} creates, {by_age} of them by age");
     for reason in ["slow_header", "slow_answer", "idle"] {
         assert!(site.server.metric(&format!("fabric_admission_shed_total{{reason=\"{reason}\"}}"))? == 0.0);
     }
