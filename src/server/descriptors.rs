@@ -9,6 +9,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// the runtime's own, and connections that were told to end and have not yet.
 const OTHERS: u64 = 512;
 
+/// The same where there are few: 64 of the admin port, a connection for each watch, and room.
+const LEAST_OTHERS: u64 = 160;
+
 /// Raises the limit of the process to what these limits need, as Go does for every program (os/rlimit.go). Where it cannot
 /// be had, fewer connections are taken.
 pub(super) fn provide(limits: Limits) -> Limits {
@@ -40,10 +43,11 @@ fn needed(limits: &Limits) -> u64 {
     u64::try_from(limits.connections).unwrap_or(u64::MAX).saturating_add(OTHERS)
 }
 
-/// Connections for which so many descriptors are enough: half of them where there are few, and of one address the same part
-/// as before.
+/// Connections for which so many descriptors are enough, and of one address the same part of them as before. Where there
+/// are few, others keep half.
 fn within(limits: Limits, there: u64) -> Limits {
-    let room = usize::try_from(there - OTHERS.min(there / 2)).unwrap_or(usize::MAX);
+    let others = (there / 2).clamp(LEAST_OTHERS, OTHERS);
+    let room = usize::try_from(there.saturating_sub(others).max(1)).unwrap_or(usize::MAX);
     if room >= limits.connections {
         return limits;
     }
@@ -67,6 +71,7 @@ mod tests {
         assert_eq!(at(1536), (1024, 640));
         assert_eq!(at(1535), (1023, 639));
         assert_eq!(at(1024), (512, 320));
-        assert_eq!(at(200), (100, 62));
+        assert_eq!(at(200), (40, 25));
+        assert_eq!(at(100), (1, 1));
     }
 }
