@@ -29,6 +29,12 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How long a connection that has not been used is still served while we stop: its first request may be on its way.
 const FIRST_REQUEST: Duration = Duration::from_secs(1);
 
+/// Most bytes that hyper holds of a connection before it hands them on, and so of a header. Left to itself it takes
+/// 417,792 from who sends much at once (hyper proto/h1/io.rs), for as long as the connection lives: nobody counts them,
+/// and 640 connections have 260 MB. A TLS record has 16 KiB at most, and a header of an API server 1 KiB, or with a
+/// bearer token some more.
+pub(super) const READ_BUFFER: usize = 16 * 1024;
+
 /// Serves until told to stop, and until the last connection has ended or the drain deadline has passed.
 pub(super) async fn serve(
     listener: TcpListener,
@@ -195,6 +201,7 @@ impl Connection {
         let connection = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(state.limits.idle)
+            .max_buf_size(READ_BUFFER)
             .serve_connection(TokioIo::new(Watched::new(tls, Arc::clone(&watch))), service);
         let mut connection = pin!(connection);
         let ended = tokio::select! {

@@ -1,5 +1,6 @@
 //! The admin port: plain HTTP, for probes and Prometheus, never for the API server.
 
+use super::accept::READ_BUFFER;
 use super::{State, routes};
 use axum::Router;
 use axum::extract::State as Shared;
@@ -78,6 +79,7 @@ pub(super) async fn serve(listener: TcpListener, state: Arc<State>) {
             let connection = hyper::server::conn::http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEADER)
+                .max_buf_size(READ_BUFFER)
                 .serve_connection(TokioIo::new(stream), service);
             let _ = connection.await;
         });

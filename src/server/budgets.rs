@@ -21,6 +21,11 @@ const RESERVE: usize = 8;
 /// Little is this part of the bytes: of 32 MiB, 128 KiB, the pods of sixteen requests that come at once.
 const LITTLE: usize = 256;
 
+/// Room for bytes to come, beyond those that are there: a body of a pod is allocated once.
+const FIRST: usize = 8 * 1024;
+/// The same for a large body: this part of what is there, so that what is copied stays linear in what comes.
+const GROWTH: usize = 4;
+
 /// What is left.
 pub(crate) struct Budgets {
     requests: Semaphore,
@@ -49,10 +54,10 @@ impl Budgets {
         self.large.acquire().await.ok()
     }
 
-    /// A body to come from an address, with room for a first part that is not counted until it is there.
-    pub(super) fn body(&self, peer: IpAddr, first: usize) -> Held {
+    /// A body to come from an address. Of what its header promises nothing is held before it is there.
+    pub(super) fn body(&self, peer: IpAddr, promised: Option<usize>) -> Held {
         let share = Share { pool: Arc::clone(&self.bytes), peer, pieces: 0 };
-        Held { bytes: Vec::with_capacity(first), share }
+        Held { bytes: Vec::new(), promised, share }
     }
 
     /// Requests and bytes in use.
@@ -140,6 +145,8 @@ impl Drop for Share {
 #[derive(Debug)]
 pub(super) struct Held {
     bytes: Vec<u8>,
+    /// How many there will be, where a header says so.
+    promised: Option<usize>,
     share: Share,
 }
 
@@ -148,18 +155,28 @@ impl Held {
         &self.bytes
     }
 
-    /// Takes more bytes in, where the budget has room for them. Counted over all of them: rounding up each part would
-    /// let a few bytes take a whole piece.
+    /// Takes more bytes in, where the budget has room for them. What is allocated counts, not what is filled of it, and
+    /// it grows by a part of itself: a vector left to itself would take twice what is counted.
     pub(super) fn push(&mut self, data: &[u8]) -> Result<(), NoRoom> {
-        self.share.resize((self.bytes.len() + data.len()).div_ceil(PIECE))?;
+        let needed = self.bytes.len() + data.len();
+        if needed > self.bytes.capacity() {
+            let to_come = self.promised.map_or(usize::MAX, |promised| promised.saturating_sub(needed));
+            let mut ahead = (needed / GROWTH).max(FIRST).min(to_come);
+            // Near the end of the budget half of it will do, and half of that.
+            while self.share.resize((needed + ahead).div_ceil(PIECE)).is_err() {
+                ahead = if ahead == 0 { return Err(NoRoom) } else { ahead / 2 };
+            }
+            self.bytes.reserve_exact(needed + ahead - self.bytes.len());
+        }
         self.bytes.extend_from_slice(data);
         Ok(())
     }
 
     /// Puts an answer in place of a body; its share becomes as large as the answer.
-    pub(super) fn replace(&mut self, bytes: Vec<u8>) -> Result<(), NoRoom> {
+    pub(super) fn replace(&mut self, mut bytes: Vec<u8>) -> Result<(), NoRoom> {
         self.bytes = Vec::new();
-        self.share.resize(bytes.len().div_ceil(PIECE))?;
+        bytes.shrink_to_fit();
+        self.share.resize(bytes.capacity().div_ceil(PIECE))?;
         self.bytes = bytes;
         Ok(())
     }
@@ -190,13 +207,13 @@ mod tests {
     }
 
     fn body(budgets: &Budgets, last: u8) -> Held {
-        budgets.body(IpAddr::from([10, 0, 0, last]), 0)
+        budgets.body(IpAddr::from([10, 0, 0, last]), None)
     }
 
     #[test]
     fn shares_follow_what_is_held() {
         let budgets = budgets(8);
-        let mut held = body(&budgets, 1);
+        let mut held = budgets.body(IpAddr::from([10, 0, 0, 1]), Some(2 * PIECE));
         for _ in 0..2 * PIECE {
             held.push(b"x").unwrap();
         }
@@ -218,6 +235,34 @@ mod tests {
         other.clear();
         assert_eq!(budgets.used(), (0, 0));
         assert!(budgets.bytes.taken().peers.is_empty(), "an address that holds nothing is forgotten");
+    }
+
+    /// However it comes: byte by byte or in records, promised or not, to its end or not.
+    #[test]
+    fn what_is_allocated_is_counted() {
+        const MOST: usize = 4 << 20;
+        for (promised, parts) in [(None, 16 << 10), (Some(MOST), 16 << 10), (Some(MOST), 1000), (None, 7)] {
+            let budgets = budgets(32 * 1024);
+            let mut held = budgets.body(IpAddr::from([10, 0, 0, 1]), promised);
+            assert_eq!((held.bytes.capacity(), budgets.used().1), (0, 0));
+            let (mut grown, mut before) = (0, 0);
+            while held.bytes.len() < MOST / 2 {
+                held.push(&vec![b'x'; parts]).unwrap();
+                let (there, counted) = (held.bytes.capacity(), budgets.used().1);
+                assert!(counted >= there && counted < there + PIECE, "{counted} for {there}");
+                assert!(there <= held.bytes.len() / 4 * 5 + parts + FIRST, "{there}");
+                grown += usize::from(there != before);
+                before = there;
+            }
+            assert!(grown < 30, "copied {grown} times");
+            held.replace({
+                let mut answer = Vec::with_capacity(100 * PIECE);
+                answer.push(b'x');
+                answer
+            })
+            .unwrap();
+            assert_eq!((held.bytes.capacity(), budgets.used().1), (1, PIECE), "an answer");
+        }
     }
 
     /// Pieces that an address gets when it wants all.

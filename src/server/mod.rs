@@ -8,6 +8,7 @@ mod budgets;
 mod certificate_metrics;
 pub mod certificates;
 mod clients;
+mod descriptors;
 mod facts;
 mod limits;
 mod metrics;
@@ -161,6 +162,7 @@ pub async fn run(
     facts: Facts,
     listening: impl FnOnce(SocketAddr, SocketAddr),
 ) -> Result<(), StartError> {
+    let limits = descriptors::provide(limits);
     let clients = settings.clients.map(|of| Clients::load(of).map(Arc::new)).transpose()?;
     let (store, served, standing) = match &settings.certificate {
         Certificate::Files { cert, key, .. } => {

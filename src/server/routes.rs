@@ -100,9 +100,6 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
 /// Bodies of more bytes are decided apart.
 const LARGE: usize = 64 * 1024;
 
-/// Room for a body that is promised and not there yet, and so not counted: 8 MiB for all connections that there may be.
-const FIRST: usize = 8 * 1024;
-
 /// Why a body is not read to its end.
 enum Unread {
     TooLarge,
@@ -122,7 +119,7 @@ async fn read(state: &State, request: Request) -> Result<Held, Response> {
     }
     let declared =
         parts.headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
-    let held = state.budgets.body(address, declared.unwrap_or(0).min(FIRST));
+    let held = state.budgets.body(address, declared);
     let read = tokio::time::timeout(state.limits.body, collect(body, held, state.limits.body_bytes)).await;
     if let Some(caller) = caller {
         caller.watch.body_ends();
@@ -279,7 +276,7 @@ mod tests {
     #[test]
     fn a_panic_is_counted_and_answered_500() {
         let state = state();
-        let body = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+        let body = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
         let response = answer(&state, Entry::Mutate, body, |_, _, _| panic!("a bug"));
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         let text = state.metrics.text();

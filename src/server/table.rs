@@ -15,6 +15,9 @@ pub(super) enum Refused {
     Full,
 }
 
+/// An address has little that has this part of all connections, 64 of 1,024: an API server keeps 25 idle ones.
+const LITTLE: usize = 16;
+
 /// Every open connection of a port.
 #[derive(Debug)]
 pub(super) struct Table {
@@ -42,16 +45,43 @@ impl Rows {
         Some(watch)
     }
 
-    /// The connection that is missed least among those that wait: of the address that has most, the one that has waited
-    /// for the longest. Not the idle ones alone: a handshake that never ends costs its client nothing, and half a header
-    /// little, so who opens connections and says no more could otherwise keep everybody out.
-    fn dispensable(&self) -> Option<(u64, Waits)> {
+    /// Addresses that have connections, one that comes among them.
+    fn peers_with(&self, peer: IpAddr) -> usize {
+        self.peers.len() + usize::from(!self.peers.contains_key(&peer))
+    }
+
+    /// The connection that is missed least, for one that comes, among those that wait: of the address that has most, the
+    /// one that has waited for the longest. Not the idle ones alone: a handshake that never ends costs its client nothing,
+    /// and half a header little, so who opens connections and says no more could otherwise keep everybody out.
+    ///
+    /// A header or body that is on its way is waited for, but not at an address that has more than its share and more than
+    /// the one that comes: who sends halves in turns never waits for long. And who has more than its share takes nothing
+    /// from those that have little, as the idle connections of an API server.
+    fn dispensable(&self, most: usize, newcomer: IpAddr) -> Option<Dispensable> {
+        let own = self.peers.get(&newcomer).copied().unwrap_or_default();
+        let share = most / self.peers_with(newcomer);
         let candidates = self.open.iter().filter_map(|(number, (peer, watch))| {
             let (waits, age) = watch.waits()?;
-            Some(((self.peers.get(peer).copied()?, age, Reverse(*number)), waits))
+            let count = self.peers.get(peer).copied()?;
+            let coming = waits.is_coming(age);
+            let spared = own > share && count < own && count <= most / LITTLE;
+            if spared || coming && count <= share.max(own) {
+                return None;
+            }
+            Some(((count, !coming, age, Reverse(*number)), waits))
         });
-        candidates.max_by_key(|(key, _)| *key).map(|((_, _, Reverse(number)), waits)| (number, waits))
+        let ((_, waited, _, Reverse(number)), waits) = candidates.max_by_key(|(key, _)| *key)?;
+        Some(Dispensable { number, waits, coming: !waited })
     }
+}
+
+/// A connection that can go.
+#[derive(Debug)]
+struct Dispensable {
+    number: u64,
+    waits: Waits,
+    /// In the middle of a header or a body.
+    coming: bool,
 }
 
 /// A connection's place; it is free again when this is dropped.
@@ -78,10 +108,11 @@ impl Table {
         }
         let mut made_room = None;
         if rows.open.len() >= self.most {
-            let (number, waits) = rows.dispensable().ok_or(Refused::Full)?;
+            let Dispensable { number, waits, coming } =
+                rows.dispensable(self.most, peer).ok_or(Refused::Full)?;
             // It leaves the table before it is gone, so that it is not chosen twice.
             if let Some(other) = rows.remove(number) {
-                other.evict();
+                other.evict(coming);
                 made_room = Some(waits);
             }
         }
@@ -138,11 +169,67 @@ mod tests {
         assert!(table.rows.lock().unwrap().peers.is_empty(), "an address without connections is forgotten");
     }
 
-    /// A connection in the middle of a request.
-    fn busy() -> Arc<Watch> {
+    /// A connection in the middle of a body.
+    fn reading() -> Arc<Watch> {
         let watch = Watch::new();
         watch.request_begins();
         watch
+    }
+
+    /// One whose request is being decided.
+    fn busy() -> Arc<Watch> {
+        let watch = reading();
+        watch.body_ends();
+        watch
+    }
+
+    fn places(table: &Arc<Table>, last: u8, watches: &[Arc<Watch>]) -> Vec<Place> {
+        watches.iter().map(|watch| table.take(peer(last), watch).unwrap()).collect()
+    }
+
+    fn gone(watches: &[Arc<Watch>]) -> usize {
+        watches.iter().filter(|watch| watch.is_to_close()).count()
+    }
+
+    /// Two addresses whose connections are never idle and never stalled, and an API server.
+    #[test]
+    fn who_sends_halves_in_turns_keeps_nobody_out() {
+        let table = Table::new(32, 20);
+        let crowd = |count: usize| (0..count).map(|_| reading()).collect::<Vec<_>>();
+        let (idle, one, two) = ([idle(), idle()], crowd(16), crowd(14));
+        let mut open = places(&table, 1, &idle);
+        open.extend(places(&table, 2, &one));
+        open.extend(places(&table, 3, &two));
+        // Its own connections come and go, those of its neighbour and what little others have do not.
+        let refused = table.take(peer(2), &reading()).unwrap_err();
+        assert_eq!((refused, gone(&idle), gone(&one), gone(&two)), (Refused::Full, 0, 0, 0));
+        for round in 1..=4 {
+            let place = table.take(peer(1), &busy()).unwrap();
+            assert_eq!((place.made_room, gone(&idle)), (Some(Waits::Body), 0), "round {round}");
+            open.push(place);
+        }
+        assert_eq!((gone(&one), gone(&two)), (3, 1), "always of who has most");
+        assert!(one.iter().chain(&two).all(|watch| watch.is_to_close() == watch.can_go()), "at once");
+        // Until it has its share; then its own idle ones go.
+        for _ in 0..20 {
+            open.extend(table.take(peer(1), &busy()));
+        }
+        assert_eq!(table.take(peer(1), &busy()).unwrap_err(), Refused::Full);
+        let count = |last| table.rows.lock().unwrap().peers[&peer(last)];
+        assert_eq!((count(1), count(2), count(3), gone(&idle)), (11, 10, 11, 2));
+    }
+
+    #[test]
+    fn requests_on_their_way_are_waited_for_within_a_share() {
+        let table = Table::new(4, 4);
+        let (calm, crowd) = ([reading(), reading()], [reading(), busy()]);
+        let _open = (places(&table, 1, &calm), places(&table, 2, &crowd));
+        let place = table.take(peer(3), &busy());
+        assert_eq!(place.unwrap().made_room, Some(Waits::Body), "a share is one of four");
+        assert_eq!(gone(&calm) + gone(&crowd), 1);
+        let table = Table::new(4, 4);
+        let _open = (places(&table, 1, &calm), places(&table, 2, &crowd));
+        assert_eq!(table.take(peer(1), &busy()).unwrap_err(), Refused::Full, "a share is two of four");
     }
 
     #[test]

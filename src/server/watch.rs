@@ -25,6 +25,8 @@ pub(super) struct Watch {
     answer_since: AtomicU64,
     closing: AtomicBool,
     evicted: AtomicBool,
+    /// What is on its way is not waited for.
+    hurried: AtomicBool,
     close: Notify,
 }
 
@@ -54,8 +56,15 @@ pub(super) enum Waits {
     Body,
 }
 
-/// After so long a header or a body whose rest is still to come counts as waiting. An API server sends both at once.
+/// After so long a header or a body whose rest is still to come counts as stalled. An API server sends both at once.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+impl Waits {
+    /// Whether what is waited for, for so long, may be on its way.
+    pub(super) fn is_coming(self, age: Duration) -> bool {
+        matches!(self, Self::Header | Self::Body) && age < PATIENCE
+    }
+}
 
 impl Watch {
     /// A connection before its handshake.
@@ -68,6 +77,7 @@ impl Watch {
             answer_since: AtomicU64::new(0),
             closing: AtomicBool::new(false),
             evicted: AtomicBool::new(false),
+            hurried: AtomicBool::new(false),
             close: Notify::new(),
         })
     }
@@ -150,19 +160,20 @@ impl Watch {
         }
     }
 
-    /// What the connection waits for, if it does, and how long it has. It could go, if its place is wanted.
+    /// What the connection waits for from its client, if it does, and how long it has.
     pub(super) fn waits(&self) -> Option<(Waits, Duration)> {
         let handshake = || (self.state.load(Ordering::Acquire) == HANDSHAKE).then(|| self.lived());
-        let too_long = |age: Option<Duration>| age.filter(|age| *age >= PATIENCE);
         None.or_else(|| Some((Waits::Idle, self.idle_for()?)))
             .or_else(|| Some((Waits::Handshake, handshake()?)))
-            .or_else(|| Some((Waits::Header, too_long(self.header_age())?)))
-            .or_else(|| Some((Waits::Body, too_long(self.body_age())?)))
+            .or_else(|| Some((Waits::Header, self.header_age()?)))
+            .or_else(|| Some((Waits::Body, self.body_age()?)))
     }
 
     /// Whether the connection has to make room and has nothing to do.
     pub(super) fn can_go(&self) -> bool {
-        self.evicted.load(Ordering::Acquire) && self.waits().is_some()
+        let hurried = self.hurried.load(Ordering::Acquire);
+        self.evicted.load(Ordering::Acquire)
+            && self.waits().is_some_and(|(waits, age)| hurried || !waits.is_coming(age))
     }
 
     /// How old the connection is.
@@ -170,8 +181,9 @@ impl Watch {
         self.began.elapsed()
     }
 
-    /// Tells the connection to make room: to end once it waits.
-    pub(super) fn evict(&self) {
+    /// Tells the connection to make room: to end once it waits, or, hurried, while a header or a body is on its way.
+    pub(super) fn evict(&self, hurried: bool) {
+        self.hurried.store(hurried, Ordering::Release);
         self.evicted.store(true, Ordering::Release);
         self.close();
     }

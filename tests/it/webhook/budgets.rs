@@ -18,6 +18,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::idle_connections_make_room", make_room);
     suite.add("webhook::unfinished_handshakes_make_room", unfinished);
     suite.add("webhook::requests_that_do_not_end_make_room", stalled_requests);
+    suite.add("webhook::halves_in_turns_keep_nobody_out", halves);
     suite.add("webhook::connections_at_work_do_not_make_room", full);
     suite.add("webhook::probes_get_through_a_crowd_on_the_admin_port", crowded_admin);
 }
@@ -236,11 +237,37 @@ fn stalled_requests() -> Outcome {
     Ok(())
 }
 
+/// Two addresses whose connections are always in the middle of a header or a body, and never for two seconds.
+fn halves() -> Outcome {
+    let server = start(Limits { connections: 16, ..Limits::default() })?;
+    let mut api_server = server.client_at(2)?;
+    assert_eq!(api_server.post("/mutate", b"{}")?.status, 400);
+    let half = |last: u8, header: bool| {
+        let mut client = server.client_at(last)?;
+        if !header {
+            return begin(client, 20, 10);
+        }
+        let wrote = client.stream.write_all(b"POST /mu").and_then(|()| client.stream.flush());
+        wrote.map(|()| client).map_err(|e| e.to_string())
+    };
+    let mut crowd = Vec::new();
+    for n in 0..15 {
+        crowd.push(half(3 + n % 2, n % 4 < 2)?);
+    }
+    // More of their own come in place of their own, or not at all.
+    crowd.extend((0..8).filter_map(|n| half(3 + n % 2, true).ok()));
+    for last in [5, 6] {
+        assert_eq!(server.client_at(last)?.post("/mutate", b"{}")?.status, 400, "127.0.0.{last}");
+    }
+    assert_eq!(api_server.post("/mutate", b"{}")?.status, 400, "its connection was idle");
+    Ok(())
+}
+
 fn full() -> Outcome {
     let server = start(Limits { connections: 3, ..Limits::default() })?;
     let reading: Vec<Client> = (0..3).map(|_| halfway(&server, 20, 10)).collect::<Result<_, _>>()?;
     until("three are read", || Ok(server.metric("fabric_admission_held_bytes")? == 3072.0))?;
-    assert!(closed(&connect_from(2, server.webhook)?)?, "one too many");
+    assert!(closed(&connect_from(1, server.webhook)?)?, "one too many");
     assert_eq!(server.shed("connections")?, 1.0);
     for client in reading {
         assert_eq!(finish(client, 10)?, 400);

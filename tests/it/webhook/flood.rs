@@ -4,12 +4,14 @@
 use super::in_process::connect_from;
 use super::{Client, PROFILE, Server, bare_pod, review, trusting};
 use crate::suite::{Outcome, Suite};
+use std::io::Write;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::a_flood_from_one_address_is_survived", flood);
+    suite.add("webhook::stalled_bodies_stay_within_their_memory", stalled_bodies);
     suite.add("webhook::the_largest_answer_is_bounded", largest_answer);
     suite.add("webhook::large_bodies_together_stay_within_their_memory", large_bodies);
 }
@@ -122,6 +124,37 @@ fn large_bodies() -> Outcome {
     assert!(count(200) >= 1 && count(200) + count(503) == 24, "{statuses:?}");
     assert!(peak < 160, "{peak} MiB");
     assert_eq!(server.post("/mutate", body.as_bytes())?.status, 200);
+    Ok(())
+}
+
+/// One address promises a large body on every connection that it may have, sends the first part of each and no more.
+fn stalled_bodies() -> Outcome {
+    const CONNECTIONS: u64 = 400;
+    let server = Server::start(&[], &[])?;
+    let config = trusting(&server.scratch.path().join("tls/ca.crt"), rustls::DEFAULT_VERSIONS)?;
+    let config = config.with_no_client_auth();
+    let head = "POST /mutate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                Content-Length: 8000000\r\n\r\n";
+    let part = vec![b' '; 512 << 10];
+    let mut crowd = Vec::new();
+    for _ in 0..CONNECTIONS {
+        crowd.push(Client::over(connect_from(3, server.webhook)?, config.clone())?);
+    }
+    let before = server.status("VmHWM").unwrap_or_default();
+    for client in &mut crowd {
+        client.stream.write_all(head.as_bytes()).map_err(|e| e.to_string())?;
+        // Where the first of them were waited for too long they are closed by now.
+        let _ = client.stream.write_all(&part).and_then(|()| client.stream.flush());
+    }
+    assert_eq!(server.post("/mutate", b"{}")?.status, 400, "another address");
+    let held = server.metric("fabric_admission_held_bytes")?;
+    let more = server.status("VmHWM").unwrap_or_default().saturating_sub(before);
+    eprintln!(
+        "{CONNECTIONS} bodies that stall: {} KiB held, {before} KiB and {more} KiB more",
+        held / 1024.0
+    );
+    // What is counted, and beside it a read buffer of hyper's and what rustls has of a record, for each.
+    assert!(more < (32 << 10) + CONNECTIONS * 40, "{more} KiB");
     Ok(())
 }
 

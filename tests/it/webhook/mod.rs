@@ -5,6 +5,7 @@ mod budgets;
 mod client_certificates;
 mod connection_age;
 mod deadlines;
+mod descriptors;
 mod facts;
 mod flood;
 mod in_process;
@@ -37,6 +38,7 @@ pub(crate) fn add(suite: &mut Suite) {
     facts::add(suite);
     deadlines::add(suite);
     budgets::add(suite);
+    descriptors::add(suite);
     flood::add(suite);
     no_room::add(suite);
     client_certificates::add(suite);
@@ -97,11 +99,29 @@ impl Server {
         environment: &[(&str, &str)],
     ) -> Result<Self, String> {
         let any = "127.0.0.1:0";
-        let mut child = Self::command(&scratch, [any, any], args)
-            .envs(environment.iter().copied())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|e| e.to_string())?;
+        let mut command = Self::command(&scratch, [any, any], args);
+        command.envs(environment.iter().copied());
+        Self::listening(scratch, command)
+    }
+
+    /// Starts in a shell that has said something first.
+    pub(crate) fn start_after(said: &str, args: &[&str]) -> Result<Self, String> {
+        let scratch = Scratch::new()?;
+        certificate(&scratch.path().join("tls"))?;
+        let any = "127.0.0.1:0";
+        let server = Self::command(&scratch, [any, any], args);
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &format!("{said}; exec \"$@\""), "sh"])
+            .arg(server.get_program())
+            .args(server.get_args())
+            .current_dir(scratch.path())
+            .stdout(Stdio::null());
+        Self::listening(scratch, command)
+    }
+
+    fn listening(scratch: Scratch, mut command: Command) -> Result<Self, String> {
+        let mut child = command.stderr(Stdio::piped()).spawn().map_err(|e| e.to_string())?;
         let mut log = BufReader::new(child.stderr.take().ok_or("no stderr")?);
         let mut seen = String::new();
         loop {
@@ -147,6 +167,13 @@ impl Server {
         let count =
             |of: &str| Some(std::fs::read_dir(format!("/proc/{}/{of}", self.child.id())).ok()?.count());
         Some((count("task")?, count("fd")?))
+    }
+
+    /// How many files the process may open, where the system tells it (Linux).
+    pub(crate) fn most_open_files(&self) -> Option<u64> {
+        let text = std::fs::read_to_string(format!("/proc/{}/limits", self.child.id())).ok()?;
+        let line = text.lines().find_map(|l| l.strip_prefix("Max open files"))?;
+        line.split_whitespace().next()?.parse().ok()
     }
 
     /// A number out of the process's status (`VmRSS`, `VmHWM`: KiB; `Threads`), where the system tells it (Linux).

@@ -1,0 +1,77 @@
+//! File descriptors: as many as the connections that there may be. Out of them nothing is accepted any more, not even a
+//! probe, and no connection can be told to make room, since that is done for one that was accepted. What a container gets
+//! is no constant: under systemd's own limits, which containerd 2.0 leaves as they are, 1,024 (soft) and 524,288 (hard).
+
+use super::limits::Limits;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// For everything but connections of the webhook port: those of the admin port, watches, calls to the API server, files,
+/// the runtime's own, and connections that were told to end and have not yet.
+const OTHERS: u64 = 512;
+
+/// The same where there are few: 64 of the admin port, a connection for each watch, and room.
+const LEAST_OTHERS: u64 = 160;
+
+/// Raises the limit of the process to what these limits need, as Go does for every program (os/rlimit.go). Where it cannot
+/// be had, fewer connections are taken.
+pub(super) fn provide(limits: Limits) -> Limits {
+    let rlimit = getrlimit(Resource::Nofile);
+    let needed = needed(&limits);
+    let mut there = rlimit.current.unwrap_or(u64::MAX);
+    let wanted = rlimit.maximum.map_or(needed, |most| most.min(needed));
+    if there < wanted {
+        match setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: rlimit.maximum }) {
+            Ok(()) => there = wanted,
+            Err(error) => tracing::warn!(%error, there, wanted, "the limit of open files cannot be raised"),
+        }
+    }
+    let within = within(limits, there);
+    if within.connections < limits.connections {
+        tracing::warn!(
+            open_files = there,
+            needed,
+            connections = within.connections,
+            connections_per_peer = within.connections_per_peer,
+            "fewer connections are taken than --max-connections says: the limit of open files is too low; raise its hard \
+             limit (ulimit -Hn) in the container runtime"
+        );
+    }
+    within
+}
+
+fn needed(limits: &Limits) -> u64 {
+    u64::try_from(limits.connections).unwrap_or(u64::MAX).saturating_add(OTHERS)
+}
+
+/// Connections for which so many descriptors are enough, and of one address the same part of them as before. Where there
+/// are few, others keep half.
+fn within(limits: Limits, there: u64) -> Limits {
+    let others = (there / 2).clamp(LEAST_OTHERS, OTHERS);
+    let room = usize::try_from(there.saturating_sub(others).max(1)).unwrap_or(usize::MAX);
+    if room >= limits.connections {
+        return limits;
+    }
+    let per_peer = limits.connections_per_peer.saturating_mul(room) / limits.connections;
+    Limits { connections: room, connections_per_peer: per_peer.max(1), ..limits }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_are_as_many_as_there_are_descriptors_for() {
+        let limits = Limits::default();
+        assert_eq!(needed(&limits), 1024 + 512);
+        let at = |there| {
+            let within = within(limits, there);
+            (within.connections, within.connections_per_peer)
+        };
+        assert_eq!(at(u64::MAX), (1024, 640));
+        assert_eq!(at(1536), (1024, 640));
+        assert_eq!(at(1535), (1023, 639));
+        assert_eq!(at(1024), (512, 320));
+        assert_eq!(at(200), (40, 25));
+        assert_eq!(at(100), (1, 1));
+    }
+}
