@@ -3,6 +3,7 @@
 use super::super::dial::{self, Silence};
 use super::Keeper;
 use rustls_pki_types::CertificateDer;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 /// Longer than a busy machine takes for a handshake.
@@ -31,37 +32,52 @@ impl Keeper {
         if !self.problems(now).is_empty() {
             return;
         }
-        let address = dial::loopback(address);
-        let answer = dial::chain(address, DEADLINE).await;
-        let dialed = &mut self.dialed;
-        dialed.last = Some((served.cert.clone(), Instant::now()));
-        (dialed.problem, dialed.remark) = (None, None);
-        match answer {
-            Ok(chain) => {
-                dialed.unanswered = 0;
-                // One task changes what is served, and it is here.
-                if chain != served.cert {
-                    dialed.problem =
-                        Some(format!("our own port {address} serves another certificate than ours"));
-                }
-            }
-            Err(Silence::Closed) => {
-                // A port with too many connections: others are served, so it is no reason to go.
-                dialed.unanswered = 0;
-                dialed.remark = Some(format!("our own port {address} closes handshakes; is it full?"));
-            }
-            Err(Silence::Deaf) => {
-                dialed.unanswered += 1;
-                let text = format!("our own port {address} answers no handshake");
-                if dialed.unanswered >= PATIENCE {
-                    dialed.problem = Some(text);
-                } else {
-                    dialed.remark = Some(text);
-                }
-            }
-        }
+        let answer = dial::chain(&dial::loopback(address), DEADLINE).await;
+        self.dialed.note(address, &served.cert, answer);
         if self.dialed.problem.is_some() || self.dialed.remark.is_some() {
             self.metrics.certificate_call_failed("dial");
+        }
+    }
+}
+
+impl Dialed {
+    fn note(
+        &mut self,
+        address: SocketAddr,
+        served: &[CertificateDer<'static>],
+        answer: Result<Vec<CertificateDer<'static>>, Silence>,
+    ) {
+        self.last = Some((served.to_vec(), Instant::now()));
+        self.remark = None;
+        // Fewer answers than before are no news about those that we had.
+        if let Err(Silence::Unasked(why)) = &answer {
+            self.remark = Some(format!("our own port {address} cannot be asked what it serves: {why}"));
+            return;
+        }
+        self.problem = None;
+        if answer != Err(Silence::Deaf) {
+            self.unanswered = 0;
+        }
+        match answer {
+            // One task changes what is served, and it is the one that asks.
+            Ok(chain) if chain == served => {}
+            Ok(_) => {
+                self.problem = Some(format!("our own port {address} serves another certificate than ours"));
+            }
+            Err(Silence::Strange(what)) => {
+                self.problem = Some(format!("our own port {address} answers no handshake of ours: {what}"));
+            }
+            // A port with too many connections: others are served, so it is no reason to go.
+            Err(Silence::Closed) => {
+                self.remark = Some(format!("our own port {address} closes handshakes; is it full?"));
+            }
+            Err(Silence::Deaf) => {
+                self.unanswered += 1;
+                let text = format!("our own port {address} answers no handshake");
+                let place = if self.unanswered >= PATIENCE { &mut self.problem } else { &mut self.remark };
+                *place = Some(text);
+            }
+            Err(Silence::Unasked(_)) => {}
         }
     }
 }
