@@ -199,11 +199,12 @@ pub async fn run(
     let certificate = match settings.certificate {
         Certificate::Cluster(of_cluster) => {
             // Where client certificates are asked for, ours would be refused and counted.
-            let port = clients.is_none().then_some(addresses.0);
+            let port = clients.is_none().then_some((addresses.0, stop.clone()));
             let pause = Duration::from_secs(of_cluster.lives.tick.unsigned_abs());
             let (told, metrics) = (standing.clone(), Arc::clone(&state.metrics));
             let keep = move || {
                 let (settings, served) = ((*of_cluster).clone(), Arc::clone(&served));
+                let port = port.clone().map(|(address, stop)| certificates::Port { address, stop });
                 certificates::run(settings, port, served, standing.clone(), Arc::clone(&metrics))
             };
             tokio::spawn(certificates::restarted(told, Arc::clone(&state.metrics), pause, keep))

@@ -16,10 +16,10 @@ use crate::cluster::status::Fault;
 use crate::server::Metrics;
 use crate::server::tls::Served;
 use myself::Dialed;
+pub(in crate::server) use myself::Port;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ const PATIENCE: u32 = 5;
 pub(super) struct Keeper {
     objects: Objects,
     settings: Settings,
-    port: Option<SocketAddr>,
+    port: Option<Port>,
     dialed: Dialed,
     /// The CAs to trust, as last read.
     ca: Option<String>,
@@ -81,7 +81,7 @@ impl Keeper {
     pub(super) fn new(
         objects: Objects,
         settings: Settings,
-        port: Option<SocketAddr>,
+        port: Option<Port>,
         served: Arc<Served>,
         standing: Standing,
         metrics: Arc<Metrics>,

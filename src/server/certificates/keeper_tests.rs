@@ -1,12 +1,12 @@
 //! Rounds against an API server that is made up: what it refuses, and what others do between a write and the next look.
 
 use super::dial::tests::stranger;
-use super::keeper::Keeper;
+use super::keeper::{Keeper, Port};
 use super::{Clock, Mode, Settings, Standing};
 use crate::certificates::Lives;
 use crate::cluster::own::{Names, Objects};
-use crate::server::Metrics;
 use crate::server::tls::Served;
+use crate::server::{Metrics, Stop};
 use http_body_util::BodyExt;
 use kube::client::Body;
 use serde_json::{Value, json};
@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::watch as channel;
 
 const MUTATING: &str = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/m";
 const VALIDATING: &str = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/v";
@@ -70,6 +72,7 @@ struct Scene {
     keeper: Keeper,
     standing: Standing,
     metrics: Arc<Metrics>,
+    stop: channel::Sender<Stop>,
 }
 
 impl Scene {
@@ -77,7 +80,9 @@ impl Scene {
         Self::with(None)
     }
 
-    fn with(port: Option<SocketAddr>) -> Self {
+    fn with(address: Option<SocketAddr>) -> Self {
+        let (stop, stopping) = channel::channel(Stop::No);
+        let port = address.map(|address| Port { address, stop: stopping });
         let mut store = Store::default();
         for path in [MUTATING, VALIDATING] {
             let config = json!({"service": {"namespace": "n", "name": "s", "path": "/p"}});
@@ -123,7 +128,7 @@ impl Scene {
             standing.clone(),
             Arc::clone(&metrics),
         );
-        Self { store, keeper, standing, metrics }
+        Self { store, keeper, standing, metrics, stop }
     }
 
     async fn rounds(&mut self, count: u32) {
@@ -224,6 +229,20 @@ async fn a_port_that_serves_another_certificate_is_not_ready() {
     let mut scene = Scene::with(Some(port));
     scene.rounds(8).await;
     assert!(scene.told().contains("answers no handshake"), "{}", scene.told());
+    assert_eq!(scene.keeper.redial(), Some(Duration::from_secs(10)));
+}
+
+/// While we stop nobody listens any more, and that is as it should be.
+#[tokio::test]
+async fn our_own_port_is_not_asked_while_we_stop() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap();
+    drop(listener);
+    let mut scene = Scene::with(Some(port));
+    scene.stop.send(Stop::Drain).unwrap();
+    scene.rounds(8).await;
+    assert!(!scene.told().contains("our own port"), "{}", scene.told());
+    assert_eq!(scene.keeper.redial(), None);
 }
 
 #[tokio::test]

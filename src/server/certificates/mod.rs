@@ -26,7 +26,7 @@ use crate::certificates::Lives;
 use crate::cluster::own::{Names, Objects};
 use brake::{Brake, GATHER};
 use keeper::Keeper;
-use std::net::SocketAddr;
+pub(super) use keeper::Port;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,7 +74,7 @@ impl std::fmt::Debug for Settings {
 /// Keeps the certificate until dropped. `port` is our own, where a handshake with it says what it serves.
 pub(super) async fn run(
     settings: Settings,
-    port: Option<SocketAddr>,
+    port: Option<Port>,
     served: Arc<Served>,
     standing: Standing,
     metrics: Arc<Metrics>,
@@ -92,9 +92,12 @@ pub(super) async fn run(
             if pause.brakes {
                 keeper.braked();
             }
+            // Not by way of the brake: an answer that is missing is no write that brought no rest.
+            let soon = keeper.redial().filter(|_| !pause.brakes);
+            let length = soon.map_or(pause.length, |soon| pause.length.min(soon));
             tokio::select! {
                 () = changed.notified(), if pause.listens => tokio::time::sleep(GATHER).await,
-                () = tokio::time::sleep(pause.length) => {}
+                () = tokio::time::sleep(length) => {}
             }
         }
     };
