@@ -87,7 +87,7 @@ impl Keeper {
         metrics: Arc<Metrics>,
     ) -> Self {
         let sights = Kind::ALL.map(|kind| Sight::new(kind, objects.name(kind)));
-        let ca_out = settings.ca_out.clone().map(CaOut::new);
+        let ca_out = settings.ca_out.clone().map(|path| CaOut::new(path, &settings.identity));
         let events = Events::new(objects.clone(), settings.identity.clone(), Arc::clone(&metrics));
         Self {
             objects,
@@ -159,12 +159,13 @@ impl Keeper {
             }
         };
         self.braked &= again.is_some();
+        self.dial(now).await;
+        let settling = self.judge(now);
+        // Last, and told at the next judgement: a volume that hangs must not keep anything from being said.
         if let (Some(out), Some(ca)) = (&mut self.ca_out, &self.ca) {
             let written = out.write(ca).await;
             self.tell("ca_out", written.err());
         }
-        self.dial(now).await;
-        let settling = self.judge(now);
         again.or(settling)
     }
 
