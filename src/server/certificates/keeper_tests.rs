@@ -272,3 +272,65 @@ async fn one_conflict_is_no_fault() {
     assert!(!told.contains("written"), "{told}");
     assert!(scene.counts("fabric_admission_cabundle_in_sync"), "{told}");
 }
+
+/// A clock that a test sets.
+fn hours(scene: &mut Scene, hours: i64) -> std::path::PathBuf {
+    let file = std::env::temp_dir().join(format!("keeper-clock-{}-{hours}", std::process::id()));
+    std::fs::write(&file, (hours * 3600).to_string()).unwrap();
+    scene.keeper.clock(Clock { offset: Some(file.clone()) });
+    file
+}
+
+/// What keeps one replica from renewing keeps all of them; while the chain verifies nobody is helped by their going.
+#[tokio::test]
+async fn a_leaf_that_cannot_be_renewed_is_told_and_ready_while_it_is_believed() {
+    let mut scene = Scene::new();
+    scene.rounds(6).await;
+    tokio::time::sleep(Duration::from_millis(2100)).await;
+    scene.rounds(1).await;
+    assert_eq!(scene.standing.lines().0, Vec::<String>::new());
+    // The CA of the Secret is gone, and nobody may write another. That of the leaf is gone with a caBundle.
+    let secret = "/api/v1/namespaces/n/secrets/s";
+    let mut object = scene.made(secret).remove(0);
+    object["data"]["current.key"] = json!("");
+    scene.store.lock().unwrap().put(secret, object);
+    scene.store.lock().unwrap().refused = Some(("PUT", 403));
+    scene.keeper.forget();
+    let file = hours(&mut scene, 66);
+    scene.rounds(3).await;
+    let (problems, remarks) = scene.standing.lines();
+    assert_eq!(problems, Vec::<String>::new());
+    assert!(remarks.iter().any(|line| line.contains("cannot be renewed")), "{remarks:?}");
+    assert!(scene.counts("fabric_admission_leaf_renewal_overdue"));
+    assert_eq!(scene.reasons().await, ["CertificateNotRenewed"]);
+    std::fs::write(&file, (72 * 3600 - 1200).to_string()).unwrap();
+    scene.rounds(1).await;
+    let (problems, _) = scene.standing.lines();
+    assert!(problems.iter().any(|line| line.contains("cannot be renewed")), "{problems:?}");
+    std::fs::remove_file(file).unwrap();
+}
+
+#[tokio::test]
+async fn without_a_secret_the_ca_in_use_signs_once_more() {
+    let mut scene = Scene::new();
+    scene.rounds(6).await;
+    let secret = "/api/v1/namespaces/n/secrets/s";
+    for spoilt in [true, false] {
+        if spoilt {
+            let mut object = scene.made(secret).remove(0);
+            object["data"] = json!({"current.crt": "eA=="});
+            scene.store.lock().unwrap().put(secret, object);
+            scene.store.lock().unwrap().refused = Some(("PUT", 403));
+        } else {
+            scene.store.lock().unwrap().objects.remove(secret);
+            scene.store.lock().unwrap().refused = Some(("POST", 403));
+        }
+        let file = hours(&mut scene, if spoilt { 66 } else { 132 });
+        scene.rounds(3).await;
+        let told = scene.told();
+        assert!(!told.contains("cannot be renewed"), "{told}");
+        assert!(told.contains("403"), "{told}");
+        std::fs::remove_file(file).unwrap();
+    }
+    assert!(scene.counts("fabric_admission_cert_rotations_total{kind=\"leaf\",reason=\"last_resort\"} 2"));
+}
