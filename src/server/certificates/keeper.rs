@@ -7,6 +7,7 @@ mod signing;
 
 use super::ca_out::CaOut;
 use super::events::{self, Events};
+use super::kept::{Kept, Memory};
 use super::sight::Sight;
 use super::standing::Standing;
 use super::{Mode, Settings, issue};
@@ -66,6 +67,7 @@ pub(super) struct Keeper {
     /// When this round began: no look was earlier.
     began: Instant,
     told: BTreeMap<&'static str, String>,
+    kept: Kept,
 }
 
 fn random(below: u64) -> u64 {
@@ -89,7 +91,9 @@ impl Keeper {
         served: Arc<Served>,
         standing: Standing,
         metrics: Arc<Metrics>,
+        kept: Kept,
     ) -> Self {
+        let Memory { leaf, signer, known, emergencies, verified } = kept.load();
         let sights = Kind::ALL.map(|kind| Sight::new(kind, objects.name(kind)));
         let ca_out = settings.ca_out.clone().map(|path| CaOut::new(path, &settings.identity));
         let events = Events::new(objects.clone(), settings.identity.clone(), Arc::clone(&metrics));
@@ -109,16 +113,17 @@ impl Keeper {
             fault: None,
             refused: 0,
             braked: false,
-            leaf: None,
-            signer: None,
-            known: Vec::new(),
-            emergencies: Drift::default(),
+            leaf,
+            signer,
+            known,
+            emergencies,
             marks: Marks::default(),
             start: Instant::now(),
             trusted: None,
-            verified: None,
+            verified,
             began: Instant::now(),
             told: BTreeMap::new(),
+            kept,
         }
     }
 
@@ -183,6 +188,18 @@ impl Keeper {
             self.tell("ca_out", written.err());
         }
         again.or(settling)
+    }
+
+    /// For whoever takes over, should this task die of a bug.
+    fn remember(&self) {
+        let Self { leaf, signer, known, emergencies, verified, .. } = self;
+        self.kept.store(Memory {
+            leaf: leaf.clone(),
+            signer: signer.clone(),
+            known: known.clone(),
+            emergencies: emergencies.clone(),
+            verified: *verified,
+        });
     }
 
     /// Says that rounds bring no rest, so that writes slow down.
@@ -303,17 +320,21 @@ impl Keeper {
         let object = secret::write(found, &self.settings.names.secret, &record);
         if change.is_emergency() {
             self.emergencies.wrote(now);
+            self.remember();
         }
         let fault = match self.objects.write_secret(&object).await {
             Ok(Written::Done) => {
                 self.refused = 0;
+                if change.is_emergency() {
+                    self.emergencies.count(now);
+                    self.remember();
+                }
                 self.metrics.rotated("ca", change.name());
                 let (generation, change_name) = (record.generation, change.name());
                 if change.is_emergency() {
                     self.metrics.ca_emergency();
                     let note = format!("The CA of the Secret could not sign; CA number {generation} does");
                     self.events.tell(events::Reason::Replaced, &note);
-                    self.emergencies.count(now);
                     let why = why.unwrap_or_default();
                     tracing::warn!(
                         change = change_name,

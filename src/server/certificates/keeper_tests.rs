@@ -2,6 +2,7 @@
 
 use super::dial::tests::stranger;
 use super::keeper::{Keeper, Port};
+use super::kept::Kept;
 use super::{Clock, Mode, Settings, Standing};
 use crate::certificates::Lives;
 use crate::cluster::own::{Names, Objects};
@@ -73,6 +74,7 @@ struct Scene {
     standing: Standing,
     metrics: Arc<Metrics>,
     stop: channel::Sender<Stop>,
+    start: Box<dyn Fn(Option<Port>) -> Keeper>,
 }
 
 impl Scene {
@@ -120,15 +122,15 @@ impl Scene {
         };
         let (standing, metrics) = (Standing::waiting(), Arc::new(Metrics::new()));
         let objects = Objects { client, names };
-        let keeper = Keeper::new(
-            objects,
-            settings,
-            port,
-            Arc::<Served>::default(),
-            standing.clone(),
-            Arc::clone(&metrics),
-        );
-        Self { store, keeper, standing, metrics, stop }
+        let (served, kept) = (Arc::<Served>::default(), Kept::default());
+        let (told, counted) = (standing.clone(), Arc::clone(&metrics));
+        let start = move |port| {
+            let (objects, settings) = (objects.clone(), settings.clone());
+            let (served, metrics) = (Arc::clone(&served), Arc::clone(&counted));
+            Keeper::new(objects, settings, port, served, told.clone(), metrics, kept.clone())
+        };
+        let keeper = start(port);
+        Self { store, keeper, standing, metrics, stop, start: Box::new(start) }
     }
 
     async fn rounds(&mut self, count: u32) {
@@ -333,4 +335,27 @@ async fn without_a_secret_the_ca_in_use_signs_once_more() {
         std::fs::remove_file(file).unwrap();
     }
     assert!(scene.counts("fabric_admission_cert_rotations_total{kind=\"leaf\",reason=\"last_resort\"} 2"));
+}
+
+/// A task that died of a bug is followed by one that knows what is served, and is ready at once.
+#[tokio::test]
+async fn a_keeper_that_is_started_again_keeps_the_leaf_and_the_brake() {
+    let mut scene = Scene::new();
+    scene.rounds(6).await;
+    tokio::time::sleep(Duration::from_millis(2100)).await;
+    scene.rounds(1).await;
+    assert_eq!(scene.standing.lines().0, Vec::<String>::new());
+    scene.keeper = (scene.start)(None);
+    scene.rounds(1).await;
+    assert_eq!(scene.standing.lines().0, Vec::<String>::new());
+    let secret = "/api/v1/namespaces/n/secrets/s";
+    for _ in 0..20 {
+        let mut object = scene.made(secret).remove(0);
+        object["data"]["current.key"] = json!("");
+        scene.store.lock().unwrap().put(secret, object);
+        scene.keeper = (scene.start)(None);
+        scene.rounds(2).await;
+    }
+    let writes = scene.calls("PUT");
+    assert!((6..=8).contains(&writes), "{writes} emergencies");
 }

@@ -11,13 +11,15 @@ mod issue;
 mod keeper;
 #[cfg(test)]
 mod keeper_tests;
+mod kept;
 mod restart;
 mod sight;
 mod standing;
 mod verify;
 
 pub use clock::Clock;
-pub(super) use restart::restarted;
+pub(super) use kept::Kept;
+pub(super) use restart::{Orphan, restarted};
 pub(crate) use standing::Standing;
 
 use super::Metrics;
@@ -78,12 +80,13 @@ pub(super) async fn run(
     served: Arc<Served>,
     standing: Standing,
     metrics: Arc<Metrics>,
+    kept: Kept,
 ) {
     let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
     let objects = Objects { client: settings.client.clone(), names: settings.names.clone() };
     let changed = Notify::new();
     let following = objects.clone();
-    let mut keeper = Keeper::new(objects, settings, port, served, standing, metrics);
+    let mut keeper = Keeper::new(objects, settings, port, served, standing, metrics, kept);
     let keep = async {
         let mut brake = Brake::default();
         loop {

@@ -28,6 +28,7 @@ impl Keeper {
         problems.extend(ended);
         remarks.extend(ending);
         let mut pause = None;
+        let before = self.verified;
         if problems.is_empty() {
             let since = *self.verified.get_or_insert_with(Instant::now);
             let left = self.settle().saturating_sub(self.began.saturating_duration_since(since));
@@ -38,6 +39,9 @@ impl Keeper {
             }
         } else {
             self.verified = None;
+        }
+        if self.verified != before {
+            self.remember();
         }
         if let Some(Err(why)) = self.record.as_ref().map(|record| record.signer(now).map(drop)) {
             let names = &self.settings.names;

@@ -63,6 +63,7 @@ impl Keeper {
                 if reason == Reason::Distrusted {
                     self.verified = None;
                 }
+                self.remember();
             }
             Err(why) => {
                 self.metrics.certificate_failed();
