@@ -9,6 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 
 /// Why there is no chain to look at.
@@ -86,8 +87,9 @@ pub(super) async fn chain(
     deadline: Duration,
 ) -> Result<Vec<CertificateDer<'static>>, Silence> {
     let mut unasked = Silence::Unasked("there is no address".to_owned());
+    let taken = Instant::now() + deadline;
     for address in addresses {
-        match at(*address, deadline).await {
+        match at(*address, taken, deadline).await {
             Err(silence @ Silence::Unasked(_)) => unasked = silence,
             answer => return answer,
         }
@@ -95,7 +97,12 @@ pub(super) async fn chain(
     Err(unasked)
 }
 
-async fn at(address: SocketAddr, deadline: Duration) -> Result<Vec<CertificateDer<'static>>, Silence> {
+/// `taken`: until when the connection is to be there, whatever was tried before.
+async fn at(
+    address: SocketAddr,
+    taken: Instant,
+    deadline: Duration,
+) -> Result<Vec<CertificateDer<'static>>, Silence> {
     let provider = crate::server::tls::provider();
     let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[&rustls::version::TLS13])
@@ -103,7 +110,7 @@ async fn at(address: SocketAddr, deadline: Duration) -> Result<Vec<CertificateDe
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(AnyChain(provider)))
         .with_no_client_auth();
-    let stream = match tokio::time::timeout(deadline, TcpStream::connect(address)).await {
+    let stream = match tokio::time::timeout_at(taken, TcpStream::connect(address)).await {
         Ok(Ok(stream)) => stream,
         Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => return Err(Silence::Deaf),
         Ok(Err(error)) => return Err(Silence::Unasked(error.to_string())),
