@@ -10,7 +10,7 @@ pub(super) const WINDOW: i64 = 600;
 pub(super) const SLOW: i64 = 30;
 
 /// What became of one thing that we write and others may change.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Drift {
     wanted: String,
     right: bool,

@@ -2,7 +2,7 @@
 //! its place is known to be trusted.
 
 use super::machine::Look;
-use super::record::Record;
+use super::record::{Record, Signer};
 
 /// The leaf that is served.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +19,14 @@ pub struct Leaf {
     pub renewal: i64,
 }
 
+impl Leaf {
+    /// When nine tenths of its life are over: it should have been renewed long ago.
+    #[must_use]
+    pub fn last_tenth(&self) -> i64 {
+        self.until - (self.until - self.signed) / 10
+    }
+}
+
 /// Why another leaf is signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reason {
@@ -30,7 +38,8 @@ pub enum Reason {
     Authority,
     /// It does not verify, and one of the present CA can do no worse.
     Distrusted,
-    /// Its end is near, and the Secret has not been read for long: one of the CA that is known is better than none.
+    /// Its end is near, and the Secret has not been read for long or is of no use: one of the CA that is known is better
+    /// than none.
     LastResort,
 }
 
@@ -66,8 +75,7 @@ pub fn due(
     let renewal = now >= leaf.renewal || early;
     if !fresh {
         // A leaf of a CA that has been retired meanwhile must not live on: so not before it is nearly over.
-        let end = leaf.until - (leaf.until - leaf.signed) / 10;
-        return (now >= end || early).then_some(Reason::LastResort);
+        return (now >= leaf.last_tenth() || early).then_some(Reason::LastResort);
     }
     let ours = leaf.issuer == current.authority.pem;
     if ours {
@@ -80,10 +88,21 @@ pub fn due(
     (!verifies || now >= leaf.until || early).then_some(Reason::Distrusted)
 }
 
+/// Whether another leaf is to be signed by the CA of the one that is served though the Secret, read just now, has none that
+/// can sign. Only where every caBundle has that CA: then the new leaf is believed wherever the old one is.
+#[must_use]
+pub fn last_resort(leaf: &Leaf, signer: &Signer, looks: &[Look], now: i64) -> bool {
+    let authority = &signer.authority;
+    now >= leaf.last_tenth()
+        && leaf.issuer == authority.pem
+        && authority.valid(now)
+        && looks.iter().all(|look| look.trusts(authority))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::certificates::{Authority, Key, Signer};
+    use crate::certificates::{Authority, Key};
 
     fn authority(pem: &str) -> Authority {
         Authority { pem: pem.to_owned(), from: -100, until: 10_000, name: None, signs: true }
@@ -129,5 +148,18 @@ mod tests {
         assert_eq!(due(Some(&leaf), "a", "a", (false, true, true), 269), None);
         assert_eq!(due(Some(&leaf), "a", "a", (false, true, true), 270), Some(Reason::LastResort));
         assert_eq!(due(Some(&leaf), "a", "a", all, 10_000), None, "the CA is over");
+    }
+    #[test]
+    fn without_a_secret_only_the_ca_that_everybody_trusts_signs() {
+        let leaf = Leaf { issuer: "a".into(), from: -20, signed: 0, until: 300, renewal: 200 };
+        let signer = |pem: &str| Signer { authority: authority(pem), key: Key(String::new()) };
+        let with = |pem: &str| vec![Look::Present(vec![pem.as_bytes().to_vec()]), Look::Absent];
+        assert!(last_resort(&leaf, &signer("a"), &with("ab"), 270));
+        assert!(!last_resort(&leaf, &signer("a"), &with("ab"), 269), "there is time");
+        assert!(!last_resort(&leaf, &signer("a"), &with("b"), 270), "nobody would believe it");
+        assert!(!last_resort(&leaf, &signer("a"), &[Look::Unknown], 270));
+        assert!(!last_resort(&leaf, &signer("b"), &with("ab"), 270), "of another CA");
+        let old = Leaf { until: 20_000, ..leaf };
+        assert!(!last_resort(&old, &signer("a"), &with("a"), 19_000), "the CA is over");
     }
 }

@@ -75,6 +75,13 @@ impl Lives {
         self.leaf + 3 * self.skew + 2 * self.tick
     }
 
+    /// How long before its end a leaf of this life may be over for somebody: by another clock, or at the next look. A tenth
+    /// of the life at most, where that is short.
+    #[must_use]
+    pub fn ending(&self, life: i64) -> i64 {
+        (2 * self.skew + self.tick).min(life / 10)
+    }
+
     /// When a leaf is renewed: at two thirds of its life, earlier or later by a tenth as `jitter` (0 to 1000) says, so
     /// that replicas do not do it together.
     #[must_use]
@@ -102,6 +109,13 @@ mod tests {
         assert!(wrong(|l| l.soak = l.ca).starts_with("--tls-soak"));
         assert!(wrong(|l| l.tick = 0).starts_with("--tls-tick"));
         assert!(wrong(|l| l.settle = 61).starts_with("--tls-settle"));
+    }
+
+    #[test]
+    fn the_end_of_a_leaf_is_as_long_as_clocks_differ() {
+        let lives = Lives::default();
+        assert_eq!(lives.ending(lives.leaf), 1210);
+        assert_eq!(lives.ending(1000), 100);
     }
 
     #[test]

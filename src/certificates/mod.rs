@@ -23,7 +23,7 @@ pub mod secret;
 pub use authority::{Authority, NAME};
 pub use der::{Fields, common_name, fields};
 pub use drift::Drift;
-pub use leaf::{Leaf, Reason, due};
+pub use leaf::{Leaf, Reason, due, last_resort};
 pub use lives::Lives;
 pub use machine::{Change, Look, Step, advance, next};
 pub use marks::{Marks, Seen};

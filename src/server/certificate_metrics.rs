@@ -34,6 +34,7 @@ pub(super) struct CertificateMetrics {
     ca_expiry: Family<RoleLabel, Gauge>,
     ca_generation: Gauge,
     leaf_expiry: Gauge,
+    leaf_overdue: Gauge,
     in_sync: Family<KindLabel, Gauge>,
     writes: Family<KindLabel, Counter>,
     reverts: Family<KindLabel, Counter>,
@@ -60,6 +61,11 @@ impl CertificateMetrics {
             "When the certificate in use ends",
             Unit::Seconds,
             metrics.leaf_expiry.clone(),
+        );
+        registry.register(
+            "leaf_renewal_overdue",
+            "1 where our own certificate is in the last tenth of its life and could not be renewed",
+            metrics.leaf_overdue.clone(),
         );
         registry.register(
             "cabundle_in_sync",
@@ -114,6 +120,10 @@ impl Metrics {
     /// Notes when the certificate in use ends.
     pub fn leaf_expiry(&self, until: i64) {
         self.certificates().leaf_expiry.set(until);
+    }
+    /// Notes whether the certificate in use should have been renewed long ago.
+    pub fn leaf_overdue(&self, is: bool) {
+        self.certificates().leaf_overdue.set(i64::from(is));
     }
     /// Notes whether the API server would believe us by a configuration.
     pub fn cabundle_in_sync(&self, kind: &'static str, is: bool) {

@@ -201,17 +201,32 @@ pub async fn run(
     let certificate = match settings.certificate {
         Certificate::Cluster(of_cluster) => {
             // Where client certificates are asked for, ours would be refused and counted.
-            let port = clients.is_none().then_some(addresses.0);
+            let port = clients.is_none().then_some((addresses.0, stop.clone()));
             let pause = Duration::from_secs(of_cluster.lives.tick.unsigned_abs());
             let (told, metrics) = (standing.clone(), Arc::clone(&state.metrics));
+            let orphan = certificates::Orphan {
+                served: Arc::clone(&served),
+                clock: of_cluster.clock.clone(),
+                lives: Some(of_cluster.lives).filter(|_| of_cluster.mode == certificates::Mode::SelfManaged),
+            };
+            let kept = certificates::Kept::default();
             let keep = move || {
                 let (settings, served) = ((*of_cluster).clone(), Arc::clone(&served));
-                certificates::run(settings, port, served, standing.clone(), Arc::clone(&metrics))
+                let port = port.clone().map(|(address, stop)| certificates::Port { address, stop });
+                certificates::run(
+                    settings,
+                    port,
+                    served,
+                    standing.clone(),
+                    Arc::clone(&metrics),
+                    kept.clone(),
+                )
             };
-            tokio::spawn(certificates::restarted(told, Arc::clone(&state.metrics), pause, keep))
+            tokio::spawn(certificates::restarted(told, Arc::clone(&state.metrics), pause, orphan, keep))
         }
         Certificate::Files { poll, .. } => {
             state.metrics.certificate_loaded();
+            let orphan = certificates::Orphan { served, clock: certificates::Clock::default(), lives: None };
             let using = Arc::clone(&state);
             let keep = move || {
                 let (store, using) = (store.clone(), Arc::clone(&using));
@@ -222,7 +237,7 @@ pub async fn run(
                     }
                 }
             };
-            tokio::spawn(certificates::restarted(standing, Arc::clone(&state.metrics), poll, keep))
+            tokio::spawn(certificates::restarted(standing, Arc::clone(&state.metrics), poll, orphan, keep))
         }
     };
     let clients = clients.map(|clients| tokio::spawn(clients::reload(clients, Arc::clone(&state))));

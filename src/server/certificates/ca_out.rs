@@ -1,65 +1,151 @@
-//! `--tls-ca-out`: the CAs to trust, as a file for whoever calls us without a configuration.
+//! `--tls-ca-out`: the CAs to trust, as a file for whoever calls us without a configuration. The file may be on a volume
+//! that hangs; certificates do not wait for it.
 
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::sync::oneshot;
 
-/// The file, and what it has.
+/// How long a write is waited for, once.
+const DEADLINE: Duration = Duration::from_secs(5);
+
+/// The file.
 #[derive(Debug)]
 pub(super) struct CaOut {
     path: PathBuf,
-    written: Option<String>,
+    /// Where the content is prepared.
+    beside: PathBuf,
+    deadline: Duration,
+    /// A look that does not end.
+    hanging: Option<oneshot::Receiver<io::Result<()>>>,
 }
 
 impl CaOut {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, written: None }
+    /// `identity` is our name among those that may share the directory.
+    pub(super) fn new(path: PathBuf, identity: &str) -> Self {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+        // Names of files have 255 bytes at most.
+        let identity: String = identity.chars().map(plain).take(80).collect();
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(format!(".{identity}.{}.new", std::process::id()));
+        Self { path, beside: beside.into(), deadline: DEADLINE, hanging: None }
     }
 
-    /// Writes the CAs where they are others than before.
+    /// Writes the CAs where the file has another content, by whomever.
     ///
     /// # Errors
     /// The file, and why it cannot be written.
     pub(super) async fn write(&mut self, bundle: &str) -> Result<(), String> {
-        if self.written.as_deref() == Some(bundle) {
-            return Ok(());
+        let failed = |why: String| Err(format!("--tls-ca-out {}: {why}", self.path.display()));
+        if let Some(hanging) = &mut self.hanging {
+            match hanging.try_recv() {
+                Err(oneshot::error::TryRecvError::Empty) => {
+                    return failed("a read or write does not end; is the volume there?".to_owned());
+                }
+                // It was about what was to be trusted then.
+                Ok(_) | Err(oneshot::error::TryRecvError::Closed) => self.hanging = None,
+            }
         }
-        let (path, text) = (self.path.clone(), bundle.to_owned());
-        let done = tokio::task::spawn_blocking(move || replace(&path, &text)).await;
-        done.map_err(|error| error.to_string())
-            .and_then(|done| done.map_err(|error| error.to_string()))
-            .map_err(|error| format!("--tls-ca-out {}: {error}", self.path.display()))?;
-        self.written = Some(bundle.to_owned());
-        Ok(())
+        let (path, beside, text) = (self.path.clone(), self.beside.clone(), bundle.to_owned());
+        let (tell, mut told) = oneshot::channel();
+        // A thread of its own: the end of the process would wait for one of the runtime's.
+        let started = std::thread::Builder::new().name("ca-out".to_owned()).spawn(move || {
+            let done = if has(&path, &text) { Ok(()) } else { replace(&path, &beside, &text) };
+            let _ = tell.send(done);
+        });
+        if let Err(error) = started {
+            return failed(error.to_string());
+        }
+        match tokio::time::timeout(self.deadline, &mut told).await {
+            Ok(Ok(Ok(()))) => Ok(()),
+            Ok(Ok(Err(error))) => failed(error.to_string()),
+            Ok(Err(_)) => failed("the thread that writes it has died".to_owned()),
+            Err(_) => {
+                self.hanging = Some(told);
+                failed(format!("a read or write takes more than {} s", self.deadline.as_secs()))
+            }
+        }
     }
 }
 
+/// Whether the file is this text. A pipe is not opened: that would wait for its other end.
+fn has(path: &Path, text: &str) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.is_file() && usize::try_from(file.len()) == Ok(text.len()))
+        && fs::read(path).is_ok_and(|content| content == text.as_bytes())
+}
+
 /// Whoever reads sees the old content or the new.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
-    std::fs::write(&beside, text)?;
-    std::fs::rename(&beside, path)
+fn replace(path: &Path, beside: &Path, text: &str) -> io::Result<()> {
+    // What a process of our name left there, or somebody put there: never written through.
+    let _ = fs::remove_file(beside);
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(beside)?;
+    let done = file.write_all(text.as_bytes()).and_then(|()| fs::rename(beside, path));
+    if done.is_err() {
+        let _ = fs::remove_file(beside);
+    }
+    done
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn directory(name: &str) -> PathBuf {
+        let directory = std::env::temp_dir().join(format!("ca-out-{name}-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        directory
+    }
+
     #[tokio::test]
-    async fn the_file_is_replaced_as_a_whole_and_only_when_it_changes() {
-        let directory = std::env::temp_dir().join(format!("ca-out-{}", std::process::id()));
-        std::fs::create_dir_all(&directory).unwrap();
+    async fn the_file_is_replaced_as_a_whole_and_put_back() {
+        let directory = directory("whole");
         let path = directory.join("ca.crt");
-        let mut out = CaOut::new(path.clone());
+        let mut out = CaOut::new(path.clone(), "a/b");
+        let mut other = CaOut::new(path.clone(), "c");
+        assert_ne!(out.beside, other.beside);
+        assert_eq!(out.beside.parent(), Some(directory.as_path()));
         out.write("one").await.unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "one");
-        std::fs::write(&path, "by others").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one");
+        let made = || fs::metadata(&path).unwrap().modified().unwrap();
+        let before = made();
         out.write("one").await.unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "by others");
+        other.write("one").await.unwrap();
+        assert_eq!(made(), before, "nothing to do");
+        for content in ["by others", "eno"] {
+            fs::write(&path, content).unwrap();
+            out.write("one").await.unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), "one");
+        }
+        fs::remove_file(&path).unwrap();
+        fs::write(&out.beside, "left by one that died").unwrap();
         out.write("two").await.unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "two");
-        assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1);
-        let why = CaOut::new(path.join("x")).write("two").await.unwrap_err();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
+        let why = CaOut::new(path.join("x"), "a").write("two").await.unwrap_err();
         assert!(why.starts_with("--tls-ca-out ") && why.contains("ca.crt"), "{why}");
-        std::fs::remove_dir_all(&directory).unwrap();
+        fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_write_that_hangs_is_told_and_not_begun_again() {
+        let directory = directory("hangs");
+        let path = directory.join("ca.crt");
+        let mut out = CaOut::new(path.clone(), "a");
+        let (end, hanging) = oneshot::channel();
+        out.hanging = Some(hanging);
+        assert!(out.write("one").await.unwrap_err().contains("does not end"));
+        assert!(!path.exists());
+        end.send(Ok(())).unwrap();
+        out.write("one").await.unwrap();
+        assert!(path.exists());
+        out.deadline = Duration::ZERO;
+        fs::remove_file(&path).unwrap();
+        // Timers are polled after what they guard: a thread that is quick may still be in time.
+        if let Err(why) = out.write("two").await {
+            assert!(why.contains("more than 0 s"), "{why}");
+            assert!(out.hanging.is_some());
+        }
+        fs::remove_dir_all(&directory).unwrap();
     }
 }

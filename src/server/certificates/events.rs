@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// Least time between two Events of a reason.
 const SELDOM: Duration = Duration::from_secs(60);
+/// The same of what goes on for hours. Events are kept for one (kube-apiserver --event-ttl).
+const HALF_AN_HOUR: Duration = Duration::from_secs(1800);
 
 /// What is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +26,8 @@ pub(super) enum Reason {
     Reverted,
     /// Somebody changes a caBundle again and again.
     Fight,
+    /// Our certificate should have been renewed long ago.
+    Overdue,
 }
 
 impl Reason {
@@ -33,7 +37,12 @@ impl Reason {
             Self::Replaced => "AuthorityReplaced",
             Self::Reverted => "CaBundlePutBack",
             Self::Fight => "CaBundleChangedByOthers",
+            Self::Overdue => "CertificateNotRenewed",
         }
+    }
+
+    fn pause(self) -> Duration {
+        if self == Self::Overdue { HALF_AN_HOUR } else { SELDOM }
     }
 
     fn kind(self) -> &'static str {
@@ -57,7 +66,7 @@ impl Events {
 
     /// Tells, unless it was told a moment ago. One that is refused is counted, and no more: it is a courtesy.
     pub(super) fn tell(&mut self, reason: Reason, note: &str) {
-        if self.last.get(&reason).is_some_and(|at| at.elapsed() < SELDOM) {
+        if self.last.get(&reason).is_some_and(|at| at.elapsed() < reason.pause()) {
             return;
         }
         self.last.insert(reason, Instant::now());

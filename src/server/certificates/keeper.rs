@@ -1,25 +1,28 @@
 //! One round: look at everything, take the next step, serve the right leaf, and say how it is.
 
 mod issued;
+mod judging;
 mod myself;
+mod signing;
 
 use super::ca_out::CaOut;
 use super::events::{self, Events};
+use super::kept::{Kept, Memory};
 use super::sight::Sight;
 use super::standing::Standing;
 use super::{Mode, Settings, issue};
 use crate::certificates::{
-    Authority, Change, Drift, Leaf, Look, Marks, Reason, Record, Seen, Step, advance, due, next, secret,
+    Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, advance, next, secret,
 };
 use crate::cluster::own::{Kind, Objects, Written};
 use crate::cluster::status::Fault;
 use crate::server::Metrics;
 use crate::server::tls::Served;
 use myself::Dialed;
+pub(in crate::server) use myself::Port;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -31,7 +34,7 @@ const PATIENCE: u32 = 5;
 pub(super) struct Keeper {
     objects: Objects,
     settings: Settings,
-    port: Option<SocketAddr>,
+    port: Option<Port>,
     dialed: Dialed,
     /// The CAs to trust, as last read.
     ca: Option<String>,
@@ -50,6 +53,8 @@ pub(super) struct Keeper {
     /// Whether rounds brought no rest.
     braked: bool,
     leaf: Option<Leaf>,
+    /// The CA that signed it.
+    signer: Option<Signer>,
     /// CAs of leaves that this process served: others may still serve such.
     known: Vec<Authority>,
     emergencies: Drift,
@@ -62,6 +67,7 @@ pub(super) struct Keeper {
     /// When this round began: no look was earlier.
     began: Instant,
     told: BTreeMap<&'static str, String>,
+    kept: Kept,
 }
 
 fn random(below: u64) -> u64 {
@@ -81,13 +87,15 @@ impl Keeper {
     pub(super) fn new(
         objects: Objects,
         settings: Settings,
-        port: Option<SocketAddr>,
+        port: Option<Port>,
         served: Arc<Served>,
         standing: Standing,
         metrics: Arc<Metrics>,
+        kept: Kept,
     ) -> Self {
+        let Memory { leaf, signer, known, emergencies, verified } = kept.load();
         let sights = Kind::ALL.map(|kind| Sight::new(kind, objects.name(kind)));
-        let ca_out = settings.ca_out.clone().map(CaOut::new);
+        let ca_out = settings.ca_out.clone().map(|path| CaOut::new(path, &settings.identity));
         let events = Events::new(objects.clone(), settings.identity.clone(), Arc::clone(&metrics));
         Self {
             objects,
@@ -105,16 +113,29 @@ impl Keeper {
             fault: None,
             refused: 0,
             braked: false,
-            leaf: None,
-            known: Vec::new(),
-            emergencies: Drift::default(),
+            leaf,
+            signer,
+            known,
+            emergencies,
             marks: Marks::default(),
             start: Instant::now(),
             trusted: None,
-            verified: None,
+            verified,
             began: Instant::now(),
             told: BTreeMap::new(),
+            kept,
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn clock(&mut self, clock: super::Clock) {
+        self.settings.clock = clock;
+    }
+
+    /// As a process that never signed by the CA it knows.
+    #[cfg(test)]
+    pub(super) fn forget(&mut self) {
+        self.signer = None;
     }
 
     /// One round; the pause until the next, where it is not the usual one.
@@ -159,13 +180,26 @@ impl Keeper {
             }
         };
         self.braked &= again.is_some();
+        self.dial(now).await;
+        let settling = self.judge(now);
+        // Last, and told at the next judgement: a volume that hangs must not keep anything from being said.
         if let (Some(out), Some(ca)) = (&mut self.ca_out, &self.ca) {
             let written = out.write(ca).await;
             self.tell("ca_out", written.err());
         }
-        self.dial(now).await;
-        let settling = self.judge(now);
         again.or(settling)
+    }
+
+    /// For whoever takes over, should this task die of a bug.
+    fn remember(&self) {
+        let Self { leaf, signer, known, emergencies, verified, .. } = self;
+        self.kept.store(Memory {
+            leaf: leaf.clone(),
+            signer: signer.clone(),
+            known: known.clone(),
+            emergencies: emergencies.clone(),
+            verified: *verified,
+        });
     }
 
     /// Says that rounds bring no rest, so that writes slow down.
@@ -190,6 +224,9 @@ impl Keeper {
             self.sign(&record, &looks, fresh, now);
             self.drift(&record, now);
         }
+        if fresh && self.record.as_ref().is_none_or(|record| record.signer(now).is_err()) {
+            self.sign_without_secret(&looks, now);
+        }
         let found = found?;
         let steady = self.began.saturating_duration_since(self.start).as_secs();
         let steady = i64::try_from(steady).unwrap_or(i64::MAX);
@@ -204,57 +241,6 @@ impl Keeper {
             Step::Rest => None,
             Step::Publish(number) => self.publish(number, now).await,
             Step::Write(change) => self.write(change, found.as_ref(), now).await,
-        }
-    }
-
-    /// Notes since when every caBundle trusts the current CA.
-    fn trust(&mut self, record: &Record, looks: &[Look]) {
-        let Ok(current) = &record.current else { return };
-        if !looks.iter().all(|look| look.trusts(&current.authority)) {
-            self.trusted = None;
-        } else if self.trusted.as_ref().is_none_or(|(pem, _)| *pem != current.authority.pem) {
-            self.trusted = Some((current.authority.pem.clone(), Instant::now()));
-        }
-    }
-
-    fn settle(&self) -> Duration {
-        Duration::from_secs(self.settings.lives.settle.unsigned_abs())
-    }
-
-    /// Signs another leaf where that is due.
-    fn sign(&mut self, record: &Record, looks: &[Look], fresh: bool, now: i64) {
-        let age = |since: Instant| self.began.saturating_duration_since(since);
-        let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle());
-        let verifies = self.problems(now).is_empty();
-        let Some(reason) = due(self.leaf.as_ref(), record, looks, (fresh, verifies, settled), now) else {
-            return;
-        };
-        let Ok(signer) = record.signer(now) else { return };
-        let jitter = i64::try_from(random(1001)).unwrap_or(500);
-        match issue::leaf(signer, &self.settings.hosts, now, jitter, &self.settings.lives) {
-            Ok((certified, leaf)) => {
-                tracing::info!(
-                    reason = reason.name(),
-                    until = leaf.until,
-                    "a certificate is signed and in use"
-                );
-                self.metrics.rotated("leaf", reason.name());
-                self.metrics.leaf_expiry(leaf.until);
-                self.metrics.certificate_loaded();
-                self.served.serve(certified);
-                self.known.retain(|known| known.pem != leaf.issuer);
-                self.known.insert(0, signer.authority.clone());
-                self.known.truncate(4);
-                self.leaf = Some(leaf);
-                // The others are of a CA that API servers have known for long enough: nobody need wait again.
-                if reason == Reason::Distrusted {
-                    self.verified = None;
-                }
-            }
-            Err(why) => {
-                self.metrics.certificate_failed();
-                self.tell("leaf", Some(format!("the certificate {why}")));
-            }
         }
     }
 
@@ -334,17 +320,21 @@ impl Keeper {
         let object = secret::write(found, &self.settings.names.secret, &record);
         if change.is_emergency() {
             self.emergencies.wrote(now);
+            self.remember();
         }
         let fault = match self.objects.write_secret(&object).await {
             Ok(Written::Done) => {
                 self.refused = 0;
+                if change.is_emergency() {
+                    self.emergencies.count(now);
+                    self.remember();
+                }
                 self.metrics.rotated("ca", change.name());
                 let (generation, change_name) = (record.generation, change.name());
                 if change.is_emergency() {
                     self.metrics.ca_emergency();
                     let note = format!("The CA of the Secret could not sign; CA number {generation} does");
                     self.events.tell(events::Reason::Replaced, &note);
-                    self.emergencies.count(now);
                     let why = why.unwrap_or_default();
                     tracing::warn!(
                         change = change_name,
@@ -391,82 +381,6 @@ impl Keeper {
             all.extend(ours);
         }
         all
-    }
-
-    /// Why an API server would not believe us, as far as known.
-    fn problems(&self, now: i64) -> Vec<String> {
-        match self.served.load() {
-            None => vec!["there is no certificate yet".to_owned()],
-            Some(served) => self.sights.iter().filter_map(|sight| sight.problem(&served.cert, now)).collect(),
-        }
-    }
-
-    /// Says how it is. The pause after which it may be well, where nothing but time is missing.
-    fn judge(&mut self, now: i64) -> Option<Duration> {
-        let mut problems = self.problems(now);
-        problems.extend(self.dialed.problem.clone());
-        let mut remarks: Vec<String> = self.sights.iter().flat_map(|sight| sight.remarks(now)).collect();
-        remarks.extend(self.dialed.remark.iter().chain(self.told.get("ca_out")).cloned());
-        let served = self.served.load();
-        for sight in &self.sights {
-            let right = served.as_ref().is_some_and(|served| sight.problem(&served.cert, now).is_none());
-            self.metrics.cabundle_in_sync(sight.kind.name(), right);
-        }
-        if let Some(leaf) = &self.leaf
-            && now >= leaf.until - (leaf.until - leaf.signed) / 10
-        {
-            problems.push(format!(
-                "our certificate ends in {} s and cannot be renewed",
-                (leaf.until - now).max(0)
-            ));
-        }
-        let mut pause = None;
-        if problems.is_empty() {
-            let since = *self.verified.get_or_insert_with(Instant::now);
-            let left = self.settle().saturating_sub(self.began.saturating_duration_since(since));
-            if !left.is_zero() {
-                problems
-                    .push("the caBundle is right since a moment; API servers need some to see it".to_owned());
-                pause = Some(left + Duration::from_millis(10));
-            }
-        } else {
-            self.verified = None;
-        }
-        if let Some(Err(why)) = self.record.as_ref().map(|record| record.signer(now).map(drop)) {
-            let names = &self.settings.names;
-            remarks.push(format!("the CA in Secret {}/{} cannot sign: {why}", names.namespace, names.secret));
-        }
-        if self.braked {
-            remarks.push(
-                "twelve writes in a row brought no rest: somebody else writes the same objects".to_owned(),
-            );
-        }
-        let fault = self.fault.clone();
-        if let Some(fault) = &fault {
-            if problems.is_empty() { remarks.push(fault.clone()) } else { problems.insert(0, fault.clone()) }
-        }
-        self.tell("objects", fault);
-        if self.standing.set(problems.clone(), remarks.clone()) {
-            if problems.is_empty() {
-                tracing::info!(?remarks, "certificates: ready");
-            } else {
-                tracing::warn!(?problems, ?remarks, "certificates: not ready");
-            }
-        }
-        pause
-    }
-
-    /// Logs an error once, until it is gone or another.
-    fn tell(&mut self, what: &'static str, text: Option<String>) {
-        if self.told.get(what) != text.as_ref() {
-            if let Some(error) = &text {
-                tracing::error!(what, error, "certificates");
-            }
-            match text {
-                Some(text) => self.told.insert(what, text),
-                None => self.told.remove(what),
-            };
-        }
     }
 
     fn record_metrics(&self) {

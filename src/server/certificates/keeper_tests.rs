@@ -1,12 +1,13 @@
 //! Rounds against an API server that is made up: what it refuses, and what others do between a write and the next look.
 
 use super::dial::tests::stranger;
-use super::keeper::Keeper;
+use super::keeper::{Keeper, Port};
+use super::kept::Kept;
 use super::{Clock, Mode, Settings, Standing};
 use crate::certificates::Lives;
 use crate::cluster::own::{Names, Objects};
-use crate::server::Metrics;
 use crate::server::tls::Served;
+use crate::server::{Metrics, Stop};
 use http_body_util::BodyExt;
 use kube::client::Body;
 use serde_json::{Value, json};
@@ -14,6 +15,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::watch as channel;
 
 const MUTATING: &str = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/m";
 const VALIDATING: &str = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/v";
@@ -70,6 +73,8 @@ struct Scene {
     keeper: Keeper,
     standing: Standing,
     metrics: Arc<Metrics>,
+    stop: channel::Sender<Stop>,
+    start: Box<dyn Fn(Option<Port>) -> Keeper>,
 }
 
 impl Scene {
@@ -77,7 +82,9 @@ impl Scene {
         Self::with(None)
     }
 
-    fn with(port: Option<SocketAddr>) -> Self {
+    fn with(address: Option<SocketAddr>) -> Self {
+        let (stop, stopping) = channel::channel(Stop::No);
+        let port = address.map(|address| Port { address, stop: stopping });
         let mut store = Store::default();
         for path in [MUTATING, VALIDATING] {
             let config = json!({"service": {"namespace": "n", "name": "s", "path": "/p"}});
@@ -115,15 +122,15 @@ impl Scene {
         };
         let (standing, metrics) = (Standing::waiting(), Arc::new(Metrics::new()));
         let objects = Objects { client, names };
-        let keeper = Keeper::new(
-            objects,
-            settings,
-            port,
-            Arc::<Served>::default(),
-            standing.clone(),
-            Arc::clone(&metrics),
-        );
-        Self { store, keeper, standing, metrics }
+        let (served, kept) = (Arc::<Served>::default(), Kept::default());
+        let (told, counted) = (standing.clone(), Arc::clone(&metrics));
+        let start = move |port| {
+            let (objects, settings) = (objects.clone(), settings.clone());
+            let (served, metrics) = (Arc::clone(&served), Arc::clone(&counted));
+            Keeper::new(objects, settings, port, served, told.clone(), metrics, kept.clone())
+        };
+        let keeper = start(port);
+        Self { store, keeper, standing, metrics, stop, start: Box::new(start) }
     }
 
     async fn rounds(&mut self, count: u32) {
@@ -224,6 +231,20 @@ async fn a_port_that_serves_another_certificate_is_not_ready() {
     let mut scene = Scene::with(Some(port));
     scene.rounds(8).await;
     assert!(scene.told().contains("answers no handshake"), "{}", scene.told());
+    assert_eq!(scene.keeper.redial(), Some(Duration::from_secs(10)));
+}
+
+/// While we stop nobody listens any more, and that is as it should be.
+#[tokio::test]
+async fn our_own_port_is_not_asked_while_we_stop() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap();
+    drop(listener);
+    let mut scene = Scene::with(Some(port));
+    scene.stop.send(Stop::Drain).unwrap();
+    scene.rounds(8).await;
+    assert!(!scene.told().contains("our own port"), "{}", scene.told());
+    assert_eq!(scene.keeper.redial(), None);
 }
 
 #[tokio::test]
@@ -252,4 +273,89 @@ async fn one_conflict_is_no_fault() {
     let told = scene.told();
     assert!(!told.contains("written"), "{told}");
     assert!(scene.counts("fabric_admission_cabundle_in_sync"), "{told}");
+}
+
+/// A clock that a test sets.
+fn hours(scene: &mut Scene, hours: i64) -> std::path::PathBuf {
+    let file = std::env::temp_dir().join(format!("keeper-clock-{}-{hours}", std::process::id()));
+    std::fs::write(&file, (hours * 3600).to_string()).unwrap();
+    scene.keeper.clock(Clock { offset: Some(file.clone()) });
+    file
+}
+
+/// What keeps one replica from renewing keeps all of them; while the chain verifies nobody is helped by their going.
+#[tokio::test]
+async fn a_leaf_that_cannot_be_renewed_is_told_and_ready_while_it_is_believed() {
+    let mut scene = Scene::new();
+    scene.rounds(6).await;
+    tokio::time::sleep(Duration::from_millis(2100)).await;
+    scene.rounds(1).await;
+    assert_eq!(scene.standing.lines().0, Vec::<String>::new());
+    // The CA of the Secret is gone, and nobody may write another. That of the leaf is gone with a caBundle.
+    let secret = "/api/v1/namespaces/n/secrets/s";
+    let mut object = scene.made(secret).remove(0);
+    object["data"]["current.key"] = json!("");
+    scene.store.lock().unwrap().put(secret, object);
+    scene.store.lock().unwrap().refused = Some(("PUT", 403));
+    scene.keeper.forget();
+    let file = hours(&mut scene, 66);
+    scene.rounds(3).await;
+    let (problems, remarks) = scene.standing.lines();
+    assert_eq!(problems, Vec::<String>::new());
+    assert!(remarks.iter().any(|line| line.contains("cannot be renewed")), "{remarks:?}");
+    assert!(scene.counts("fabric_admission_leaf_renewal_overdue"));
+    assert_eq!(scene.reasons().await, ["CertificateNotRenewed"]);
+    std::fs::write(&file, (72 * 3600 - 1200).to_string()).unwrap();
+    scene.rounds(1).await;
+    let (problems, _) = scene.standing.lines();
+    assert!(problems.iter().any(|line| line.contains("cannot be renewed")), "{problems:?}");
+    std::fs::remove_file(file).unwrap();
+}
+
+#[tokio::test]
+async fn without_a_secret_the_ca_in_use_signs_once_more() {
+    let mut scene = Scene::new();
+    scene.rounds(6).await;
+    let secret = "/api/v1/namespaces/n/secrets/s";
+    for spoilt in [true, false] {
+        if spoilt {
+            let mut object = scene.made(secret).remove(0);
+            object["data"] = json!({"current.crt": "eA=="});
+            scene.store.lock().unwrap().put(secret, object);
+            scene.store.lock().unwrap().refused = Some(("PUT", 403));
+        } else {
+            scene.store.lock().unwrap().objects.remove(secret);
+            scene.store.lock().unwrap().refused = Some(("POST", 403));
+        }
+        let file = hours(&mut scene, if spoilt { 66 } else { 132 });
+        scene.rounds(3).await;
+        let told = scene.told();
+        assert!(!told.contains("cannot be renewed"), "{told}");
+        assert!(told.contains("403"), "{told}");
+        std::fs::remove_file(file).unwrap();
+    }
+    assert!(scene.counts("fabric_admission_cert_rotations_total{kind=\"leaf\",reason=\"last_resort\"} 2"));
+}
+
+/// A task that died of a bug is followed by one that knows what is served, and is ready at once.
+#[tokio::test]
+async fn a_keeper_that_is_started_again_keeps_the_leaf_and_the_brake() {
+    let mut scene = Scene::new();
+    scene.rounds(6).await;
+    tokio::time::sleep(Duration::from_millis(2100)).await;
+    scene.rounds(1).await;
+    assert_eq!(scene.standing.lines().0, Vec::<String>::new());
+    scene.keeper = (scene.start)(None);
+    scene.rounds(1).await;
+    assert_eq!(scene.standing.lines().0, Vec::<String>::new());
+    let secret = "/api/v1/namespaces/n/secrets/s";
+    for _ in 0..20 {
+        let mut object = scene.made(secret).remove(0);
+        object["data"]["current.key"] = json!("");
+        scene.store.lock().unwrap().put(secret, object);
+        scene.keeper = (scene.start)(None);
+        scene.rounds(2).await;
+    }
+    let writes = scene.calls("PUT");
+    assert!((6..=8).contains(&writes), "{writes} emergencies");
 }

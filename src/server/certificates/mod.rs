@@ -11,13 +11,15 @@ mod issue;
 mod keeper;
 #[cfg(test)]
 mod keeper_tests;
+mod kept;
 mod restart;
 mod sight;
 mod standing;
 mod verify;
 
 pub use clock::Clock;
-pub(super) use restart::restarted;
+pub(super) use kept::Kept;
+pub(super) use restart::{Orphan, restarted};
 pub(crate) use standing::Standing;
 
 use super::Metrics;
@@ -26,7 +28,7 @@ use crate::certificates::Lives;
 use crate::cluster::own::{Names, Objects};
 use brake::{Brake, GATHER};
 use keeper::Keeper;
-use std::net::SocketAddr;
+pub(super) use keeper::Port;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,16 +76,17 @@ impl std::fmt::Debug for Settings {
 /// Keeps the certificate until dropped. `port` is our own, where a handshake with it says what it serves.
 pub(super) async fn run(
     settings: Settings,
-    port: Option<SocketAddr>,
+    port: Option<Port>,
     served: Arc<Served>,
     standing: Standing,
     metrics: Arc<Metrics>,
+    kept: Kept,
 ) {
     let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
     let objects = Objects { client: settings.client.clone(), names: settings.names.clone() };
     let changed = Notify::new();
     let following = objects.clone();
-    let mut keeper = Keeper::new(objects, settings, port, served, standing, metrics);
+    let mut keeper = Keeper::new(objects, settings, port, served, standing, metrics, kept);
     let keep = async {
         let mut brake = Brake::default();
         loop {
@@ -92,9 +95,12 @@ pub(super) async fn run(
             if pause.brakes {
                 keeper.braked();
             }
+            // Not by way of the brake: an answer that is missing is no write that brought no rest.
+            let soon = keeper.redial().filter(|_| !pause.brakes);
+            let length = soon.map_or(pause.length, |soon| pause.length.min(soon));
             tokio::select! {
                 () = changed.notified(), if pause.listens => tokio::time::sleep(GATHER).await,
-                () = tokio::time::sleep(pause.length) => {}
+                () = tokio::time::sleep(length) => {}
             }
         }
     };

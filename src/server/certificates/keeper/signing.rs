@@ -1,0 +1,74 @@
+//! Another leaf, where one is due.
+
+use super::super::issue;
+use super::{Keeper, random};
+use crate::certificates::{Look, Reason, Record, Signer, due, last_resort};
+use std::time::{Duration, Instant};
+
+impl Keeper {
+    /// Notes since when every caBundle trusts the current CA.
+    pub(super) fn trust(&mut self, record: &Record, looks: &[Look]) {
+        let Ok(current) = &record.current else { return };
+        if !looks.iter().all(|look| look.trusts(&current.authority)) {
+            self.trusted = None;
+        } else if self.trusted.as_ref().is_none_or(|(pem, _)| *pem != current.authority.pem) {
+            self.trusted = Some((current.authority.pem.clone(), Instant::now()));
+        }
+    }
+
+    pub(super) fn settle(&self) -> Duration {
+        Duration::from_secs(self.settings.lives.settle.unsigned_abs())
+    }
+
+    /// Signs another leaf where that is due.
+    pub(super) fn sign(&mut self, record: &Record, looks: &[Look], fresh: bool, now: i64) {
+        let age = |since: Instant| self.began.saturating_duration_since(since);
+        let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle());
+        let verifies = self.problems(now).is_empty();
+        let Some(reason) = due(self.leaf.as_ref(), record, looks, (fresh, verifies, settled), now) else {
+            return;
+        };
+        let Ok(signer) = record.signer(now) else { return };
+        self.signed_by(&signer.clone(), reason, now);
+    }
+
+    /// Where the Secret has no CA that can sign and cannot be mended (a policy, a quota, immutable), another leaf of the
+    /// CA that signed the one in use. The same caBundles know it: no API server can tell them apart.
+    pub(super) fn sign_without_secret(&mut self, looks: &[Look], now: i64) {
+        let Some((signer, leaf)) = self.signer.as_ref().zip(self.leaf.as_ref()) else { return };
+        if last_resort(leaf, signer, looks, now) {
+            self.signed_by(&signer.clone(), Reason::LastResort, now);
+        }
+    }
+
+    fn signed_by(&mut self, signer: &Signer, reason: Reason, now: i64) {
+        let jitter = i64::try_from(random(1001)).unwrap_or(500);
+        match issue::leaf(signer, &self.settings.hosts, now, jitter, &self.settings.lives) {
+            Ok((certified, leaf)) => {
+                tracing::info!(
+                    reason = reason.name(),
+                    until = leaf.until,
+                    "a certificate is signed and in use"
+                );
+                self.metrics.rotated("leaf", reason.name());
+                self.metrics.leaf_expiry(leaf.until);
+                self.metrics.certificate_loaded();
+                self.served.serve(certified);
+                self.known.retain(|known| known.pem != leaf.issuer);
+                self.known.insert(0, signer.authority.clone());
+                self.known.truncate(4);
+                self.signer = Some(signer.clone());
+                self.leaf = Some(leaf);
+                // The others are of a CA that API servers have known for long enough: nobody need wait again.
+                if reason == Reason::Distrusted {
+                    self.verified = None;
+                }
+                self.remember();
+            }
+            Err(why) => {
+                self.metrics.certificate_failed();
+                self.tell("leaf", Some(format!("the certificate {why}")));
+            }
+        }
+    }
+}
