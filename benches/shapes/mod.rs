@@ -77,6 +77,32 @@ pub(crate) fn shapes() -> Vec<Shape> {
             1,
         ),
         (
+            "NAD, each plugin wrong",
+            object(
+                "k8s.cni.cncf.io",
+                "NetworkAttachmentDefinition",
+                &json!({"config": wrong_plugins(60_000)}),
+            ),
+            objects,
+            2,
+        ),
+        (
+            "metaPlugins",
+            object(
+                "sriovnetwork.openshift.io",
+                "SriovNetwork",
+                &json!({"resourceName": "rdma_vf", "metaPlugins": vec!["{}"; 900_000].join(",")}),
+            ),
+            objects,
+            2,
+        ),
+        (
+            "metaPlugins, each without type",
+            object("mellanox.com", "MacvlanNetwork", &json!({"metaPlugins": vec!["{}"; 900_000].join(",")})),
+            objects,
+            2,
+        ),
+        (
             "NicClusterPolicy",
             object(
                 "mellanox.com",
@@ -223,6 +249,11 @@ fn plugins(n: usize) -> String {
     let plugins: Vec<Value> = (0..n)
         .map(|i| json!({"type": "macvlan", "master": format!("eth{i}"), "ipam": {"type": "host-local"}}))
         .collect();
+    json!({"cniVersion": "1.0.0", "plugins": plugins}).to_string()
+}
+
+fn wrong_plugins(n: usize) -> String {
+    let plugins = vec![json!({"type": "sriov", "vlan": 5000}); n];
     json!({"cniVersion": "1.0.0", "plugins": plugins}).to_string()
 }
 

@@ -1,46 +1,49 @@
 //! Where in a JSON text a value stands, for findings about values inside of text fields.
 
+use super::embedded::spot;
 use super::finding::Spot;
+use crate::facts::go_json;
 use crate::pod::decode::Pairs;
 use serde_json::value::RawValue;
 
-/// The place of the value that a JSON pointer names; of the nearest value around it where it is not there.
+/// The place of the value that a JSON pointer names; of the nearest value around it where it is not there. Keys may stand
+/// for some fields in any case (see [`go_json`]).
 #[must_use]
-pub(super) fn locate(text: &str, pointer: &str) -> Spot {
+pub(super) fn locate(text: &str, pointer: &str, fields: &[&'static str]) -> Spot {
+    let mut fields = fields;
     let blank = text.len() - text.trim_start().len();
     let mut at = blank;
     let mut rest = text.trim();
     for token in pointer.split('/').skip(1) {
         let key = token.replace("~1", "/").replace("~0", "~");
-        let Some(inner) = member(rest, &key) else { break };
+        let Some(inner) = member(rest, &key, fields) else { break };
         at += offset(rest, inner);
         rest = inner;
+        fields = go_json::below(fields, &key);
     }
     spot(text, at)
 }
 
-fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
+fn member<'a>(json: &'a str, key: &str, fields: &[&'static str]) -> Option<&'a str> {
     if json.starts_with('[') {
         let items: Vec<&RawValue> = serde_json::from_str(json).ok()?;
         return items.get(key.parse::<usize>().ok()?).map(|v| v.get());
     }
     let members: Pairs<'_, Option<&RawValue>> = serde_json::from_str(json).ok()?;
-    // A key of another case may stand for the field that is meant (`facts::go_json`).
-    let alike = || members.iter().filter(|(own, _)| own.eq_ignore_ascii_case(key)).last().map(|(_, v)| v);
-    members.get(key).or_else(alike).copied().flatten().map(RawValue::get)
+    if !fields.contains(&key) {
+        return members.get(key).copied().flatten().map(RawValue::get);
+    }
+    // The value that counts: the last one, however its key is spelt.
+    let alike = members.iter().filter(|(own, _)| own.eq_ignore_ascii_case(key));
+    alike.map(|(_, value)| value.map(RawValue::get)).fold(None, |before, next| match before {
+        Some(old) if next.is_none() && go_json::outlives_null(key, !old.starts_with(['{', '['])) => before,
+        _ => next,
+    })
 }
 
 /// Bytes from the start of a text to a part of it.
 fn offset(whole: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize).min(whole.len())
-}
-
-fn spot(text: &str, offset: usize) -> Spot {
-    let before = text.get(..offset).unwrap_or(text);
-    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    Spot { line: count(line), column: count(column) }
 }
 
 #[cfg(test)]
@@ -59,10 +62,24 @@ mod tests {
             ("/a/b~1c/2/x", 2, 24),
             ("/a/b~1c/9", 2, 15),
             ("/x/y", 2, 1),
-            ("/E", 3, 7),
+            ("/E", 2, 1),
         ] {
-            assert_eq!(locate(text, pointer), Spot { line, column }, "{pointer}");
+            assert_eq!(locate(text, pointer, &[]), Spot { line, column }, "{pointer}");
         }
-        assert_eq!(locate("{", "/a"), Spot { line: 1, column: 1 });
+        assert_eq!(locate("{", "/a", &[]), Spot { line: 1, column: 1 });
+    }
+
+    #[test]
+    fn finds_the_value_that_counts_for_go() {
+        let line = |text: &str, pointer: &str| locate(text, pointer, go_json::CNI).line;
+        let twice = "{\"vlan\":10,\n\"VLAN\":5000}";
+        assert_eq!((line(twice, "/vlan"), locate(twice, "/vlan", &[]).line), (2, 1));
+        assert_eq!(line("{\"VLAN\":10,\n\"vlan\":5000,\n\"VLan\":6}", "/vlan"), 3);
+        assert_eq!(line("{\n\"mtu\":1,\n\"MTU\":null}", "/mtu"), 2);
+        assert_eq!(line("{\n\"routes\":[1],\n\"Routes\":null}", "/routes"), 1);
+        assert_eq!(line("{\"plugins\":[1,\n{\"Type\":\n\"a\"}]}", "/plugins/1/type"), 3);
+        // Keys of maps, and those that libcni looks up in one.
+        assert_eq!(line("{\"sysctl\":\n{\"vlan\":\n1,\"VLAN\":\n2}}", "/sysctl/vlan"), 3);
+        assert_eq!(line("{\"plugins\":\n[1],\n\"Plugins\":\n[2]}", "/plugins/0"), 2);
     }
 }

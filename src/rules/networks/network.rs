@@ -1,7 +1,7 @@
 //! A network object as rules read it: its chain of CNI plugins, with the place of each value.
 
 use crate::facts::Kind;
-use crate::facts::go_json;
+use crate::facts::go_json::{self, CNI};
 use crate::facts::network::{NetworkObject, render};
 use crate::multus::{NetworkFact, RESOURCE_ANNOTATION};
 use crate::rules::locate::locate;
@@ -93,7 +93,8 @@ impl Definition {
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
-        findings.add_within_as(severity, "/spec/config", locate(&self.text, pointer), message, fix);
+        let place = || locate(&self.text, pointer, CNI);
+        findings.add_within_as(severity, "/spec/config", place, message, fix);
     }
 }
 
@@ -150,7 +151,7 @@ impl IpamText {
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
-        let spot = locate(&self.text, &format!("{}{pointer}", self.prefix));
-        findings.add_within_as(severity, self.path, spot, message, fix);
+        let place = || locate(&self.text, &format!("{}{pointer}", self.prefix), CNI);
+        findings.add_within_as(severity, self.path, place, message, fix);
     }
 }

@@ -220,8 +220,8 @@ fn tell(context: &ObjectContext<'_>, concern: Concern, findings: &mut Findings<'
         let Some(text) = object.pointer(pointer).and_then(Value::as_str) else { continue };
         let Ok(config) = embedded::object(text, DEVICE_PLUGIN) else { continue };
         for fault in read(&config).into_iter().filter(|f| f.concern == concern) {
-            let spot = locate(text, &fault.pointer);
-            findings.add_within_as(fault.severity, pointer, spot, fault.message, fault.fix);
+            let place = || locate(text, &fault.pointer, DEVICE_PLUGIN);
+            findings.add_within_as(fault.severity, pointer, place, fault.message, fault.fix);
         }
     }
 }
