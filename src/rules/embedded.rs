@@ -5,7 +5,7 @@
 
 use super::finding::Spot;
 use crate::facts::go_json;
-use crate::text::printable;
+use crate::text::{check_size, printable};
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -54,6 +54,7 @@ pub fn object(text: &str, fields: &[&'static str]) -> Result<Map<String, Value>,
 /// # Errors
 /// [`Fault`] where it is none. Brackets around the objects are one: they make a list in the list.
 pub fn sequence(text: &str) -> Result<Vec<Entry>, Fault> {
+    check_size(text).map_err(|error| fault(text, 0, &error))?;
     let mut objects = Vec::new();
     let mut from = start(text);
     loop {
@@ -256,6 +257,7 @@ mod tests {
             ("rdma", 1, 1, "expected value"),
             ("{\"type\": \"a\"}; x", 1, 14, "more text"),
             (" ", 1, 1, "it is empty"),
+            (&"{},".repeat(100_000), 1, 1, "300000 bytes; at most"),
         ] {
             let (l, c, w) = of(text);
             assert!((l, c) == (line, column) && w.starts_with(what), "{text:?}: {l}:{c} {w}");
