@@ -76,6 +76,29 @@ pub(crate) fn shapes() -> Vec<Shape> {
             objects,
             1,
         ),
+        // Texts of just under 256 KiB: longer ones are not read.
+        (
+            "NAD, each plugin wrong",
+            object("k8s.cni.cncf.io", "NetworkAttachmentDefinition", &json!({"config": wrong_plugins(6500)})),
+            objects,
+            0,
+        ),
+        (
+            "metaPlugins",
+            object(
+                "sriovnetwork.openshift.io",
+                "SriovNetwork",
+                &json!({"resourceName": "rdma_vf", "metaPlugins": vec!["{}"; 80_000].join(",")}),
+            ),
+            objects,
+            0,
+        ),
+        (
+            "metaPlugins, each without type",
+            object("mellanox.com", "MacvlanNetwork", &json!({"metaPlugins": vec!["{}"; 80_000].join(",")})),
+            objects,
+            0,
+        ),
         (
             "NicClusterPolicy",
             object(
@@ -223,6 +246,11 @@ fn plugins(n: usize) -> String {
     let plugins: Vec<Value> = (0..n)
         .map(|i| json!({"type": "macvlan", "master": format!("eth{i}"), "ipam": {"type": "host-local"}}))
         .collect();
+    json!({"cniVersion": "1.0.0", "plugins": plugins}).to_string()
+}
+
+fn wrong_plugins(n: usize) -> String {
+    let plugins = vec![json!({"type": "sriov", "vlan": 5000}); n];
     json!({"cniVersion": "1.0.0", "plugins": plugins}).to_string()
 }
 

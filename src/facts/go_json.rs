@@ -87,6 +87,21 @@ pub(crate) const DEVICE_PLUGIN: &[&str] = &[
 /// Fields that are maps: the keys below them are anybody's.
 const MAPS: [&str; 4] = ["additionalInfo", "args", "capabilities", "sysctl"];
 
+/// Fields of one number or text that are pointers in Go (k8snetworkplumbingwg/sriov-cni and
+/// Mellanox/k8s-rdma-shared-dev-plugin pkg/types).
+const POINTERS: [&str; 4] = ["periodicUpdateInterval", "vlan", "vlanProto", "vlanQoS"];
+
+/// The fields that keys below a key may stand for.
+pub(crate) fn below<'f>(fields: &'f [&'static str], key: &str) -> &'f [&'static str] {
+    if MAPS.contains(&key) { &[] } else { fields }
+}
+
+/// Whether a field that has a value keeps it where null comes later: Go leaves numbers, texts and truth values as they
+/// are, and sets slices, maps and pointers to nil. Objects are taken for pointers, as IPAM plugins have them.
+pub(crate) fn outlives_null(field: &str, scalar: bool) -> bool {
+    scalar && !POINTERS.contains(&field)
+}
+
 /// A text as a document whose keys have the spelling of the fields they stand for, and whether any was spelt otherwise.
 ///
 /// # Errors
@@ -174,12 +189,12 @@ impl<'de> Visitor<'de> for Reader<'_> {
         let mut object = Map::new();
         while let Some(key) = map.next_key::<String>()? {
             let key = self.field(key);
-            let fields = if MAPS.contains(&key.as_str()) { &[] } else { self.fields };
-            let value = map.next_value_seed(Self { fields, ..self })?;
-            // Go leaves a field as it is where it meets null.
-            if !value.is_null() || self.fields.is_empty() || !object.contains_key(&key) {
-                object.insert(key, value);
+            let value = map.next_value_seed(Self { fields: below(self.fields, &key), ..self })?;
+            let scalar = || object.get(&key).is_some_and(|old: &Value| !old.is_array() && !old.is_object());
+            if value.is_null() && !self.fields.is_empty() && outlives_null(&key, scalar()) {
+                continue;
             }
+            object.insert(key, value);
         }
         Ok(Value::Object(object))
     }
@@ -206,7 +221,17 @@ mod tests {
         assert_eq!(of(r#"{"type":"a","Type":"b"}"#), r#"{"type":"b"}"#);
         assert_eq!(of(r#"{"Type":"a","type":"b"}"#), r#"{"type":"b"}"#);
         assert_eq!(of(r#"{"type":"a","Type":"b","type":"c"}"#), r#"{"type":"c"}"#);
+    }
+
+    #[test]
+    fn null_ends_what_is_no_scalar() {
         assert_eq!(of(r#"{"type":"a","Type":null}"#), r#"{"type":"a"}"#);
+        assert_eq!(of(r#"{"type":null,"Type":"a"}"#), r#"{"type":"a"}"#);
+        assert_eq!(of(r#"{"mtu":1500,"MTU":null}"#), r#"{"mtu":1500}"#);
+        assert_eq!(of(r#"{"routes":[{"dst":"0.0.0.0/0"}],"Routes":null}"#), r#"{"routes":null}"#);
+        assert_eq!(of(r#"{"sysctl":{"a":"1"},"sysctl":null}"#), r#"{"sysctl":null}"#);
+        assert_eq!(of(r#"{"vlan":5000,"VLAN":null}"#), r#"{"vlan":null}"#);
+        assert_eq!(of(r#"{"sysctl":{"a":"1","a":null}}"#), r#"{"sysctl":{"a":null}}"#);
     }
 
     #[test]

@@ -120,11 +120,11 @@ pub fn render(kind: Kind, object: &NetworkObject, default_namespace: &str) -> Op
         _ => return None,
     };
     let class: Class = config.as_ref().map(classify).unwrap_or_default();
-    // With a device of its own an attachment works without a unit, and with one.
     let own_device = config.as_ref().is_some_and(|c| c.plugins.iter().any(|p| p.names_device));
-    let takes_device = class.takes_device().filter(|takes| !(*takes && own_device));
+    let takes_device = class.takes_device();
     let addressing = config.map(addressing).unwrap_or_default();
-    let fact = NetworkFact { resource, takes_device, node_selector, origin: kind.name(), class, addressing };
+    let origin = kind.name();
+    let fact = NetworkFact { resource, takes_device, own_device, node_selector, origin, class, addressing };
     Some(Rendered { namespace: namespace.to_owned(), name, fact })
 }
 
@@ -226,14 +226,15 @@ mod tests {
     }
 
     #[test]
-    fn a_device_of_its_own_may_stand_for_a_unit() {
-        let takes = |config: &str| {
+    fn a_device_of_its_own_changes_nothing_of_what_the_class_takes() {
+        let device = |config: &str| {
             let json = serde_json::json!({"metadata": {"name": "a"}, "spec": {"config": config}}).to_string();
-            rendered(Kind::NetworkAttachmentDefinition, &json).unwrap().fact.takes_device
+            let fact = rendered(Kind::NetworkAttachmentDefinition, &json).unwrap().fact;
+            (fact.takes_device, fact.own_device)
         };
-        assert_eq!(takes(r#"{"type":"sriov"}"#), Some(true));
-        assert_eq!(takes(r#"{"type":"sriov","deviceID":"0000:3b:00.2"}"#), None);
-        assert_eq!(takes(r#"{"type":"macvlan","deviceID":"0000:3b:00.2"}"#), Some(false));
+        assert_eq!(device(r#"{"type":"sriov"}"#), (Some(true), false));
+        assert_eq!(device(r#"{"type":"sriov","deviceID":"0000:3b:00.2"}"#), (Some(true), true));
+        assert_eq!(device(r#"{"type":"macvlan"}"#), (Some(false), false));
     }
 
     #[test]

@@ -129,6 +129,8 @@ pub struct NetworkFact {
     /// Whether its CNI plugin takes one device an attachment; `None` where the plugin is not known. A shared HCA
     /// behind macvlan or IPoIB is a slot of the pod, not a device of an attachment.
     pub takes_device: Option<bool>,
+    /// Whether its configuration names a device: then an attachment works without a unit of the resource too.
+    pub own_device: bool,
     /// Label that its nodes have, as its definition says; not checked.
     pub node_selector: Option<String>,
     /// Kind of the object that says so.

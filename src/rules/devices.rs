@@ -57,8 +57,10 @@ pub(super) struct Need<'a> {
     pub(super) shown: String,
     pub(super) resource: ResourceName,
     pub(super) attachments: i64,
-    /// Whether every one of them is known to take a device.
-    pub(super) certain: bool,
+    /// Those of them that fail without a unit: of a plugin that is known to take one, and without a device of their own.
+    pub(super) certain_attachments: i64,
+    /// Whether every one of them is known to take a unit where there is one.
+    pub(super) known: bool,
     /// Who holds how much of it, under which name.
     pub(super) holders: Vec<(Holder, &'a str, i64)>,
     /// A resource of the same name behind another prefix that a container holds.
@@ -151,9 +153,9 @@ impl<'a> Devices<'a> {
             let told = !context.tenant_view || namespace == context.namespace || rail.is_some();
             let fact = context.snapshot.network(namespace, name).filter(|_| told);
             network.known = fact.map(|fact| Known { fact, class: NetworkClass::default() });
-            let (resource, takes_device) = match fact {
-                Some(fact) => (fact.resource.clone(), fact.takes_device),
-                None => (of_profile.map(|r| ResourceName::Full(r.to_owned())), Some(true)),
+            let (resource, takes_device, own_device) = match fact {
+                Some(fact) => (fact.resource.clone(), fact.takes_device, fact.own_device),
+                None => (of_profile.map(|r| ResourceName::Full(r.to_owned())), Some(true), false),
             };
             let Some(resource) = resource.filter(|_| takes_device != Some(false)) else { continue };
             let shown = printable(&resource.to_string(), 100);
@@ -161,12 +163,15 @@ impl<'a> Devices<'a> {
                 shown,
                 resource,
                 attachments: 0,
-                certain: true,
+                certain_attachments: 0,
+                known: true,
                 holders: Vec::new(),
                 namesake: None,
             });
             need.attachments += network.times;
-            need.certain &= takes_device == Some(true);
+            let takes = takes_device == Some(true);
+            need.certain_attachments += if takes && !own_device { network.times } else { 0 };
+            need.known &= takes;
         }
         self.needs = needs.into_values().collect();
     }

@@ -5,7 +5,7 @@
 
 use super::finding::Spot;
 use crate::facts::go_json;
-use crate::text::printable;
+use crate::text::{check_size, printable};
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -31,8 +31,8 @@ impl fmt::Display for Fault {
 /// One object of several.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Where it starts in the text.
-    pub spot: Spot,
+    /// Byte of the text at which it starts.
+    pub at: usize,
     /// The object.
     pub object: Map<String, Value>,
 }
@@ -54,6 +54,7 @@ pub fn object(text: &str, fields: &[&'static str]) -> Result<Map<String, Value>,
 /// # Errors
 /// [`Fault`] where it is none. Brackets around the objects are one: they make a list in the list.
 pub fn sequence(text: &str) -> Result<Vec<Entry>, Fault> {
+    check_size(text).map_err(|error| fault(text, 0, &error))?;
     let mut objects = Vec::new();
     let mut from = start(text);
     loop {
@@ -66,7 +67,7 @@ pub fn sequence(text: &str) -> Result<Vec<Entry>, Fault> {
                     Ok(Value::Object(object)) => object,
                     _ => object,
                 };
-                objects.push(Entry { spot: spot(text, from), object });
+                objects.push(Entry { at: from, object });
             }
             Some(Ok(Value::Array(_))) => {
                 let what = "brackets around the objects, which stand in a list already";
@@ -93,6 +94,16 @@ pub fn sequence(text: &str) -> Result<Vec<Entry>, Fault> {
             Some(_) => return Err(at(text, after, "more text after the last object".to_owned())),
         }
     }
+}
+
+/// Line and column of a byte of a text. It reads all that stands before: ask it of what is told, not of each value.
+#[must_use]
+pub fn spot(text: &str, offset: usize) -> Spot {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    Spot { line: count(line), column: count(column) }
 }
 
 /// Where a string stands in a text that was read, quotes included; the start of the text where it is not found as it is.
@@ -127,14 +138,6 @@ fn at(text: &str, offset: usize, what: String) -> Fault {
     let tail = after.split('\n').next().unwrap_or_default().chars().take(NEAR);
     let near: String = head.into_iter().rev().chain(tail).collect();
     Fault { spot: spot(text, offset), what, near: printable(near.trim(), 2 * NEAR) }
-}
-
-fn spot(text: &str, offset: usize) -> Spot {
-    let before = text.get(..offset).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    Spot { line: count(line), column: count(column) }
 }
 
 /// A parser's error in `text`, of which it read what is behind `from`.
@@ -236,9 +239,10 @@ mod tests {
 
     #[test]
     fn sequences_have_commas_between_and_nothing_around() {
-        let spots: Vec<_> = sequence("{\"type\": \"tuning\"},\n {\"type\": \"rdma\"}\n").unwrap();
-        assert_eq!(spots.len(), 2);
-        assert_eq!(spots[1].spot, Spot { line: 2, column: 2 });
+        let text = "{\"type\": \"tuning\"},\n {\"type\": \"rdma\"}\n";
+        let entries = sequence(text).unwrap();
+        assert_eq!(entries.len(), 2);
+        assert_eq!(spot(text, entries[1].at), Spot { line: 2, column: 2 });
         let of = |text: &str| {
             let fault = sequence(text).unwrap_err();
             (fault.spot.line, fault.spot.column, fault.what)
@@ -253,6 +257,7 @@ mod tests {
             ("rdma", 1, 1, "expected value"),
             ("{\"type\": \"a\"}; x", 1, 14, "more text"),
             (" ", 1, 1, "it is empty"),
+            (&"{},".repeat(100_000), 1, 1, "300000 bytes; at most"),
         ] {
             let (l, c, w) = of(text);
             assert!((l, c) == (line, column) && w.starts_with(what), "{text:?}: {l}:{c} {w}");

@@ -85,7 +85,9 @@ impl<'a> Findings<'a> {
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
-        self.put(severity, path.into(), None, message.as_ref(), fix.as_ref());
+        if !self.is_full() {
+            self.put(severity, path.into(), None, message.as_ref(), fix.as_ref());
+        }
     }
 
     /// A finding of the rule's own severity about a place inside of a text field.
@@ -96,33 +98,57 @@ impl<'a> Findings<'a> {
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
-        self.add_within_as(self.meta.severity, path, spot, message, fix);
+        self.add_within_as(self.meta.severity, path, || spot, message, fix);
     }
 
-    /// The same of a lesser severity.
+    /// The same of a lesser severity. The place is asked for only where the finding is taken: to find it costs as much as
+    /// the text is long, which may be full of faults.
     pub fn add_within_as(
         &mut self,
         severity: Severity,
         path: impl Into<String>,
-        spot: Spot,
+        spot: impl FnOnce() -> Spot,
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
-        self.put(severity, path.into(), Some(spot), message.as_ref(), fix.as_ref());
+        if !self.is_full() {
+            self.put(severity, path.into(), Some(spot()), message.as_ref(), fix.as_ref());
+        }
+    }
+
+    /// Whether the rule has said as much as it may.
+    fn is_full(&self) -> bool {
+        self.out.iter().rev().take_while(|f| f.rule == self.meta.id).count() >= MAX_PER_RULE
     }
 
     fn put(&mut self, severity: Severity, path: String, spot: Option<Spot>, message: &str, fix: &str) {
-        let id = self.meta.id;
-        if self.out.iter().rev().take_while(|f| f.rule == id).count() >= MAX_PER_RULE {
-            return;
-        }
         self.out.push(Finding {
-            rule: id,
+            rule: self.meta.id,
             severity: severity.min(self.meta.severity),
             path,
             spot,
             message: printable(message, MAX_TEXT),
             fix: printable(fix, MAX_TEXT),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_places_that_are_told_are_looked_for() {
+        let meta = crate::rules::RULES.first().unwrap().meta();
+        let (mut out, mut asked) = (Vec::new(), 0);
+        let mut findings = Findings::new(meta, &mut out);
+        for _ in 0..3 * MAX_PER_RULE {
+            let place = || {
+                asked += 1;
+                Spot { line: 1, column: 1 }
+            };
+            findings.add_within_as(Severity::Info, "/spec/config", place, "a", "b");
+        }
+        assert_eq!((out.len(), asked), (MAX_PER_RULE, MAX_PER_RULE));
     }
 }

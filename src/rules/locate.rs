@@ -1,33 +1,86 @@
 //! Where in a JSON text a value stands, for findings about values inside of text fields.
 
+use super::embedded::spot;
 use super::finding::Spot;
+use crate::facts::go_json;
 use crate::pod::decode::Pairs;
 use serde_json::value::RawValue;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::Range;
 
-/// The place of the value that a JSON pointer names; of the nearest value around it where it is not there.
-#[must_use]
-pub(super) fn locate(text: &str, pointer: &str) -> Spot {
-    let blank = text.len() - text.trim_start().len();
-    let mut at = blank;
-    let mut rest = text.trim();
-    for token in pointer.split('/').skip(1) {
-        let key = token.replace("~1", "/").replace("~0", "~");
-        let Some(inner) = member(rest, &key) else { break };
-        at += offset(rest, inner);
-        rest = inner;
-    }
-    spot(text, at)
+/// Places in one text. The items of a list that was walked are kept: a list may be as long as the text, and each of its items
+/// wrong.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// Bytes of each item, by the pointer of the list.
+    lists: RefCell<HashMap<String, Vec<Range<usize>>>>,
 }
 
-fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
-    if json.starts_with('[') {
-        let items: Vec<&RawValue> = serde_json::from_str(json).ok()?;
-        return items.get(key.parse::<usize>().ok()?).map(|v| v.get());
+/// The place of one value of a text, see [`Places::locate`].
+#[must_use]
+pub(super) fn locate(text: &str, pointer: &str, fields: &[&'static str]) -> Spot {
+    Places::default().locate(text, pointer, fields)
+}
+
+impl Places {
+    /// The place of the value that a JSON pointer names; of the nearest value around it where it is not there. Keys may
+    /// stand for some fields in any case (see [`go_json`]). The text is the same in every call.
+    #[must_use]
+    pub(super) fn locate(&self, text: &str, pointer: &str, fields: &[&'static str]) -> Spot {
+        let whole = text.trim();
+        let start = offset(text, whole);
+        let (mut value, mut fields, mut walked) = (start..start + whole.len(), fields, 0);
+        // Items of the innermost list that was walked before.
+        let known = pointer.rmatch_indices('/').find_map(|(at, _)| {
+            let (list, rest) = pointer.split_at_checked(at)?;
+            let token = rest.split('/').nth(1)?;
+            let item = self.lists.borrow().get(list)?.get(token.parse::<usize>().ok()?)?.clone();
+            Some((list, item, at + 1 + token.len()))
+        });
+        if let Some((list, item, end)) = known {
+            fields = list.split('/').fold(fields, go_json::below);
+            (value, walked) = (item, end);
+        }
+        for token in pointer.get(walked..).unwrap_or_default().split('/').skip(1) {
+            let json = text.get(value.clone()).unwrap_or_default();
+            let key = token.replace("~1", "/").replace("~0", "~");
+            let inner = if json.starts_with('[') {
+                let list = pointer.get(..walked).unwrap_or_default();
+                self.item(text, json, list, &key)
+            } else {
+                member(json, &key, fields).map(|inner| range(text, inner))
+            };
+            let Some(inner) = inner else { break };
+            value = inner;
+            fields = go_json::below(fields, &key);
+            walked += 1 + token.len();
+        }
+        spot(text, value.start)
     }
+
+    /// An item of a list, whose pointer is `list`.
+    fn item(&self, text: &str, json: &str, list: &str, key: &str) -> Option<Range<usize>> {
+        let items: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+        let items: Vec<Range<usize>> = items.into_iter().map(|item| range(text, item.get())).collect();
+        let item = items.get(key.parse::<usize>().ok()?).cloned();
+        self.lists.borrow_mut().insert(list.to_owned(), items);
+        item
+    }
+}
+
+/// The value of a key.
+fn member<'a>(json: &'a str, key: &str, fields: &[&'static str]) -> Option<&'a str> {
     let members: Pairs<'_, Option<&RawValue>> = serde_json::from_str(json).ok()?;
-    // A key of another case may stand for the field that is meant (`facts::go_json`).
-    let alike = || members.iter().filter(|(own, _)| own.eq_ignore_ascii_case(key)).last().map(|(_, v)| v);
-    members.get(key).or_else(alike).copied().flatten().map(RawValue::get)
+    if !fields.contains(&key) {
+        return members.get(key).copied().flatten().map(RawValue::get);
+    }
+    // The value that counts: the last one, however its key is spelt.
+    let alike = members.iter().filter(|(own, _)| own.eq_ignore_ascii_case(key));
+    alike.map(|(_, value)| value.map(RawValue::get)).fold(None, |before, next| match before {
+        Some(old) if next.is_none() && go_json::outlives_null(key, !old.starts_with(['{', '['])) => before,
+        _ => next,
+    })
 }
 
 /// Bytes from the start of a text to a part of it.
@@ -35,12 +88,9 @@ fn offset(whole: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize).min(whole.len())
 }
 
-fn spot(text: &str, offset: usize) -> Spot {
-    let before = text.get(..offset).unwrap_or(text);
-    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    Spot { line: count(line), column: count(column) }
+fn range(whole: &str, part: &str) -> Range<usize> {
+    let start = offset(whole, part);
+    start..start + part.len()
 }
 
 #[cfg(test)]
@@ -49,6 +99,7 @@ mod tests {
 
     #[test]
     fn finds_values_and_what_is_around_missing_ones() {
+        let places = Places::default();
         let text = "\n{\"a\": {\"b/c\": [1, \"é\", {\"d\": 7}]},\n \"e\": 2}";
         for (pointer, line, column) in [
             ("", 2, 1),
@@ -59,10 +110,48 @@ mod tests {
             ("/a/b~1c/2/x", 2, 24),
             ("/a/b~1c/9", 2, 15),
             ("/x/y", 2, 1),
-            ("/E", 3, 7),
+            ("/E", 2, 1),
         ] {
-            assert_eq!(locate(text, pointer), Spot { line, column }, "{pointer}");
+            assert_eq!(locate(text, pointer, &[]), Spot { line, column }, "{pointer}");
+            assert_eq!(places.locate(text, pointer, &[]), Spot { line, column }, "{pointer} again");
         }
-        assert_eq!(locate("{", "/a"), Spot { line: 1, column: 1 });
+        assert_eq!(places.lists.borrow().keys().collect::<Vec<_>>(), ["/a/b~1c"]);
+        assert_eq!(locate("{", "/a", &[]), Spot { line: 1, column: 1 });
+    }
+
+    #[test]
+    fn items_of_a_list_are_found_once() {
+        let text = "{\"plugins\": [{\"a\": [1,\n2]},\n{\"VLAN\":\n3, \"sysctl\": {\"Vlan\":\n4}}]}";
+        let places = Places::default();
+        for _ in 0..2 {
+            for (pointer, line) in [
+                ("/plugins/1/vlan", 4),
+                ("/plugins/1/sysctl/vlan", 4),
+                ("/plugins/1/sysctl/Vlan", 5),
+                ("/plugins/0/a/1", 2),
+                ("/plugins/2/vlan", 1),
+                ("/plugins", 1),
+            ] {
+                assert_eq!(places.locate(text, pointer, go_json::CNI).line, line, "{pointer}");
+            }
+        }
+        // What is known of a list is not read again.
+        let other = text.replace("plugins", "Plugins");
+        assert_eq!(places.locate(&other, "/plugins/1/vlan", go_json::CNI).line, 4);
+        assert_eq!(locate(&other, "/plugins/1/vlan", go_json::CNI).line, 1);
+    }
+
+    #[test]
+    fn finds_the_value_that_counts_for_go() {
+        let line = |text: &str, pointer: &str| locate(text, pointer, go_json::CNI).line;
+        let twice = "{\"vlan\":10,\n\"VLAN\":5000}";
+        assert_eq!((line(twice, "/vlan"), locate(twice, "/vlan", &[]).line), (2, 1));
+        assert_eq!(line("{\"VLAN\":10,\n\"vlan\":5000,\n\"VLan\":6}", "/vlan"), 3);
+        assert_eq!(line("{\n\"mtu\":1,\n\"MTU\":null}", "/mtu"), 2);
+        assert_eq!(line("{\n\"routes\":[1],\n\"Routes\":null}", "/routes"), 1);
+        assert_eq!(line("{\"plugins\":[1,\n{\"Type\":\n\"a\"}]}", "/plugins/1/type"), 3);
+        // Keys of maps, and those that libcni looks up in one.
+        assert_eq!(line("{\"sysctl\":\n{\"vlan\":\n1,\"VLAN\":\n2}}", "/sysctl/vlan"), 3);
+        assert_eq!(line("{\"plugins\":\n[1],\n\"Plugins\":\n[2]}", "/plugins/0"), 2);
     }
 }

@@ -67,7 +67,7 @@ impl Rule for CniConfiguration {
                             ConfigError::NoType(index) => format!("/plugins/{index}"),
                             _ => String::new(),
                         };
-                        (locate(text, &at), error.to_string())
+                        (locate(text, &at, CNI), error.to_string())
                     }
                 };
                 findings.add_within(

@@ -1,10 +1,10 @@
 //! A network object as rules read it: its chain of CNI plugins, with the place of each value.
 
 use crate::facts::Kind;
-use crate::facts::go_json;
+use crate::facts::go_json::{self, CNI};
 use crate::facts::network::{NetworkObject, render};
 use crate::multus::{NetworkFact, RESOURCE_ANNOTATION};
-use crate::rules::locate::locate;
+use crate::rules::locate::Places;
 use crate::rules::{Findings, ObjectContext, Severity};
 use serde_json::{Map, Value};
 
@@ -19,6 +19,7 @@ pub(in crate::rules) struct Definition {
     text: String,
     config: Value,
     list: bool,
+    places: Places,
 }
 
 /// One plugin of the chain.
@@ -56,7 +57,13 @@ impl Definition {
         let config = go_json::cni(&text).ok()?;
         let list = config.get("type").and_then(Value::as_str).is_none_or(str::is_empty);
         let annotations = object.pointer("/metadata/annotations").and_then(Value::as_object);
-        Some(Self { annotations: annotations.cloned().unwrap_or_default(), text, config, list })
+        Some(Self {
+            annotations: annotations.cloned().unwrap_or_default(),
+            text,
+            config,
+            list,
+            places: Places::default(),
+        })
     }
 
     /// The chain, in order.
@@ -93,7 +100,8 @@ impl Definition {
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
-        findings.add_within_as(severity, "/spec/config", locate(&self.text, pointer), message, fix);
+        let place = || self.places.locate(&self.text, pointer, CNI);
+        findings.add_within_as(severity, "/spec/config", place, message, fix);
     }
 }
 
@@ -109,6 +117,7 @@ pub(in crate::rules) fn fact(context: &ObjectContext<'_>) -> Option<NetworkFact>
 pub(super) struct IpamText {
     path: &'static str,
     text: String,
+    places: Places,
     prefix: String,
     /// The object.
     pub(super) object: Map<String, Value>,
@@ -125,7 +134,8 @@ impl IpamText {
             let (object, plugin) = (primary.ipam()?.clone(), primary.cni_type.to_owned());
             let prefix = format!("{}/ipam", primary.pointer);
             let text = definition.text.clone();
-            return Some(Self { path: "/spec/config", text, prefix, object, plugin });
+            let places = Places::default();
+            return Some(Self { path: "/spec/config", text, places, prefix, object, plugin });
         }
         let plugin = match context.kind {
             "SriovNetwork" => "sriov",
@@ -138,7 +148,8 @@ impl IpamText {
         };
         let text = context.value()?.pointer("/spec/ipam")?.as_str()?.to_owned();
         let Ok(Value::Object(object)) = go_json::cni(&text) else { return None };
-        Some(Self { path: "/spec/ipam", text, prefix: String::new(), object, plugin: plugin.to_owned() })
+        let (places, prefix, plugin) = (Places::default(), String::new(), plugin.to_owned());
+        Some(Self { path: "/spec/ipam", text, places, prefix, object, plugin })
     }
 
     /// A finding about a value of it.
@@ -150,7 +161,7 @@ impl IpamText {
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
-        let spot = locate(&self.text, &format!("{}{pointer}", self.prefix));
-        findings.add_within_as(severity, self.path, spot, message, fix);
+        let place = || self.places.locate(&self.text, &format!("{}{pointer}", self.prefix), CNI);
+        findings.add_within_as(severity, self.path, place, message, fix);
     }
 }

@@ -16,8 +16,8 @@ static POD_NETWORKS: Meta = Meta {
     summary: "a network that the pod names cannot be served",
     what: "Under a profile with `inject: networks`: a network of the annotation that does not exist, once the cluster's \
            networks are known, or whose annotation `k8s.v1.cni.cncf.io/nodeSelector` is no label. As a warning: a network \
-           of another namespace than the pod's own and `default`, and a label that the pod asks with another value. In the \
-           cluster only networks of the pod's own namespace are looked up.",
+           of another namespace than the pod's own and `default`, of which nothing is looked up, and a label that the pod \
+           asks with another value.",
     why: "Multus fails the sandbox of a pod whose network it cannot find (`cannot find a network-attachment-definition`), \
           and the pod stays in ContainerCreating. Without the label the pod may land on a node that lacks the network.",
     fix: "Create the NetworkAttachmentDefinition or mend its name; write the node selector as one `key=value`.",
@@ -119,10 +119,6 @@ fn check(
             "move it to the pod's namespace or to default, or ask its resource in the pod",
         );
         return true;
-    }
-    // Of other namespaces the pod's owner is told nothing, not even that something is not there.
-    if context.tenant_view && namespace != context.namespace {
-        return false;
     }
     let Some(fact) = context.snapshot.network(namespace, &item.name) else {
         if context.snapshot.lists_networks() {

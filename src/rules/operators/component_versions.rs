@@ -14,7 +14,7 @@ static COMPONENT_VERSIONS: Meta = Meta {
     summary: "components of a NicClusterPolicy from different releases of the operator",
     what: "Compares the tags of components that come from one repository, where they have the form \
            `network-operator-vX.Y.Z` that releases have had since 25.7; `X.Y` is the release. A component without a version \
-           of its own has that of `spec.global`. Other tags, digests and the version of the driver are not compared.",
+           of its own has that of `spec.global`, except for `xPlane`, which is not deployed then. Other tags, digests and the version of the driver are not compared.",
     why: "A release of the NVIDIA Network Operator is built and tested with one tag for all of its components. Most often \
           the chart was upgraded and the NicClusterPolicy, which Helm does not change, was edited in parts: CNI plugins and \
           device plugins of two releases work on one pod, which nobody has tried.",
@@ -66,7 +66,7 @@ spec:
 };
 
 /// Where components stand in the objects of both kinds. The driver has a version of its own.
-const COMPONENTS: [&str; 13] = [
+const COMPONENTS: [&str; 12] = [
     "/spec/docaTelemetryService",
     "/spec/ibKubernetes",
     "/spec/nicConfigurationOperator/configurationDaemon",
@@ -78,9 +78,12 @@ const COMPONENTS: [&str; 13] = [
     "/spec/secondaryNetwork/ipoib",
     "/spec/secondaryNetwork/multus",
     "/spec/spectrumXOperator",
-    "/spec/spectrumXOperator/xPlane",
     "/spec/sriovDevicePlugin",
 ];
+
+/// Gets nothing of `spec.global`, which is for images of the components themselves, and is left out where it has no
+/// version (Mellanox/network-operator pkg/state/state_spectrumx.go and its manifests).
+const WITHOUT_GLOBAL: &str = "/spec/spectrumXOperator/xPlane";
 
 /// A component with a tag of a release.
 struct Component<'a> {
@@ -97,9 +100,10 @@ fn components(object: &Value) -> Vec<Component<'_>> {
     let own_or_global = |component: &str, key: &str| {
         let own = format!("{component}/{key}");
         let global = format!("/spec/global/{key}");
-        text(&own).map(|value| (own, value)).or_else(|| text(&global).map(|value| (global, value)))
+        let of_global = || text(&global).filter(|_| component != WITHOUT_GLOBAL);
+        text(&own).map(|value| (own, value)).or_else(|| Some((global.clone(), of_global()?)))
     };
-    let read = |component: &&'static str| {
+    let read = |component: &'static str| {
         // What is not asked for is not deployed.
         object.pointer(component).filter(|c| c.is_object())?;
         let (at, version) = own_or_global(component, "version")?;
@@ -107,7 +111,7 @@ fn components(object: &Value) -> Vec<Component<'_>> {
         let name = component.rsplit('/').next().unwrap_or_default();
         Some(Component { at, name, repository, version, release: release(version)? })
     };
-    COMPONENTS.iter().filter_map(read).collect()
+    COMPONENTS.into_iter().chain([WITHOUT_GLOBAL]).filter_map(read).collect()
 }
 
 /// `X.Y` of `network-operator-vX.Y.Z`, with anything behind it (`-rc.1`, `-stig-fips`).
@@ -175,6 +179,25 @@ mod tests {
         ] {
             assert_eq!(release(tag), expected, "{tag}");
         }
+    }
+
+    #[test]
+    fn x_plane_has_its_own_version_or_none() {
+        let of = |own: &str| {
+            let object: Value = serde_json::from_str(&format!(
+                r#"{{"spec":{{"global":{{"repository":"r","version":"network-operator-v25.10.0"}},
+                    "spectrumXOperator":{{"version":"network-operator-v25.7.0","xPlane":{{"image":"y"{own}}}}}}}}}"#,
+            ))
+            .unwrap();
+            let found = components(&object).into_iter().map(|c| format!("{} from {}", c.at, c.repository));
+            found.collect::<Vec<_>>()
+        };
+        let operator = "/spec/spectrumXOperator/version from r";
+        let version = r#","version":"network-operator-v25.10.0""#;
+        assert_eq!(of(""), [operator]);
+        assert_eq!(of(version), [operator]);
+        let plane = "/spec/spectrumXOperator/xPlane/version from o";
+        assert_eq!(of(&format!(r#"{version},"repository":"o""#)), [operator, plane]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::device_plugin_texts::{Concern, Fault, shared, sriov};
 use crate::facts::config_texts;
 use crate::facts::go_json::DEVICE_PLUGIN;
 use crate::rules::embedded;
-use crate::rules::locate::locate;
+use crate::rules::locate::Places;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use serde_json::Value;
 
@@ -219,9 +219,10 @@ fn tell(context: &ObjectContext<'_>, concern: Concern, findings: &mut Findings<'
     for (pointer, read) in plugins {
         let Some(text) = object.pointer(pointer).and_then(Value::as_str) else { continue };
         let Ok(config) = embedded::object(text, DEVICE_PLUGIN) else { continue };
+        let places = Places::default();
         for fault in read(&config).into_iter().filter(|f| f.concern == concern) {
-            let spot = locate(text, &fault.pointer);
-            findings.add_within_as(fault.severity, pointer, spot, fault.message, fault.fix);
+            let place = || places.locate(text, &fault.pointer, DEVICE_PLUGIN);
+            findings.add_within_as(fault.severity, pointer, place, fault.message, fault.fix);
         }
     }
 }

@@ -145,13 +145,14 @@ impl Rule for RdmaAfterIbSriov {
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let path = "/spec/metaPlugins";
         // A text that cannot be read is FAB335's.
-        let Some(Ok(plugins)) = context.text(path).map(embedded::sequence) else { return };
+        let Some(text) = context.text(path) else { return };
+        let Ok(plugins) = embedded::sequence(text) else { return };
         let rdma =
             |entry: &&embedded::Entry| entry.object.get("type").and_then(Value::as_str) == Some("rdma");
         if let Some(entry) = plugins.iter().find(rdma) {
             findings.add_within(
                 path,
-                entry.spot,
+                embedded::spot(text, entry.at),
                 "metaPlugins has rdma behind ib-sriov, which moves the RDMA device itself: the pod loses its IPoIB interface",
                 "take rdma out; rdmaIsolation needs a NetworkAttachmentDefinition of your own",
             );

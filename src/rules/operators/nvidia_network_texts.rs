@@ -1,7 +1,7 @@
 //! FAB360: JSON inside of the NVIDIA Network Operator's networks.
 
 use crate::facts::go_json::CNI;
-use crate::rules::embedded::{object, sequence};
+use crate::rules::embedded::{object, sequence, spot};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use serde_json::Value;
 
@@ -76,9 +76,10 @@ impl Rule for NetworkTexts {
             Ok(entries) => {
                 let named = |v: Option<&Value>| v.and_then(Value::as_str).is_some_and(|t| !t.is_empty());
                 for entry in entries.iter().filter(|e| !named(e.object.get("type"))) {
-                    findings.add_within(
+                    findings.add_within_as(
+                        Severity::Error,
                         "/spec/metaPlugins",
-                        entry.spot,
+                        || spot(meta, entry.at),
                         "a plugin without type: the chain cannot be called",
                         "write its type, such as \"type\": \"tuning\"",
                     );

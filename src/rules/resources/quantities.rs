@@ -156,9 +156,9 @@ static FEWER_UNITS: Meta = Meta {
            resource, and the units of it that the pod's containers ask. A network named twice counts twice. A warning \
            where no unit is asked at all, since network-resources-injector may add them, where only a plain init \
            container asks, where the containers ask the same name behind another prefix (`nvidia.com/x` for \
-           `openshift.io/x`), and where the CNI plugin of the network is not known, or its configuration names a device of its own, which stays \
-           where none is allocated. Networks of macvlan, ipvlan and \
-           IPoIB take no device.",
+           `openshift.io/x`), and where there are units enough for the attachments that certainly need one: not those of a \
+           CNI plugin that is not known, and not those whose configuration names a device of its own, which stays where \
+           none is allocated. Networks of macvlan, ipvlan and IPoIB take no device.",
     why: "Multus hands each attachment the next allocated device; the one left without gets none, and the CNI plugin \
           fails the sandbox with `VF pci addr is required`. The pod never starts.",
     fix: "Ask as many units as there are attachments, on the container that uses them.",
@@ -258,9 +258,9 @@ fn tell(need: &Need<'_>, findings: &mut Findings<'_>) {
         );
         return;
     }
-    // Not an error where another webhook may still add the units, or where it is not known that each attachment takes a
-    // device.
-    let severity = if units > 0 && need.certain { Severity::Error } else { Severity::Warning };
+    // Not an error where another webhook may still add the units, or where those may suffice that certainly need one.
+    let short = units > 0 && need.certain_attachments > units;
+    let severity = if short { Severity::Error } else { Severity::Warning };
     findings.add_as(
         severity,
         annotation_path(),

@@ -243,7 +243,7 @@ impl Rule for MoreUnits {
         if context.pod().host_network() {
             return;
         }
-        for need in context.devices().needs.iter().filter(|need| need.certain) {
+        for need in context.devices().needs.iter().filter(|need| need.known) {
             let (units, attachments) = (need.units(), need.attachments);
             if units <= attachments {
                 continue;
