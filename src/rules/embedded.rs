@@ -37,7 +37,7 @@ pub struct Entry {
     pub object: Map<String, Value>,
 }
 
-/// Reads a text as one JSON object, whose keys stand for some fields in any case (see [`go_json`]).
+/// Reads a text as one JSON object, whose keys stand for some fields in any case (see `facts::go_json`).
 ///
 /// # Errors
 /// [`Fault`] where it is none.
