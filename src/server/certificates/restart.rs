@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 /// Longest pause before a task is started again, and how long one must live for its death to be the first again.
 const LONGEST: Duration = Duration::from_secs(300);
 const DIED: &str = "the task that keeps the certificate died of a bug; it is started again";
-const OVER: &str = "the certificate is over or nearly so, and the task that keeps it died of a bug";
+const OVER: &str = "the certificate is over or nearly so, and the task that keeps it died of a bug; restart the pod, and report its log";
 
 /// The certificate that is served while nobody looks after it.
 pub(in crate::server) struct Orphan {
