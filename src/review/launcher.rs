@@ -142,6 +142,12 @@ impl Launch<'_> {
         of.handed
     }
 
+    /// A variable of the launcher's `env`.
+    fn own(&self, name: &str) -> Option<Given> {
+        let (at, entry) = self.container.env_var(name)?;
+        Some(Given { value: entry.literal().map(str::to_owned), place: format!("env/{at}") })
+    }
+
     /// Where an element of `command` and `args` stands.
     fn word(&self, number: usize) -> String {
         let command = self.container.command.as_ref().map_or(0, |list| list.0.len());
@@ -192,13 +198,5 @@ impl Settings<'_> {
                 }
             }
         }
-    }
-}
-
-impl Launch<'_> {
-    /// A variable of the launcher's `env`.
-    fn own(&self, name: &str) -> Option<Given> {
-        let (at, entry) = self.container.env_var(name)?;
-        Some(Given { value: entry.literal().map(str::to_owned), place: format!("env/{at}") })
     }
 }
