@@ -3,10 +3,12 @@
 use super::gke::{self, GkeNetworks};
 use super::ignorable::Ignorable;
 use super::memlock::{self, Memlock};
+use super::placement::NodeAffinity;
 use super::profile::{
-    API_VERSION, Attachment, EnvPolicy, FabricProfile, Inject, KIND, LabelSelector, NcclConf, NodeAffinity,
-    OnMissing, Per, Resource, SmallFile, Spec, Transport, When,
+    API_VERSION, Attachment, EnvPolicy, FabricProfile, Inject, KIND, LabelSelector, NcclConf, OnMissing, Per,
+    Resource, SmallFile, Spec, Transport, When,
 };
+use super::unknown_claims::UnknownClaims;
 use super::variables::version;
 use super::{print, selector, small_files, subsets, variables};
 use crate::multus::{NetworkRef, annotation};
@@ -69,6 +71,8 @@ pub struct Profile {
     pub accelerators_per_node: u32,
     /// When it applies to a pod that did not name it.
     pub when: When,
+    /// What a claim on devices of an unknown driver means.
+    pub unknown_claims: UnknownClaims,
     /// Namespaces that may use it; `None` admits every one.
     pub namespaces: Option<LabelSelector>,
     /// Whether pods are kept to the nodes of `node_selector`, which is then there.
@@ -225,6 +229,7 @@ impl Profile {
             ignorable: spec.ignorable.unwrap_or_default(),
             accelerators_per_node,
             when: spec.when.clone().unwrap_or_default(),
+            unknown_claims: spec.unknown_claims.unwrap_or_default(),
             namespaces: spec.namespaces.clone(),
             node_affinity,
         })
@@ -322,6 +327,8 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
         shared_memory: own.shared_memory.clone().or_else(|| base.shared_memory.clone()),
         on_missing: own.on_missing.or(base.on_missing),
         ignorable: own.ignorable.or(base.ignorable),
+        pin_transport: own.pin_transport.or(base.pin_transport),
+        unknown_claims: own.unknown_claims.or(base.unknown_claims),
         placement: own.placement.clone().or_else(|| base.placement.clone()),
         bootstrap: own.bootstrap.clone().or_else(|| base.bootstrap.clone()),
     }

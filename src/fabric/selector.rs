@@ -1,6 +1,7 @@
 //! The node selector of a profile, as requirements that a pod's node affinity can carry.
 
-use super::profile::{LabelSelector, NodeAffinity, Operator, Requirement};
+use super::placement::NodeAffinity;
+use super::profile::{LabelSelector, Operator, Requirement};
 use super::resolved::{Fail, ProfileError};
 use crate::multus::annotation;
 

@@ -2,6 +2,7 @@
 //! value of the user's is never changed or removed. One file per kind of change.
 
 mod annotations;
+pub mod brought;
 mod edit;
 mod env;
 mod files;
@@ -22,6 +23,7 @@ mod targets;
 mod tests;
 mod ulimits;
 
+pub use brought::{Brought, OtherFabric, Standing};
 pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use env::{Applies, applies, unused_interface};
 pub(crate) use files::field_path as file_field_path;
@@ -34,9 +36,10 @@ pub use shm::{SHM_PATH, recommended as recommended_shm};
 pub use targets::{CONTAINERS_ANNOTATION, Target, WrongContainers};
 pub(crate) use ulimits::ULIMITS_ANNOTATION;
 
-use crate::fabric::profile::{Attachment, Inject};
+use crate::fabric::profile::{Attachment, Inject, Transport};
 use crate::fabric::{Evidence, Missing, Profile, missing};
 use crate::multus::Networks;
+use crate::pod::claimed::ClaimOn;
 use crate::pod::{Demands, PodView};
 use crate::snapshot::{NamespaceFacts, PodSecurity, Snapshot};
 
@@ -44,7 +47,8 @@ use crate::snapshot::{NamespaceFacts, PodSecurity, Snapshot};
 /// pod of more than this is no training pod, and its patch would be many times its size.
 pub const MAX_CONTAINERS: usize = 1000;
 
-/// Annotation by which a pod keeps itself as it is. It stops the plan, not the rules.
+/// Annotation by which a pod says how much it wants: `"false"` stops the plan, not the rules; `"full"` adds the
+/// profile's networks and units beside whatever fabric the pod has.
 pub const INJECT_ANNOTATION: &str = "fabric-admission.dev/inject";
 
 /// Ordered changes, and what was left undone.
@@ -74,6 +78,8 @@ pub struct Plan {
     pub unused_interfaces: Vec<String>,
     /// Variables of containers that are not set because they name such an interface.
     pub without_interface: Vec<WithoutInterface>,
+    /// What the pod brings of networks and units, and what follows; `None` where it was not counted.
+    pub brought: Option<Brought>,
 }
 
 /// Variables that a container does not get.
@@ -172,8 +178,30 @@ pub enum Withheld {
     NoRoom,
     /// The pod names containers that the profile cannot be for.
     WrongContainers(WrongContainers),
-    /// A claim of the pod brings network devices: a DRA driver serves it.
-    NetworkClaim,
+    /// A quantity is a placeholder, such as `$GPUS`: how much the pod asks for is not known.
+    Placeholder {
+        /// JSON pointer of the quantity.
+        path: String,
+        /// Resource.
+        resource: String,
+    },
+    /// A claim of the pod, or its template, is not at hand: it may be for NICs.
+    UnreadClaim(ClaimOn),
+    /// So many networks that are not at hand are named without units that they may be the pod's rails.
+    UnknownNetworks(usize),
+    /// No node that the pod can run on has units for its own attachments beside the profile's rails.
+    NodesTooSmall {
+        /// Resource.
+        resource: String,
+        /// Units that the pod would request (count).
+        wanted: i64,
+        /// Units of the largest node (count).
+        most: u64,
+    },
+    /// The pod asks for the profile beside a unit of a fabric that cannot share a pod with it.
+    Conflict(String),
+    /// The profile's transport does not serve the pod's accelerators.
+    NotServed,
 }
 
 /// Why a container does not get `IPC_LOCK`.
@@ -228,16 +256,24 @@ pub struct Scene<'a> {
     pub pin: bool,
 }
 
+impl Scene<'_> {
+    /// Whether the pod asks for the profile's networks and units beside another fabric.
+    pub(crate) fn injects_in_full(&self) -> bool {
+        self.pod.annotation(INJECT_ANNOTATION) == Some("full")
+    }
+}
+
 /// Plans a profile for a pod.
 #[must_use]
 pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     let mut plan = whole(scene, profile, evidence);
     if !resources::fit(scene, &plan) {
-        let Plan { targets, accelerators, missing, .. } = plan;
+        let Plan { targets, accelerators, missing, brought, .. } = plan;
         return Plan {
             targets,
             accelerators,
             missing,
+            brought,
             withheld: Some(Withheld::ManyResources),
             ..Plan::default()
         };
@@ -247,8 +283,8 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
         return plan;
     }
     // Devices without their networks would be half a plan: all of it or nothing.
-    let Plan { targets, accelerators, missing, .. } = plan;
-    Plan { targets, accelerators, missing, withheld: Some(Withheld::NoRoom), ..Plan::default() }
+    let Plan { targets, accelerators, missing, brought, .. } = plan;
+    Plan { targets, accelerators, missing, brought, withheld: Some(Withheld::NoRoom), ..Plan::default() }
 }
 
 fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
@@ -270,15 +306,44 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     if plan.withheld.is_some() || plan.targets.is_empty() {
         return plan;
     }
+    // The Neuron runtime has collectives of its own, over EFA: NCCL's networks and variables are nothing to it.
+    if profile.transport != Transport::Efa && plan.targets.iter().all(|target| !target.nccl) {
+        plan.withheld = Some(Withheld::NotServed);
+        return plan;
+    }
     let Some(rails) = rails::chosen(scene, profile, &plan) else {
         let name = scene.pod.annotation(RAILS_ANNOTATION).unwrap_or_default();
         plan.withheld = Some(Withheld::UnknownRails(name.to_owned()));
         return plan;
     };
+    let room = match brought::count(scene, profile, rails, &plan) {
+        Ok((brought, room)) => {
+            plan.brought = Some(brought);
+            room
+        }
+        Err(withheld) => {
+            plan.withheld = Some(withheld);
+            return plan;
+        }
+    };
+    if plan.brought.as_ref().is_some_and(|b| b.other_fabric().is_some()) {
+        // What serves every fabric: shared memory, and pinned memory where the profile has RDMA.
+        if matches!(profile.inject, Inject::Full) {
+            shm::plan_volume(scene, profile, &mut plan);
+            let lifted = ulimits::plan(scene, profile, &mut plan);
+            for index in 0..scene.pod.containers().len() {
+                if let Some(target) = plan.target(index).filter(|_| !lifted.contains(&index)) {
+                    ipc_lock::plan(scene, profile, target, &mut plan);
+                }
+                shm::plan_mount(scene, index, &mut plan);
+            }
+        }
+        return plan;
+    }
     // No CNI plugin is called for a pod in the node's network namespace.
     let attached = match scene.pod.host_network() {
         true => Vec::new(),
-        false => networks::plan(scene, profile, rails, evidence, &mut plan),
+        false => networks::plan(scene, profile, rails, evidence, room, &mut plan),
     };
     gke::plan(scene, profile, evidence, &mut plan);
     if profile.inject == Inject::Annotations {
@@ -325,7 +390,6 @@ fn withheld(scene: Scene<'_>, profile: &Profile) -> Option<Withheld> {
         Some(Withheld::OptedOut) => Some(Withheld::OptedOut),
         _ if profile.inject == Inject::Review => Some(Withheld::ReviewOnly),
         None if matches!(scene.networks, Some(Err(_))) => Some(Withheld::Unreadable),
-        None if scene.demands.network_claim() => Some(Withheld::NetworkClaim),
         reason => reason,
     }
 }

@@ -5,8 +5,9 @@
 //! term of its own would widen what the pod asks.
 
 use super::{Change, Edit, Plan, Scene};
+use crate::fabric::NodeAffinity;
 use crate::fabric::Profile;
-use crate::fabric::profile::{NodeAffinity, Requirement};
+use crate::fabric::profile::Requirement;
 use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
 use std::collections::BTreeSet;
 

@@ -11,6 +11,7 @@ pub mod gang;
 mod ignored;
 mod memory;
 pub mod nccl_version;
+pub mod nic;
 pub mod quantity;
 pub mod ranks;
 pub mod shell;

@@ -11,7 +11,7 @@ pub use pod_security::PodSecurity;
 
 use crate::fabric::nodes::NodeView;
 use crate::fabric::{Catalog, FabricProfile, Ignorable, Profile};
-use crate::facts::Index;
+use crate::facts::{HarmlessDrivers, Index};
 use crate::pod::Accelerators;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -82,6 +82,8 @@ pub struct Settings {
     pub namespace_isolation: bool,
     /// What annotations may set aside on objects without a profile.
     pub ignorable: Ignorable,
+    /// DRA drivers that hand out no NICs, beside the known ones: claims on their devices change no plan.
+    pub harmless_drivers: HarmlessDrivers,
 }
 
 /// What becomes of a pod that several profiles fit equally well.
