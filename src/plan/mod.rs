@@ -13,6 +13,7 @@ mod ipc_lock;
 mod nccl_conf;
 mod networks;
 mod node_selector;
+mod ours;
 pub mod overlay;
 mod placement;
 mod rails;

@@ -26,6 +26,7 @@ metadata: {name: site}
 spec:
   transport: infiniband
   attachment: none
+  resources: [{name: rdma/rdma_shared_device_a, quantity: 1}]
   inject: annotations
 ---
 apiVersion: v1
@@ -46,6 +47,7 @@ metadata: {name: site}
 spec:
   transport: infiniband
   attachment: none
+  resources: [{name: rdma/rdma_shared_device_a, quantity: 1}]
   inject: annotations
 ---
 apiVersion: v1
