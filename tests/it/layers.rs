@@ -156,26 +156,75 @@ fn string(text: &str) -> Option<usize> {
     (character.starts_with('\\') || second == Some('\'')).then(|| plain(text, '\''))
 }
 
+/// A path as the source writes it.
+pub(crate) struct Named {
+    pub(crate) path: Vec<String>,
+    /// The name that a `use` brings into scope; none for any other path.
+    pub(crate) name: Option<String>,
+    /// Whether the `use` hands the name on (`pub use`).
+    pub(crate) public: bool,
+    /// Whether a dot or `fn` stands before it: the name of a method, a field or a function that is defined here.
+    pub(crate) member: bool,
+    /// Whether it is called.
+    pub(crate) called: bool,
+    /// The modules that are written out around it in the same file.
+    pub(crate) inside: Vec<String>,
+}
+
 /// Every path of the source, `use` trees spelt out.
 fn paths(tokens: &[String]) -> Vec<Vec<String>> {
+    named(tokens).into_iter().map(|n| n.path).collect()
+}
+
+/// Every path of the source with what stands around it.
+pub(crate) fn named(tokens: &[String]) -> Vec<Named> {
     let mut found = Vec::new();
+    let mut inside: Vec<(String, usize)> = Vec::new();
+    let mut depth = 0_usize;
     let mut at = 0;
+    let is = |at: usize, what: &str| tokens.get(at).is_some_and(|t| t == what);
+    let before = |at: usize, what: &str| at > 0 && is(at - 1, what);
     while at < tokens.len() {
+        let around = || inside.iter().map(|(name, _)| name.clone()).collect();
         // `use<'a>` names what a type captures.
-        if tokens[at] == "use" && tokens.get(at + 1).is_none_or(|t| t != "<") {
-            at = tree(tokens, at + 1, &mut Vec::new(), &mut found);
-        } else if word(&tokens[at]) {
+        if tokens[at] == "use" && !is(at + 1, "<") {
+            let public = before(at, "pub") || before(at, ")");
+            let mut trees = Vec::new();
+            at = tree(tokens, at + 1, &mut Vec::new(), &mut trees);
+            found.extend(trees.into_iter().map(|(path, name)| Named {
+                path,
+                name: Some(name),
+                public,
+                member: false,
+                called: false,
+                inside: around(),
+            }));
+            continue;
+        }
+        if tokens[at] == "mod" && is(at + 2, "{") {
+            inside.push((tokens[at + 1].clone(), depth));
+            depth += 1;
+            at += 3;
+            continue;
+        }
+        if word(&tokens[at]) {
+            let member = before(at, ".") || before(at, "fn");
             let mut path = vec![tokens[at].clone()];
-            while tokens.get(at + 1).is_some_and(|t| t == "::") && tokens.get(at + 2).is_some_and(|t| word(t))
-            {
+            while is(at + 1, "::") && tokens.get(at + 2).is_some_and(|t| word(t)) {
                 path.push(tokens[at + 2].clone());
                 at += 2;
             }
-            found.push(path);
-            at += 1;
-        } else {
-            at += 1;
+            let called = is(at + 1, "(");
+            found.push(Named { path, name: None, public: false, member, called, inside: around() });
+        } else if is(at, "{") {
+            depth += 1;
+        } else if is(at, "}") {
+            depth = depth.saturating_sub(1);
+            if inside.last().is_some_and(|(_, opened)| *opened == depth) {
+                inside.pop();
+            }
         }
+        at += 1;
     }
     found
 }
@@ -184,9 +233,15 @@ fn word(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// A tree of `use`, from `at`; returns where it ends.
-fn tree(tokens: &[String], mut at: usize, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> usize {
+/// A tree of `use`, from `at`: its paths, each with the name it brings; returns where it ends.
+fn tree(
+    tokens: &[String],
+    mut at: usize,
+    prefix: &mut Vec<String>,
+    found: &mut Vec<(Vec<String>, String)>,
+) -> usize {
     let depth = prefix.len();
+    let mut name = None;
     while let Some(token) = tokens.get(at) {
         at += 1;
         match token.as_str() {
@@ -205,7 +260,10 @@ fn tree(tokens: &[String], mut at: usize, prefix: &mut Vec<String>, found: &mut 
                 at -= 1;
                 break;
             }
-            "as" => at += 1,
+            "as" => {
+                name = tokens.get(at).cloned();
+                at += 1;
+            }
             other => prefix.push(other.to_owned()),
         }
     }
@@ -215,7 +273,8 @@ fn tree(tokens: &[String], mut at: usize, prefix: &mut Vec<String>, found: &mut 
         if path.len() == 1 {
             path.push("self".to_owned());
         }
-        found.push(path);
+        let last = path.iter().rev().find(|s| *s != "self").cloned();
+        found.push((path, name.or(last).unwrap_or_default()));
     }
     prefix.truncate(depth);
     at
