@@ -16,14 +16,18 @@
 
 // ---- core ----
 pub mod certificates;
-pub mod fabric;
+pub mod demands;
 pub mod facts;
+pub mod json;
 pub mod multus;
 pub mod nccl;
+pub mod nodes;
 pub mod patch;
 pub mod plan;
 pub mod pod;
+pub mod profile;
 pub mod report;
+pub mod resolve;
 pub mod review;
 pub mod rules;
 pub mod snapshot;

@@ -3,7 +3,8 @@
 
 use super::event::{ListMeta, Page};
 use super::lease::Lease;
-use crate::fabric::status::{FabricProfileStatus, Standing, of_object};
+use crate::profile::FabricProfileStatus;
+use crate::resolve::status::{Standing, of_object};
 use crate::server::Metrics;
 use crate::snapshot::Snapshot;
 use kube::api::{ListParams, Patch, PatchParams};

@@ -2,15 +2,12 @@
 //! together. Objects come from files or from watches; nothing here knows which.
 
 pub mod address_pool;
-pub mod cni;
 mod config_map;
 pub mod device_claim;
 pub mod device_class;
 pub mod device_plugin;
 mod gather;
-pub(crate) mod go_json;
 pub mod index;
-pub mod ipam;
 pub mod kind;
 mod namespace;
 pub mod network;
@@ -18,11 +15,11 @@ mod nic_cluster_policy;
 pub mod node_policy;
 pub mod node_state;
 mod object;
+mod pod_security;
 pub mod pool_config;
 pub mod resource;
 mod site;
 pub mod slice;
-pub mod subnet;
 mod training_runtime;
 
 pub use address_pool::AddressPool;
@@ -31,19 +28,20 @@ pub use device_claim::{Ask, DeviceClaim, DeviceRequest};
 pub use device_class::DeviceClass;
 pub use index::{Index, NetworkClass, NicSet};
 pub use kind::Kind;
+pub use namespace::{MODE_LABEL, Mode, NAME_LABEL, NamespaceFacts, POD_SECURITY_LABEL, PROFILE_ANNOTATION};
 pub use nic_cluster_policy::{ConfigText, config_texts};
 pub use node_policy::NodePolicy;
 pub use node_state::NodeState;
+pub use pod_security::PodSecurity;
 pub use pool_config::PoolConfig;
 pub use resource::{ResourceFact, Server};
 pub use site::{Port, Site};
 pub use slice::{DevicePool, Slice};
 pub use training_runtime::TrainingRuntime;
 
-use crate::fabric::Profile;
-use crate::fabric::nodes::NodeObject;
-use crate::review::decode::{DecodeError, object as decode};
-use crate::snapshot::NamespaceFacts;
+use crate::json::decode::{DecodeError, object as decode};
+use crate::nodes::NodeObject;
+use crate::profile::Profile;
 use network::{NetworkObject, Rendered, render};
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 //! of `[namespace/]name[@interface]`.
 
 use super::request::{self, Requests};
-use crate::pod::decode::{Pairs, Text};
+use crate::json::values::{Pairs, Text};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 

@@ -3,8 +3,11 @@
 
 pub mod annotation;
 pub mod class;
+pub mod cni;
+pub mod ipam;
 pub mod network;
 pub mod request;
+pub mod subnet;
 
 pub use annotation::{AnnotationError, Networks, Selection, parse};
 pub use class::{Class, LinkLayer, Sharing, classify};

@@ -2,8 +2,8 @@
 //! (k8snetworkplumbingwg/multus-cni pkg/types/types.go, NetworkSelectionElement).
 
 use super::AnnotationError;
-use crate::facts::subnet::Subnet;
-use crate::pod::decode::{Pairs, Text};
+use crate::json::values::{Pairs, Text};
+use crate::multus::subnet::Subnet;
 use core::net::IpAddr;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;

@@ -1,8 +1,8 @@
 //! Edits by intent: what of a pod is set, where it will stand, and how a person reads it.
 
 use super::{FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, SHM_PATH, TERMS_PATH, networks};
-use crate::fabric::profile::Requirement;
 use crate::multus::NETWORKS_ANNOTATION;
+use crate::profile::schema::Requirement;
 use crate::text::token;
 use serde::Serialize;
 use std::borrow::Cow;

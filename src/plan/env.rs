@@ -4,12 +4,12 @@
 use super::files::{self, FileRefusal};
 use super::host_network::names_interface;
 use super::{Change, Edit, EnvRefusal, LeftOut, Plan, Scene, Target, WithoutInterface, nccl_conf};
-use crate::fabric::profile::EnvPolicy;
-use crate::fabric::{EnvEntry, Profile};
+use crate::nccl::version::{NcclVersion, of_image};
 use crate::pod::PodView;
-use crate::pod::nccl_version::{NcclVersion, of_image};
 use crate::pod::shell::{assigned, sets_variable};
 use crate::pod::view::Container;
+use crate::profile::schema::EnvPolicy;
+use crate::profile::{EnvEntry, Profile};
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 

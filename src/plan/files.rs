@@ -3,11 +3,11 @@
 
 use super::env::Variables;
 use super::{Change, Edit, Plan, Scene, annotations, nccl_conf};
-use crate::fabric::Profile;
-use crate::fabric::profile::NcclConf;
-use crate::fabric::small_files::MAX_FILE;
 use crate::pod::PodView;
 use crate::pod::view::{Container, Volume, VolumeMount};
+use crate::profile::Profile;
+use crate::profile::schema::NcclConf;
+use crate::profile::small_files::MAX_FILE;
 use crate::text::count;
 use std::collections::BTreeSet;
 

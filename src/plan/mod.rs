@@ -34,11 +34,14 @@ pub use shm::{SHM_PATH, recommended as recommended_shm};
 pub use targets::{CONTAINERS_ANNOTATION, Target, WrongContainers};
 pub(crate) use ulimits::ULIMITS_ANNOTATION;
 
-use crate::fabric::profile::{Attachment, Inject};
-use crate::fabric::{Evidence, Missing, Profile, missing};
+use crate::demands::Demands;
+use crate::facts::{NamespaceFacts, PodSecurity};
 use crate::multus::Networks;
-use crate::pod::{Demands, PodView};
-use crate::snapshot::{NamespaceFacts, PodSecurity, Snapshot};
+use crate::pod::PodView;
+use crate::profile::Profile;
+use crate::profile::schema::{Attachment, Inject};
+use crate::resolve::{Evidence, Missing, missing};
+use crate::snapshot::Snapshot;
 
 /// Containers of a pod that is injected. A node runs 110 pods by default (kubelet `maxPods`), of a few containers each; a
 /// pod of more than this is no training pod, and its patch would be many times its size.

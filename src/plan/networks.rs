@@ -1,10 +1,11 @@
 //! The networks annotation: the profile's rails merged with what is there.
 
 use super::{Change, Edit, Plan, RAILS_ANNOTATION, Scene};
-use crate::fabric::profile::Inject;
-use crate::fabric::{Evidence, Profile, Rail};
 use crate::multus::network::is_extended;
 use crate::multus::{Networks, Selection, parse};
+use crate::profile::schema::Inject;
+use crate::profile::{Profile, Rail};
+use crate::resolve::Evidence;
 use crate::text::count;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,9 +5,9 @@
 //! term of its own would widen what the pod asks.
 
 use super::{Change, Edit, Plan, Scene};
-use crate::fabric::Profile;
-use crate::fabric::profile::{NodeAffinity, Requirement};
 use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
+use crate::profile::Profile;
+use crate::profile::schema::{NodeAffinity, Requirement};
 use std::collections::BTreeSet;
 
 /// Where the terms stand in a pod.
@@ -72,7 +72,7 @@ fn is_same(own: &NodeSelectorRequirement<'_>, wanted: &Requirement) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::FabricProfile;
+    use crate::profile::FabricProfile;
     use crate::snapshot::Snapshot;
 
     fn planned(spec: &str, placement: &str, pin: bool) -> Vec<String> {
@@ -87,7 +87,7 @@ mod tests {
         let snapshot = Snapshot::default();
         let scene = Scene {
             pod: &pod,
-            demands: &crate::pod::Demands::default(),
+            demands: &crate::demands::Demands::default(),
             networks: None,
             namespace: "default",
             namespace_facts: None,

@@ -2,7 +2,7 @@
 //! accelerators take.
 
 use super::{Plan, Scene};
-use crate::fabric::{Profile, Rail};
+use crate::profile::{Profile, Rail};
 
 /// Annotation by which a pod asks for a named part of its profile's rails.
 pub const RAILS_ANNOTATION: &str = "fabric-admission.dev/rails";

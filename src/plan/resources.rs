@@ -2,12 +2,12 @@
 
 use super::networks::Attached;
 use super::{Change, Edit, Plan, ResourceList, Scene, Target};
-use crate::fabric::profile::Per;
-use crate::fabric::{Profile, fixed_units};
+use crate::json::values::MAX_RESOURCES;
 use crate::pod::Quantity;
-use crate::pod::decode::MAX_RESOURCES;
 use crate::pod::units::units;
 use crate::pod::view::Container;
+use crate::profile::schema::Per;
+use crate::profile::{Profile, fixed_units};
 use crate::text::count;
 use std::collections::{BTreeMap, HashMap};
 

@@ -3,9 +3,9 @@
 
 use super::targets::is_mesh_proxy;
 use super::{Change, Edit, Plan, Scene};
-use crate::fabric::Profile;
 use crate::pod::view::Volume;
 use crate::pod::{Bytes, Container, Quantity, memory_limit};
+use crate::profile::Profile;
 use crate::text::count;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,8 +2,8 @@
 //! pod names. Never container 0 by position, never a mesh's proxy: a mesh puts it there.
 
 use super::Scene;
-use crate::fabric::Profile;
-use crate::fabric::profile::Inject;
+use crate::profile::Profile;
+use crate::profile::schema::Inject;
 use crate::text::nearest;
 use std::collections::BTreeMap;
 

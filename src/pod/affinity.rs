@@ -1,7 +1,7 @@
 //! Where a pod may land, as far as it says so itself: required node affinity and tolerations. Preferences are not
 //! read: they decide nothing.
 
-use super::decode::{List, Objects, Text, mapping};
+use crate::json::values::{List, Objects, Text, mapping};
 use serde::Deserialize;
 
 /// `spec.affinity`.

@@ -4,13 +4,9 @@
 pub mod accelerator;
 pub mod affinity;
 mod claim;
-pub mod claimed;
-pub mod decode;
-pub mod demands;
 pub mod gang;
 mod ignored;
 mod memory;
-pub mod nccl_version;
 pub mod quantity;
 pub mod ranks;
 pub mod shell;
@@ -22,9 +18,10 @@ pub mod view;
 mod volumes;
 pub mod workload;
 
+#[cfg(test)]
+mod view_tests;
+
 pub use accelerator::Accelerators;
-pub use demands::Demands;
 pub use memory::memory_limit;
-pub use nccl_version::NcclVersion;
 pub use quantity::{Bytes, Quantity, QuantityError};
 pub use view::{Container, PodView};

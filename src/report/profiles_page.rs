@@ -1,7 +1,7 @@
 //! `docs/profiles.md`, made from the compiled-in profiles and the schema of a profile.
 
-use crate::fabric::FabricProfile;
-use crate::fabric::profile::{EnvVar, Inject, Per, Spec};
+use crate::profile::FabricProfile;
+use crate::profile::schema::{EnvVar, Inject, Per, Spec};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;

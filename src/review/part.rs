@@ -4,8 +4,8 @@
 //! not, since the other part may say it.
 
 use super::{Annotated, PodRequest, WorkloadRequest, decide_pod, train_job};
+use crate::json::values::mapping;
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::pod::decode::mapping;
 use crate::pod::template;
 use crate::rules::Finding;
 use crate::snapshot::Snapshot;

@@ -1,5 +1,6 @@
 use super::*;
-use crate::snapshot::{Builder, Layer, Mode};
+use crate::facts::Mode;
+use crate::snapshot::{Builder, Layer};
 
 const RUNTIME: &str = r#"{"metadata":{"name":"torch"},"spec":{"mlPolicy":{"numNodes":1,"torch":{}},"template":{"spec":{
     "replicatedJobs":[

@@ -1,17 +1,18 @@
 //! Decides on an object that makes pods: each of its templates as a pod would be, and all of them together.
 
-use super::decode::{self, DecodeError};
 use super::pod::Examined;
 use super::{Annotated, Decision, PodRequest, Stage, judge, launcher, part};
-use crate::fabric::{Ignorable, Profile};
-use crate::pod::decode::mapping;
+use crate::facts::Mode;
+use crate::json::decode::{self, DecodeError};
+use crate::json::values::mapping;
 use crate::pod::gang::Gang;
 use crate::pod::template::{self, Maker, Template};
 use crate::pod::view::Metadata;
 use crate::pod::{PodView, workload};
+use crate::profile::{Ignorable, Profile};
 use crate::rules::suppression::{Limit, set_aside};
 use crate::rules::{Finding, WorkloadContext, WorkloadTemplate, check_workload};
-use crate::snapshot::{Mode, Snapshot};
+use crate::snapshot::Snapshot;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;

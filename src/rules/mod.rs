@@ -24,13 +24,15 @@ pub use finding::{Finding, Findings, Severity, Spot};
 pub use object::{Event, ObjectContext};
 pub use workload::{Asked, WorkloadContext, WorkloadTemplate};
 
-use crate::fabric::Resolution;
+use crate::demands::Demands;
+use crate::facts::NamespaceFacts;
 use crate::multus::{AnnotationError, Networks};
 use crate::plan::overlay::{Overlay, Variable};
 use crate::plan::{Edit, Plan};
 use crate::pod::gang::{self, Gang};
-use crate::pod::{Container, Demands, PodView};
-use crate::snapshot::{NamespaceFacts, Snapshot};
+use crate::pod::{Container, PodView};
+use crate::resolve::Resolution;
+use crate::snapshot::Snapshot;
 use cel::Cel;
 use devices::Devices;
 use nccl::Spoken;

@@ -2,7 +2,7 @@
 //! its reason, and counts for no verdict.
 
 use super::{Finding, Findings, Meta, Rule, Severity, Waiver, find};
-use crate::fabric::Ignorable;
+use crate::profile::Ignorable;
 use crate::text::{count, nearest, printable, token};
 
 /// Annotations that set findings aside: this and the id of the rule.

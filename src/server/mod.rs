@@ -20,7 +20,8 @@ mod watch;
 mod watch_metrics;
 
 use crate::cluster::{self, Pace, Sync};
-use crate::snapshot::{Builder, Mode, Snapshot};
+use crate::facts::Mode;
+use crate::snapshot::{Builder, Snapshot};
 use arc_swap::ArcSwap;
 use std::io;
 use std::net::SocketAddr;

@@ -2,10 +2,11 @@
 
 use super::store::{Id, Profiles, Store};
 use super::{Objects, Settings, Snapshot};
-use crate::fabric::nodes::{NodeIndex, NodeObject, NodeView};
-use crate::fabric::{Catalog, FabricProfile, Profile, ProfileError};
 use crate::facts::{self, Fact, Kind};
-use crate::review::decode::{DecodeError, object as decode};
+use crate::json::decode::{DecodeError, object as decode};
+use crate::nodes::{NodeIndex, NodeObject, NodeView};
+use crate::profile::{FabricProfile, Profile, ProfileError};
+use crate::snapshot::Catalog;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -231,8 +232,8 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::Mode;
     use crate::multus::{LinkLayer, ResourceName};
-    use crate::snapshot::Mode;
     use proptest::prelude::*;
 
     const NAD: &str = r#"{"metadata":{"name":"n","namespace":"x","annotations":{"k8s.v1.cni.cncf.io/resourceName":"a.com/r"}}}"#;

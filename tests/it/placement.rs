@@ -3,8 +3,8 @@
 
 use crate::cluster::World;
 use crate::documents::{Dice, put};
-use fabric_admission::fabric::profile::{Inject, NodeAffinity};
 use fabric_admission::plan::Edit;
+use fabric_admission::profile::schema::{Inject, NodeAffinity};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

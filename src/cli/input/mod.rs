@@ -5,10 +5,11 @@ mod live;
 pub(super) mod objects;
 mod profiles;
 
-use crate::fabric::{Ignorable, Profile};
+use crate::facts::PodSecurity;
 use crate::manifest::Document;
+use crate::profile::{Ignorable, Profile};
 use crate::report::{Place, Skipped, Source, Unread};
-use crate::snapshot::{Ambiguity, Builder, Layer, PodSecurity, Settings, Snapshot};
+use crate::snapshot::{Ambiguity, Builder, Layer, Settings, Snapshot};
 use clap::ValueEnum;
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -4,9 +4,9 @@ pub(super) mod decide;
 mod output;
 
 use super::{Exit, input};
-use crate::fabric::Profile;
+use crate::facts::Mode;
+use crate::profile::Profile;
 use crate::rules::Severity;
-use crate::snapshot::Mode;
 use clap::ValueEnum;
 use std::io::{self, Write};
 use std::sync::Arc;

@@ -1,10 +1,11 @@
 //! FAB811 and FAB812: FabricProfiles as objects, which their admins write.
 
-use crate::fabric::resolve::admits;
-use crate::fabric::{FabricProfile, Profile};
-use crate::review::decode::object as decode;
+use crate::facts::Mode;
+use crate::json::decode::object as decode;
+use crate::profile::{FabricProfile, Profile};
+use crate::resolve::admits;
 use crate::rules::{Event, Findings, Meta, ObjectContext, Rule, Severity, Waiver};
-use crate::snapshot::{Mode, Snapshot};
+use crate::snapshot::Snapshot;
 use crate::text::count;
 
 const KINDS: &[(&str, &str)] = &[("fabric-admission.dev", "FabricProfile")];

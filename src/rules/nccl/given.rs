@@ -2,12 +2,12 @@
 //! `env`, in `envFrom` where the ConfigMap is known, in the text of the command and the scripts it runs, and what the
 //! plan adds. Containers that say nothing themselves are left out, which is nearly all.
 
-use crate::fabric::Profile;
+use crate::json::values::{List, Text};
 use crate::nccl::table::{Variable, find, is_prefixed, mentions};
 use crate::plan::overlay::Overlay;
-use crate::pod::decode::{List, Text};
 use crate::pod::shell::{How, Script, arguments, script};
 use crate::pod::view::{Container, Volume};
+use crate::profile::Profile;
 use crate::rules::PodContext;
 use crate::snapshot::Snapshot;
 use crate::text::printable;

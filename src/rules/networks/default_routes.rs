@@ -3,7 +3,7 @@
 use super::annotation::annotation_path;
 use super::attached::attached;
 use super::network::IpamText;
-use crate::facts::ipam::default_route;
+use crate::multus::ipam::default_route;
 use crate::rules::{Findings, Meta, ObjectContext, PodContext, Rule, Severity, Waiver};
 
 /// FAB133.

@@ -3,7 +3,7 @@
 use super::annotation::annotation_path;
 use super::attached::attached;
 use super::network::IpamText;
-use crate::facts::ipam::Allocator;
+use crate::multus::ipam::Allocator;
 use crate::rules::{Findings, Meta, ObjectContext, PodContext, Rule, Severity, Waiver};
 
 /// Network objects with an `ipam`.

@@ -1,8 +1,8 @@
 //! A network object as rules read it: its chain of CNI plugins, with the place of each value.
 
 use crate::facts::Kind;
-use crate::facts::go_json::{self, CNI};
 use crate::facts::network::{NetworkObject, render};
+use crate::json::go::{self, CNI};
 use crate::multus::{NetworkFact, RESOURCE_ANNOTATION};
 use crate::rules::locate::Places;
 use crate::rules::{Findings, ObjectContext, Severity};
@@ -54,7 +54,7 @@ impl Definition {
     /// Reads the object; `None` where Multus cannot use it, which FAB103 tells.
     pub(in crate::rules) fn read(object: &Value) -> Option<Self> {
         let text = object.pointer("/spec/config")?.as_str()?.to_owned();
-        let config = go_json::cni(&text).ok()?;
+        let config = go::cni(&text).ok()?;
         let list = config.get("type").and_then(Value::as_str).is_none_or(str::is_empty);
         let annotations = object.pointer("/metadata/annotations").and_then(Value::as_object);
         Some(Self {
@@ -147,7 +147,7 @@ impl IpamText {
             _ => return None,
         };
         let text = context.value()?.pointer("/spec/ipam")?.as_str()?.to_owned();
-        let Ok(Value::Object(object)) = go_json::cni(&text) else { return None };
+        let Ok(Value::Object(object)) = go::cni(&text) else { return None };
         let (places, prefix, plugin) = (Places::default(), String::new(), plugin.to_owned());
         Some(Self { path: "/spec/ipam", text, places, prefix, object, plugin })
     }
