@@ -35,6 +35,8 @@ mod text;
 // ---- shell ----
 pub mod cli;
 pub mod cluster;
+pub mod keeper;
 pub mod manifest;
 pub mod server;
 pub mod telemetry;
+pub mod tls;

@@ -3,8 +3,9 @@
 use crate::certificates::Lives;
 use crate::cluster;
 use crate::cluster::own::Names;
+use crate::keeper::Clock;
+use crate::keeper::{Mode, Settings};
 use crate::server::Certificate;
-use crate::server::certificates::{Clock, Mode, Settings};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

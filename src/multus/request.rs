@@ -1,7 +1,7 @@
 //! What an element of the networks annotation's JSON form asks of its network, beyond a name and an interface
 //! (k8snetworkplumbingwg/multus-cni pkg/types/types.go, NetworkSelectionElement).
 
-use super::AnnotationError;
+use super::error::AnnotationError;
 use crate::json::values::{Pairs, Text};
 use crate::multus::subnet::Subnet;
 use core::net::IpAddr;

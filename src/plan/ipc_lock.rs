@@ -3,7 +3,8 @@
 
 use super::{Change, Edit, IpcLockRefusal, Plan, Scene, Target};
 use crate::facts::PodSecurity;
-use crate::pod::view::{Container, runs_as_root};
+use crate::pod::runs_as_root;
+use crate::pod::view::Container;
 use crate::profile::{Memlock, Profile};
 
 /// Name of the capability as Kubernetes writes it.

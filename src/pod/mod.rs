@@ -15,6 +15,7 @@ pub mod template;
 pub mod units;
 mod user;
 pub mod view;
+mod volume_index;
 mod volumes;
 pub mod workload;
 
@@ -24,4 +25,5 @@ mod view_tests;
 pub use accelerator::Accelerators;
 pub use memory::memory_limit;
 pub use quantity::{Bytes, Quantity, QuantityError};
+pub use user::runs_as_root;
 pub use view::{Container, PodView};

@@ -355,5 +355,4 @@ impl Counted for RayOwner {
 }
 
 #[cfg(test)]
-#[path = "workload_tests.rs"]
 mod tests;

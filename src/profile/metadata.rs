@@ -1,8 +1,16 @@
 //! `metadata` of a profile file: the keys that a Kubernetes object has, and no other.
 
-use super::schema::Metadata;
-use serde::Deserialize;
+use schemars::JsonSchema;
 use serde::de::{Deserializer, IgnoredAny};
+use serde::{Deserialize, Serialize};
+
+/// The part of `metadata` that takes part in a decision. What else a Kubernetes object has there is accepted and
+/// ignored.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Metadata {
+    /// Name of the profile, as pods and namespaces give it.
+    pub name: String,
+}
 
 /// The keys of ObjectMeta (k8s.io/apimachinery pkg/apis/meta/v1/types.go): an exported object loads as it is.
 #[derive(Deserialize)]

@@ -2,10 +2,15 @@
 
 pub mod base;
 mod crd;
+mod error;
+mod fingerprint;
 mod gke;
+mod gke_check;
 mod ignorable;
 mod memlock;
+mod memlock_check;
 mod metadata;
+mod parts;
 mod print;
 mod resolved;
 pub mod schema;
@@ -19,10 +24,13 @@ mod variables;
 mod schema_tests;
 
 pub use crd::definition;
+pub use error::ProfileError;
 pub use gke::{GkeInterface, GkeNetworks};
 pub use ignorable::Ignorable;
 pub use memlock::Memlock;
+pub use metadata::Metadata;
+pub use parts::{EnvEntry, Rail, Subset};
 pub use print::{INJECTED_ANNOTATION, mark};
-pub use resolved::{EnvEntry, Profile, ProfileError, Rail, Subset, fixed_units};
+pub use resolved::{Profile, fixed_units};
 pub use schema::FabricProfile;
 pub use status::{FabricProfileStatus, Problem};

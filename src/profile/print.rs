@@ -1,7 +1,6 @@
 //! A short print of a profile, by which a pod can tell later whether its profile is still the one it was made with.
 
-use super::Profile;
-use super::schema::Spec;
+use super::resolved::Profile;
 
 /// Annotation of a pod that was changed: `PROFILE@PRINT`. It is for people and for `why`; nothing is decided by it.
 pub const INJECTED_ANNOTATION: &str = "fabric-admission.dev/injected";
@@ -10,41 +9,4 @@ pub const INJECTED_ANNOTATION: &str = "fabric-admission.dev/injected";
 #[must_use]
 pub fn mark(profile: &Profile) -> String {
     format!("{}@{}", profile.name, profile.print)
-}
-
-/// Sixteen hexadecimal digits: FNV-1a of the folded profile's JSON without its description and what
-/// is set aside, which no rank sees. The algorithm is fixed by
-/// its definition, as prints in stored pods must mean the same to every later version; it guards against nothing.
-pub(super) fn of(spec: &Spec) -> String {
-    let told = Spec { description: None, ignorable: None, ..spec.clone() };
-    format!("{:016x}", fnv1a(&serde_json::to_string(&told).unwrap_or_default()))
-}
-
-fn fnv1a(text: &str) -> u64 {
-    text.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn is_the_published_function() {
-        // draft-eastlake-fnv, test vectors.
-        assert_eq!(fnv1a(""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(fnv1a("a"), 0xaf63_dc4c_8601_ec8c);
-        assert_eq!(fnv1a("foobar"), 0x8594_4171_f739_67e8);
-    }
-
-    #[test]
-    fn changes_with_what_counts() {
-        let spec = |bootstrap: &str, description: &str| Spec {
-            bootstrap: Some(bootstrap.to_owned()),
-            description: Some(description.to_owned()),
-            ..Spec::default()
-        };
-        assert_eq!(of(&spec("eth0", "a")), of(&spec("eth0", "b")));
-        assert_ne!(of(&spec("eth0", "a")), of(&spec("rail0", "a")));
-    }
 }

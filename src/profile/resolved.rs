@@ -1,21 +1,21 @@
 //! A profile with its base folded in and every value checked: what a decision works with.
 
-use super::gke::{self, GkeNetworks};
+use super::error::{Fail, ProfileError};
+use super::gke::GkeNetworks;
 use super::ignorable::Ignorable;
-use super::memlock::{self, Memlock};
+use super::memlock::Memlock;
+use super::parts::{EnvEntry, Rail, Subset};
 use super::schema::{
-    API_VERSION, Attachment, EnvPolicy, FabricProfile, Inject, KIND, LabelSelector, NcclConf, NodeAffinity,
-    OnMissing, Per, Resource, SmallFile, Spec, Transport, When,
+    API_VERSION, Attachment, FabricProfile, Inject, KIND, LabelSelector, NcclConf, NodeAffinity, OnMissing,
+    Per, Resource, SmallFile, Spec, Transport, When,
 };
-use super::variables::version;
-use super::{print, selector, small_files, subsets, variables};
+use super::variables::{BOOTSTRAP_VARIABLE, version};
+use super::{fingerprint, gke_check, memlock_check, selector, small_files, subsets, variables};
 use crate::multus::{NetworkRef, annotation};
 use crate::nccl::NcclVersion;
 use crate::pod::Quantity;
 use crate::text::nearest;
 
-/// The variable that names NCCL's bootstrap interface.
-pub(super) const BOOTSTRAP_VARIABLE: &str = "NCCL_SOCKET_IFNAME";
 /// Sizes of `/dev/shm` where a profile says nothing: 8 GiB an accelerator.
 const DEFAULT_SHM: i64 = 8 << 30;
 /// Least size for an accelerator (bytes): two of NCCL's proxy pools.
@@ -76,55 +76,6 @@ pub struct Profile {
     pub node_affinity: NodeAffinity,
 }
 
-/// A named part of the rails.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Subset {
-    /// Name, as pods give it.
-    pub name: String,
-    /// Its rails, in the order of the profile.
-    pub rails: Vec<Rail>,
-}
-
-/// One attachment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rail {
-    /// Network.
-    pub network: NetworkRef,
-    /// Resource that hands out its device.
-    pub resource: Option<String>,
-    /// Interface in the pod.
-    pub interface: String,
-}
-
-/// One variable.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EnvEntry {
-    /// Name.
-    pub name: String,
-    /// Value; empty under `forbid`.
-    pub value: String,
-    /// What a value of the user's own means.
-    pub policy: EnvPolicy,
-    /// First version of NCCL that it is for.
-    pub from: Option<NcclVersion>,
-    /// First version of NCCL that it is no longer for.
-    pub before: Option<NcclVersion>,
-    /// Why.
-    pub reason: String,
-}
-
-/// Why a profile cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("FabricProfile {profile:?}: {message}")]
-pub struct ProfileError {
-    /// Name of the profile.
-    pub profile: String,
-    /// JSON pointer of the value at fault.
-    pub pointer: String,
-    /// What is wrong and what is expected.
-    pub message: String,
-}
-
 impl Profile {
     /// Folds the base in and checks every value.
     ///
@@ -149,7 +100,7 @@ impl Profile {
         // The profile's own variables first: folded in, one that is there twice would be lost, and a pointer would
         // count the base's.
         variables::check(&profile.spec, &fail)?;
-        memlock::check(&profile.spec, &fail)?;
+        memlock_check::check(&profile.spec, &fail)?;
         let spec = match &profile.spec.base {
             None => profile.spec.clone(),
             Some(name) => {
@@ -188,7 +139,7 @@ impl Profile {
             },
         };
         let rails = rails(&spec, &fail)?;
-        gke::check(&spec, &fail)?;
+        gke_check::check(&spec, &fail)?;
         if attachment == Attachment::HostNetwork && !rails.is_empty() {
             let message = "no network is attached to a pod in the host's; write rails: []".into();
             return Err(fail("/spec/rails", message));
@@ -215,12 +166,12 @@ impl Profile {
             subsets,
             gke_networks: spec.gke_networks.clone(),
             resources: resources(&spec, &fail)?,
-            memlock: memlock::of(&spec, transport),
+            memlock: memlock_check::of(&spec, transport),
             env: variables::check(&spec, &fail)?,
             nccl_version: version(spec.nccl_version.as_ref(), "/spec/ncclVersion", &fail)?,
             nccl_conf: spec.nccl_conf.unwrap_or_default(),
             files: small_files::check(&spec, &fail)?,
-            print: print::of(&spec),
+            print: fingerprint::of(&spec),
             shm_per_accelerator,
             on_missing: spec.on_missing.unwrap_or_default(),
             ignorable: spec.ignorable.unwrap_or_default(),
@@ -274,8 +225,6 @@ impl Profile {
     }
 }
 
-pub(super) type Fail<'a> = dyn Fn(&str, String) -> ProfileError + 'a;
-
 /// Fields that are absent come from the base; variables merge by name, so that setting one does not lose the
 /// others.
 fn inherit(own: &Spec, base: &Spec) -> Spec {
@@ -294,7 +243,7 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
     }
     // A profile with rails of its own does not inherit the resources that went with the base's rails.
     let base_resources = if own.rails.is_some() { None } else { base.resources.clone() };
-    let (ipc_lock, memlock) = memlock::inherit(own, base);
+    let (ipc_lock, memlock) = memlock_check::inherit(own, base);
     Spec {
         base: own.base.clone(),
         description: own.description.clone().or_else(|| base.description.clone()),

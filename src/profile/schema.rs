@@ -4,9 +4,10 @@
 //! fields are refused: a misspelt key that is dropped silently costs a training run. The comments of the fields are
 //! what `kubectl explain` prints, so they speak to an operator.
 
-use super::gke::GkeNetworks;
+use super::gke::{GkeNetworks, INTERFACE};
 use super::ignorable::Ignorable;
 use super::memlock::Memlock;
+use super::metadata::Metadata;
 use super::status::FabricProfileStatus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,8 +18,6 @@ pub const API_VERSION: &str = "fabric-admission.dev/v1alpha1";
 /// `kind` of a FabricProfile.
 pub const KIND: &str = "FabricProfile";
 
-/// Interface names; fewer characters than Linux takes, see `resolved::check_interface`.
-pub(super) const INTERFACE: &str = "^[a-z0-9._-]{1,15}$";
 /// `namespace/name` or `name`, without a dot in the name.
 const NETWORK: &str = "^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/)?[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 /// `domain/name` of an extended resource.
@@ -49,14 +48,6 @@ pub struct FabricProfile {
     #[serde(default, skip_serializing)]
     #[schemars(skip)]
     pub status: Option<serde_json::Value>,
-}
-
-/// The part of `metadata` that takes part in a decision. What else a Kubernetes object has there is accepted and
-/// ignored.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Metadata {
-    /// Name of the profile, as pods and namespaces give it.
-    pub name: String,
 }
 
 // The derive makes `Served`, the object as the API server serves it, from which the CRD is generated. It takes any key

@@ -1,6 +1,6 @@
 //! Small files of a profile: their names and sizes.
 
-use super::resolved::{Fail, ProfileError};
+use super::error::{Fail, ProfileError};
 use super::schema::{SmallFile, Spec};
 
 /// Most files.

@@ -1,9 +1,13 @@
 //! Variables of a profile: names that it may set, and values that can work.
 
-use super::resolved::{BOOTSTRAP_VARIABLE, EnvEntry, Fail, ProfileError};
+use super::error::{Fail, ProfileError};
+use super::parts::EnvEntry;
 use super::schema::{EnvPolicy, Spec};
 use crate::nccl::NcclVersion;
 use crate::nccl::number::is_word_for_number;
+
+/// The variable that names NCCL's bootstrap interface.
+pub(super) const BOOTSTRAP_VARIABLE: &str = "NCCL_SOCKET_IFNAME";
 
 /// Names a profile may never set: they would change the programs of a container rather than its fabric.
 fn is_fabric_variable(name: &str) -> bool {

@@ -281,5 +281,4 @@ fn resources(
 }
 
 #[cfg(test)]
-#[path = "train_job_tests.rs"]
 mod tests;

@@ -1,5 +1,6 @@
 //! Folds objects into a [`Snapshot`]: one object at a time, in any order, with the same result.
 
+use super::layer::Layer;
 use super::store::{Id, Profiles, Store};
 use super::{Objects, Settings, Snapshot};
 use crate::facts::{self, Fact, Kind};
@@ -9,17 +10,6 @@ use crate::profile::{FabricProfile, Profile, ProfileError};
 use crate::snapshot::Catalog;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Where a fact comes from; the larger one wins over the same object of a smaller one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Layer {
-    /// A live cluster.
-    Live,
-    /// Files that describe a cluster.
-    Cluster,
-    /// The objects under review.
-    Input,
-}
 
 /// Why an object gives no fact.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -3,14 +3,16 @@
 
 mod builder;
 mod catalog;
+mod layer;
 mod lookup;
 mod store;
 
 #[cfg(test)]
 mod index_tests;
 
-pub use builder::{Builder, FactError, Layer};
+pub use builder::{Builder, FactError};
 pub use catalog::Catalog;
+pub use layer::Layer;
 
 use crate::facts::{Index, NamespaceFacts, PodSecurity};
 use crate::nodes::NodeView;

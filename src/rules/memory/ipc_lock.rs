@@ -2,7 +2,7 @@
 
 use crate::plan::IpcLockRefusal;
 use crate::pod::Container;
-use crate::pod::view::runs_as_root;
+use crate::pod::runs_as_root;
 use crate::profile::Memlock;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 

@@ -2,7 +2,7 @@
 
 use super::Keeper;
 use crate::certificates::{Authority, secret};
-use crate::server::tls;
+use crate::tls;
 use serde_json::Value;
 use std::path::Path;
 use std::time::Instant;

@@ -38,10 +38,9 @@ pub(super) fn chain(chain: &[CertificateDer<'_>], bundle: &[u8], name: &str, now
     }
     let wanted = ServerName::try_from(name).map_err(|_| format!("{name} is no name of a server"))?;
     let seconds = u64::try_from(now).unwrap_or(0);
-    let verifier =
-        WebPkiServerVerifier::builder_with_provider(Arc::new(roots), crate::server::tls::provider())
-            .build()
-            .map_err(|error| error.to_string())?;
+    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), crate::tls::provider())
+        .build()
+        .map_err(|error| error.to_string())?;
     let (leaf, others) = chain.split_first().ok_or("there is no certificate")?;
     let time = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
     match verifier.verify_server_cert(leaf, others, &wanted, &[], time) {

@@ -21,7 +21,7 @@ pub(super) struct Memory {
 
 /// Where it outlives a task.
 #[derive(Clone, Default)]
-pub(in crate::server) struct Kept(Arc<Mutex<Memory>>);
+pub(crate) struct Kept(Arc<Mutex<Memory>>);
 
 impl Kept {
     pub(super) fn load(&self) -> Memory {

@@ -1,11 +1,11 @@
 //! Metrics of certificates that the server makes, or takes from a Secret.
 
-use super::Metrics;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
+use std::time::SystemTime;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RoleLabel {
@@ -28,9 +28,16 @@ struct CallLabel {
     call: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReloadLabel {
+    result: &'static str,
+}
+
 /// What is counted of certificates.
 #[derive(Debug, Default)]
-pub(super) struct CertificateMetrics {
+pub struct Metrics {
+    reloads: Family<ReloadLabel, Counter>,
+    loaded_at: Gauge,
     ca_expiry: Family<RoleLabel, Gauge>,
     ca_generation: Gauge,
     leaf_expiry: Gauge,
@@ -46,119 +53,149 @@ pub(super) struct CertificateMetrics {
     brakes: Counter,
 }
 
-impl CertificateMetrics {
-    pub(super) fn register(registry: &mut Registry) -> Self {
-        let metrics = Self::default();
+impl Metrics {
+    /// Registers them.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register(
+            "certificate_reloads",
+            "Looks at the certificate files that found others",
+            self.reloads.clone(),
+        );
+        registry.register_with_unit(
+            "certificate_loaded_timestamp",
+            "When the certificate in use was loaded",
+            Unit::Seconds,
+            self.loaded_at.clone(),
+        );
         registry.register_with_unit(
             "ca_expiry_timestamp",
             "When a CA of the Secret ends, by its role",
             Unit::Seconds,
-            metrics.ca_expiry.clone(),
+            self.ca_expiry.clone(),
         );
-        registry.register("ca_generation", "How often a CA became current", metrics.ca_generation.clone());
+        registry.register("ca_generation", "How often a CA became current", self.ca_generation.clone());
         registry.register_with_unit(
             "leaf_expiry_timestamp",
             "When the certificate in use ends",
             Unit::Seconds,
-            metrics.leaf_expiry.clone(),
+            self.leaf_expiry.clone(),
         );
         registry.register(
             "leaf_renewal_overdue",
             "1 where our own certificate is in the last tenth of its life and could not be renewed",
-            metrics.leaf_overdue.clone(),
+            self.leaf_overdue.clone(),
         );
         registry.register(
             "cabundle_in_sync",
             "1 where every caBundle of the configuration verifies the certificate in use",
-            metrics.in_sync.clone(),
+            self.in_sync.clone(),
         );
-        registry.register("cabundle_writes", "CaBundles written by this replica", metrics.writes.clone());
-        registry.register("cabundle_reverts", "CaBundles changed by others", metrics.reverts.clone());
+        registry.register("cabundle_writes", "CaBundles written by this replica", self.writes.clone());
+        registry.register("cabundle_reverts", "CaBundles changed by others", self.reverts.clone());
         registry.register(
             "cabundle_fight",
             "1 where others change caBundles again and again, so that writes slow down",
-            metrics.fights.clone(),
+            self.fights.clone(),
         );
         registry.register(
             "cert_rotations",
             "Certificates made and changes of the CA by this replica",
-            metrics.rotations.clone(),
+            self.rotations.clone(),
         );
         registry.register(
             "ca_emergency_rotations",
             "CAs replaced at once by this replica, since the current one could not sign",
-            metrics.emergencies.clone(),
+            self.emergencies.clone(),
         );
         registry.register(
             "certificate_failures",
             "Reads and writes for certificates that failed",
-            metrics.failures.clone(),
+            self.failures.clone(),
         );
         registry.register(
             "certificate_conflicts",
             "Writes for certificates that were refused since the object had changed, as it seemed",
-            metrics.conflicts.clone(),
+            self.conflicts.clone(),
         );
         registry.register(
             "certificate_brakes",
             "Pauses since writes for certificates brought no rest",
-            metrics.brakes.clone(),
+            self.brakes.clone(),
         );
-        metrics
     }
-}
 
-impl Metrics {
+    /// Notes that a certificate came into use.
+    pub fn certificate_loaded(&self) {
+        self.reloads.get_or_create(&ReloadLabel { result: "ok" }).inc();
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        self.loaded_at.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
+    }
+    /// Notes that the files could not be used.
+    pub fn certificate_failed(&self) {
+        self.reloads.get_or_create(&ReloadLabel { result: "failed" }).inc();
+    }
     /// Notes when the CA of a role (current, next, previous) ends; 0 where there is none.
     pub fn ca_expiry(&self, role: &'static str, until: i64) {
-        self.certificates().ca_expiry.get_or_create_owned(&RoleLabel { role }).set(until);
+        self.ca_expiry.get_or_create_owned(&RoleLabel { role }).set(until);
     }
     /// Notes how often a CA became current.
     pub fn ca_generation(&self, generation: u64) {
-        self.certificates().ca_generation.set(i64::try_from(generation).unwrap_or(i64::MAX));
+        self.ca_generation.set(i64::try_from(generation).unwrap_or(i64::MAX));
     }
     /// Notes when the certificate in use ends.
     pub fn leaf_expiry(&self, until: i64) {
-        self.certificates().leaf_expiry.set(until);
+        self.leaf_expiry.set(until);
     }
     /// Notes whether the certificate in use should have been renewed long ago.
     pub fn leaf_overdue(&self, is: bool) {
-        self.certificates().leaf_overdue.set(i64::from(is));
+        self.leaf_overdue.set(i64::from(is));
     }
     /// Notes whether the API server would believe us by a configuration.
     pub fn cabundle_in_sync(&self, kind: &'static str, is: bool) {
-        self.certificates().in_sync.get_or_create_owned(&KindLabel { kind }).set(i64::from(is));
+        self.in_sync.get_or_create_owned(&KindLabel { kind }).set(i64::from(is));
     }
     /// Counts a write of caBundles.
     pub fn cabundle_written(&self, kind: &'static str) {
-        self.certificates().writes.get_or_create_owned(&KindLabel { kind }).inc();
+        self.writes.get_or_create_owned(&KindLabel { kind }).inc();
     }
     /// Counts caBundles that others have changed.
     pub fn cabundle_reverted(&self, kind: &'static str) {
-        self.certificates().reverts.get_or_create_owned(&KindLabel { kind }).inc();
+        self.reverts.get_or_create_owned(&KindLabel { kind }).inc();
     }
     /// Notes whether others change caBundles again and again.
     pub fn cabundle_fight(&self, kind: &'static str, is: bool) {
-        self.certificates().fights.get_or_create_owned(&KindLabel { kind }).set(i64::from(is));
+        self.fights.get_or_create_owned(&KindLabel { kind }).set(i64::from(is));
     }
     /// Counts a certificate that was made, or a change of the CA.
     pub fn rotated(&self, kind: &'static str, reason: &'static str) {
-        self.certificates().rotations.get_or_create_owned(&RotationLabels { kind, reason }).inc();
+        self.rotations.get_or_create_owned(&RotationLabels { kind, reason }).inc();
     }
     /// Counts a CA that was replaced at once.
     pub fn ca_emergency(&self) {
-        self.certificates().emergencies.inc();
+        self.emergencies.inc();
     }
     /// Counts a write that was refused since somebody seemed to be faster.
     pub fn certificate_outrun(&self, call: &'static str) {
-        self.certificates().conflicts.get_or_create_owned(&CallLabel { call }).inc();
+        self.conflicts.get_or_create_owned(&CallLabel { call }).inc();
     }
     /// Counts a pause since writes brought no rest.
     pub fn certificates_braked(&self) {
-        self.certificates().brakes.inc();
+        self.brakes.inc();
     }
     /// Counts a read or write that failed.
     pub fn certificate_call_failed(&self, call: &'static str) {
-        self.certificates().failures.get_or_create_owned(&CallLabel { call }).inc();
+        self.failures.get_or_create_owned(&CallLabel { call }).inc();
+    }
+}
+
+#[cfg(test)]
+impl Metrics {
+    /// The text that Prometheus reads.
+    pub(super) fn text(&self) -> String {
+        let mut registry = Registry::with_prefix("fabric_admission");
+        self.register(&mut registry);
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
+        text
     }
 }

@@ -103,7 +103,7 @@ async fn at(
     taken: Instant,
     deadline: Duration,
 ) -> Result<Vec<CertificateDer<'static>>, Silence> {
-    let provider = crate::server::tls::provider();
+    let provider = crate::tls::provider();
     let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[&rustls::version::TLS13])
         .map_err(|error| Silence::Unasked(error.to_string()))?
@@ -139,8 +139,8 @@ async fn at(
 pub(super) mod tests {
     use super::*;
     use crate::certificates::Lives;
-    use crate::server::certificates::issue;
-    use crate::server::tls::{Served, server_config};
+    use crate::keeper::issue;
+    use crate::tls::{Served, server_config};
     use std::io::{Read, Write};
     use tokio::net::TcpListener;
     use tokio_rustls::TlsAcceptor;
@@ -148,7 +148,7 @@ pub(super) mod tests {
     const SOON: Duration = Duration::from_millis(300);
 
     /// A port with a certificate of its own.
-    pub(in crate::server::certificates) async fn stranger() -> (SocketAddr, CertificateDer<'static>) {
+    pub(in crate::keeper) async fn stranger() -> (SocketAddr, CertificateDer<'static>) {
         let lives = Lives::default();
         let signer = issue::authority(1_800_000_000, &lives).unwrap();
         let (certified, _) = issue::leaf(&signer, &["x".to_owned()], 1_800_000_000, 0, &lives).unwrap();

@@ -8,73 +8,36 @@ mod clock;
 mod dial;
 mod events;
 mod issue;
-mod keeper;
 #[cfg(test)]
 mod keeper_tests;
 mod kept;
+mod metrics;
+mod port;
 mod restart;
+mod round;
+mod settings;
 mod sight;
 mod standing;
 mod verify;
 
 pub use clock::Clock;
-pub(super) use kept::Kept;
-pub(super) use restart::{Orphan, restarted};
+pub(crate) use kept::Kept;
+pub use metrics::Metrics;
+pub(crate) use port::Port;
+pub(crate) use restart::{Orphan, restarted};
+pub use settings::{Mode, Settings};
 pub(crate) use standing::Standing;
 
-use super::Metrics;
-use super::tls::Served;
-use crate::certificates::Lives;
-use crate::cluster::own::{Names, Objects};
+use crate::cluster::own::Objects;
+use crate::tls::Served;
 use brake::{Brake, GATHER};
-use keeper::Keeper;
-pub(super) use keeper::Port;
-use std::path::PathBuf;
+use round::Keeper;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Who makes the certificate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// We do, with a CA of our own.
-    SelfManaged,
-    /// cert-manager: the Secret is read, and nothing is written.
-    CertManager,
-}
-
-/// What is to be known for it.
-#[derive(Clone)]
-pub struct Settings {
-    /// Client of the API server.
-    pub client: kube::Client,
-    /// Who makes the certificate.
-    pub mode: Mode,
-    /// The objects.
-    pub names: Names,
-    /// Names and addresses that a certificate of ours is for.
-    pub hosts: Vec<String>,
-    /// How long everything lasts.
-    pub lives: Lives,
-    /// The clock.
-    pub clock: Clock,
-    /// Where the CAs to trust are written as well.
-    pub ca_out: Option<PathBuf>,
-    /// Name of this replica among the others.
-    pub identity: String,
-}
-
-impl std::fmt::Debug for Settings {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Settings")
-            .field("mode", &self.mode)
-            .field("names", &self.names)
-            .finish_non_exhaustive()
-    }
-}
-
 /// Keeps the certificate until dropped. `port` is our own, where a handshake with it says what it serves.
-pub(super) async fn run(
+pub(crate) async fn run(
     settings: Settings,
     port: Option<Port>,
     served: Arc<Served>,

@@ -1,8 +1,8 @@
 //! Events about our certificates, on the Secret: what an operator would otherwise find in logs alone. Never about a
 //! review, and never waited for.
 
+use super::metrics::Metrics;
 use crate::cluster::own::Objects;
-use crate::server::Metrics;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};

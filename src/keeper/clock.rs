@@ -12,7 +12,7 @@ pub struct Clock {
 
 impl Clock {
     /// Unix time in seconds.
-    pub(in crate::server) fn now(&self) -> i64 {
+    pub(crate) fn now(&self) -> i64 {
         let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let real = i64::try_from(real.as_secs()).unwrap_or(i64::MAX);
         let text = self.offset.as_ref().and_then(|file| std::fs::read_to_string(file).ok());

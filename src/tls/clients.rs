@@ -4,9 +4,8 @@
 //! An authority alone would not do: under the CA of a cluster every kubelet has a certificate, and so has everybody
 //! whose signing request was approved.
 
-use super::State;
 use super::names::names;
-use super::tls::{TlsError, provider};
+use super::{TlsError, provider};
 use arc_swap::ArcSwap;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::server::WebPkiClientVerifier;
@@ -55,6 +54,12 @@ impl Clients {
         let known = read(&settings.ca)?;
         let current = ArcSwap::from_pointee(authority(&settings.ca, &known)?);
         Ok(Self { settings, known: Mutex::new(known), current })
+    }
+
+    /// How often the file is looked at.
+    #[must_use]
+    pub fn poll(&self) -> Duration {
+        self.settings.poll
     }
 
     /// Looks at the file again. `true` when another authority counts now.
@@ -147,33 +152,5 @@ impl ClientCertVerifier for Clients {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.current.load().0.supported_verify_schemes()
-    }
-}
-
-/// Looks at the file for ever.
-pub(super) async fn reload(clients: Arc<Clients>, state: Arc<State>) {
-    let every = clients.settings.poll;
-    let mut failing = false;
-    loop {
-        tokio::time::sleep(every).await;
-        let looking = Arc::clone(&clients);
-        match tokio::task::spawn_blocking(move || looking.refresh()).await {
-            Ok(Ok(changed)) => {
-                failing = false;
-                if changed {
-                    state.metrics.client_ca_loaded(true);
-                    tracing::info!("client CA reloaded; open connections stay");
-                }
-            }
-            Ok(Err(error)) => {
-                state.metrics.client_ca_loaded(false);
-                // Once, not every few seconds.
-                if !failing {
-                    tracing::error!(%error, "client CA cannot be reloaded; the last good one counts on");
-                }
-                failing = true;
-            }
-            Err(error) => tracing::error!(%error, "client CA check ended early"),
-        }
     }
 }

@@ -1,13 +1,15 @@
 //! Rounds against an API server that is made up: what it refuses, and what others do between a write and the next look.
 
 use super::dial::tests::stranger;
-use super::keeper::{Keeper, Port};
 use super::kept::Kept;
-use super::{Clock, Mode, Settings, Standing};
+use super::metrics::Metrics;
+use super::port::Port;
+use super::round::Keeper;
+use super::settings::{Mode, Settings};
+use super::{Clock, Standing};
 use crate::certificates::Lives;
 use crate::cluster::own::{Names, Objects};
-use crate::server::tls::Served;
-use crate::server::{Metrics, Stop};
+use crate::tls::Served;
 use http_body_util::BodyExt;
 use kube::client::Body;
 use serde_json::{Value, json};
@@ -73,7 +75,7 @@ struct Scene {
     keeper: Keeper,
     standing: Standing,
     metrics: Arc<Metrics>,
-    stop: channel::Sender<Stop>,
+    stop: channel::Sender<bool>,
     start: Box<dyn Fn(Option<Port>) -> Keeper>,
 }
 
@@ -83,8 +85,8 @@ impl Scene {
     }
 
     fn with(address: Option<SocketAddr>) -> Self {
-        let (stop, stopping) = channel::channel(Stop::No);
-        let port = address.map(|address| Port { address, stop: stopping });
+        let (stop, stopping) = channel::channel(false);
+        let port = address.map(|address| Port { address, closes: Arc::new(move || *stopping.borrow()) });
         let mut store = Store::default();
         for path in [MUTATING, VALIDATING] {
             let config = json!({"service": {"namespace": "n", "name": "s", "path": "/p"}});
@@ -120,7 +122,7 @@ impl Scene {
             lives: Lives::default(),
             clock: Clock::default(),
         };
-        let (standing, metrics) = (Standing::waiting(), Arc::new(Metrics::new()));
+        let (standing, metrics) = (Standing::waiting(), Arc::new(Metrics::default()));
         let objects = Objects { client, names };
         let (served, kept) = (Arc::<Served>::default(), Kept::default());
         let (told, counted) = (standing.clone(), Arc::clone(&metrics));
@@ -241,7 +243,7 @@ async fn our_own_port_is_not_asked_while_we_stop() {
     let port = listener.local_addr().unwrap();
     drop(listener);
     let mut scene = Scene::with(Some(port));
-    scene.stop.send(Stop::Drain).unwrap();
+    scene.stop.send(true).unwrap();
     scene.rounds(8).await;
     assert!(!scene.told().contains("our own port"), "{}", scene.told());
     assert_eq!(scene.keeper.redial(), None);

@@ -1,10 +1,10 @@
 //! A task that dies of a bug comes back. The bug may be the same in all replicas, at the same time, while the certificates
 //! that they serve are good for days: so its death alone makes none unready.
 
+use super::metrics::Metrics;
 use super::{Clock, Standing};
 use crate::certificates::{Lives, fields};
-use crate::server::Metrics;
-use crate::server::tls::Served;
+use crate::tls::Served;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
@@ -15,11 +15,11 @@ const DIED: &str = "the task that keeps the certificate died of a bug; it is sta
 const OVER: &str = "the certificate is over or nearly so, and the task that keeps it died of a bug; restart the pod, and report its log";
 
 /// The certificate that is served while nobody looks after it.
-pub(in crate::server) struct Orphan {
-    pub(in crate::server) served: Arc<Served>,
-    pub(in crate::server) clock: Clock,
+pub(crate) struct Orphan {
+    pub(crate) served: Arc<Served>,
+    pub(crate) clock: Clock,
     /// Where it is renewed by ourselves.
-    pub(in crate::server) lives: Option<Lives>,
+    pub(crate) lives: Option<Lives>,
 }
 
 impl Orphan {
@@ -46,7 +46,7 @@ fn longer(pause: Duration) -> Duration {
 
 /// Runs a task that does not end by itself; where it dies, says so and starts it again after a pause, which doubles with
 /// each death. Where the certificate is nearly over by then, turns not ready. The task says itself when all is well again.
-pub(in crate::server) async fn restarted<F>(
+pub(crate) async fn restarted<F>(
     standing: Standing,
     metrics: Arc<Metrics>,
     tick: Duration,
@@ -124,7 +124,7 @@ mod tests {
                 panic!("a bug");
             }
         };
-        let metrics = Arc::new(Metrics::new());
+        let metrics = Arc::new(Metrics::default());
         let orphan = orphan(Clock { offset: Some(file.clone()) });
         let tick = Duration::from_millis(20);
         let task = tokio::spawn(restarted(standing.clone(), Arc::clone(&metrics), tick, orphan, start));
@@ -161,7 +161,7 @@ mod tests {
             }
         };
         let tick = Duration::from_millis(200);
-        let metrics = Arc::new(Metrics::new());
+        let metrics = Arc::new(Metrics::default());
         let task = tokio::spawn(restarted(standing.clone(), metrics, tick, orphan(Clock::default()), start));
         until(|| !standing.lines().1.is_empty()).await;
         until(|| standing.lines().1.is_empty()).await;

@@ -4,12 +4,9 @@
 //! Kubelet swaps the files of a Secret volume by renaming a `..data` symlink; a watch on the file sees nothing
 //! of it after the first time. Reading the files and comparing their content does.
 
-use super::State;
-use super::certificates::{Clock, Standing};
-use super::clients::{self, Clients};
 use arc_swap::ArcSwapOption;
 use rustls::crypto::CryptoProvider;
-use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert, ServerConfig};
+use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
@@ -17,7 +14,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Most bytes of a certificate or key file; PEM is parsed only below that.
 const MAX_PEM: usize = 1 << 20;
@@ -120,7 +116,7 @@ impl Store {
     }
 
     /// What stands in the way of being believed now, and what soon will.
-    fn dates(&self, now: i64) -> (Option<String>, Option<String>) {
+    pub(crate) fn dates(&self, now: i64) -> (Option<String>, Option<String>) {
         let served = self.current.load();
         let leaf = served.as_ref().and_then(|served| served.cert.first());
         let Some(fields) = leaf.and_then(|der| crate::certificates::fields(der)) else { return (None, None) };
@@ -195,7 +191,7 @@ impl Files {
 }
 
 /// A chain and its key out of PEM, each with the name it has in errors.
-pub(super) fn certified(
+pub(crate) fn certified(
     (cert, chain): (&Path, &[u8]),
     (key, private): (&Path, &[u8]),
 ) -> Result<CertifiedKey, TlsError> {
@@ -223,68 +219,5 @@ pub(super) fn certified(
             Err(TlsError::Mismatch { cert: cert.to_path_buf(), key: key.to_path_buf() })
         }
         Err(error) => Err(pem(cert, format!("is no usable certificate: {error}"))),
-    }
-}
-
-/// TLS settings of the webhook port: 1.3, and 1.2 where asked; HTTP/1.1 only, which is all that the API server
-/// speaks to a Service.
-///
-/// # Errors
-/// [`TlsError::Config`] when the library refuses the versions.
-pub fn server_config(
-    served: Arc<Served>,
-    tls12: bool,
-    clients: Option<Arc<Clients>>,
-) -> Result<Arc<ServerConfig>, TlsError> {
-    let versions: &[&rustls::SupportedProtocolVersion] =
-        if tls12 { &[&rustls::version::TLS13, &rustls::version::TLS12] } else { &[&rustls::version::TLS13] };
-    let mut config = ServerConfig::builder_with_provider(provider())
-        .with_protocol_versions(versions)?
-        .with_client_cert_verifier(clients::verifier(clients))
-        .with_cert_resolver(served);
-    // The API server resumes no session, and one that was resumed would not be asked for its certificate again.
-    config.session_storage = Arc::new(NoServerSessionStorage {});
-    config.send_tls13_tickets = 0;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(Arc::new(config))
-}
-
-/// Says how the certificate in use stands. Its dates alone: no caBundle is known here.
-pub(super) fn judge(store: &Store, standing: &Standing) {
-    let (problem, remark) = store.dates(Clock::default().now());
-    let told = problem.as_ref().or(remark.as_ref()).cloned();
-    if standing.set(problem.into_iter().collect(), remark.into_iter().collect())
-        && let Some(text) = told
-    {
-        tracing::warn!("{text}");
-    }
-}
-
-/// Looks at the files for ever.
-pub(super) async fn reload(store: Arc<Store>, every: Duration, state: Arc<State>) {
-    let mut failing = false;
-    loop {
-        judge(&store, &state.certificates);
-        tokio::time::sleep(every).await;
-        let looking = Arc::clone(&store);
-        let outcome = tokio::task::spawn_blocking(move || looking.refresh()).await;
-        match outcome {
-            Ok(Ok(false)) => failing = false,
-            Ok(Ok(true)) => {
-                failing = false;
-                state.metrics.certificate_loaded();
-                state.metrics.leaf_expiry(store.until());
-                tracing::info!("certificate reloaded");
-            }
-            Ok(Err(error)) => {
-                state.metrics.certificate_failed();
-                // Once, not every few seconds.
-                if !failing {
-                    tracing::error!(%error, "certificate cannot be reloaded; the last good one stays in use");
-                }
-                failing = true;
-            }
-            Err(error) => tracing::error!(%error, "certificate check ended early"),
-        }
     }
 }

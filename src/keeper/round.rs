@@ -7,19 +7,19 @@ mod signing;
 
 use super::ca_out::CaOut;
 use super::events::{self, Events};
+use super::issue;
 use super::kept::{Kept, Memory};
+use super::metrics::Metrics;
+use super::port::{Dialed, Port};
+use super::settings::{Mode, Settings};
 use super::sight::Sight;
 use super::standing::Standing;
-use super::{Mode, Settings, issue};
 use crate::certificates::{
     Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, advance, next, secret,
 };
+use crate::cluster::Fault;
 use crate::cluster::own::{Kind, Objects, Written};
-use crate::cluster::status::Fault;
-use crate::server::Metrics;
-use crate::server::tls::Served;
-use myself::Dialed;
-pub(in crate::server) use myself::Port;
+use crate::tls::Served;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};

@@ -1,0 +1,10 @@
+//! What keeps a document from being read, and where.
+
+use super::position::Position;
+
+/// Why a document cannot be read, without its file.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) at: Position,
+    pub(super) message: String,
+}
