@@ -2,7 +2,7 @@
 //! pkg/k8sclient/k8sclient.go): text with any of `[`, `{` or `"` is a JSON list, anything else a comma list
 //! of `[namespace/]name[@interface]`.
 
-use super::error::AnnotationError;
+use super::error::{AnnotationError, shorten};
 use super::request::{self, Requests};
 use crate::json::values::{Pairs, Text};
 use serde_json::value::RawValue;
@@ -152,14 +152,6 @@ fn check(
     valid: fn(&str) -> bool,
 ) -> Result<(), AnnotationError> {
     if valid(value) { Ok(()) } else { Err(AnnotationError::BadName { index, what, value: shorten(value) }) }
-}
-
-pub(super) fn shorten(value: &str) -> String {
-    let mut short: String = value.chars().take(40).collect();
-    if short.len() < value.len() {
-        short.push('…');
-    }
-    short
 }
 
 /// A DNS-1123 label, which names of namespaces are.

@@ -44,3 +44,12 @@ pub enum AnnotationError {
     #[error("item {0}: expected [namespace/]name[@interface]")]
     Shape(usize),
 }
+
+/// A few characters of a value.
+pub(super) fn shorten(value: &str) -> String {
+    let mut short: String = value.chars().take(40).collect();
+    if short.len() < value.len() {
+        short.push('…');
+    }
+    short
+}

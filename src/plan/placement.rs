@@ -10,9 +10,6 @@ use crate::profile::Profile;
 use crate::profile::schema::{NodeAffinity, Requirement};
 use std::collections::BTreeSet;
 
-/// Where the terms stand in a pod.
-pub const TERMS_PATH: &str =
-    "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
 /// Terms that are looked at. Real pods have a few; the patch of a pod with more would be larger than what etcd keeps.
 const MAX_TERMS: usize = 256;
 

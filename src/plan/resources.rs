@@ -1,6 +1,6 @@
 //! RDMA resources: as many units as attachments carry them, on the containers that ask for accelerators.
 
-use super::networks::Attached;
+use super::attached::Attached;
 use super::{Change, Edit, Plan, ResourceList, Scene, Target};
 use crate::json::values::MAX_RESOURCES;
 use crate::pod::Quantity;

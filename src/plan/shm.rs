@@ -1,6 +1,7 @@
 //! `/dev/shm`: NCCL reserves about 33 MiB of it for each rank and communicator; the runtime's default is
 //! 64 MiB for the whole container.
 
+use super::names::SHM_PATH;
 use super::targets::is_mesh_proxy;
 use super::{Change, Edit, Plan, Scene};
 use crate::pod::view::Volume;
@@ -9,8 +10,6 @@ use crate::profile::Profile;
 use crate::text::count;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where processes expect POSIX shared memory.
-pub const SHM_PATH: &str = "/dev/shm";
 /// Never less than this for each rank (bytes): two of NCCL 2.29's proxy pools of 31.5 MiB.
 const FLOOR_PER_RANK: i64 = 64 << 20;
 /// Names a volume of ours may have; the first that is free.

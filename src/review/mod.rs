@@ -12,9 +12,11 @@ mod train_job;
 mod warnings;
 pub mod webhook;
 mod workload;
+mod workload_request;
 
 pub use pod::{decide_pod, why_pod};
-pub use workload::{WorkloadDecision, WorkloadRequest, decide_workload, gang_of};
+pub use workload::decide_workload;
+pub use workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
 
 use crate::facts::Mode;
 use crate::json::values::{Pairs, Text, mapping};

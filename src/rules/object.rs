@@ -1,6 +1,6 @@
 //! An object that is no pod, as its rules see it.
 
-use super::networks::Definition;
+use super::definition::Definition;
 use crate::facts::network::{Rendered, render};
 use crate::facts::{Kind, NicSet, NodePolicy};
 use crate::nodes::Requirement;

@@ -1,7 +1,7 @@
 //! Objects to results.
 
-use super::Setting;
-use crate::cli::input::files::File;
+use super::setting::Setting;
+use crate::cli::input::File;
 use crate::cli::input::objects::{Found, Object, of, unread};
 use crate::cli::input::{place, source};
 use crate::facts::{Kind, Mode, is_fact};

@@ -1,5 +1,6 @@
 use super::*;
 use crate::facts::Mode;
+use crate::review::decide_workload;
 use crate::snapshot::{Builder, Layer};
 
 const RUNTIME: &str = r#"{"metadata":{"name":"torch"},"spec":{"mlPolicy":{"numNodes":1,"torch":{}},"template":{"spec":{
@@ -158,7 +159,7 @@ fn resources_are_merged_or_replaced() {
         builder
             .add(Layer::Input, "trainer.kubeflow.org", "ClusterTrainingRuntime", &runtime, "team")
             .unwrap();
-        let (_, found) = findings(request(&job), &builder.build()).unwrap();
+        let (_, found) = findings(request(&job), &builder.build(), decide_workload).unwrap();
         found.into_iter().filter(|f| f.rule == "FAB201").map(|f| f.severity).collect::<Vec<_>>()
     };
     assert_eq!(of(json!({"nvidia.com/gpu": "8"})), [Severity::Warning]);

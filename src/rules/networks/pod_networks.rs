@@ -3,7 +3,7 @@
 use crate::multus::{NODE_SELECTOR_ANNOTATION, NodeLabel, Selection};
 use crate::plan::{Edit, serves_namespace};
 use crate::profile::schema::Inject;
-use crate::rules::networks::annotation::annotation_path;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{printable, token};
 

@@ -3,7 +3,7 @@
 use crate::demands::claimed::look_up;
 use crate::facts::DeviceClaim;
 use crate::facts::device_class::is_function;
-use crate::rules::networks::annotation::annotation_path;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
 use std::collections::HashSet;
