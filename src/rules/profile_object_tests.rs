@@ -1,6 +1,7 @@
-use super::*;
-use crate::rules::{Finding, check_object};
-use crate::snapshot::{Builder, Layer};
+//! The rules on FabricProfiles, asked through the list of all rules.
+
+use super::{Event, Finding, ObjectContext, check_object};
+use crate::snapshot::{Builder, Layer, Snapshot};
 
 fn profile(spec: &str) -> String {
     format!(
@@ -22,7 +23,7 @@ fn snapshot(namespaces: &[(&str, &str, &str)]) -> Snapshot {
 }
 
 fn check(json: &str, event: Event<'_>, snapshot: &Snapshot) -> Vec<Finding> {
-    let (group, kind) = KINDS[0];
+    let (group, kind) = ("fabric-admission.dev", "FabricProfile");
     check_object(&ObjectContext::new((group, kind), json, event, snapshot))
 }
 
