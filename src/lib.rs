@@ -10,9 +10,9 @@
 //!       -> verdict, response or report
 //! ```
 //!
-//! The core (`certificates`, `fabric`, `facts`, `multus`, `nccl`, `patch`, `plan`, `pod`, `report`, `review`, `rules`, `snapshot`, `text`)
-//! takes bytes and a [`snapshot::Snapshot`] and gives an outcome; it knows no files, sockets, clocks or
-//! environment. The shell (`manifest`, `server`, `cli`, `telemetry`) does the input and output. A test holds the line between them.
+//! The core takes bytes and a [`snapshot::Snapshot`] and gives an outcome; it knows no files, sockets, clocks or
+//! environment. The shell (`cli`, `cluster`, `keeper`, `manifest`, `server`, `telemetry`, `tls`) does the input and output.
+//! Modules stand on floors and import downward only (docs/design.md). A test holds both lines.
 
 // ---- core ----
 pub mod certificates;

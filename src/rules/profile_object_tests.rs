@@ -1,6 +1,6 @@
 //! The rules on FabricProfiles, asked through the list of all rules.
 
-use super::{Event, Finding, ObjectContext, check_object};
+use super::{Event, Finding, ObjectContext, Severity, check_object};
 use crate::snapshot::{Builder, Layer, Snapshot};
 
 fn profile(spec: &str) -> String {
