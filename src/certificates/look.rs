@@ -1,4 +1,4 @@
-//! What a configuration was seen to have.
+//! The caBundles of a webhook configuration, as last read.
 
 use super::authority::Authority;
 

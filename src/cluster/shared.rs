@@ -1,4 +1,4 @@
-//! What all watches share, and how they behave.
+//! State that all watches share, and their pace.
 
 use super::{Metrics, Sync};
 use crate::snapshot::Builder;

@@ -1,4 +1,4 @@
-//! Our own port, and what it answered when it was asked.
+//! Our own port, and its answers to handshakes.
 
 use super::dial::Silence;
 use rustls_pki_types::CertificateDer;

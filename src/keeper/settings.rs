@@ -1,4 +1,4 @@
-//! What keeping a certificate needs to know.
+//! Settings of the keeper.
 
 use super::Clock;
 use crate::certificates::Lives;

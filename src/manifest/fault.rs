@@ -1,4 +1,4 @@
-//! What keeps a document from being read, and where.
+//! Why a document cannot be read, and where.
 
 use super::position::Position;
 

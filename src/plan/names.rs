@@ -1,4 +1,4 @@
-//! Annotations and paths that a plan is about.
+//! Annotations and paths of a plan.
 
 /// Start of the annotations that hold files; their names follow.
 pub const FILE_ANNOTATION: &str = "fabric-admission.dev/file.";

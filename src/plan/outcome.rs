@@ -1,4 +1,4 @@
-//! The plan of a pod: changes in order, and what was left undone.
+//! The plan of a pod: changes in order, and the reasons for everything left undone.
 
 use super::edit::Edit;
 use super::refusals::{EnvRefusal, FileRefusal, IpcLockRefusal};

@@ -1,4 +1,4 @@
-//! What planning looks at.
+//! The input of planning.
 
 use crate::demands::Demands;
 use crate::facts::NamespaceFacts;

@@ -1,4 +1,4 @@
-//! A workload that is asked about, and what is decided on it.
+//! A workload under review, and the decision on it.
 
 use super::{Decision, PodRequest, Stage};
 use crate::facts::Mode;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Most findings of one object: it has a part or two.
 pub(super) const MAX_FINDINGS: usize = 500;
 
-/// Decides on a workload: what stands for another object has that one decided on in its place.
+/// Decides on a workload. A TrainJob is judged as the JobSet that its controller makes, so it gets this function.
 pub(super) type Decide = for<'a> fn(WorkloadRequest<'a>, &Snapshot) -> WorkloadDecision<'a>;
 
 /// An object that may make pods.

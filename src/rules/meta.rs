@@ -1,4 +1,4 @@
-//! What a rule is, whatever it is asked about.
+//! The fixed part of a rule: its id, its texts, its examples.
 
 use super::severity::Severity;
 

@@ -1,4 +1,4 @@
-//! What a container says of variables of NCCL and its companions.
+//! Variables of NCCL and its companions that a container sets.
 
 use crate::nccl::table::Variable;
 use crate::pod::shell::How;

@@ -1,5 +1,5 @@
-//! The floors of `src/`: no import goes up or sideways, and nothing imports itself by a detour. And the picture of it in
-//! docs/design.md.
+//! The floors of `src/`: no import goes up or sideways, and nothing imports itself through others. The picture of the
+//! modules in docs/design.md follows from the same imports.
 
 use crate::layers::FLOORS;
 use crate::modules::Modules;
@@ -49,14 +49,14 @@ fn wrong(modules: &Modules, floors: &[&[&str]]) -> Vec<String> {
     }
     let folders = modules.files().flat_map(|f| f.match_indices('/').map(move |(at, _)| &f[..=at]));
     for folder in folders.chain([""]).collect::<BTreeSet<_>>() {
-        found.extend(circle(&imports, folder));
+        found.extend(cycle(&imports, folder));
     }
     found
 }
 
-/// A circle among the files and folders that stand directly in one folder. A circle of any files is one in the folder
+/// A cycle among the files and folders that stand directly in one folder. A cycle of any files is one in the folder
 /// that holds them all, so none escapes.
-fn circle(imports: &Imports, folder: &str) -> Option<String> {
+fn cycle(imports: &Imports, folder: &str) -> Option<String> {
     let mut named: BTreeMap<(&str, &str), String> = BTreeMap::new();
     for ((from, to), path) in imports {
         if let (Some(a), Some(b)) = (part(from, folder), part(to, folder))
@@ -65,7 +65,7 @@ fn circle(imports: &Imports, folder: &str) -> Option<String> {
             named.entry((a, b)).or_insert_with(|| format!("{from} names {path}"));
         }
     }
-    // What imports nothing that is left is on no circle, nor is what nothing that is left imports.
+    // What imports nothing that is left is on no cycle, nor is what nothing that is left imports.
     let mut left: BTreeSet<&str> = named.keys().flat_map(|(a, b)| [*a, *b]).collect();
     loop {
         let both = |part: &&str| {
@@ -86,7 +86,7 @@ fn circle(imports: &Imports, folder: &str) -> Option<String> {
             let steps = way[start..].iter().zip(way[start + 1..].iter().chain([next]));
             let steps = steps.filter_map(|(a, b)| named.get(&(*a, *b)).map(String::as_str));
             let folder = if folder.is_empty() { "src/" } else { folder };
-            return Some(format!("a circle in {folder}: {}", steps.collect::<Vec<_>>().join("; ")));
+            return Some(format!("a cycle in {folder}: {}", steps.collect::<Vec<_>>().join("; ")));
         }
         way.push(*next);
     }
@@ -192,7 +192,7 @@ pub(crate) fn sees() -> Result<(), String> {
                 ("side.rs", ""),
                 ("high.rs", ""),
             ],
-            "a circle in low/",
+            "a cycle in low/",
         ),
         (
             &[
@@ -201,7 +201,7 @@ pub(crate) fn sees() -> Result<(), String> {
                 ("side.rs", ""),
                 ("high.rs", ""),
             ],
-            "a circle in low/",
+            "a cycle in low/",
         ),
         (
             &[
@@ -226,7 +226,7 @@ pub(crate) fn sees() -> Result<(), String> {
                 ("side.rs", ""),
                 ("high.rs", ""),
             ],
-            "a circle in low/",
+            "a cycle in low/",
         ),
         (
             &[("low/mod.rs", "pub use crate::high::A;"), ("side.rs", ""), ("high.rs", "")],
@@ -240,7 +240,7 @@ pub(crate) fn sees() -> Result<(), String> {
                 ("side.rs", ""),
                 ("high.rs", ""),
             ],
-            "a circle in low/",
+            "a cycle in low/",
         ),
     ];
     for (files, expected) in cases {

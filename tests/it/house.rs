@@ -11,7 +11,9 @@ const MAX_LINES: usize = 500;
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("house::the_layer_scan_sees", || Ok(layers::sees()?));
     suite.add("house::the_floor_check_sees", || Ok(floors::sees()?));
-    suite.add("house::no_import_goes_up_or_round", || none("src/ is not as its floors", floors::breaches()?));
+    suite.add("house::no_import_goes_up_or_in_a_cycle", || {
+        none("src/ is not as its floors", floors::breaches()?)
+    });
     suite.add("house::the_picture_of_the_modules_is_current", || Ok(floors::drawn()?));
     suite.add("house::the_core_names_no_shell", || none("a core module names", layers::breaches()?));
     suite.add("house::files_are_short", || none("too long", long_files()?));

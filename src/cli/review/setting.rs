@@ -1,4 +1,4 @@
-//! What every decision shares, and the formats of a review.
+//! Settings of a review, and its formats.
 
 use crate::facts::Mode;
 use crate::profile::Profile;

@@ -1,4 +1,4 @@
-//! The kinds that the rules of this group look at.
+//! The kinds of objects that the rules of this group check.
 
 use crate::rules::ObjectContext;
 
