@@ -1,7 +1,7 @@
 //! Accelerators that a pod asks for by claims on devices (DRA), which its resources do not show.
 
-use crate::facts::device_class::{is_accelerator, is_network};
-use crate::facts::{Ask, DeviceClaim, DeviceRequest};
+use crate::facts::device_class::{driver_of, is_accelerator};
+use crate::facts::{Ask, DeviceClaim, DeviceRequest, DriverKind};
 use crate::pod::accelerator::Demand;
 use crate::pod::view::{Container, PodClaim, PodView};
 use crate::snapshot::Snapshot;
@@ -14,8 +14,58 @@ pub struct Claimed {
     pub demands: BTreeMap<usize, Demand>,
     /// Containers of which a claim is not at hand, so that it is not known what it brings.
     pub unread: Vec<usize>,
-    /// Whether a claim brings network devices.
-    pub network: bool,
+    /// What the claims mean for the fabric of the pod.
+    pub fabric: FabricClaims,
+}
+
+/// What the claims of a pod mean for its fabric, whether a container names them or not: DRANET gives the devices of a
+/// claim to every container of the pod (kubernetes-sigs/dranet pkg/driver, which moves interfaces into the pod's
+/// network namespace). Of each kind the first claim is kept.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct FabricClaims {
+    /// A claim on NICs.
+    pub nic: Option<ClaimOn>,
+    /// A claim on devices of a driver that nobody has classified.
+    pub unknown: Option<ClaimOn>,
+    /// A claim whose template, or that itself, is not at hand. The class is empty.
+    pub unread: Option<ClaimOn>,
+}
+
+/// A claim of a pod and what it asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimOn {
+    /// Place in `spec.resourceClaims`.
+    pub index: usize,
+    /// Name by which containers refer to it.
+    pub claim: String,
+    /// DeviceClass, as the claim names it.
+    pub class: String,
+}
+
+impl FabricClaims {
+    fn of(claims: &[PodClaim<'_>], namespace: &str, snapshot: &Snapshot) -> Self {
+        let mut found = Self::default();
+        for (index, claim) in claims.iter().enumerate() {
+            let on = |class: &str| ClaimOn {
+                index,
+                claim: claim.name.as_deref().unwrap_or_default().to_owned(),
+                class: class.to_owned(),
+            };
+            let Some(known) = look_up(claim, namespace, snapshot) else {
+                found.unread.get_or_insert_with(|| on(""));
+                continue;
+            };
+            for ask in known.requests.iter().flat_map(|r| &r.options) {
+                let driver = driver_of(&ask.class, snapshot.device_class(&ask.class));
+                match snapshot.settings().harmless_drivers.kind(driver) {
+                    DriverKind::Nic => drop(found.nic.get_or_insert_with(|| on(&ask.class))),
+                    DriverKind::Unknown => drop(found.unknown.get_or_insert_with(|| on(&ask.class))),
+                    DriverKind::Harmless => {}
+                }
+            }
+        }
+        found
+    }
 }
 
 /// Who uses what of which claim.
@@ -32,6 +82,7 @@ pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claim
     if claims.is_empty() {
         return found;
     }
+    found.fabric = FabricClaims::of(claims, namespace, snapshot);
     let mut uses: Uses<'_> = BTreeMap::new();
     let running = |(index, c): &(usize, &Container<'_>)| *index < pod.containers().len() || c.is_sidecar();
     let all = pod.containers().iter().chain(pod.init_containers()).enumerate();
@@ -69,11 +120,12 @@ impl Claimed {
             return;
         }
         let class = |ask: &Ask| snapshot.device_class(&ask.class);
-        self.network |= request.options.iter().any(|ask| is_network(&ask.class, class(ask)));
         let accelerators = |ask: &&Ask| is_accelerator(&ask.class, class(ask));
         if !request.options.iter().any(|ask| accelerators(&ask)) {
             return;
         }
+        // AWS Neuron runs collectives of its own.
+        let nccl = request.options.iter().any(|ask| driver_of(&ask.class, class(ask)) != "neuron.aws.com");
         // All devices of a node, or alternatives that differ: how many is not known.
         let mut counts =
             request.options.iter().map(|ask| if accelerators(&ask) { ask.count } else { Some(0) });
@@ -83,6 +135,7 @@ impl Claimed {
         for index in users {
             let demand = self.demands.entry(index).or_default();
             demand.any = true;
+            demand.nccl |= nccl;
             demand.unknown |= share.is_none();
             demand.whole = demand.whole.saturating_add(share.unwrap_or(0));
         }
@@ -169,18 +222,24 @@ mod tests {
     #[test]
     fn knows_network_devices() {
         let nic = r#"{"name":"c","resourceClaimTemplateName":"nic"}"#;
-        assert!(of(nic, &[r#"{"name":"c"}"#]).network);
-        assert!(!of(nic, &["null"]).network);
+        let on = ClaimOn { index: 0, claim: "c".to_owned(), class: "dranet".to_owned() };
+        for used in [r#"{"name":"c"}"#, "null"] {
+            assert_eq!(of(nic, &[used]).fabric, FabricClaims { nic: Some(on.clone()), ..Default::default() });
+        }
     }
 
     #[test]
     fn says_when_it_does_not_know() {
+        let four = of(r#"{"name":"c","resourceClaimTemplateName":"four"}"#, &[r#"{"name":"c"}"#]).fabric;
+        assert_eq!(four.unknown.map(|on| on.class).as_deref(), Some("else"));
+        assert_eq!((four.nic, four.unread), (None, None));
         for template in ["all", "either"] {
             let claim = format!(r#"{{"name":"c","resourceClaimTemplateName":"{template}"}}"#);
             let demand = of(&claim, &[r#"{"name":"c"}"#]).demands[&0];
             assert!(demand.any && demand.unknown, "{template}");
         }
         let absent = of(r#"{"name":"c","resourceClaimTemplateName":"absent"}"#, &["null", r#"{"name":"c"}"#]);
+        assert!(absent.fabric.unread.is_some_and(|on| on.claim == "c"));
         assert_eq!((absent.unread, absent.demands.len()), (vec![1], 0));
         assert_eq!(of("null", &[r#"{"name":"c"}"#]).unread, [0]);
     }

@@ -8,7 +8,7 @@ use crate::pod::view::PodView;
 
 use crate::facts::device_class::is_accelerator;
 use crate::snapshot::Snapshot;
-use claimed::{Claimed, claimed};
+use claimed::{Claimed, FabricClaims, claimed};
 
 /// The demands of one pod.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub struct Demands {
     /// Init containers, and whether each is a native sidecar.
     inits: Vec<(Demand, bool)>,
     unread: Vec<usize>,
-    network_claim: bool,
+    fabric_claims: FabricClaims,
 }
 
 impl Demands {
@@ -29,7 +29,7 @@ impl Demands {
             let class = snapshot.facts().class_behind(resource);
             class.is_some_and(|class| is_accelerator(class, snapshot.device_class(class)))
         };
-        let Claimed { demands, unread, network } = claimed(pod, namespace, snapshot);
+        let Claimed { demands, unread, fabric } = claimed(pod, namespace, snapshot);
         let first = pod.containers().len();
         let demand = |index: usize, container| {
             let mut demand = names.demand(container, &backed);
@@ -41,7 +41,7 @@ impl Demands {
         let apps = pod.containers().iter().enumerate().map(|(i, c)| demand(i, c)).collect();
         let inits = pod.init_containers().iter().enumerate();
         let inits = inits.map(|(i, c)| (demand(first + i, c), c.is_sidecar())).collect();
-        Self { apps, inits, unread, network_claim: network }
+        Self { apps, inits, unread, fabric_claims: fabric }
     }
 
     /// Whether any container asks for accelerators, slices and shares included.
@@ -65,7 +65,13 @@ impl Demands {
     /// Whether a claim of the pod brings network devices.
     #[must_use]
     pub fn network_claim(&self) -> bool {
-        self.network_claim
+        self.fabric_claims.nic.is_some()
+    }
+
+    /// What the claims of the pod mean for its fabric.
+    #[must_use]
+    pub fn fabric_claims(&self) -> &FabricClaims {
+        &self.fabric_claims
     }
 
     /// Whole accelerators that the pod takes of a node, as the scheduler counts them: the app containers and native

@@ -2,9 +2,11 @@
 //! together. Objects come from files or from watches; nothing here knows which.
 
 pub mod address_pool;
+mod compute_domain;
 mod config_map;
 pub mod device_claim;
 pub mod device_class;
+pub mod device_driver;
 pub mod device_plugin;
 mod gather;
 pub mod index;
@@ -23,9 +25,11 @@ pub mod slice;
 mod training_runtime;
 
 pub use address_pool::AddressPool;
+pub use compute_domain::ChannelTemplate;
 pub use config_map::Texts;
 pub use device_claim::{Ask, DeviceClaim, DeviceRequest};
 pub use device_class::DeviceClass;
+pub use device_driver::{DriverKind, DriverPattern, HarmlessDrivers};
 pub use index::{Index, NetworkClass, NicSet};
 pub use kind::Kind;
 pub use namespace::{MODE_LABEL, Mode, NAME_LABEL, NamespaceFacts, POD_SECURITY_LABEL, PROFILE_ANNOTATION};
@@ -60,6 +64,7 @@ pub(crate) enum Fact {
     Texts(Arc<Texts>),
     DeviceClass(Arc<DeviceClass>),
     DeviceClaim(Arc<DeviceClaim>),
+    ChannelTemplate(Arc<ChannelTemplate>),
     Slice(Arc<Slice>),
     AddressPool(Arc<AddressPool>),
     TrainingRuntime(Arc<TrainingRuntime>),
@@ -134,6 +139,10 @@ pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Op
         Kind::ResourceClaimTemplate => {
             let (meta, fact) = device_claim::read_template(json)?;
             (meta, Some(Fact::DeviceClaim(Arc::new(fact))))
+        }
+        Kind::ComputeDomain => {
+            let (meta, fact) = compute_domain::read(json)?;
+            (meta, fact.map(|f| Fact::ChannelTemplate(Arc::new(f))))
         }
         Kind::ResourceSlice => {
             let (meta, fact) = slice::read(json)?;

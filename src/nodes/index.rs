@@ -1,10 +1,10 @@
 //! The index of nodes: Node objects in, one at a time, and a view out whenever one is asked for.
 
-use super::HOSTNAME_LABEL;
 use super::classes::{Class, Classes};
 use super::node::NodeObject;
 use super::taint::Taint;
 use super::view::{Entry, NodeView, value_key};
+use super::{HOSTNAME_LABEL, amounts};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -51,7 +51,8 @@ impl Default for NodeIndex {
 struct Incoming<'a> {
     labels: Vec<(&'a str, &'a str)>,
     taints: Vec<Taint>,
-    resources: Vec<&'a str>,
+    /// Extended resources with their units.
+    resources: Vec<(&'a str, u64)>,
 }
 
 impl NodeIndex {
@@ -114,8 +115,13 @@ impl NodeIndex {
             .filter_map(|(k, v)| Some((Arc::clone(self.view.own_keys.get_key_value(*k)?.0), Box::from(*v))))
             .collect();
         let labels: Vec<(&str, &str)> = incoming.labels.iter().copied().filter(|(k, _)| !is_own(k)).collect();
-        let class = self.intern(&labels, &incoming.taints, &incoming.resources);
-        let entry = Entry::new(class, named, own);
+        let resources: Vec<&str> = incoming.resources.iter().map(|(name, _)| *name).collect();
+        let class = self.intern(&labels, &incoming.taints, &resources);
+        let amounts = self.view.amounts.find(&incoming.resources).unwrap_or_else(|| {
+            let units = incoming.resources.iter().map(|(name, units)| (self.string(name), *units)).collect();
+            Arc::make_mut(&mut self.view.amounts).keep(units)
+        });
+        let entry = Entry::new(class, amounts, named, own);
         if self.view.nodes.get(name) == Some(&entry) {
             return false;
         }
@@ -179,6 +185,7 @@ impl NodeIndex {
             }
         };
         bump(&mut self.view.counts);
+        Arc::make_mut(&mut self.view.amounts).count(entry.class(), entry.amounts, more);
         for (key, counts) in &mut self.view.own_keys {
             if entry.own(name, key).is_some() {
                 bump(counts);
@@ -261,7 +268,11 @@ impl NodeIndex {
                 labels.push((HOSTNAME_LABEL, name));
             }
             labels.sort_unstable();
-            let resources = class.resources.iter().map(|r| &**r).collect();
+            let resources = old.view.amounts.list(entry.amounts);
+            let resources = match entry.amounts == amounts::UNKNOWN {
+                true => class.resources.iter().map(|name| (&**name, 0)).collect(),
+                false => resources.iter().map(|(name, units)| (&**name, *units)).collect(),
+            };
             self.put(name, Incoming { labels, taints: class.taints.clone(), resources });
         }
         self.stale = true;

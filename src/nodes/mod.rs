@@ -9,6 +9,7 @@
 //! pod            -> Landing::of(pod, view) -> set of classes
 //! ```
 
+mod amounts;
 mod classes;
 mod index;
 mod landing;

@@ -2,6 +2,7 @@
 
 use super::taint::Taint;
 use crate::json::values::{Objects, Pairs, QuantityText, Text, mapping};
+use crate::pod::Quantity;
 use serde::Deserialize;
 
 /// The part of a Node that resolution and rules ask about.
@@ -76,16 +77,16 @@ impl NodeObject<'_> {
         taints
     }
 
-    /// Names of allocatable extended resources, sorted. Native ones have no domain, or Kubernetes' own.
-    pub(super) fn resources(&self) -> Vec<&str> {
+    /// Allocatable extended resources with their units, sorted by name; of a repeated name the last. Native ones have no
+    /// domain, or Kubernetes' own.
+    pub(super) fn resources(&self) -> Vec<(&str, u64)> {
         let pairs = self.status.as_ref().and_then(|s| s.allocatable.as_ref());
-        let names = pairs.into_iter().flat_map(Pairs::iter).map(|(name, _)| name);
-        let mut names: Vec<&str> = names
-            .filter(|name| name.split_once('/').is_some_and(|(d, _)| !d.ends_with("kubernetes.io")))
-            .collect();
-        names.sort_unstable();
-        names.dedup();
-        names
+        let extended = |name: &str| name.split_once('/').is_some_and(|(d, _)| !d.ends_with("kubernetes.io"));
+        let units = |text: &QuantityText<'_>| {
+            Quantity::parse(&text.0).ok().and_then(|q| u64::try_from(q.units()).ok()).unwrap_or(0)
+        };
+        let pairs = pairs.into_iter().flat_map(Pairs::iter).filter(|(name, _)| extended(name));
+        sorted(pairs.map(|(name, text)| (name, units(text))).collect())
     }
 }
 

@@ -1,8 +1,8 @@
 //! The immutable view of all nodes that a decision is made under.
 
 use super::HOSTNAME_LABEL;
-use super::classes::ClassSet;
-use super::classes::{Class, Classes};
+use super::amounts::{Amounts, ListNumber};
+use super::classes::{Class, ClassSet, Classes};
 use super::requirement::Requirement;
 use super::shards::Shards;
 use std::collections::BTreeMap;
@@ -13,6 +13,8 @@ use std::sync::Arc;
 pub(super) struct Entry {
     /// Number of its class: four bytes, as there is an entry for every node.
     class: u32,
+    /// Its units of extended resources, by the number of the list.
+    pub(super) amounts: ListNumber,
     /// Whether its label `kubernetes.io/hostname` is its name, as it is nearly everywhere.
     pub(super) named: bool,
     /// Labels that every node has a value of its own for, by key.
@@ -20,10 +22,15 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn new(class: usize, named: bool, own: Vec<(Arc<str>, Box<str>)>) -> Self {
+    pub(super) fn new(
+        class: usize,
+        amounts: ListNumber,
+        named: bool,
+        own: Vec<(Arc<str>, Box<str>)>,
+    ) -> Self {
         // No cluster has four billion classes; such a number would name none.
         let class = u32::try_from(class).unwrap_or(u32::MAX);
-        Self { class, named, own: own.into_boxed_slice() }
+        Self { class, amounts, named, own: own.into_boxed_slice() }
     }
 
     /// Number of its class.
@@ -47,6 +54,7 @@ pub struct NodeView {
     /// Nodes of each class (count).
     pub(super) counts: Vec<usize>,
     pub(super) nodes: Shards<Entry>,
+    pub(super) amounts: Arc<Amounts>,
     /// Names of the nodes behind `key\0value` of a label that is not part of the classes.
     pub(super) values: Shards<Vec<Arc<str>>>,
     /// The labels that are not part of the classes, and how many nodes of each class have them.
@@ -127,6 +135,13 @@ impl NodeView {
         set.ones().filter_map(|n| Some((n, self.classes.get(n)?, self.counts.get(n).copied().unwrap_or(0))))
     }
 
+    /// Units of an extended resource on the node of a set of classes that lists most of them. `None` where none lists it,
+    /// or where a node may have more than is known.
+    #[must_use]
+    pub fn most_units(&self, set: &ClassSet, resource: &str) -> Option<u64> {
+        self.amounts.most(set, resource)
+    }
+
     /// Nodes in a set of classes (count).
     #[must_use]
     pub fn count(&self, set: &ClassSet) -> usize {
@@ -161,7 +176,8 @@ impl PartialEq for NodeView {
                 labels.push((HOSTNAME_LABEL.to_owned(), name.to_owned()));
             }
             labels.sort();
-            Some((labels, class.taints.clone(), class.resources.clone()))
+            let amounts = view.amounts.list(entry.amounts).to_vec();
+            Some((labels, class.taints.clone(), class.resources.clone(), amounts))
         };
         self.len() == other.len()
             && self.nodes.iter().all(|(name, entry)| {

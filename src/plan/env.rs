@@ -111,6 +111,7 @@ fn of_target<'p>(
         .env
         .iter()
         .filter(|e| e.policy != EnvPolicy::Forbid)
+        .filter(|e| target.nccl || !(e.name.starts_with("NCCL_") || e.name.starts_with("RCCL_")))
         .filter(|e| match container.env_var(&e.name) {
             None => true,
             // The user's value does not reach ranks that sshd starts; where it is the profile's, the file brings it.

@@ -3,6 +3,8 @@
 
 mod annotations;
 mod attached;
+mod brought;
+pub mod counted;
 mod edit;
 mod env;
 mod files;
@@ -21,6 +23,7 @@ mod rails;
 mod refusals;
 mod resources;
 mod scene;
+mod serves;
 mod shm;
 mod summary;
 mod target;
@@ -30,44 +33,43 @@ mod tests;
 mod ulimits;
 mod variables;
 
+pub use counted::{Brought, OtherFabric, Standing};
 pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use env::{Applies, applies, unused_interface};
 pub(crate) use files::field_path as file_field_path;
 pub(crate) use gke::GKE_DOMAIN;
 pub use names::{
-    CONTAINERS_ANNOTATION, FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, RAILS_ANNOTATION,
-    SHM_PATH, TERMS_PATH,
+    CONTAINERS_ANNOTATION, FILE_ANNOTATION, FILES_PATH, INJECT_ANNOTATION, NCCL_CONF, NCCL_CONF_PATH,
+    RAILS_ANNOTATION, SHM_PATH, TERMS_PATH,
 };
-pub(crate) use networks::serves_namespace;
 pub use outcome::{Change, LeftOut, Plan, Withheld, WithoutInterface};
 pub use refusals::{EnvRefusal, FileRefusal, IpcLockRefusal};
 pub use scene::Scene;
+pub(crate) use serves::serves_namespace;
 pub use shm::recommended as recommended_shm;
 pub use target::{Target, WrongContainers};
 pub(crate) use ulimits::ULIMITS_ANNOTATION;
 
 use crate::pod::PodView;
 use crate::profile::Profile;
-use crate::profile::schema::{Attachment, Inject};
+use crate::profile::schema::{Attachment, Inject, Transport};
 use crate::resolve::{Evidence, Missing, missing};
 
 /// Containers of a pod that is injected. A node runs 110 pods by default (kubelet `maxPods`), of a few containers each; a
 /// pod of more than this is no training pod, and its patch would be many times its size.
 pub const MAX_CONTAINERS: usize = 1000;
 
-/// Annotation by which a pod keeps itself as it is. It stops the plan, not the rules.
-pub const INJECT_ANNOTATION: &str = "fabric-admission.dev/inject";
-
 /// Plans a profile for a pod.
 #[must_use]
 pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     let mut plan = whole(scene, profile, evidence);
     if !resources::fit(scene, &plan) {
-        let Plan { targets, accelerators, missing, .. } = plan;
+        let Plan { targets, accelerators, missing, brought, .. } = plan;
         return Plan {
             targets,
             accelerators,
             missing,
+            brought,
             withheld: Some(Withheld::ManyResources),
             ..Plan::default()
         };
@@ -77,8 +79,8 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
         return plan;
     }
     // Devices without their networks would be half a plan: all of it or nothing.
-    let Plan { targets, accelerators, missing, .. } = plan;
-    Plan { targets, accelerators, missing, withheld: Some(Withheld::NoRoom), ..Plan::default() }
+    let Plan { targets, accelerators, missing, brought, .. } = plan;
+    Plan { targets, accelerators, missing, brought, withheld: Some(Withheld::NoRoom), ..Plan::default() }
 }
 
 fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
@@ -100,15 +102,44 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     if plan.withheld.is_some() || plan.targets.is_empty() {
         return plan;
     }
+    // The Neuron runtime has collectives of its own, over EFA: NCCL's networks and variables are nothing to it.
+    if profile.transport != Transport::Efa && plan.targets.iter().all(|target| !target.nccl) {
+        plan.withheld = Some(Withheld::NotServed);
+        return plan;
+    }
     let Some(rails) = rails::chosen(scene, profile, &plan) else {
         let name = scene.pod.annotation(RAILS_ANNOTATION).unwrap_or_default();
         plan.withheld = Some(Withheld::UnknownRails(name.to_owned()));
         return plan;
     };
+    let room = match brought::count(scene, profile, rails, &plan) {
+        Ok((brought, room)) => {
+            plan.brought = Some(brought);
+            room
+        }
+        Err(withheld) => {
+            plan.withheld = Some(withheld);
+            return plan;
+        }
+    };
+    if plan.brought.as_ref().is_some_and(|b| b.other_fabric().is_some()) {
+        // What serves every fabric: shared memory, and pinned memory where the profile has RDMA.
+        if matches!(profile.inject, Inject::Full) {
+            shm::plan_volume(scene, profile, &mut plan);
+            let lifted = ulimits::plan(scene, profile, &mut plan);
+            for index in 0..scene.pod.containers().len() {
+                if let Some(target) = plan.target(index).filter(|_| !lifted.contains(&index)) {
+                    ipc_lock::plan(scene, profile, target, &mut plan);
+                }
+                shm::plan_mount(scene, index, &mut plan);
+            }
+        }
+        return plan;
+    }
     // No CNI plugin is called for a pod in the node's network namespace.
     let attached = match scene.pod.host_network() {
         true => Vec::new(),
-        false => networks::plan(scene, profile, rails, evidence, &mut plan),
+        false => networks::plan(scene, profile, rails, evidence, room, &mut plan),
     };
     gke::plan(scene, profile, evidence, &mut plan);
     if profile.inject == Inject::Annotations {
@@ -155,7 +186,6 @@ fn withheld(scene: Scene<'_>, profile: &Profile) -> Option<Withheld> {
         Some(Withheld::OptedOut) => Some(Withheld::OptedOut),
         _ if profile.inject == Inject::Review => Some(Withheld::ReviewOnly),
         None if matches!(scene.networks, Some(Err(_))) => Some(Withheld::Unreadable),
-        None if scene.demands.network_claim() => Some(Withheld::NetworkClaim),
         reason => reason,
     }
 }

@@ -19,3 +19,6 @@ pub const SHM_PATH: &str = "/dev/shm";
 pub const RAILS_ANNOTATION: &str = "fabric-admission.dev/rails";
 /// Annotation by which a pod names the containers that the profile is for.
 pub const CONTAINERS_ANNOTATION: &str = "fabric-admission.dev/containers";
+/// Annotation by which a pod says how much it wants: `"false"` stops the plan, not the rules; `"full"` adds the
+/// profile's networks and units beside whatever fabric the pod has.
+pub const INJECT_ANNOTATION: &str = "fabric-admission.dev/inject";

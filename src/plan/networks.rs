@@ -1,7 +1,9 @@
 //! The networks annotation: the profile's rails merged with what is there.
 
 use super::attached::Attached;
-use super::{Change, Edit, Plan, RAILS_ANNOTATION, Scene};
+use super::brought::{of_rails, visible};
+use super::serves::serves_namespace;
+use super::{Change, Edit, Plan, RAILS_ANNOTATION, Scene, Standing};
 use crate::multus::network::is_extended;
 use crate::multus::{Networks, Selection};
 use crate::profile::schema::Inject;
@@ -17,16 +19,29 @@ pub(super) fn plan<'a>(
     profile: &'a Profile,
     rails: &[Rail],
     evidence: &Evidence,
+    mut room: BTreeMap<String, i64>,
     plan: &mut Plan,
 ) -> Vec<Attached<'a>> {
     let existing: Option<&Networks<'_>> = scene.networks.and_then(|n| n.as_ref().ok());
     let items: &[Selection<'_>] = existing.map(|n| n.items.as_slice()).unwrap_or_default();
     let mut missing = missing(rails, items, scene.namespace);
     let have = rails.len() - missing.len();
+    let complete = plan.brought.as_ref().is_some_and(|b| b.standing != Standing::Incomplete);
+    if complete {
+        missing.clear();
+    }
+    // A pod that requests devices itself gets at most one network for each.
+    missing.retain(|rail| match rail.resource.as_deref().and_then(|name| room.get_mut(name)) {
+        Some(left) => {
+            *left -= 1;
+            *left >= 0
+        }
+        None => true,
+    });
     if profile.inject == Inject::Annotations {
         with_devices(scene, rails, items, &mut missing);
     }
-    let left_out = rails.len() - have - missing.len();
+    let left_out = if complete { 0 } else { rails.len() - have - missing.len() };
     // A rail keeps its own interface; where the user gave that name to another network, it gets one that no rail has.
     let taken: BTreeSet<&str> = items.iter().filter_map(|i| i.interface.as_deref()).collect();
     let mut spare = (profile.rails.len()..)
@@ -46,9 +61,15 @@ pub(super) fn plan<'a>(
         })
         .collect();
     let networks = || items.iter().chain(&added);
-    let attached: Vec<Attached<'a>> = networks().map(|item| attached(scene, profile, item)).collect();
-    let on_rails = networks().zip(&attached).filter(|(_, attached)| attached.rail);
-    let there: BTreeSet<&str> = on_rails.filter_map(|(item, _)| item.interface.as_deref()).collect();
+    let attached: Vec<Attached<'a>> =
+        networks().map(|item| attached(scene, profile, item, complete)).collect();
+    let is_rail = |item: &&Selection<'_>| {
+        let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
+        profile.inject == Inject::Networks
+            || profile.rail_on(namespace, &item.name, scene.namespace).is_some()
+    };
+    let on_rails = networks().filter(is_rail);
+    let there: BTreeSet<&str> = on_rails.filter_map(|item| item.interface.as_deref()).collect();
     let unused = profile.rails.iter().map(|r| &r.interface).filter(|name| !there.contains(name.as_str()));
     plan.unused_interfaces = unused.cloned().collect();
     if missing.is_empty() {
@@ -72,9 +93,15 @@ pub(super) fn plan<'a>(
     attached
 }
 
-/// What an attachment takes. A network that is none of the profile's may take units of a rail's resource too: then it
-/// counts, or one of the rails would be left without a device.
-fn attached<'a>(scene: Scene<'a>, profile: &'a Profile, item: &Selection<'_>) -> Attached<'a> {
+/// What an attachment takes. A network that is not the profile's may take units of a rail's resource too: then it
+/// counts, or one of the rails would be left without a device. Where such attachments stand in for the rails, their
+/// units are dealt over the containers as those of rails are.
+fn attached<'a>(
+    scene: Scene<'a>,
+    profile: &'a Profile,
+    item: &Selection<'_>,
+    complete: bool,
+) -> Attached<'a> {
     let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
     if let Some(rail) = profile.rail_on(namespace, &item.name, scene.namespace) {
         return Attached { resource: rail.resource.as_deref(), rail: true };
@@ -85,19 +112,9 @@ fn attached<'a>(scene: Scene<'a>, profile: &'a Profile, item: &Selection<'_>) ->
         let resource = fact.and_then(|f| f.resource.as_ref()?.full());
         return Attached { resource: resource.filter(|name| is_extended(name)), rail: true };
     }
-    // What networks of other namespaces take is not the pod's to learn.
-    let told = namespace == scene.namespace;
-    let fact = fact.filter(|f| told && f.takes_device != Some(false));
-    let resource = fact.and_then(|f| f.resource.as_ref()?.full());
-    let shared = |name: &&str| profile.rails.iter().any(|r| r.resource.as_deref() == Some(*name));
-    Attached { resource: resource.filter(shared), rail: false }
-}
-
-/// Whether networks of a namespace are looked into for a pod that names them: those of its own, and of `default`, which
-/// Multus leaves open to all where it keeps namespaces apart (multus-cni docs/configuration.md, namespaceIsolation).
-#[must_use]
-pub(crate) fn serves_namespace(pod_namespace: &str, namespace: &str) -> bool {
-    namespace == pod_namespace || namespace == "default"
+    let fact = visible(scene, profile, namespace, &item.name);
+    let resource = fact.and_then(|fact| of_rails(profile, fact));
+    Attached { resource, rail: complete && resource.is_some() }
 }
 
 /// The rails that no attachment of the pod serves. A network under the interface of a rail is that rail; beyond that a

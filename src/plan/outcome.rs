@@ -1,8 +1,10 @@
 //! The plan of a pod: changes in order, and the reasons for everything left undone.
 
+use super::counted::Brought;
 use super::edit::Edit;
 use super::refusals::{EnvRefusal, FileRefusal, IpcLockRefusal};
 use super::target::{Target, WrongContainers};
+use crate::demands::claimed::ClaimOn;
 use crate::resolve::Missing;
 
 /// Ordered changes, and what was left undone.
@@ -32,6 +34,8 @@ pub struct Plan {
     pub unused_interfaces: Vec<String>,
     /// Variables of containers that are not set because they name such an interface.
     pub without_interface: Vec<WithoutInterface>,
+    /// What the pod brings of networks and units, and what follows; `None` where it was not counted.
+    pub brought: Option<Brought>,
 }
 
 /// Variables that a container does not get.
@@ -130,6 +134,28 @@ pub enum Withheld {
     NoRoom,
     /// The pod names containers that the profile cannot be for.
     WrongContainers(WrongContainers),
-    /// A claim of the pod brings network devices: a DRA driver serves it.
-    NetworkClaim,
+    /// A quantity is a placeholder, such as `$GPUS`: how much the pod asks for is not known.
+    Placeholder {
+        /// JSON pointer of the quantity.
+        path: String,
+        /// Resource.
+        resource: String,
+    },
+    /// A claim of the pod, or its template, is not at hand: it may be for NICs.
+    UnreadClaim(ClaimOn),
+    /// So many networks that are not at hand are named without units that they may be the pod's rails.
+    UnknownNetworks(usize),
+    /// No node that the pod can run on has units for its own attachments beside the profile's rails.
+    NodesTooSmall {
+        /// Resource.
+        resource: String,
+        /// Units that the pod would request (count).
+        wanted: i64,
+        /// Units of the largest node (count).
+        most: u64,
+    },
+    /// The pod asks for the profile beside a unit of a fabric that cannot share a pod with it.
+    Conflict(String),
+    /// The profile's transport does not serve the pod's accelerators.
+    NotServed,
 }

@@ -6,8 +6,8 @@
 
 use super::{Change, Edit, Plan, Scene};
 use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
-use crate::profile::Profile;
-use crate::profile::schema::{NodeAffinity, Requirement};
+use crate::profile::schema::Requirement;
+use crate::profile::{NodeAffinity, Profile};
 use std::collections::BTreeSet;
 
 /// Terms that are looked at. Real pods have a few; the patch of a pod with more would be larger than what etcd keeps.

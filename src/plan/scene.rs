@@ -1,5 +1,6 @@
 //! The input of planning.
 
+use super::names::INJECT_ANNOTATION;
 use crate::demands::Demands;
 use crate::facts::NamespaceFacts;
 use crate::multus::{AnnotationError, Networks};
@@ -25,4 +26,11 @@ pub struct Scene<'a> {
     pub ranks_over_ssh: bool,
     /// Whether the pod is kept to the profile's nodes even where the profile does not say so.
     pub pin: bool,
+}
+
+impl Scene<'_> {
+    /// Whether the pod asks for the profile's networks and units beside another fabric.
+    pub(crate) fn injects_in_full(&self) -> bool {
+        self.pod.annotation(INJECT_ANNOTATION) == Some("full")
+    }
 }

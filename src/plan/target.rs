@@ -7,6 +7,8 @@ pub struct Target {
     pub index: usize,
     /// Whole accelerators it asks for (count, at least 1); where the quantity is unknown, a node's.
     pub accelerators: u32,
+    /// Whether its accelerators use NCCL or RCCL, as all but AWS Neuron do.
+    pub nccl: bool,
 }
 
 /// Why the containers that a pod names cannot be taken.

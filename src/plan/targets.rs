@@ -26,7 +26,7 @@ pub(super) fn find(scene: Scene<'_>, profile: &Profile) -> Result<Vec<Target>, W
         // An unknown quantity, and a claim that cannot be read, may be for a whole node.
         let unknown = demand.unknown || !demand.any && demands.is_unread(index);
         let least = if unknown { profile.accelerators_per_node } else { 1 };
-        Target { index, accelerators: demand.whole.max(least) }
+        Target { index, accelerators: demand.whole.max(least), nccl: demand.nccl || !demand.any }
     };
     if let Some(list) = pod.annotation(CONTAINERS_ANNOTATION) {
         let named = named(scene, list)?;
@@ -50,11 +50,12 @@ pub(super) fn find(scene: Scene<'_>, profile: &Profile) -> Result<Vec<Target>, W
     if profile.inject == Inject::Networks {
         let present = |index: usize| pod.containers().get(index).is_some_and(|c| c.present);
         let first = apps.into_iter().find(|index| present(*index) && !is_mesh_proxy(names(*index)));
-        return Ok(first.map(|index| Target { index, accelerators: 1 }).into_iter().collect());
+        return Ok(first.map(|index| Target { index, accelerators: 1, nccl: true }).into_iter().collect());
     }
     // A claim that cannot be read may be for a whole node; its container is the only one that may compute.
     let unread = apps.filter(|index| demands.is_unread(*index) && !is_mesh_proxy(names(*index)));
-    Ok(unread.map(|index| Target { index, accelerators: profile.accelerators_per_node }).collect())
+    let target = |index| Target { index, accelerators: profile.accelerators_per_node, nccl: true };
+    Ok(unread.map(target).collect())
 }
 
 /// Indices of the containers of a comma list, in the order of the pod.
@@ -88,6 +89,9 @@ fn weigh(named: &[usize], asking: Vec<Target>) -> Vec<Target> {
     let others = others.fold(0_u32, u32::saturating_add);
     let without = named.len() - asking.iter().filter(|t| named.contains(&t.index)).count();
     let share = others.div_ceil(u32::try_from(without).unwrap_or(u32::MAX).max(1)).max(1);
-    let own = |index: usize| asking.iter().find(|t| t.index == index).map(|t| t.accelerators);
-    named.iter().map(|index| Target { index: *index, accelerators: own(*index).unwrap_or(share) }).collect()
+    // A container without accelerators of its own drives the NICs for those of the others.
+    let nccl = asking.iter().any(|t| t.nccl) || asking.is_empty();
+    let own = |index: usize| asking.iter().find(|t| t.index == index).copied();
+    let target = |index: &usize| own(*index).unwrap_or(Target { index: *index, accelerators: share, nccl });
+    named.iter().map(target).collect()
 }

@@ -7,6 +7,7 @@ mod claim;
 pub mod gang;
 mod ignored;
 mod memory;
+pub mod nic;
 pub mod quantity;
 pub mod ranks;
 pub mod shell;

@@ -2,12 +2,18 @@
 
 use super::schema::Spec;
 
-/// Sixteen hexadecimal digits: FNV-1a of the folded profile's JSON without its description and what
-/// is set aside, which no rank sees. The algorithm is fixed by
+/// Sixteen hexadecimal digits: FNV-1a of the folded profile's JSON without what no rank sees: its description, the
+/// reasons and sources of its variables, and what may be ignored. The algorithm is fixed by
 /// its definition, as prints in stored pods must mean the same to every later version; it guards against nothing.
 pub(super) fn of(spec: &Spec) -> String {
-    let told = Spec { description: None, ignorable: None, ..spec.clone() };
-    format!("{:016x}", fnv1a(&serde_json::to_string(&told).unwrap_or_default()))
+    let env = spec.env.clone().map(|mut env| {
+        for entry in &mut env {
+            (entry.reason, entry.source) = (None, None);
+        }
+        env
+    });
+    let shown = Spec { description: None, ignorable: None, env, ..spec.clone() };
+    format!("{:016x}", fnv1a(&serde_json::to_string(&shown).unwrap_or_default()))
 }
 
 fn fnv1a(text: &str) -> u64 {

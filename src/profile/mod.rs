@@ -11,6 +11,7 @@ mod memlock;
 mod memlock_check;
 mod metadata;
 mod parts;
+mod placement;
 mod print;
 mod resolved;
 pub mod schema;
@@ -18,6 +19,7 @@ mod selector;
 pub(crate) mod small_files;
 mod status;
 mod subsets;
+mod unknown_claims;
 mod variables;
 
 #[cfg(test)]
@@ -30,7 +32,9 @@ pub use ignorable::Ignorable;
 pub use memlock::Memlock;
 pub use metadata::Metadata;
 pub use parts::{EnvEntry, Rail, Subset};
+pub use placement::{NodeAffinity, Placement};
 pub use print::{INJECTED_ANNOTATION, mark};
 pub use resolved::{Profile, fixed_units};
 pub use schema::FabricProfile;
 pub use status::{FabricProfileStatus, Problem};
+pub use unknown_claims::UnknownClaims;

@@ -5,10 +5,12 @@ use super::gke::GkeNetworks;
 use super::ignorable::Ignorable;
 use super::memlock::Memlock;
 use super::parts::{EnvEntry, Rail, Subset};
+use super::placement::NodeAffinity;
 use super::schema::{
-    API_VERSION, Attachment, FabricProfile, Inject, KIND, LabelSelector, NcclConf, NodeAffinity, OnMissing,
-    Per, Resource, SmallFile, Spec, Transport, When,
+    API_VERSION, Attachment, FabricProfile, Inject, KIND, LabelSelector, NcclConf, OnMissing, Per, Resource,
+    SmallFile, Spec, Transport, When,
 };
+use super::unknown_claims::UnknownClaims;
 use super::variables::{BOOTSTRAP_VARIABLE, version};
 use super::{fingerprint, gke_check, memlock_check, selector, small_files, subsets, variables};
 use crate::multus::{NetworkRef, annotation};
@@ -70,6 +72,8 @@ pub struct Profile {
     pub accelerators_per_node: u32,
     /// When it applies to a pod that did not name it.
     pub when: When,
+    /// What a claim on devices of an unknown driver means.
+    pub unknown_claims: UnknownClaims,
     /// Namespaces that may use it; `None` admits every one.
     pub namespaces: Option<LabelSelector>,
     /// Whether pods are kept to the nodes of `node_selector`, which is then there.
@@ -177,6 +181,7 @@ impl Profile {
             ignorable: spec.ignorable.unwrap_or_default(),
             accelerators_per_node,
             when: spec.when.clone().unwrap_or_default(),
+            unknown_claims: spec.unknown_claims.unwrap_or_default(),
             namespaces: spec.namespaces.clone(),
             node_affinity,
         })
@@ -272,6 +277,8 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
         shared_memory: own.shared_memory.clone().or_else(|| base.shared_memory.clone()),
         on_missing: own.on_missing.or(base.on_missing),
         ignorable: own.ignorable.or(base.ignorable),
+        pin_transport: own.pin_transport.or(base.pin_transport),
+        unknown_claims: own.unknown_claims.or(base.unknown_claims),
         placement: own.placement.clone().or_else(|| base.placement.clone()),
         bootstrap: own.bootstrap.clone().or_else(|| base.bootstrap.clone()),
     }

@@ -8,7 +8,9 @@ use super::gke::{GkeNetworks, INTERFACE};
 use super::ignorable::Ignorable;
 use super::memlock::Memlock;
 use super::metadata::Metadata;
+use super::placement::Placement;
 use super::status::FabricProfileStatus;
+use super::unknown_claims::UnknownClaims;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -161,6 +163,15 @@ pub struct Spec {
     /// What annotation `fabric-admission.dev/ignore.FABnnn` may set aside: `warnings` (default) or `errors` as well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignorable: Option<Ignorable>,
+    /// Whether NCCL is kept to its own InfiniBand/RoCE transport: `true` sets `NCCL_NET=IB`, so that NCCL stops at start-up
+    /// where RDMA does not work, instead of running over TCP. The cost: an image that brings a network plugin, such as
+    /// HPC-X with SHARP, stops too, because the plugin's transport has another name. Default: false; the RoCE bases
+    /// set it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pin_transport: Option<bool>,
+    /// What a claim (DRA) on devices of an unknown driver means: `block` (default) or `ignore`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown_claims: Option<UnknownClaims>,
     /// Where the pods of the profile go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
@@ -203,27 +214,6 @@ pub struct Subset {
     /// Interfaces of the rails it has, such as `rail0`.
     #[schemars(length(min = 1, max = 64), inner(length(max = 15), regex(pattern = INTERFACE)))]
     pub interfaces: Vec<String>,
-}
-
-/// Where the pods of a profile go.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Placement {
-    /// Whether pods are kept to the nodes of `nodeSelector`: `none` (default), or `required` (it is added as required
-    /// node affinity, beside what the pod asks itself).
-    #[serde(default)]
-    pub node_affinity: NodeAffinity,
-}
-
-/// Whether pods are kept to the nodes of their profile.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum NodeAffinity {
-    /// Nothing is added.
-    #[default]
-    None,
-    /// `nodeSelector` is added as required node affinity, beside what the pod asks itself.
-    Required,
 }
 
 /// A resource whose quantity does not follow the rails.

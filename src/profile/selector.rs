@@ -1,7 +1,8 @@
 //! The node selector of a profile, as requirements that a pod's node affinity can carry.
 
 use super::error::{Fail, ProfileError};
-use super::schema::{LabelSelector, NodeAffinity, Operator, Requirement};
+use super::placement::NodeAffinity;
+use super::schema::{LabelSelector, Operator, Requirement};
 use crate::multus::annotation;
 
 impl LabelSelector {

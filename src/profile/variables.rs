@@ -18,6 +18,22 @@ fn is_fabric_variable(name: &str) -> bool {
         && !matches!(name, "PATH" | "HOME" | "PYTHONPATH" | "BASH_ENV" | "ENV" | "IFS" | "SHELL")
 }
 
+/// The variable that names NCCL's network transport.
+const TRANSPORT_VARIABLE: &str = "NCCL_NET";
+
+/// `NCCL_NET=IB`: NCCL takes its own InfiniBand/RoCE transport or ends (NVIDIA/nccl src/plugin/net.cc, `ncclNetInit`).
+fn pinned() -> EnvEntry {
+    EnvEntry {
+        name: TRANSPORT_VARIABLE.to_owned(),
+        value: "IB".to_owned(),
+        policy: EnvPolicy::Default,
+        from: None,
+        before: None,
+        reason: "If RDMA does not work, NCCL stops at start-up and says why, instead of silently running over TCP."
+            .to_owned(),
+    }
+}
+
 pub(super) fn version(
     text: Option<&String>,
     pointer: &str,
@@ -73,6 +89,14 @@ pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, Profi
             before,
             reason,
         });
+    }
+    if spec.pin_transport == Some(true) && entries.iter().all(|e| e.name != TRANSPORT_VARIABLE) {
+        if spec.transport.is_some_and(|transport| !transport.is_verbs()) {
+            let message = "only transport roce or infiniband can be pinned: NCCL_NET=IB is their transport";
+            return Err(fail("/spec/pinTransport", message.into()));
+        }
+        // First, since it decides what the others mean.
+        entries.insert(0, pinned());
     }
     if let Some(bootstrap) = &spec.bootstrap
         && entries.iter().all(|e| e.name != BOOTSTRAP_VARIABLE)

@@ -94,6 +94,9 @@ fn section(page: &mut String, name: &str, spec: &Spec) {
     if let Some(memory) = &spec.shared_memory {
         line("`/dev/shm`", format!("{} for each accelerator", memory.per_accelerator));
     }
+    if let Some(pin) = spec.pin_transport {
+        line("`NCCL_NET`", if pin { "`IB` (pinTransport)".into() } else { "not set".into() });
+    }
     if let Some(bootstrap) = &spec.bootstrap {
         line("bootstrap", format!("`{bootstrap}`"));
     }

@@ -14,7 +14,7 @@ pub use builder::{Builder, FactError};
 pub use catalog::Catalog;
 pub use layer::Layer;
 
-use crate::facts::{Index, NamespaceFacts, PodSecurity};
+use crate::facts::{HarmlessDrivers, Index, NamespaceFacts, PodSecurity};
 use crate::nodes::NodeView;
 use crate::pod::Accelerators;
 use crate::profile::{FabricProfile, Ignorable, Profile};
@@ -57,6 +57,8 @@ pub struct Settings {
     pub namespace_isolation: bool,
     /// What annotations may set aside on objects without a profile.
     pub ignorable: Ignorable,
+    /// DRA drivers that hand out no NICs, beside the known ones: claims on their devices change no plan.
+    pub harmless_drivers: HarmlessDrivers,
 }
 
 /// What becomes of a pod that several profiles fit equally well.

@@ -99,6 +99,7 @@ impl Store {
                     facts.add_claim(&id.namespace, &id.name, f);
                 }
                 Fact::DeviceClaim(f) => facts.add_claim_template(&id.namespace, &id.name, f),
+                Fact::ChannelTemplate(f) => facts.add_claim_template(&id.namespace, &f.name, &f.claim),
                 Fact::AddressPool(f) => facts.add_address_pool(&id.name, f),
                 Fact::Slice(f) => facts.add_slice(f),
                 Fact::TrainingRuntime(f) => facts.add_training_runtime(&id.namespace, &id.name, f),

@@ -373,6 +373,13 @@ fn cases_reach_everything() -> Outcome {
         "NoRoom",
         "WrongContainers",
         "WithoutInterface",
+        "Placeholder",
+        "UnreadClaim",
+        "UnknownNetworks",
+        "Conflict",
+        "NotServed",
+        "OtherFabric",
+        "CompleteByUnits",
         "NonRoot",
         "PodSecurity",
         "UserNamespace",
@@ -425,6 +432,9 @@ fn reached(decision: &Decision, missing: &mut BTreeSet<String>) {
     }
     if let Some(withheld) = &plan.withheld {
         missing.remove(&word(format!("{withheld:?}")));
+    }
+    if let Some(brought) = &plan.brought {
+        missing.remove(&word(format!("{:?}", brought.standing)));
     }
     if !plan.without_interface.is_empty() {
         missing.remove("WithoutInterface");

@@ -6,7 +6,7 @@ mod loaded;
 pub(super) mod objects;
 mod profiles;
 
-use crate::facts::PodSecurity;
+use crate::facts::{DriverPattern, HarmlessDrivers, PodSecurity};
 use crate::profile::{Ignorable, Profile};
 use crate::report::Unread;
 use crate::snapshot::{Ambiguity, Builder, Layer, Settings, Snapshot};
@@ -66,6 +66,14 @@ pub(super) struct Choice {
     /// What annotation fabric-admission.dev/ignore.FABnnn may set aside where no profile says so
     #[arg(long, value_enum, value_name = "WHAT", env = "FABRIC_ADMISSION_IGNORABLE", default_value_t = IgnorableArgument::Warnings)]
     ignorable: IgnorableArgument,
+    /// DRA drivers or DeviceClasses that hand out no NICs, beside the known ones; `*` stands for any text
+    #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_HARMLESS_DRIVERS", value_delimiter = ',', value_parser = driver)]
+    harmless_drivers: Vec<DriverPattern>,
+}
+
+fn driver(text: &str) -> Result<DriverPattern, String> {
+    DriverPattern::parse(text)
+        .ok_or_else(|| "expected a name of lower-case letters, digits, '-', '.' and '*'".to_owned())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -120,6 +128,7 @@ impl Choice {
             default_profile,
             pod_security_default,
             namespace_isolation,
+            harmless_drivers: HarmlessDrivers::new(self.harmless_drivers.clone()),
             ignorable,
             ..Settings::default()
         }

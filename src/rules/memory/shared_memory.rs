@@ -191,7 +191,8 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
     }
     let users = accelerators(context, &mounted.users);
     let profile = context.resolution.profile().map(|(p, _)| p.shm_per_accelerator);
-    let recommended = recommended_shm(users, profile.unwrap_or(RECOMMENDED_PER_RANK), mounted.limit);
+    let each = profile.unwrap_or(RECOMMENDED_PER_RANK);
+    let Some(recommended) = recommended_shm(users, each, mounted.limit) else { return };
     if size >= recommended {
         return;
     }

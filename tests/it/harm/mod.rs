@@ -1,0 +1,94 @@
+//! Do no harm: a pod that is complete for its fabric gains no attachment and no unit under any base and any fitting
+//! profile, whatever facts are at hand; and the ranks of a gang get equal plans while facts come and go.
+
+mod complete;
+mod corpus;
+mod gang;
+
+use crate::cluster::{World, bases};
+use crate::documents::Documents;
+use crate::properties::check;
+use crate::suite::Suite;
+use fabric_admission::plan::{Edit, Plan};
+use serde_json::{Value, json};
+
+pub(crate) fn add(suite: &mut Suite) {
+    let name = "harm::a_complete_pod_gains_nothing";
+    suite.add(name, move || {
+        check(name, 150, Documents(complete::case), |case| gains_nothing(&case.0))
+    });
+    for shape in complete::SHAPES {
+        let name = format!("harm::every_base_leaves_{}", shape.name);
+        suite.add(name, move || Ok(gains_nothing(&complete::plain(shape))?));
+    }
+    corpus::add(suite);
+    gang::add(suite);
+}
+
+/// Changes of a plan that add attachments or units.
+fn added(plan: &Plan) -> Vec<String> {
+    let adds = |edit: &Edit| match edit {
+        Edit::Networks { .. } | Edit::Quantity { .. } => true,
+        Edit::Annotation { key, .. } => key.starts_with("networking.gke.io/"),
+        _ => false,
+    };
+    plan.changes.iter().filter(|c| adds(&c.edit)).map(|c| c.edit.summary()).collect()
+}
+
+/// Profiles that a complete pod is planned under: every base as it stands, every base with rails over the pod's own
+/// resource and over others', and a fabric whose networks are the pod's.
+fn profiles(case: &Value) -> Vec<Value> {
+    let mut all = Vec::new();
+    let mut add = |spec: Value| {
+        let metadata = json!({"name": format!("p{}", all.len())});
+        all.push(json!({
+            "apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": metadata, "spec": spec,
+        }));
+    };
+    for base in bases() {
+        let base = base.metadata.name.as_str();
+        add(json!({"base": base}));
+        if base.starts_with("gke") || base == "nri-compat" {
+            continue;
+        }
+        let Some(resource) = case["resource"].as_str() else { continue };
+        let count = case["count"].as_u64().unwrap_or(8).max(1);
+        let network = case["profileNetwork"].as_str().unwrap_or("fabric/net");
+        // The profile of the pod's own fabric, which its platform team wrote under another name.
+        match case["perRail"] == true {
+            true => add(json!({"base": base, "rails": [{"network": network, "resource": resource, "count": count}]})),
+            false => add(json!({"base": base, "rails": [{"network": network, "count": 1}],
+                "resources": [{"name": resource, "quantity": 1, "per": "container"}]})),
+        }
+    }
+    all
+}
+
+/// Plans a complete pod under each profile, with all facts, without any, and with those that the case keeps.
+fn gains_nothing(case: &Value) -> Result<(), String> {
+    let objects = case["objects"].as_array().cloned().unwrap_or_default();
+    let kept: Vec<Value> = case["kept"].as_array().into_iter().flatten().filter_map(Value::as_u64)
+        .filter_map(|at| objects.get(usize::try_from(at).ok()?).cloned()).collect();
+    for profile in profiles(case) {
+        for facts in [&objects, &Vec::new(), &kept] {
+            let world = World::new(&json!({
+                "pod": case["pod"], "profiles": [profile], "objects": facts, "flag": true,
+                "namespace": {"name": case["pod"]["metadata"]["namespace"]},
+            }));
+            if world.profile.is_none() {
+                return Err(format!("refused: {profile}"));
+            }
+            let decision = world.decide().ok_or("the pod cannot be read")?;
+            let added = added(&decision.plan);
+            if !added.is_empty() {
+                let counted = decision.plan.brought.map(|b| (b.attachments(), b.held(), b.consequence()));
+                return Err(format!(
+                    "{} facts, {}: {added:?}; counted {counted:?}",
+                    facts.len(),
+                    profile["spec"]
+                ));
+            }
+        }
+    }
+    Ok(())
+}
