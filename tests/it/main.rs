@@ -23,6 +23,7 @@ mod fuzz;
 mod gang;
 mod generator;
 mod golden;
+mod harm;
 mod house;
 mod interleaving;
 mod landing;
@@ -54,6 +55,7 @@ fn main() -> std::process::ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
     let mut suite = suite::Suite::default();
     golden::add(&mut suite);
+    harm::add(&mut suite);
     examples::add(&mut suite);
     house::add(&mut suite);
     rules::add(&mut suite);

@@ -19,8 +19,10 @@ pub(in crate::plan) enum Kind {
     Foreign,
     /// It is a macvlan, ipvlan or IPoIB interface over a NIC that others use too.
     Child,
-    /// Its network is not at hand.
+    /// Its network is not at hand, and the pod may not learn what it is, or nobody has listed networks.
     Unknown,
+    /// Its network is not among those of the cluster.
+    Absent,
     /// It takes no device that matters here.
     Plain,
 }
@@ -114,7 +116,9 @@ fn item<'a>(scene: Scene<'a>, profile: &'a Profile, selection: &'a Selection<'a>
         return Item { selection, kind: Kind::Plain, over: Over::NoDevice, resource: None };
     }
     let Some(fact) = visible(scene, profile, namespace, &selection.name) else {
-        return Item { selection, kind: Kind::Unknown, over: Over::Unknown, resource: None };
+        let absent = scene.snapshot.lists_networks() && is_open(scene, profile, namespace);
+        let kind = if absent { Kind::Absent } else { Kind::Unknown };
+        return Item { selection, kind, over: Over::Unknown, resource: None };
     };
     if let Some(resource) = of_rails(profile, fact) {
         let over = Over::Resource(resource.to_owned());
@@ -153,7 +157,10 @@ pub(in crate::plan) fn visible<'a>(
     namespace: &str,
     name: &str,
 ) -> Option<&'a NetworkFact> {
+    scene.snapshot.network(namespace, name).filter(|_| is_open(scene, profile, namespace))
+}
+
+fn is_open(scene: Scene<'_>, profile: &Profile, namespace: &str) -> bool {
     let of_rail = || profile.rails.iter().any(|rail| rail.network.namespace.as_deref() == Some(namespace));
-    let open = serves_namespace(scene.namespace, namespace) || of_rail();
-    scene.snapshot.network(namespace, name).filter(|_| open)
+    serves_namespace(scene.namespace, namespace) || of_rail()
 }

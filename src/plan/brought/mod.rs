@@ -95,6 +95,19 @@ fn standing(
     if stand_ins > 0 && own + stand_ins >= enough {
         return Ok(Standing::Complete);
     }
+    // Once the cluster's networks are listed, one that is missing may be created any moment, and the pod's peers will be
+    // planned with it. What it takes must not decide between them, so nothing is added unless the units decide.
+    let absent = attachments.count(AttachmentKind::Absent);
+    let of_rails = usize::try_from(units.of_rails()).unwrap_or(0);
+    if absent > 0 {
+        let listed = absent + stand_ins + attachments.count(AttachmentKind::Unknown);
+        let complete = own == 0 && listed >= enough && of_rails >= listed;
+        return match complete || own >= rails.len() && of_rails >= own {
+            true if complete => Ok(Standing::CompleteByUnits),
+            true => Ok(Standing::Incomplete),
+            false => Err(Withheld::UnknownNetworks(absent)),
+        };
+    }
     if own > 0 {
         return Ok(Standing::Incomplete);
     }

@@ -195,14 +195,19 @@ pub(super) struct LeftAlone;
 static LEFT_ALONE: Meta = Meta {
     id: "FAB805",
     severity: Severity::Warning,
-    summary: "a pod with a profile is left as it is",
+    summary: "a pod with a profile is not changed, or gets no networks and units",
     what: "The pod has a profile, and something about it keeps the plan empty: hostNetwork, networks of a cloud \
-           provider, a claim on network devices, annotation `fabric-admission.dev/inject: \"false\"`, a profile for review only, Windows; or \
-           the pod uses resources or networks of a profile whose `when` it does not meet: information. A warning where \
+           provider, AWS Neuron devices, annotation `fabric-admission.dev/inject: \"false\"`, a profile for review only, Windows; or \
+           the pod uses resources or networks of a profile whose `when` it does not meet: information. Information, too, \
+           where the pod has a fabric of its own, which an RDMA or EFA resource, a claim on NICs or a macvlan network \
+           beside an RDMA resource shows: it gets no networks, units or variables. A warning where a claim is for \
+           devices of an unknown driver, a claim or network is not at hand, a quantity is a placeholder, no node has \
+           room for the pod's own networks beside the rails, `fabric-admission.dev/inject: full` asks for two fabrics \
+           that cannot share a pod, \
            its annotations leave no room for ours, it has more than 1,000 containers, or the profile's NICs are in the node's network namespace \
            (`attachment: host-network`) and the pod has its own. The rules still run.",
-    why: "Injecting would do nothing (no CNI plugin is called for hostNetwork pods) or fight with whoever serves the \
-          pod.",
+    why: "Injecting would do nothing (no CNI plugin is called for hostNetwork pods), keep the pod from starting (more \
+          devices than a node has), or compete with whoever serves the pod.",
     fix: "Nothing, where that is meant.",
     bad: r#"apiVersion: fabric-admission.dev/v1alpha1
 kind: FabricProfile

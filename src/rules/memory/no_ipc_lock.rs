@@ -27,6 +27,7 @@ spec:
   transport: infiniband
   attachment: none
   inject: annotations
+  resources: [{name: rdma/rdma_shared_device_a, quantity: 1}]
 ---
 apiVersion: v1
 kind: Pod
@@ -47,6 +48,7 @@ spec:
   transport: infiniband
   attachment: none
   inject: annotations
+  resources: [{name: rdma/rdma_shared_device_a, quantity: 1}]
 ---
 apiVersion: v1
 kind: Pod

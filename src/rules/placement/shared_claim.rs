@@ -22,29 +22,10 @@ metadata: {name: site}
 spec:
   base: ethernet-tcp
 ---
-apiVersion: batch/v1
-kind: Job
-metadata: {name: train}
-spec:
-  completions: 2
-  parallelism: 2
-  template:
-    metadata:
-      annotations: {fabric-admission.dev/profile: site}
-    spec:
-      restartPolicy: Never
-      resourceClaims:
-      - {name: nics, resourceClaimName: nics}
-      containers:
-      - name: trainer
-        image: example.com/trainer:1
-        resources: {limits: {nvidia.com/gpu: 1}, claims: [{name: nics}]}
-"#,
-    good: r#"apiVersion: fabric-admission.dev/v1alpha1
-kind: FabricProfile
-metadata: {name: site}
-spec:
-  base: ethernet-tcp
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: gpu}
+spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}]}}
 ---
 apiVersion: batch/v1
 kind: Job
@@ -58,11 +39,40 @@ spec:
     spec:
       restartPolicy: Never
       resourceClaims:
-      - {name: nics, resourceClaimTemplateName: nics}
+      - {name: gpu, resourceClaimName: gpu}
       containers:
       - name: trainer
         image: example.com/trainer:1
-        resources: {limits: {nvidia.com/gpu: 1}, claims: [{name: nics}]}
+        resources: {claims: [{name: gpu}]}
+"#,
+    good: r#"apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {name: site}
+spec:
+  base: ethernet-tcp
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: gpu}
+spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}]}}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train}
+spec:
+  completions: 2
+  parallelism: 2
+  template:
+    metadata:
+      annotations: {fabric-admission.dev/profile: site}
+    spec:
+      restartPolicy: Never
+      resourceClaims:
+      - {name: gpu, resourceClaimTemplateName: gpu}
+      containers:
+      - name: trainer
+        image: example.com/trainer:1
+        resources: {claims: [{name: gpu}]}
 "#,
     sources: &["kubernetes.io, Dynamic Resource Allocation: ResourceClaims and ResourceClaimTemplates"],
     since: "0.1.0",

@@ -1,7 +1,8 @@
 //! FAB245, FAB246, FAB250: claims on devices (DRA) as the pod writes them.
 
 use crate::demands::claimed::look_up;
-use crate::facts::device_class::is_accelerator;
+use crate::facts::DriverKind;
+use crate::facts::device_class::{driver_of, is_accelerator, is_function};
 use crate::pod::gang::multi_node;
 use crate::pod::view::PodClaim;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
@@ -59,7 +60,8 @@ static CLAIM_NAMES: Meta = Meta {
     severity: Severity::Error,
     summary: "claim that a container uses and the pod does not have",
     what: "Compares `resources.claims[].name` of the containers with `spec.resourceClaims`. As a warning: a claim of the \
-           pod that no container uses, and a `request` that the claim does not have.",
+           pod that no container uses, and a `request` that the claim does not have. A claim on NICs of DRANET is not \
+           reported: it reaches every container of the pod.",
     why: "The API server refuses the pod (`must be one of the claims in pod.spec.resourceClaims`). A claim that nobody \
           uses takes its devices from others, and no container gets them.",
     fix: "Write one name in both places.",
@@ -116,6 +118,9 @@ impl Rule for ClaimNames {
             let Some(name) = claim.name.as_deref() else { continue };
             let path = || format!("/spec/resourceClaims/{index}");
             if !used.contains(name) {
+                if reaches_every_container(claim, context) {
+                    continue;
+                }
                 findings.add_as(
                     Severity::Warning,
                     path(),
@@ -146,6 +151,19 @@ impl Rule for ClaimNames {
             }
         }
     }
+}
+
+/// Whether a claim is for NICs that DRANET moves into the pod's network namespace: they reach every container, whether
+/// one names the claim or not. dra-driver-sriov hands its devices to the containers that name them.
+fn reaches_every_container(claim: &PodClaim<'_>, context: &PodContext<'_>) -> bool {
+    let Some(known) = look_up(claim, context.namespace, context.snapshot) else { return false };
+    let moved = |class: &str| {
+        let class_fact = context.snapshot.device_class(class);
+        let kind = context.snapshot.settings().harmless_drivers.kind(driver_of(class, class_fact));
+        kind == DriverKind::Nic && !is_function(class, class_fact)
+    };
+    let mut asks = known.requests.iter().flat_map(|request| &request.options).peekable();
+    asks.peek().is_some() && asks.all(|ask| moved(&ask.class))
 }
 
 /// FAB246.

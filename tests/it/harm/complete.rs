@@ -36,20 +36,50 @@ const NONE: Shape = Shape {
 /// Every shape, with where it is seen.
 pub(crate) const SHAPES: &[Shape] = &[
     // oracle-quickstart/oci-hpc-oke manifests/nccl-tests
-    Shape { name: "oke_sixteen_functions", networks: &["default/rdma-vf"], attachments: 16, units: Some(("nvidia.com/rdma-vf", 16)), ..NONE },
+    Shape {
+        name: "oke_sixteen_functions",
+        networks: &["default/rdma-vf"],
+        attachments: 16,
+        units: Some(("nvidia.com/rdma-vf", 16)),
+        ..NONE
+    },
     // docs.coreweave.com, InfiniBand: the unit is a flag.
     Shape { name: "coreweave_infiniband", units: Some(("rdma/ib", 1)), ..NONE },
     // docs.coreweave.com, GB300 RoCE.
-    Shape { name: "coreweave_roce", networks: &["cw-multus/ibs{}p0-macvlan"], attachments: 16, units: Some(("rdma/ib", 1)), plugin: "macvlan", ..NONE },
+    Shape {
+        name: "coreweave_roce",
+        networks: &["cw-multus/ibs{}p0-macvlan"],
+        attachments: 16,
+        units: Some(("rdma/ib", 1)),
+        plugin: "macvlan",
+        ..NONE
+    },
     // awslabs/awsome-distributed-training micro-benchmarks/nccl-tests
     Shape { name: "aws_p5", units: Some(("vpc.amazonaws.com/efa", 32)), ..NONE },
     Shape { name: "aws_p4d", units: Some(("vpc.amazonaws.com/efa", 4)), ..NONE },
     // Azure/aks-rdma-infiniband website/docs/configurations
     Shape { name: "azure_devices", units: Some(("rdma/ib", 8)), ..NONE },
     Shape { name: "azure_shared", units: Some(("rdma/shared_ib", 1)), ..NONE },
-    Shape { name: "azure_ipoib", networks: &["aks-infiniband"], attachments: 1, units: Some(("rdma/hca_shared_devices_a", 1)), plugin: "ipoib", ..NONE },
+    Shape {
+        name: "azure_ipoib",
+        networks: &["aks-infiniband"],
+        attachments: 1,
+        units: Some(("rdma/hca_shared_devices_a", 1)),
+        plugin: "ipoib",
+        ..NONE
+    },
     // GoogleCloudPlatform/container-engine-accelerators gpudirect-rdma/nccl-test.yaml
-    Shape { name: "gke_rdma", annotations: &[("networking.gke.io/default-interface", "eth0"), ("networking.gke.io/interfaces", "[{\"interfaceName\":\"eth0\",\"network\":\"default\"},{\"interfaceName\":\"eth2\",\"network\":\"rdma-0\"}]")], ..NONE },
+    Shape {
+        name: "gke_rdma",
+        annotations: &[
+            ("networking.gke.io/default-interface", "eth0"),
+            (
+                "networking.gke.io/interfaces",
+                "[{\"interfaceName\":\"eth0\",\"network\":\"default\"},{\"interfaceName\":\"eth2\",\"network\":\"rdma-0\"}]",
+            ),
+        ],
+        ..NONE
+    },
     // GoogleCloudPlatform/container-engine-accelerators, A4X Max
     Shape { name: "gke_dranet", claim: Some(("mrdma.google.com", 8)), ..NONE },
     // kubernetes-sigs/dranet examples
@@ -57,29 +87,106 @@ pub(crate) const SHAPES: &[Shape] = &[
     Shape { name: "dranet_erdma", claim: Some(("erdma.alibaba.dra.net", 2)), ..NONE },
     Shape { name: "dranet_efa", claim: Some(("efa.networking.k8s.aws", 4)), ..NONE },
     // k8snetworkplumbingwg/dra-driver-sriov, mode MULTUS
-    Shape { name: "dra_driver_sriov", networks: &["vf-net"], attachments: 8, claim: Some(("sriovnetwork.k8snetworkplumbingwg.io", 8)), ..NONE },
+    Shape {
+        name: "dra_driver_sriov",
+        networks: &["vf-net"],
+        attachments: 8,
+        claim: Some(("sriovnetwork.k8snetworkplumbingwg.io", 8)),
+        ..NONE
+    },
     // Mellanox/network-operator example/hostdevice
-    Shape { name: "host_device", networks: &["hostdev-net"], attachments: 8, units: Some(("nvidia.com/hostdev", 8)), plugin: "host-device", ..NONE },
+    Shape {
+        name: "host_device",
+        networks: &["hostdev-net"],
+        attachments: 8,
+        units: Some(("nvidia.com/hostdev", 8)),
+        plugin: "host-device",
+        ..NONE
+    },
     // Mellanox/network-operator-docs, macvlan over a shared HCA
-    Shape { name: "shared_hca_macvlan", networks: &["rdma-net-ipam"], attachments: 1, units: Some(("rdma/rdma_shared_device_a", 1)), plugin: "macvlan", ..NONE },
-    Shape { name: "shared_hca_ipoib", networks: &["example-ipoibnetwork"], attachments: 1, units: Some(("rdma/rdma_shared_device_a", 1)), plugin: "ipoib", ..NONE },
+    Shape {
+        name: "shared_hca_macvlan",
+        networks: &["rdma-net-ipam"],
+        attachments: 1,
+        units: Some(("rdma/rdma_shared_device_a", 1)),
+        plugin: "macvlan",
+        ..NONE
+    },
+    Shape {
+        name: "shared_hca_ipoib",
+        networks: &["example-ipoibnetwork"],
+        attachments: 1,
+        units: Some(("rdma/rdma_shared_device_a", 1)),
+        plugin: "ipoib",
+        ..NONE
+    },
     // Mellanox/k8s-rdma-shared-dev-plugin example
     Shape { name: "shared_hca_without_a_network", units: Some(("rdma/hca_shared_devices_a", 1)), ..NONE },
     // A NetworkAttachmentDefinition for each tenant over one pool.
-    Shape { name: "tenants_own_rails", networks: &["team-rails"], attachments: 8, units: Some(("nvidia.com/sriov_resource", 8)), ..NONE },
+    Shape {
+        name: "tenants_own_rails",
+        networks: &["team-rails"],
+        attachments: 8,
+        units: Some(("nvidia.com/sriov_resource", 8)),
+        ..NONE
+    },
     // Mellanox/network-operator-docs, one network and resource for each rail
-    Shape { name: "distinct_rails", networks: &["sriov-network-rail-{}"], attachments: 8, units: Some(("nvidia.com/sriov_resource_rail_{}", 8)), ..NONE },
-    Shape { name: "two_rails", networks: &["sriov-network-rail-{}"], attachments: 2, units: Some(("nvidia.com/sriov_resource_rail_{}", 2)), ..NONE },
+    Shape {
+        name: "distinct_rails",
+        networks: &["sriov-network-rail-{}"],
+        attachments: 8,
+        units: Some(("nvidia.com/sriov_resource_rail_{}", 8)),
+        ..NONE
+    },
+    Shape {
+        name: "two_rails",
+        networks: &["sriov-network-rail-{}"],
+        attachments: 2,
+        units: Some(("nvidia.com/sriov_resource_rail_{}", 2)),
+        ..NONE
+    },
     // NVIDIA/deepops workloads/examples/k8s/mpi-roce-job
-    Shape { name: "deepops", networks: &["sriov{}"], attachments: 8, units: Some(("intel.com/mlnx_sriov_rdma{}", 8)), ..NONE },
+    Shape {
+        name: "deepops",
+        networks: &["sriov{}"],
+        attachments: 8,
+        units: Some(("intel.com/mlnx_sriov_rdma{}", 8)),
+        ..NONE
+    },
     // k8snetworkplumbingwg/sriov-network-operator, RDMA in exclusive mode
-    Shape { name: "openshift", networks: &["openshift/rdma-net"], attachments: 8, units: Some(("openshift.io/rdma_exclusive_device", 8)), ..NONE },
+    Shape {
+        name: "openshift",
+        networks: &["openshift/rdma-net"],
+        attachments: 8,
+        units: Some(("openshift.io/rdma_exclusive_device", 8)),
+        ..NONE
+    },
     // Mellanox/network-operator-docs, SR-IOV on InfiniBand
-    Shape { name: "infiniband_functions", networks: &["sriov-ib-network"], attachments: 8, units: Some(("nvidia.com/mlnxnics", 8)), plugin: "ib-sriov", ..NONE },
+    Shape {
+        name: "infiniband_functions",
+        networks: &["sriov-ib-network"],
+        attachments: 8,
+        units: Some(("nvidia.com/mlnxnics", 8)),
+        plugin: "ib-sriov",
+        ..NONE
+    },
     // ROCm/network-operator example/workload
-    Shape { name: "amd_nics", networks: &["amd-host-device-nad"], attachments: 8, units: Some(("amd.com/nic", 8)), plugin: "amd-host-device", ..NONE },
+    Shape {
+        name: "amd_nics",
+        networks: &["amd-host-device-nad"],
+        attachments: 8,
+        units: Some(("amd.com/nic", 8)),
+        plugin: "amd-host-device",
+        ..NONE
+    },
     // A pool whose name says nothing of RDMA.
-    Shape { name: "a_plain_pool", networks: &["rails"], attachments: 8, units: Some(("example.com/fast", 8)), ..NONE },
+    Shape {
+        name: "a_plain_pool",
+        networks: &["rails"],
+        attachments: 8,
+        units: Some(("example.com/fast", 8)),
+        ..NONE
+    },
 ];
 
 /// A shape as its guide writes it.
@@ -106,11 +213,17 @@ pub(crate) fn case(dice: &mut Dice<'_>) -> Value {
         containers.insert(0, json!({"name": "istio-proxy", "image": "example.com/proxy:1"}));
     }
     if dice.percent(25) {
-        containers.push(json!({"name": "logs", "image": "example.com/logs:1", "resources": {"limits": {"cpu": "1"}}}));
+        containers.push(
+            json!({"name": "logs", "image": "example.com/logs:1", "resources": {"limits": {"cpu": "1"}}}),
+        );
     }
-    put(&mut pod["spec"], "initContainers", 25, dice, |_| {
-        json!([{"name": "wait", "image": "example.com/wait:1"}])
-    });
+    put(
+        &mut pod["spec"],
+        "initContainers",
+        25,
+        dice,
+        |_| json!([{"name": "wait", "image": "example.com/wait:1"}]),
+    );
     put(&mut pod["metadata"]["annotations"], "fabric-admission.dev/profile", 20, dice, |_| "p0".into());
     let mut case = finish(&shape, pod, namespace);
     let facts = case["objects"].as_array().map_or(0, Vec::len);
@@ -137,13 +250,17 @@ fn pod(shape: &Shape, container: &str, json_form: bool, named: bool) -> Value {
         };
         let interface = |n: usize| format!("rdma{n}");
         annotations["k8s.v1.cni.cncf.io/networks"] = if json_form {
-            let items: Vec<Value> = networks.iter().enumerate().map(|(n, name)| {
-                let mut item = split(name);
-                if named {
-                    item["interface"] = interface(n).into();
-                }
-                item
-            }).collect();
+            let items: Vec<Value> = networks
+                .iter()
+                .enumerate()
+                .map(|(n, name)| {
+                    let mut item = split(name);
+                    if named {
+                        item["interface"] = interface(n).into();
+                    }
+                    item
+                })
+                .collect();
             Value::from(items).to_string().into()
         } else {
             let items = networks.iter().enumerate().map(|(n, name)| match named {
@@ -161,7 +278,8 @@ fn pod(shape: &Shape, container: &str, json_form: bool, named: bool) -> Value {
         }
     }
     let mut resources = json!({"limits": limits});
-    let mut spec = json!({"volumes": [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "64Gi"}}]});
+    let mut spec =
+        json!({"volumes": [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "64Gi"}}]});
     if shape.claim.is_some() {
         resources["claims"] = json!([{"name": "nics"}]);
         spec["resourceClaims"] = json!([{"name": "nics", "resourceClaimTemplateName": "nics"}]);
@@ -201,8 +319,7 @@ fn finish(shape: &Shape, pod: Value, namespace: &str) -> Value {
     let fixed = shape.units.filter(|(resource, _)| !resource.contains("{}"));
     json!({
         "pod": pod, "objects": objects, "kept": [],
-        "resource": fixed.map(|(resource, _)| resource), "count": shape.attachments.max(1),
+        "resource": fixed.map(|(resource, _)| resource), "count": shape.attachments,
         "perRail": shape.attachments > 1 && shape.plugin != "macvlan",
-        "profileNetwork": "fabric/net",
     })
 }
