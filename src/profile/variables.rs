@@ -29,7 +29,7 @@ fn pinned() -> EnvEntry {
         policy: EnvPolicy::Default,
         from: None,
         before: None,
-        reason: "If RDMA does not work, NCCL stops at start-up and says why, instead of silently running over TCP."
+        reason: "If RDMA does not work, NCCL stops at start-up with an error, instead of silently running over TCP."
             .to_owned(),
     }
 }
