@@ -16,6 +16,7 @@ mod names;
 mod nccl_conf;
 mod networks;
 mod node_selector;
+mod ours;
 mod outcome;
 pub mod overlay;
 mod placement;

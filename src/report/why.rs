@@ -64,6 +64,7 @@ struct CountedEntry<'a> {
     /// Attachments to the profile's own networks (count).
     own: usize,
     /// Attachments over the profile's resources through other networks (count).
+    #[serde(rename = "standIns")]
     stand_ins: usize,
     /// Units of extended resources other than accelerators.
     units: Vec<UnitsEntry<'a>>,

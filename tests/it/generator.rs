@@ -302,7 +302,6 @@ fn quantities(accelerators: usize, dice: &mut Dice<'_>) -> Value {
 }
 
 fn count(dice: &mut Dice<'_>) -> Value {
-    // Of ten quantities one is odd: nothing is planned for a pod that has one which is not a number.
     let usual = [json!(8), json!("8"), json!(1), json!("4"), json!(2)];
     let odd = [
         json!(0),

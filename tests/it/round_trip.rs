@@ -39,7 +39,12 @@ impl Review {
     pub(crate) fn findings(&self) -> Vec<Vec<String>> {
         let of = |result: &Value| {
             let findings = result["findings"].as_array().cloned().unwrap_or_default();
-            let text = |f: &Value, key: &str| f[key].as_str().unwrap_or("?").to_owned();
+            // What the profile sets at first is in the file when it is reviewed again.
+            let text = |f: &Value, key: &str| {
+                let text = f[key].as_str().unwrap_or("?");
+                let ours = text.strip_prefix("set by profile ").and_then(|rest| rest.split_once(": "));
+                ours.map_or(text, |(_, rest)| rest).to_owned()
+            };
             let one = |f: &Value| {
                 ["rule", "severity", "path", "message", "fix"].map(|key| text(f, key)).join(" | ")
             };

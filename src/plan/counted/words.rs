@@ -47,6 +47,7 @@ impl Brought {
     #[must_use]
     pub fn consequence(&self) -> String {
         match &self.standing {
+            Standing::Incomplete if self.rails == 0 => "the profile has no rails to add".to_owned(),
             Standing::Incomplete if self.own >= self.rails => "every rail is attached".to_owned(),
             Standing::Incomplete => "the profile adds the missing rails".to_owned(),
             Standing::Complete => "these networks stand in for the rails: no network is added".to_owned(),

@@ -26,8 +26,8 @@ metadata: {name: site}
 spec:
   transport: infiniband
   attachment: none
-  inject: annotations
   resources: [{name: rdma/rdma_shared_device_a, quantity: 1}]
+  inject: annotations
 ---
 apiVersion: v1
 kind: Pod
@@ -47,8 +47,8 @@ metadata: {name: site}
 spec:
   transport: infiniband
   attachment: none
-  inject: annotations
   resources: [{name: rdma/rdma_shared_device_a, quantity: 1}]
+  inject: annotations
 ---
 apiVersion: v1
 kind: Pod

@@ -24,8 +24,8 @@ spec:
 ---
 apiVersion: resource.k8s.io/v1
 kind: ResourceClaim
-metadata: {name: gpu}
-spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}]}}
+metadata: {name: cpus, namespace: default}
+spec: {devices: {requests: [{name: cpus, exactly: {deviceClassName: dra.cpu, count: 16}}]}}
 ---
 apiVersion: batch/v1
 kind: Job
@@ -39,11 +39,11 @@ spec:
     spec:
       restartPolicy: Never
       resourceClaims:
-      - {name: gpu, resourceClaimName: gpu}
+      - {name: cpus, resourceClaimName: cpus}
       containers:
       - name: trainer
         image: example.com/trainer:1
-        resources: {claims: [{name: gpu}]}
+        resources: {limits: {nvidia.com/gpu: 1}, claims: [{name: cpus}]}
 "#,
     good: r#"apiVersion: fabric-admission.dev/v1alpha1
 kind: FabricProfile
@@ -53,8 +53,8 @@ spec:
 ---
 apiVersion: resource.k8s.io/v1
 kind: ResourceClaimTemplate
-metadata: {name: gpu}
-spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}]}}}
+metadata: {name: cpus, namespace: default}
+spec: {spec: {devices: {requests: [{name: cpus, exactly: {deviceClassName: dra.cpu, count: 16}}]}}}
 ---
 apiVersion: batch/v1
 kind: Job
@@ -68,11 +68,11 @@ spec:
     spec:
       restartPolicy: Never
       resourceClaims:
-      - {name: gpu, resourceClaimTemplateName: gpu}
+      - {name: cpus, resourceClaimTemplateName: cpus}
       containers:
       - name: trainer
         image: example.com/trainer:1
-        resources: {claims: [{name: gpu}]}
+        resources: {limits: {nvidia.com/gpu: 1}, claims: [{name: cpus}]}
 "#,
     sources: &["kubernetes.io, Dynamic Resource Allocation: ResourceClaims and ResourceClaimTemplates"],
     since: "0.1.0",

@@ -10,6 +10,7 @@ use crate::documents::Documents;
 use crate::properties::check;
 use crate::suite::Suite;
 use fabric_admission::plan::{Edit, Plan};
+use fabric_admission::review::Stage;
 use serde_json::{Value, json};
 
 pub(crate) fn add(suite: &mut Suite) {
@@ -19,8 +20,25 @@ pub(crate) fn add(suite: &mut Suite) {
         let name = format!("harm::every_base_leaves_{}", shape.name);
         suite.add(name, move || Ok(gains_nothing(&complete::plain(shape))?));
     }
+    let name = "harm::findings_on_what_we_add_say_so";
+    suite.add(name, move || check(name, 800, Documents(crate::generator::case), |case| says_whose(&case.0)));
     corpus::add(suite);
     gang::add(suite);
+}
+
+/// A finding that points at something which is not in the user's file says that a profile sets it.
+fn says_whose(case: &Value) -> Result<(), String> {
+    let world = World { stage: Stage::Whole, ..World::new(case) };
+    let (Some(decision), patched) = (world.decide(), world.patched()?) else { return Ok(()) };
+    for finding in &decision.findings {
+        // A place where something is missing is nowhere, or wherever the plan happens to put something.
+        let ours = world.pod.pointer(&finding.path).is_none() && patched.pointer(&finding.path).is_some();
+        let name = decision.profile.as_deref().unwrap_or("no profile");
+        if ours && !finding.message.contains(name) {
+            return Err(format!("{} at {}: {}", finding.rule, finding.path, finding.message));
+        }
+    }
+    Ok(())
 }
 
 /// Changes of a plan that add attachments or units.
