@@ -34,6 +34,7 @@ pub use emit::to_yaml;
 pub use error::InputError;
 pub use position::Position;
 pub use quiet::install_quiet_panic_hook;
+pub(crate) use quiet::is_caught;
 pub use read::read;
 
 /// How deeply mappings and sequences may nest, aliases expanded.

@@ -23,6 +23,11 @@ pub fn install_quiet_panic_hook() {
     });
 }
 
+/// Whether a panic of this thread is one that [`catch`] turns into an input error.
+pub(crate) fn is_caught() -> bool {
+    QUIET.get()
+}
+
 /// Runs `work`; `None` when it panicked.
 pub(super) fn catch<T>(work: impl FnOnce() -> T) -> Option<T> {
     let before = QUIET.replace(true);
