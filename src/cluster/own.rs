@@ -1,6 +1,7 @@
 //! The objects behind our certificate, read and written by name: one Secret, two configurations. Of a configuration
 //! nothing is ever written but its caBundles.
 
+use super::list::PLAIN;
 use super::status::Fault;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -232,8 +233,10 @@ impl Objects {
 
     async fn watch(&self, path: String, changed: &Notify) {
         loop {
+            let (name, value) = PLAIN;
             let request = http::Request::get(&path)
                 .header(http::header::ACCEPT, "application/json")
+                .header(name, value)
                 .body(Body::empty());
             if let Ok(request) = request
                 && let Ok(Ok(response)) = tokio::time::timeout(super::CALL, self.client.send(request)).await

@@ -5,6 +5,7 @@ use crate::pod::decode::mapping;
 use crate::review::decode::{DecodeError, object as decode};
 use crate::snapshot::{NAME_LABEL, NamespaceFacts, PROFILE_ANNOTATION};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
@@ -14,9 +15,12 @@ struct NamespaceObject {
 }
 
 #[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct NamespaceMeta {
     #[serde(default)]
     name: Option<String>,
+    #[serde(default)]
+    resource_version: Option<Box<RawValue>>,
     #[serde(default)]
     labels: Option<BTreeMap<String, Option<String>>>,
     #[serde(default)]
@@ -36,5 +40,6 @@ pub(super) fn read(json: &str) -> Result<(Meta, NamespaceFacts), DecodeError> {
         // The API server sets this label on every namespace; files often leave it out.
         facts.labels.insert(NAME_LABEL.to_owned(), name.clone());
     }
-    Ok((Meta { name: metadata.name, namespace: None }, facts))
+    let resource_version = metadata.resource_version;
+    Ok((Meta { name: metadata.name, namespace: None, resource_version }, facts))
 }

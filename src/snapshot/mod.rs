@@ -6,6 +6,7 @@ mod lookup;
 mod pod_security;
 mod store;
 
+pub(crate) use builder::Identity;
 pub use builder::{Builder, FactError, Layer};
 pub use pod_security::PodSecurity;
 
