@@ -12,7 +12,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// The client library logs answers that it cannot read as they came; one may be a Secret.
 const DEFAULT: &str = "info,kube_client=error";
@@ -35,17 +37,22 @@ pub fn dropped() -> Counter {
 /// # Errors
 /// When the system gives no thread to write with.
 pub fn install() -> io::Result<Writing> {
-    let filter = EnvFilter::try_from_env("FABRIC_ADMISSION_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT));
+    let wanted = std::env::var("FABRIC_ADMISSION_LOG").ok();
     let (lines, writing) = start(io::stderr(), dropped())?;
-    let _ = tracing_subscriber::fmt()
+    let json = tracing_subscriber::fmt::layer()
         .json()
-        .with_env_filter(filter)
         // Otherwise it reports a failed line by `eprintln!`, which waits for stderr, and panics where that is closed.
         .log_internal_errors(false)
-        .with_writer(move || lines.clone())
-        .try_init();
+        .with_writer(move || lines.clone());
+    let _ = tracing_subscriber::registry().with(filter(wanted.as_deref())).with(json).try_init();
     log_panics();
     Ok(writing)
+}
+
+/// Reads which lines are logged: a level, or `target=level` with commas between. A text that is neither counts as absent.
+fn filter(wanted: Option<&str>) -> Targets {
+    let wanted = wanted.filter(|text| !text.trim().is_empty()).and_then(|text| text.parse().ok());
+    wanted.or_else(|| DEFAULT.parse().ok()).unwrap_or_default()
 }
 
 /// Logs panics, as a worker that panics would wait for stderr otherwise.
@@ -94,6 +101,8 @@ fn start(mut to: impl Write + Send + 'static, dropped: Counter) -> io::Result<(L
             waiting.fetch_sub(line.len(), Ordering::Relaxed);
         }
         let _ = to.flush();
+        // In this order: a line that comes after the end is dropped and counted.
+        drop(receiver);
         drop(end);
     };
     std::thread::Builder::new().name("log".to_owned()).spawn(work)?;
@@ -149,6 +158,21 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn a_level_or_targets_choose_the_lines() {
+        use tracing::Level;
+        for wanted in [None, Some(""), Some("fabric_admission=loud")] {
+            let lines = filter(wanted);
+            assert!(lines.would_enable("fabric_admission::server", &Level::INFO), "{wanted:?}");
+            assert!(!lines.would_enable("fabric_admission::server", &Level::DEBUG), "{wanted:?}");
+            assert!(!lines.would_enable("kube_client::client", &Level::WARN), "{wanted:?}");
+        }
+        assert!(filter(Some("debug")).would_enable("kube_client", &Level::DEBUG));
+        let one = filter(Some("warn,fabric_admission=trace"));
+        assert!(one.would_enable("fabric_admission::cluster", &Level::TRACE));
+        assert!(!one.would_enable("kube_client", &Level::INFO));
     }
 
     #[test]
