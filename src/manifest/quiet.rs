@@ -1,4 +1,4 @@
-//! One known panic of the YAML parser is caught and becomes an input error; this keeps it off stderr.
+//! A panic of the YAML parser is caught and becomes an input error; this keeps it off stderr.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
