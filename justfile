@@ -18,7 +18,11 @@ docs:
     UPDATE_GOLDEN=1 cargo test --locked
     git status --short
 
-# Run the benchmarks.
+# Build what is shipped: the profile of every figure of size, speed and instructions.
+dist:
+    cargo build --locked --profile dist
+
+# Run the benchmarks, with the settings of `dist`.
 bench:
     cargo bench --locked
 
@@ -32,8 +36,8 @@ bench-cluster-full:
 
 # Long certificate tests: 200 starts of three replicas, and two minutes of rotations under creates.
 certificates:
-    FABRIC_ADMISSION_CERTIFICATE_STARTS=200 cargo test --locked --release --test it -- e2e::certificates_of_three
-    FABRIC_ADMISSION_CERTIFICATE_SECONDS=120 cargo test --locked --release --test it -- e2e::certificates_rotate
+    FABRIC_ADMISSION_CERTIFICATE_STARTS=200 cargo test --locked --profile dist --test it -- e2e::certificates_of_three
+    FABRIC_ADMISSION_CERTIFICATE_SECONDS=120 cargo test --locked --profile dist --test it -- e2e::certificates_rotate
 
 # Check dependencies: bans, licences, sources.
 deny:
@@ -45,20 +49,20 @@ ci:
 
 # Long tests of docs/reliability.md, each on its own. This one: five roll-outs of three replicas (two minutes).
 reliability-rollouts rounds="5":
-    FABRIC_ADMISSION_ROLLOUTS={{rounds}} cargo test --locked --release --test it -- --nocapture e2e::three_replicas
+    FABRIC_ADMISSION_ROLLOUTS={{rounds}} cargo test --locked --profile dist --test it -- --nocapture e2e::three_replicas
 
 # 400 reviews per second under churn; memory and open files must stay constant.
 reliability-soak minutes="30":
-    FABRIC_ADMISSION_SOAK={{minutes}} cargo test --locked --release --test it -- --nocapture live::a_soak
+    FABRIC_ADMISSION_SOAK={{minutes}} cargo test --locked --profile dist --test it -- --nocapture live::a_soak
 
 # Creates over one connection, 85 s and 31 s apart.
 reliability-idle minutes="30":
-    FABRIC_ADMISSION_IDLE={{minutes}} cargo test --locked --release --test it -- --nocapture e2e::an_idle
+    FABRIC_ADMISSION_IDLE={{minutes}} cargo test --locked --profile dist --test it -- --nocapture e2e::an_idle
 
 # An API server that is down, under load.
 reliability-outage minutes="10":
-    FABRIC_ADMISSION_AWAY={{minutes}} cargo test --locked --release --test it -- --nocapture live::minutes_without
+    FABRIC_ADMISSION_AWAY={{minutes}} cargo test --locked --profile dist --test it -- --nocapture live::minutes_without
 
 # 10,000 connections and as many requests as four threads can send, from one address.
 reliability-flood seconds="60":
-    FABRIC_ADMISSION_FLOOD={{seconds}} cargo test --locked --release --test it -- --nocapture webhook::a_flood
+    FABRIC_ADMISSION_FLOOD={{seconds}} cargo test --locked --profile dist --test it -- --nocapture webhook::a_flood

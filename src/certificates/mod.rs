@@ -22,7 +22,7 @@ mod record;
 pub mod secret;
 
 pub use authority::{Authority, NAME};
-pub use der::{Fields, common_name, fields};
+pub use der::{Fields, common_name, common_names, fields};
 pub use drift::Drift;
 pub use leaf::{Leaf, Reason, due, last_resort};
 pub use lives::Lives;

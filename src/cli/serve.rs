@@ -136,7 +136,14 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         },
         lame_duck: Duration::from_secs_f64(arguments.lame_duck),
     };
-    crate::telemetry::install();
+    // Dropped last: what is logged on the way out is written too.
+    let writing = match crate::telemetry::install() {
+        Ok(writing) => writing,
+        Err(error) => {
+            writeln!(err, "error: cannot start: {error}")?;
+            return Ok(Exit::Internal);
+        }
+    };
     let mut watching = None;
     let facts = if live {
         match live_facts(arguments, builder) {
@@ -154,9 +161,9 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     };
     let limits = Limits { drain: Duration::from_secs_f64(arguments.drain), ..arguments.budgets.limits() };
     let outcome = runtime.block_on(server::run(settings, limits, snapshot, facts, |webhook, admin| {
-        // One line on stderr that scripts wait for; the logs are there too, so it goes past them.
+        // One line on stderr that scripts wait for, whatever the level of the logs is.
         let line = serde_json::json!({"event": "listening", "webhook": webhook.to_string(), "admin": admin.to_string()});
-        let _ = writeln!(io::stderr(), "{line}");
+        writing.line(&line);
     }));
     if let Some(watching) = watching {
         watching.shutdown_background();

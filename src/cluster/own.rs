@@ -2,6 +2,7 @@
 //! nothing is ever written but its caBundles.
 
 use super::fault::Fault;
+use super::list::PLAIN;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http_body_util::BodyExt;
@@ -232,8 +233,10 @@ impl Objects {
 
     async fn watch(&self, path: String, changed: &Notify) {
         loop {
+            let (name, value) = PLAIN;
             let request = http::Request::get(&path)
                 .header(http::header::ACCEPT, "application/json")
+                .header(name, value)
                 .body(Body::empty());
             if let Ok(request) = request
                 && let Ok(Ok(response)) =

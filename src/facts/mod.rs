@@ -76,6 +76,8 @@ pub(crate) struct Entry {
     /// Empty for cluster-scoped kinds.
     pub(crate) namespace: String,
     pub(crate) name: String,
+    /// `metadata.resourceVersion`.
+    pub(crate) version: Option<String>,
     /// `None` where the object says nothing that is asked for.
     pub(crate) fact: Option<Fact>,
 }
@@ -92,7 +94,7 @@ pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Op
         let own = if kind.namespaced() { object.namespace().unwrap_or(default_namespace) } else { "" };
         let namespace = own.to_owned();
         let fact = render(origin, &object, default_namespace).map(|r| Fact::Network(Arc::new(r)));
-        return Ok(Some(Entry { namespace, name, fact }));
+        return Ok(Some(Entry { namespace, name, version: object.version(), fact }));
     }
     let (meta, fact) = match kind {
         Kind::Namespace => {
@@ -158,10 +160,11 @@ pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Op
         }
         _ => return Ok(None),
     };
+    let version = meta.version();
     let Some(name) = meta.name.filter(|n| !n.is_empty()) else { return Ok(None) };
     let own = || meta.namespace.filter(|n| !n.is_empty()).unwrap_or_else(|| default_namespace.to_owned());
     let namespace = if kind.namespaced() { own() } else { String::new() };
-    Ok(Some(Entry { namespace, name, fact }))
+    Ok(Some(Entry { namespace, name, version, fact }))
 }
 
 /// Pools with the object that they are of.

@@ -5,6 +5,7 @@ use super::object::Meta;
 use crate::json::decode::{DecodeError, object as decode};
 use crate::json::values::mapping;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 /// Label of a namespace that opts in, with the mode as its value.
@@ -66,9 +67,12 @@ struct NamespaceObject {
 }
 
 #[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct NamespaceMeta {
     #[serde(default)]
     name: Option<String>,
+    #[serde(default)]
+    resource_version: Option<Box<RawValue>>,
     #[serde(default)]
     labels: Option<BTreeMap<String, Option<String>>>,
     #[serde(default)]
@@ -88,5 +92,6 @@ pub(super) fn read(json: &str) -> Result<(Meta, NamespaceFacts), DecodeError> {
         // The API server sets this label on every namespace; files often leave it out.
         facts.labels.insert(NAME_LABEL.to_owned(), name.clone());
     }
-    Ok((Meta { name: metadata.name, namespace: None }, facts))
+    let resource_version = metadata.resource_version;
+    Ok((Meta { name: metadata.name, namespace: None, resource_version }, facts))
 }

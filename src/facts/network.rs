@@ -13,6 +13,7 @@ use crate::multus::{
     Addressing, Class, NODE_SELECTOR_ANNOTATION, NetworkFact, RESOURCE_ANNOTATION, ResourceName, classify,
 };
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -26,11 +27,14 @@ pub struct NetworkObject {
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct ObjectMeta {
     #[serde(default)]
     name: Option<String>,
     #[serde(default)]
     namespace: Option<String>,
+    #[serde(default)]
+    resource_version: Option<Box<RawValue>>,
     #[serde(default)]
     annotations: Option<BTreeMap<String, Option<String>>>,
 }
@@ -76,6 +80,11 @@ impl NetworkObject {
     #[must_use]
     pub fn namespace(&self) -> Option<&str> {
         self.metadata.as_ref()?.namespace.as_deref().filter(|n| !n.is_empty())
+    }
+
+    /// Which state of the object it is.
+    pub(super) fn version(&self) -> Option<String> {
+        super::object::version(self.metadata.as_ref()?.resource_version.as_deref())
     }
 
     /// `spec.config` of a NetworkAttachmentDefinition; `None` where it is missing or empty.

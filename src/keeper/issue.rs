@@ -2,6 +2,7 @@
 
 use super::verify;
 use crate::certificates::{Authority, Key, Leaf, Lives, NAME, Signer, fields};
+use crate::tls::provider;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer,
     KeyPair, KeyUsagePurpose, PublicKeyData,
@@ -83,7 +84,7 @@ fn sign(
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     let made = params.signed_by(&key, issuer).map_err(failed)?;
     let private = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-    let signing = rustls::crypto::ring::sign::any_supported_type(&private).map_err(failed)?;
+    let signing = provider().key_provider.load_private_key(private).map_err(failed)?;
     Ok((CertifiedKey::new(vec![made.der().clone()], signing), until))
 }
 

@@ -32,4 +32,5 @@ pub use emit::to_yaml;
 pub use error::InputError;
 pub use position::Position;
 pub use quiet::install_quiet_panic_hook;
+pub(crate) use quiet::is_caught;
 pub use read::read;

@@ -1,102 +1,77 @@
 //! Networks of IP addresses, as Go's `net.ParseCIDR` reads them.
 
 use core::net::IpAddr;
+use ipnet::IpNet;
 use std::fmt;
 
 /// A network: an address with the bits behind the prefix at zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Subnet {
-    network: IpAddr,
-    prefix: u8,
-}
-
-/// Bits of an address of a family.
-fn width(address: IpAddr) -> u8 {
-    if address.is_ipv4() { 32 } else { 128 }
-}
-
-/// The bits of an address, from the left.
-fn bits(address: IpAddr) -> u128 {
-    match address {
-        IpAddr::V4(v4) => u128::from(v4.to_bits()) << 96,
-        IpAddr::V6(v6) => v6.to_bits(),
-    }
-}
-
-/// The first `prefix` bits.
-fn mask(prefix: u8) -> u128 {
-    u128::MAX.checked_shl(128 - u32::from(prefix.min(128))).unwrap_or(0)
-}
+pub struct Subnet(IpNet);
 
 impl Subnet {
-    /// Reads `address/prefix`: the address, and the network that it is in.
+    /// Reads `address/prefix`: the address, and the network that it is in. Go takes a prefix with leading zeros, ipnet
+    /// does not.
     #[must_use]
     pub fn parse(text: &str) -> Option<(IpAddr, Self)> {
         let (address, prefix) = text.split_once('/')?;
         let address: IpAddr = address.parse().ok()?;
         let digits = !prefix.is_empty() && prefix.bytes().all(|b| b.is_ascii_digit());
-        let prefix: u8 = prefix.parse().ok().filter(|p| digits && *p <= width(address))?;
-        Some((address, Self::of(address, prefix)))
+        let prefix: u8 = prefix.parse().ok().filter(|_| digits)?;
+        Some((address, Self(IpNet::new(address, prefix).ok()?.trunc())))
     }
 
-    /// The network of an address.
+    /// The network of an address. A prefix that is too long for its family is the whole address.
     #[must_use]
     pub fn of(address: IpAddr, prefix: u8) -> Self {
-        let kept = bits(address) & mask(prefix);
-        let network = match address {
-            IpAddr::V4(_) => IpAddr::V4(u32::try_from(kept >> 96).unwrap_or_default().into()),
-            IpAddr::V6(_) => IpAddr::V6(kept.into()),
-        };
-        Self { network, prefix: prefix.min(width(address)) }
+        Self(IpNet::new(address, prefix).unwrap_or_else(|_| address.into()).trunc())
     }
 
     /// Its first address.
     #[must_use]
     pub fn network(&self) -> IpAddr {
-        self.network
+        self.0.network()
     }
 
     /// Bits of the prefix.
     #[must_use]
     pub fn prefix(&self) -> u8 {
-        self.prefix
+        self.0.prefix_len()
     }
 
     /// Bits of an address of its family.
     #[must_use]
     pub fn width(&self) -> u8 {
-        width(self.network)
+        self.0.max_prefix_len()
     }
 
     /// Whether an address is in it.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
-        address.is_ipv4() == self.network.is_ipv4() && Self::of(address, self.prefix) == *self
+        self.0.contains(&address)
     }
 
     /// Whether two networks have an address in common.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
-        let (wide, narrow) = if self.prefix <= other.prefix { (self, other) } else { (other, self) };
-        wide.contains(narrow.network)
+        self.0.contains(&other.0) || other.0.contains(&self.0)
     }
 
     /// Whether it holds every address of its family, as the destination of a default route does.
     #[must_use]
     pub fn is_default(&self) -> bool {
-        self.prefix == 0
+        self.prefix() == 0
     }
 
     /// Addresses behind the prefix (count), the network's own among them.
     #[must_use]
     pub fn size(&self) -> u128 {
-        1_u128.checked_shl(u32::from(self.width() - self.prefix)).unwrap_or(u128::MAX)
+        1_u128.checked_shl(u32::from(self.width() - self.prefix())).unwrap_or(u128::MAX)
     }
 }
 
 impl fmt::Display for Subnet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.network, self.prefix)
+        self.0.fmt(f)
     }
 }
 
@@ -113,6 +88,8 @@ mod tests {
         assert_eq!(net("10.1.2.3/16").to_string(), "10.1.0.0/16");
         assert_eq!(net("fd00:1::5/64").to_string(), "fd00:1::/64");
         assert_eq!(net("1.2.3.4/32").to_string(), "1.2.3.4/32");
+        assert_eq!(net("10.1.2.3/016").to_string(), "10.1.0.0/16");
+        assert_eq!(Subnet::of("10.1.2.3".parse().unwrap(), 64).to_string(), "10.1.2.3/32");
         for bad in
             ["", "10.0.0.0", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/+8", "10.0.0/8", "::1/129", "010.0.0.0/8"]
         {

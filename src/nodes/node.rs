@@ -4,6 +4,7 @@ use super::taint::Taint;
 use crate::json::values::{Objects, Pairs, QuantityText, Text, mapping};
 use crate::pod::Quantity;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 /// The part of a Node that resolution and rules ask about.
 #[derive(Debug, Default, Deserialize)]
@@ -17,9 +18,13 @@ pub struct NodeObject<'a> {
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Metadata<'a> {
     #[serde(borrow, default)]
     name: Option<Text<'a>>,
+    /// In a file it may have any type: a fact does not depend on it.
+    #[serde(borrow, default)]
+    resource_version: Option<&'a RawValue>,
     #[serde(borrow, default)]
     labels: Option<Pairs<'a, Text<'a>>>,
 }
@@ -51,6 +56,12 @@ impl NodeObject<'_> {
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.metadata.as_ref()?.name.as_deref().filter(|n| !n.is_empty())
+    }
+
+    /// Which state of the node it is.
+    #[must_use]
+    pub fn version(&self) -> Option<String> {
+        serde_json::from_str(self.metadata.as_ref()?.resource_version?.get()).ok()
     }
 
     /// Labels by key, each once; the last of a repeated key counts.

@@ -238,6 +238,11 @@ impl Metrics {
             "Looks at the file of the clients' CA that found another",
             client_ca_reloads.clone(),
         );
+        registry.register(
+            "log_lines_dropped",
+            "Log lines that stderr did not take in time",
+            crate::telemetry::dropped(),
+        );
         let build = Family::<BuildLabels, Gauge>::default();
         build.get_or_create(&BuildLabels { version: env!("CARGO_PKG_VERSION") }).set(1);
         registry.register("build_info", "Version, as a label", build);

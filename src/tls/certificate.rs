@@ -13,7 +13,7 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Most bytes of a certificate or key file; PEM is parsed only below that.
 const MAX_PEM: usize = 1 << 20;
@@ -82,10 +82,12 @@ pub struct Store {
     fingerprint: std::sync::atomic::AtomicU64,
 }
 
-/// The one crypto provider of the process.
+/// The one crypto provider of the process: handshakes, signatures and the client of the API server take it from here.
 #[must_use]
 pub fn provider() -> Arc<CryptoProvider> {
-    Arc::new(rustls::crypto::ring::default_provider())
+    static PROVIDER: LazyLock<Arc<CryptoProvider>> =
+        LazyLock::new(|| Arc::new(rustls::crypto::ring::default_provider()));
+    Arc::clone(&PROVIDER)
 }
 
 impl Store {
@@ -210,7 +212,9 @@ pub(crate) fn certified(
     let private = PrivateKeyDer::from_pem_slice(private).map_err(|error| {
         pem(key, format!("holds no usable private key; a PEM block PRIVATE KEY is expected ({error})"))
     })?;
-    let signing = rustls::crypto::ring::sign::any_supported_type(&private)
+    let signing = provider()
+        .key_provider
+        .load_private_key(private)
         .map_err(|error| pem(key, format!("is of a kind that cannot sign: {error}")))?;
     let certified = CertifiedKey::new(chain, signing);
     match certified.keys_match() {

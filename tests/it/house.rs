@@ -35,6 +35,12 @@ pub(crate) fn add(suite: &mut Suite) {
         };
         none("a key", files(root()).iter().filter(|p| key(p)).map(|p| shown(p)).collect())
     });
+    suite.add("house::one_place_names_the_crypto_provider", || {
+        let sources = layers::sources(&root().join("src"));
+        let naming = sources.iter().filter(|f| read(f).is_ok_and(|text| text.contains("crypto::ring")));
+        let naming: Vec<String> = naming.map(|f| shown(f)).collect();
+        if naming.len() == 1 { Ok(()) } else { Err(format!("expected one file: {naming:?}").into()) }
+    });
     suite.add("house::the_project_speaks_of_itself_alone", || none("speaks of a place outside", foreign()));
 }
 

@@ -8,6 +8,7 @@ mod api_pods;
 mod bad_facts;
 mod bad_input;
 mod catalogue;
+mod certificates;
 mod cluster;
 mod convergence;
 mod corpus;
@@ -73,6 +74,7 @@ fn main() -> std::process::ExitCode {
     usage::add(&mut suite);
     yaml_oracle::add(&mut suite);
     properties::add(&mut suite);
+    certificates::add(&mut suite);
     landing::add(&mut suite);
     gang::add(&mut suite);
     interleaving::add(&mut suite);
