@@ -1,33 +1,212 @@
-//! Logs: JSON lines on stderr, level from `FABRIC_ADMISSION_LOG` (default `info`). Objects and values of
-//! variables are never logged.
+//! Logs: JSON lines on stderr, level from `FABRIC_ADMISSION_LOG` (default `info`). Objects and values of variables are
+//! never logged.
+//!
+//! Nobody who logs waits for stderr. A thread of its own writes the lines; a line that finds too much before it is dropped
+//! and counted. tracing-appender does this too, but it bounds lines instead of bytes, does not count failed writes,
+//! prints to stdout when it cannot end, and brings three crates.
 
+use prometheus_client::metrics::counter::Counter;
+use std::fmt::Display;
 use std::io::{self, Write};
-use tracing_subscriber::EnvFilter;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// The client library logs answers that it cannot read as they came; one may be a Secret.
 const DEFAULT: &str = "info,kube_client=error";
+/// Most bytes of lines that wait for stderr: some thousand lines.
+const MAX_WAITING: usize = 1 << 20;
+/// How long the end of the process waits for the lines before it.
+const FLUSH: Duration = Duration::from_secs(1);
 
-/// Installs the log writer. A second call changes nothing.
-pub fn install() {
-    let filter = EnvFilter::try_from_env("FABRIC_ADMISSION_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT));
-    let _ = tracing_subscriber::fmt()
-        .json()
-        .with_env_filter(filter)
-        .with_writer(|| Lossy(io::stderr()))
-        .try_init();
+static DROPPED: LazyLock<Counter> = LazyLock::new(Counter::default);
+
+/// Log lines that stderr did not take, or not in time (count).
+#[must_use]
+pub fn dropped() -> Counter {
+    DROPPED.clone()
 }
 
-/// Loses what cannot be written: a full disk or a closed pipe must not cost an answer. The subscriber would report the
-/// error by `eprintln!`, which panics where stderr takes nothing.
-struct Lossy<W>(W);
+/// Installs the log writer. Lines are written until the returned value is dropped; keep it to the end of the process. A
+/// second call changes nothing.
+///
+/// # Errors
+/// When the system gives no thread to write with.
+pub fn install() -> io::Result<Writing> {
+    let wanted = std::env::var("FABRIC_ADMISSION_LOG").ok();
+    let (lines, writing) = start(io::stderr(), dropped())?;
+    let json = tracing_subscriber::fmt::layer()
+        .json()
+        // Otherwise it reports a failed line by `eprintln!`, which waits for stderr, and panics where that is closed.
+        .log_internal_errors(false)
+        .with_writer(move || lines.clone());
+    let _ = tracing_subscriber::registry().with(filter(wanted.as_deref())).with(json).try_init();
+    log_panics();
+    Ok(writing)
+}
 
-impl<W: Write> Write for Lossy<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let _ = self.0.write_all(bytes);
-        Ok(bytes.len())
+/// Reads which lines are logged: a level, or `target=level` with commas between. A text that is neither counts as absent.
+fn filter(wanted: Option<&str>) -> Targets {
+    let wanted = wanted.filter(|text| !text.trim().is_empty()).and_then(|text| text.parse().ok());
+    wanted.or_else(|| DEFAULT.parse().ok()).unwrap_or_default()
+}
+
+/// Logs panics, as a worker that panics would wait for stderr otherwise.
+fn log_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        if !crate::manifest::is_caught() {
+            let text = panic.payload().downcast_ref::<&str>().copied();
+            let said = text.or_else(|| panic.payload().downcast_ref::<String>().map(String::as_str));
+            tracing::error!(place = panic.location().map(ToString::to_string), said, "panicked");
+        }
+    }));
+}
+
+/// What the writing thread is sent.
+enum Message {
+    Line(Vec<u8>),
+    End,
+}
+
+/// Takes lines without waiting.
+#[derive(Clone)]
+struct Lines {
+    sender: Sender<Message>,
+    /// Bytes that were sent and are not written.
+    waiting: Arc<AtomicUsize>,
+    dropped: Counter,
+}
+
+/// The thread that writes. Dropped, it ends once what was logged before is written, or after a second.
+pub struct Writing {
+    lines: Lines,
+    ended: Receiver<()>,
+}
+
+fn start(mut to: impl Write + Send + 'static, dropped: Counter) -> io::Result<(Lines, Writing)> {
+    let (sender, receiver) = channel();
+    let (end, ended) = channel();
+    let waiting = Arc::new(AtomicUsize::new(0));
+    let lines = Lines { sender, waiting: Arc::clone(&waiting), dropped: dropped.clone() };
+    let work = move || {
+        while let Ok(Message::Line(line)) = receiver.recv() {
+            // A full disk or a closed pipe: a later line may succeed.
+            if to.write_all(&line).is_err() {
+                dropped.inc();
+            }
+            waiting.fetch_sub(line.len(), Ordering::Relaxed);
+        }
+        let _ = to.flush();
+        // In this order: a line that comes after the end is dropped and counted.
+        drop(receiver);
+        drop(end);
+    };
+    std::thread::Builder::new().name("log".to_owned()).spawn(work)?;
+    Ok((lines.clone(), Writing { lines, ended }))
+}
+
+impl Write for Lines {
+    /// The subscriber writes a line in one call.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let before = self.waiting.fetch_add(line.len(), Ordering::Relaxed);
+        if before.saturating_add(line.len()) > MAX_WAITING
+            || self.sender.send(Message::Line(line.to_vec())).is_err()
+        {
+            self.waiting.fetch_sub(line.len(), Ordering::Relaxed);
+            self.dropped.inc();
+        }
+        Ok(line.len())
     }
     fn flush(&mut self) -> io::Result<()> {
-        let _ = self.0.flush();
         Ok(())
+    }
+}
+
+impl Writing {
+    /// Writes a line among those of the logs.
+    pub fn line(&self, text: &impl Display) {
+        let _ = self.lines.clone().write_all(format!("{text}\n").as_bytes());
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        // An error says that the thread has ended already.
+        if self.lines.sender.send(Message::End).is_ok() {
+            let _ = self.ended.recv_timeout(FLUSH);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::SyncSender;
+
+    /// Takes a line only when the test does.
+    struct Slow(SyncSender<Vec<u8>>);
+
+    impl Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.send(bytes.to_vec()).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_level_or_targets_choose_the_lines() {
+        use tracing::Level;
+        for wanted in [None, Some(""), Some("fabric_admission=loud")] {
+            let lines = filter(wanted);
+            assert!(lines.would_enable("fabric_admission::server", &Level::INFO), "{wanted:?}");
+            assert!(!lines.would_enable("fabric_admission::server", &Level::DEBUG), "{wanted:?}");
+            assert!(!lines.would_enable("kube_client::client", &Level::WARN), "{wanted:?}");
+        }
+        assert!(filter(Some("debug")).would_enable("kube_client", &Level::DEBUG));
+        let one = filter(Some("warn,fabric_admission=trace"));
+        assert!(one.would_enable("fabric_admission::cluster", &Level::TRACE));
+        assert!(!one.would_enable("kube_client", &Level::INFO));
+    }
+
+    #[test]
+    fn a_blocked_writer_blocks_nobody_and_drops_are_counted() {
+        let (to, taken) = std::sync::mpsc::sync_channel(0);
+        let dropped = Counter::default();
+        let (mut lines, writing) = start(Slow(to), dropped.clone()).unwrap();
+        let line = vec![b'x'; 64 << 10];
+        let sent = u64::try_from(MAX_WAITING / line.len()).unwrap() + 5;
+        // Nothing takes a line here: a writer that waits would never come out of this loop.
+        for _ in 0..sent {
+            lines.write_all(&line).unwrap();
+        }
+        assert_eq!(dropped.get(), 5);
+        for _ in 0..sent - 5 {
+            assert_eq!(taken.recv_timeout(Duration::from_secs(10)).unwrap(), line);
+        }
+        lines.write_all(b"last").unwrap();
+        let reader = std::thread::spawn(move || taken.recv_timeout(Duration::from_secs(10)));
+        drop(writing);
+        assert_eq!((reader.join().unwrap().unwrap(), dropped.get()), (b"last".to_vec(), 5));
+    }
+
+    #[test]
+    fn lines_that_cannot_be_written_are_counted() {
+        let (to, taken) = std::sync::mpsc::sync_channel(0);
+        drop(taken);
+        let dropped = Counter::default();
+        let (mut lines, writing) = start(Slow(to), dropped.clone()).unwrap();
+        lines.write_all(b"lost").unwrap();
+        drop(writing);
+        assert_eq!(dropped.get(), 1);
+        // The thread has ended.
+        lines.write_all(b"late").unwrap();
+        assert_eq!(dropped.get(), 2);
     }
 }

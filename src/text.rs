@@ -1,31 +1,22 @@
 //! Small texts: suggestions, pointers, words for people.
 
-/// The nearest of some names, if one is near enough to be what was meant.
+/// Most characters of a name that are compared: the cost is the product of two lengths, and names come from outside.
+const COMPARED: usize = 64;
+
+/// The nearest of some names, if one is near enough to be the one that was meant. Two letters in the wrong order count
+/// as one mistake.
 pub(crate) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted: Vec<char> = wanted.chars().take(64).collect();
+    let wanted = start(wanted);
     names
-        .map(|name| (distance(&wanted, &name.chars().take(64).collect::<Vec<_>>()), name))
+        .map(|name| (strsim::osa_distance(wanted, start(name)), name))
         .min()
         .filter(|(d, name)| *d <= 2.max(name.len() / 3))
         .map(|(_, name)| name)
 }
 
-/// Levenshtein distance.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        let mut next = vec![left];
-        for (y, above) in b.iter().zip(row.iter().skip(1)) {
-            let cost = diagonal + usize::from(x != y);
-            left = cost.min(left + 1).min(above + 1);
-            diagonal = *above;
-            next.push(left);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or(0)
+/// The first characters of a name.
+fn start(name: &str) -> &str {
+    name.char_indices().nth(COMPARED).and_then(|(end, _)| name.get(..end)).unwrap_or(name)
 }
 
 /// A reference token of a JSON pointer (RFC 6901): `~` and `/` escaped.
@@ -94,6 +85,8 @@ mod tests {
         assert_eq!(nearest("roce-sirov", names.into_iter()), Some("roce-sriov"));
         assert_eq!(nearest("ethernettcp", names.into_iter()), Some("ethernet-tcp"));
         assert_eq!(nearest("quantum", names.into_iter()), None);
+        assert_eq!(nearest("spce", ["sepc", "spec"].into_iter()), Some("spec"));
+        assert_eq!(start(&"é".repeat(100)).chars().count(), COMPARED);
     }
 
     #[test]

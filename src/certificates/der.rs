@@ -1,9 +1,14 @@
-//! The few fields of an X.509 certificate that are asked for (RFC 5280, 4.1): validity, subject, public key. Signatures
-//! and extensions are the verifier's.
+//! The one reader of X.509 certificates (RFC 5280, 4.1) in DER (X.690): the few fields that are asked for. Signatures,
+//! chains and all that this does not read are the verifier's.
+//!
+//! What a verifier would refuse may be read here; what is read is read as x509-parser reads it, which tests hold
+//! (tests/fuzz/src/der.rs).
 
 /// A certificate's fields, borrowed from its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fields<'a> {
+    /// The serial number as it is encoded, without tag and length.
+    pub serial: &'a [u8],
     /// First second of its validity (Unix time).
     pub from: i64,
     /// Last second of its validity.
@@ -12,124 +17,237 @@ pub struct Fields<'a> {
     pub subject: &'a [u8],
     /// SubjectPublicKeyInfo as it is encoded.
     pub key: &'a [u8],
-    /// Whether it may sign others: Go asks for `cA` of a root as well, and for `keyCertSign` where key usage is told
+    /// Whether its basic constraints say `cA`.
+    pub authority: bool,
+    /// Whether it may sign others: Go asks for `cA` of a root as well, and for `keyCertSign` where key usage is given
     /// (crypto/x509, CheckSignatureFrom).
     pub signs: bool,
+    /// DNS names and URIs of its subject alternative names, in order.
+    pub alternatives: Vec<&'a str>,
 }
 
-const SEQUENCE: u8 = 0x30;
-const SET: u8 = 0x31;
-const VERSION: u8 = 0xa0;
-const EXTENSIONS: u8 = 0xa3;
-const OCTETS: u8 = 0x04;
-/// id-ce-basicConstraints, id-ce-keyUsage, id-at-commonName.
-const BASIC_CONSTRAINTS: [u8; 5] = [0x06, 0x03, 0x55, 0x1d, 0x13];
-const KEY_USAGE: [u8; 5] = [0x06, 0x03, 0x55, 0x1d, 0x0f];
-const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
+/// Tags that matter here.
+mod tag {
+    pub(super) const BOOLEAN: u8 = 0x01;
+    pub(super) const INTEGER: u8 = 0x02;
+    pub(super) const BITS: u8 = 0x03;
+    pub(super) const OCTETS: u8 = 0x04;
+    pub(super) const OBJECT_ID: u8 = 0x06;
+    pub(super) const UTF8: u8 = 0x0c;
+    /// UTF8String, PrintableString, IA5String.
+    pub(super) const TEXTS: [u8; 3] = [UTF8, 0x13, 0x16];
+    pub(super) const UTC_TIME: u8 = 0x17;
+    pub(super) const GENERALIZED_TIME: u8 = 0x18;
+    pub(super) const SEQUENCE: u8 = 0x30;
+    pub(super) const SET: u8 = 0x31;
+    /// `[0]`, the version.
+    pub(super) const VERSION: u8 = 0xa0;
+    /// `[1]` and `[2]`, identifiers of issuer and subject that nobody uses.
+    pub(super) const UNIQUE_IDS: [u8; 4] = [0x81, 0x82, 0xa1, 0xa2];
+    /// `[3]`, the extensions.
+    pub(super) const EXTENSIONS: u8 = 0xa3;
+    /// The bit of an element that is made of others.
+    pub(super) const CONSTRUCTED: u8 = 0x20;
+    /// dNSName and uniformResourceIdentifier of a GeneralName.
+    pub(super) const ALTERNATIVES: [u8; 2] = [0x82, 0x86];
+}
 
-/// An element: its tag, its content, the whole of it, and what follows.
-type Element<'a> = (u8, &'a [u8], &'a [u8], &'a [u8]);
+/// id-at-commonName: 2.5.4.3
+const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
+/// id-ce-keyUsage: 2.5.29.15
+const KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x0f];
+/// id-ce-subjectAltName: 2.5.29.17
+const ALTERNATIVE_NAMES: &[u8] = &[0x55, 0x1d, 0x11];
+/// id-ce-basicConstraints: 2.5.29.19
+const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
 
-/// The first element.
-fn element(bytes: &[u8]) -> Option<Element<'_>> {
-    let (&tag, rest) = bytes.split_first()?;
-    let (&first, rest) = rest.split_first()?;
-    let (length, rest) = match first {
-        0..=0x7f => (usize::from(first), rest),
-        // Lengths of up to three bytes: no certificate has 16 MiB.
-        0x81..=0x83 => {
-            let (digits, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
-            (digits.iter().fold(0, |all, digit| all << 8 | usize::from(*digit)), rest)
+/// An element.
+#[derive(Clone, Copy)]
+struct Element<'a> {
+    tag: u8,
+    content: &'a [u8],
+    /// With tag and length.
+    whole: &'a [u8],
+}
+
+/// Elements one after another. What is cut short, longer than a certificate can be, or has a tag of several bytes ends
+/// them.
+#[derive(Clone, Copy)]
+struct Elements<'a>(&'a [u8]);
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Element<'a>;
+
+    fn next(&mut self) -> Option<Element<'a>> {
+        let (&tag, rest) = self.0.split_first()?;
+        let (&first, rest) = rest.split_first().filter(|_| tag & 0x1f != 0x1f)?;
+        let (length, rest) = match first {
+            0..=0x7f => (usize::from(first), rest),
+            // Lengths of up to three bytes: no certificate has 16 MiB.
+            0x81..=0x83 => {
+                let (digits, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
+                (digits.iter().fold(0, |all, digit| all << 8 | usize::from(*digit)), rest)
+            }
+            _ => return None,
+        };
+        let (content, after) = rest.split_at_checked(length)?;
+        let whole = self.0.get(..self.0.len() - after.len())?;
+        self.0 = after;
+        Some(Element { tag, content, whole })
+    }
+}
+
+impl<'a> Elements<'a> {
+    /// The next element where it has a tag.
+    fn tagged(&mut self, wanted: u8) -> Option<Element<'a>> {
+        self.next().filter(|element| element.tag == wanted)
+    }
+
+    /// The elements of the next one where it has a tag.
+    fn inside(&mut self, wanted: u8) -> Option<Self> {
+        self.tagged(wanted).map(|element| Self(element.content))
+    }
+
+    /// Passes an element over where it has one of these tags.
+    fn skip_if(&mut self, tags: &[u8]) {
+        let mut ahead = *self;
+        if ahead.next().is_some_and(|element| tags.contains(&element.tag)) {
+            *self = ahead;
         }
-        _ => return None,
-    };
-    let (content, after) = rest.split_at_checked(length)?;
-    let whole = bytes.get(..bytes.len() - after.len())?;
-    Some((tag, content, whole, after))
-}
+    }
 
-/// The content of the first element where it has a tag, and what follows.
-fn inside(bytes: &[u8], wanted: u8) -> Option<(&[u8], &[u8])> {
-    let (tag, content, _, after) = element(bytes)?;
-    (tag == wanted).then_some((content, after))
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 /// Reads a certificate in DER.
 #[must_use]
 pub fn fields(der: &[u8]) -> Option<Fields<'_>> {
-    let (certificate, _) = inside(der, SEQUENCE)?;
-    let (mut rest, _) = inside(certificate, SEQUENCE)?;
-    if let Some((_, after)) = inside(rest, VERSION) {
-        rest = after;
-    }
-    // Serial number, signature algorithm, issuer.
-    for _ in 0..3 {
-        (_, _, _, rest) = element(rest)?;
-    }
-    let (validity, rest) = inside(rest, SEQUENCE)?;
-    let (_, _, subject, rest) = element(rest)?;
-    let (_, _, key, rest) = element(rest)?;
-    let (tag, from, _, until) = element(validity)?;
-    let from = time(tag, from)?;
-    let (tag, until, _, _) = element(until)?;
-    Some(Fields { from, until: time(tag, until)?, subject, key, signs: signs(rest) })
+    let mut signed = Elements(der).inside(tag::SEQUENCE)?.inside(tag::SEQUENCE)?;
+    signed.skip_if(&[tag::VERSION]);
+    let serial = signed.tagged(tag::INTEGER)?.content;
+    // Signature algorithm and issuer.
+    signed.tagged(tag::SEQUENCE)?;
+    signed.tagged(tag::SEQUENCE)?;
+    let mut validity = signed.inside(tag::SEQUENCE)?;
+    let (from, until) = (time(validity.next()?)?, time(validity.next()?)?);
+    let subject = signed.tagged(tag::SEQUENCE)?.whole;
+    let key = signed.tagged(tag::SEQUENCE)?.whole;
+    signed.skip_if(&tag::UNIQUE_IDS);
+    signed.skip_if(&tag::UNIQUE_IDS);
+    let Extensions { authority, certificates, alternatives } = extensions(signed)?;
+    let signs = authority && certificates;
+    Some(Fields { serial, from, until, subject, key, authority, signs, alternatives })
 }
 
-/// Whether the extensions, which end the certificate, let it sign others.
-fn signs(mut rest: &[u8]) -> bool {
-    let (mut authority, mut usage) = (false, true);
-    while let Some((tag, content, _, after)) = element(rest) {
-        rest = after;
-        let Some((mut list, _)) = (tag == EXTENSIONS).then(|| inside(content, SEQUENCE)).flatten() else {
-            continue;
-        };
-        while let Some((extension, others)) = inside(list, SEQUENCE) {
-            list = others;
-            // Between name and value there may be a boolean: whether it is critical.
-            let value = |rest| match element(rest) {
-                Some((0x01, _, _, rest)) => inside(rest, OCTETS),
-                _ => inside(rest, OCTETS),
-            };
-            if let Some((value, _)) = extension.strip_prefix(&BASIC_CONSTRAINTS).and_then(value) {
-                let first = inside(value, SEQUENCE).and_then(|(content, _)| element(content));
-                authority = matches!(first, Some((0x01, [flag], _, _)) if *flag != 0);
+/// Extensions as far as they matter.
+struct Extensions<'a> {
+    authority: bool,
+    /// Whether the key may sign certificates, by its usage.
+    certificates: bool,
+    alternatives: Vec<&'a str>,
+}
+
+/// Reads the extensions, which end a certificate. `None` where one of those that matter is given twice or cannot be read:
+/// what it grants or denies is then unknown.
+fn extensions(mut rest: Elements<'_>) -> Option<Extensions<'_>> {
+    let mut found = Extensions { authority: false, certificates: true, alternatives: Vec::new() };
+    if rest.is_empty() {
+        return Some(found);
+    }
+    let mut list = rest.inside(tag::EXTENSIONS)?.inside(tag::SEQUENCE)?;
+    let mut seen: Vec<&[u8]> = Vec::new();
+    while !list.is_empty() {
+        let mut extension = list.inside(tag::SEQUENCE)?;
+        let id = extension.tagged(tag::OBJECT_ID)?.content;
+        // Whether it is critical.
+        extension.skip_if(&[tag::BOOLEAN]);
+        let mut value = Elements(extension.tagged(tag::OCTETS)?.content);
+        if [BASIC_CONSTRAINTS, KEY_USAGE, ALTERNATIVE_NAMES].contains(&id) {
+            if seen.contains(&id) {
+                return None;
             }
-            if let Some((value, _)) = extension.strip_prefix(&KEY_USAGE).and_then(value) {
-                // The first byte counts unused bits; keyCertSign is bit 5.
-                usage = matches!(inside(value, 0x03), Some(([_, bits, ..], _)) if bits & 0x04 != 0);
-            }
+            seen.push(id);
+        }
+        if id == BASIC_CONSTRAINTS {
+            found.authority = is_authority(value.inside(tag::SEQUENCE)?)?;
+        } else if id == KEY_USAGE {
+            // The first byte counts unused bits; keyCertSign is bit 5.
+            let bits = value.tagged(tag::BITS)?.content;
+            found.certificates = bits.get(1).is_some_and(|bits| bits & 0x04 != 0);
+        } else if id == ALTERNATIVE_NAMES {
+            found.alternatives = alternatives(value.inside(tag::SEQUENCE)?)?;
         }
     }
-    authority && usage
+    Some(found)
+}
+
+/// `cA` of basic constraints: an optional boolean, before an optional number.
+fn is_authority(mut constraints: Elements<'_>) -> Option<bool> {
+    if constraints.is_empty() {
+        return Some(false);
+    }
+    match constraints.next()? {
+        Element { tag: tag::BOOLEAN, content: [flag], .. } => Some(*flag != 0),
+        Element { tag: tag::INTEGER, .. } => Some(false),
+        _ => None,
+    }
+}
+
+fn alternatives(mut names: Elements<'_>) -> Option<Vec<&str>> {
+    let mut found = Vec::new();
+    while !names.is_empty() {
+        let name = names.next()?;
+        if tag::ALTERNATIVES.contains(&name.tag) {
+            found.push(std::str::from_utf8(name.content).ok()?);
+        } else if tag::ALTERNATIVES.contains(&(name.tag & !tag::CONSTRUCTED)) {
+            // A text is never made of parts in DER.
+            return None;
+        }
+    }
+    Some(found)
+}
+
+/// Common names of a subject, in order.
+#[must_use]
+pub fn common_names(subject: &[u8]) -> Vec<&str> {
+    let sets = Elements(subject).inside(tag::SEQUENCE).into_iter().flatten();
+    let attributes = sets.filter(|set| set.tag == tag::SET).flat_map(|set| Elements(set.content));
+    attributes
+        .filter_map(|attribute| {
+            let mut parts = Elements(attribute.content);
+            let name = parts.tagged(tag::OBJECT_ID)?.content == COMMON_NAME;
+            let text = parts.next().filter(|text| name && tag::TEXTS.contains(&text.tag))?;
+            std::str::from_utf8(text.content).ok()
+        })
+        .collect()
 }
 
 /// The common name of a subject that has nothing else; what we make has no more, and of another we could not write the
 /// issuer of a leaf.
 #[must_use]
 pub fn common_name(subject: &[u8]) -> Option<&str> {
-    let (names, _) = inside(subject, SEQUENCE)?;
-    let (name, others) = inside(names, SET)?;
-    let (pair, also) = inside(name, SEQUENCE)?;
-    let value = pair.strip_prefix(&COMMON_NAME)?;
+    let mut names = Elements(subject).inside(tag::SEQUENCE)?;
+    let mut name = names.inside(tag::SET)?;
+    let mut pair = name.inside(tag::SEQUENCE)?;
+    let named = pair.tagged(tag::OBJECT_ID)?.content == COMMON_NAME;
     // UTF8String, which rcgen writes; another type would give another issuer.
-    let (text, more) = inside(value, 0x0c)?;
-    if others.is_empty() && also.is_empty() && more.is_empty() {
-        std::str::from_utf8(text).ok()
-    } else {
-        None
-    }
+    let text = pair.tagged(tag::UTF8)?.content;
+    let only = named && names.is_empty() && name.is_empty() && pair.is_empty();
+    std::str::from_utf8(text).ok().filter(|_| only)
 }
 
 /// UTCTime (two digits of the year, 1950 to 2049) or GeneralizedTime, both in seconds and UTC (RFC 5280, 4.1.2.5).
-fn time(tag: u8, text: &[u8]) -> Option<i64> {
-    let text = std::str::from_utf8(text).ok()?.strip_suffix('Z')?;
+fn time(Element { tag, content, .. }: Element<'_>) -> Option<i64> {
+    let text = std::str::from_utf8(content).ok()?.strip_suffix('Z')?;
     let (year, rest) = match tag {
-        0x17 => {
+        tag::UTC_TIME => {
             let (year, rest) = text.split_at_checked(2)?;
             let year: i64 = number(year)?;
             (if year < 50 { 2000 + year } else { 1900 + year }, rest)
         }
-        0x18 => {
+        tag::GENERALIZED_TIME => {
             let (year, rest) = text.split_at_checked(4)?;
             (number(year)?, rest)
         }
@@ -178,12 +296,13 @@ mod tests {
             (0x17, "7001010000000Z", None),
             (0x04, "700101000000Z", None),
         ] {
-            assert_eq!(time(tag, text.as_bytes()), expected, "{text}");
+            let element = Element { tag, content: text.as_bytes(), whole: &[] };
+            assert_eq!(time(element), expected, "{text}");
         }
     }
 
     #[test]
-    fn who_may_sign_is_told_by_extensions() {
+    fn extensions_decide_who_may_sign() {
         use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, KeyUsagePurpose};
         let ca = || IsCa::Ca(BasicConstraints::Constrained(0));
         for (is_ca, usages, expected) in [

@@ -13,6 +13,7 @@ mod der;
 mod drift;
 mod leaf;
 mod lives;
+mod look;
 mod machine;
 mod marks;
 #[cfg(test)]
@@ -21,10 +22,11 @@ mod record;
 pub mod secret;
 
 pub use authority::{Authority, NAME};
-pub use der::{Fields, common_name, fields};
+pub use der::{Fields, common_name, common_names, fields};
 pub use drift::Drift;
 pub use leaf::{Leaf, Reason, due, last_resort};
 pub use lives::Lives;
-pub use machine::{Change, Look, Step, advance, next};
+pub use look::Look;
+pub use machine::{Change, Step, advance, next};
 pub use marks::{Marks, Seen};
 pub use record::{Key, Record, Signer};

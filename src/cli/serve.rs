@@ -4,9 +4,11 @@ use super::Exit;
 use super::budgets::Budgets;
 use super::clients::Clients;
 use super::input::{Choice, facts_from_files, files};
+use super::values::{identity, seconds};
 use crate::cluster::{self, Pace};
+use crate::facts::Mode;
 use crate::server::{self, Facts, Limits, Live, Look, Settings, Source, StatusWriter};
-use crate::snapshot::{Builder, Mode};
+use crate::snapshot::Builder;
 use clap::ValueEnum;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -91,13 +93,6 @@ enum NetworkObjects {
     Enforce,
 }
 
-pub(super) fn seconds(text: &str) -> Result<f64, String> {
-    text.parse::<f64>()
-        .ok()
-        .filter(|s| (0.0..=3600.0).contains(s))
-        .ok_or_else(|| "a number of seconds from 0 to 3600 is expected".to_owned())
-}
-
 pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit> {
     // Before the files are read, so that a change in between is seen.
     let source = source(arguments);
@@ -141,7 +136,14 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         },
         lame_duck: Duration::from_secs_f64(arguments.lame_duck),
     };
-    crate::telemetry::install();
+    // Dropped last: what is logged on the way out is written too.
+    let writing = match crate::telemetry::install() {
+        Ok(writing) => writing,
+        Err(error) => {
+            writeln!(err, "error: cannot start: {error}")?;
+            return Ok(Exit::Internal);
+        }
+    };
     let mut watching = None;
     let facts = if live {
         match live_facts(arguments, builder) {
@@ -159,9 +161,9 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     };
     let limits = Limits { drain: Duration::from_secs_f64(arguments.drain), ..arguments.budgets.limits() };
     let outcome = runtime.block_on(server::run(settings, limits, snapshot, facts, |webhook, admin| {
-        // One line on stderr that scripts wait for; the logs are there too, so it goes past them.
+        // One line on stderr that scripts wait for, whatever the level of the logs is.
         let line = serde_json::json!({"event": "listening", "webhook": webhook.to_string(), "admin": admin.to_string()});
-        let _ = writeln!(io::stderr(), "{line}");
+        writing.line(&line);
     }));
     if let Some(watching) = watching {
         watching.shutdown_background();
@@ -209,12 +211,6 @@ fn live_facts(
     let status_writer = arguments.profile_status.then(|| status_writer(&client));
     let live = Live { client, builder, pace, runtime: watching.handle().clone(), status_writer };
     Ok((watching, live))
-}
-
-/// Names this replica: a pod by its name, elsewhere by the process as well.
-pub(super) fn identity() -> String {
-    let host = std::env::var("HOSTNAME").unwrap_or_default();
-    format!("{host}_{}", std::process::id())
 }
 
 fn status_writer(client: &kube::Client) -> StatusWriter {

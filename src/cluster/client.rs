@@ -1,6 +1,8 @@
 //! Where the API server is and how it is asked.
 
+use crate::tls::provider;
 use kube::config::{KubeConfigOptions, Kubeconfig};
+use rustls::crypto::CryptoProvider;
 use std::path::Path;
 use std::time::Duration;
 
@@ -37,8 +39,8 @@ pub fn in_cluster() -> bool {
 /// # Errors
 /// [`ClientError`] names the file and what is wrong with it.
 pub async fn connect(kubeconfig: Option<&Path>, context: Option<&str>) -> Result<kube::Client, ClientError> {
-    // The one crypto provider of the process; kube's connector asks for the default one.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    // kube's connector takes the default provider of the process. An error says that it is set already.
+    let _ = CryptoProvider::clone(&provider()).install_default();
     let mut config = match kubeconfig {
         None => kube::Config::incluster()?,
         Some(path) => {

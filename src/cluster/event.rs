@@ -1,5 +1,7 @@
-//! Lines of a watch and pages of a list, with the objects left as text.
+//! Lines of a watch and pages of a list, with the objects left as text: each is decoded once, as the fact of its kind.
 
+use super::kinds::Watched;
+use crate::snapshot::Identity;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -30,29 +32,30 @@ pub(super) struct ListMeta {
     pub(super) next: Option<String>,
 }
 
-/// Which object it is, and in which state.
+/// The part of an object that says which it is, and in which state.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Header {
+struct Header {
     #[serde(default)]
-    pub(super) metadata: ObjectMeta,
+    metadata: ObjectMeta,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ObjectMeta {
+struct ObjectMeta {
     #[serde(default)]
-    pub(super) name: Option<String>,
+    name: Option<String>,
     #[serde(default)]
-    pub(super) namespace: Option<String>,
+    namespace: Option<String>,
     #[serde(default)]
-    pub(super) resource_version: Option<String>,
+    resource_version: Option<String>,
 }
 
-impl Header {
-    /// Reads the header of an object; `None` where even that is malformed.
-    pub(super) fn of(object: &RawValue) -> Option<Self> {
-        serde_json::from_str(object.get()).ok()
-    }
+/// Which object it is, where it gives no fact that would say so. Parts that cannot be read are empty.
+pub(super) fn identify(kind: &Watched, object: &RawValue) -> Identity {
+    let header: Header = serde_json::from_str(object.get()).unwrap_or_default();
+    let ObjectMeta { name, namespace, resource_version } = header.metadata;
+    let namespace = namespace.filter(|_| kind.kind.namespaced()).unwrap_or_default();
+    Identity { namespace, name: name.unwrap_or_default(), version: resource_version }
 }
 
 /// What the API server says went wrong (`metav1.Status`).
@@ -62,4 +65,49 @@ pub(super) struct Status {
     pub(super) code: u16,
     #[serde(default)]
     pub(super) message: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::kinds::WATCHED;
+    use crate::facts::Kind;
+    use crate::snapshot::{Builder, Layer};
+
+    fn added(kind: &Watched, json: &str) -> Option<Identity> {
+        let mut builder = Builder::default();
+        builder.add_identified(Layer::Live, kind.group, kind.name(), json, "default").unwrap()
+    }
+
+    /// Otherwise each event of a kind would be decoded twice, or a watch would go on from the wrong place.
+    #[test]
+    fn the_decoding_of_a_fact_says_which_object_it_was() {
+        let metadata = r#"{"metadata":{"namespace":"n","name":"x","resourceVersion":"7"}"#;
+        for kind in WATCHED.iter().filter(|k| k.kind != Kind::FabricProfile) {
+            let json = format!(r#"{metadata},"spec":{{}}}}"#);
+            let raw: &RawValue = serde_json::from_str(&json).unwrap();
+            let identity = identify(kind, raw);
+            assert_eq!((identity.name.as_str(), identity.version.as_deref()), ("x", Some("7")));
+            assert_eq!(added(kind, &json), Some(identity), "{}", kind.name());
+        }
+    }
+
+    #[test]
+    fn an_odd_resource_version_refuses_no_fact() {
+        for odd in ["7", "null", "[1]", r#"{"a":1}"#, "true"] {
+            for kind in WATCHED.iter().filter(|k| k.kind != Kind::FabricProfile) {
+                let json = format!(r#"{{"metadata":{{"name":"x","resourceVersion":{odd}}},"spec":{{}}}}"#);
+                let identity = added(kind, &json).unwrap();
+                assert_eq!((identity.name.as_str(), identity.version), ("x", None), "{} {odd}", kind.name());
+            }
+        }
+    }
+
+    #[test]
+    fn an_event_is_read_in_either_order_of_its_fields() {
+        for line in [r#"{"type":"ADDED","object":{"a":1}}"#, r#"{"object":{"a":1},"type":"ADDED"}"#] {
+            let event: Event<'_> = serde_json::from_str(line).unwrap();
+            assert_eq!((event.kind, event.object.get()), ("ADDED", r#"{"a":1}"#));
+        }
+    }
 }

@@ -1,15 +1,16 @@
 //! A list in pages. Never the list from resource version 0: it ignores the limit and comes in one piece
 //! (kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/storage/cacher), which at 130,000 nodes is gigabytes.
 
-use super::event::{Header, Page, Status};
+use super::event::{Page, Status, identify};
 use super::kinds::Watched;
 use super::listed::Listed;
-use super::{CALL, Shared};
+use super::shared::{CALL, Shared};
 use crate::facts::Kind;
-use crate::snapshot::{FactError, Layer};
+use crate::snapshot::{FactError, Identity, Layer};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Client;
 use kube::client::Body;
+use serde_json::value::RawValue;
 
 /// Objects of a page. A node is about 34 kB, and a page of them is in memory as a whole.
 fn limit(kind: &Watched) -> usize {
@@ -44,10 +45,16 @@ impl Failure {
     }
 }
 
+/// Asks for bytes as they are: an API server that compresses a list, or a client library that asks it to, costs more
+/// CPU than the wire saves. kube's feature `gzip` would ask; deny.toml keeps it out.
+pub(super) const PLAIN: (http::HeaderName, http::HeaderValue) =
+    (http::header::ACCEPT_ENCODING, http::HeaderValue::from_static("identity"));
+
 /// Sends a GET and waits for its headers.
 pub(super) async fn get(client: &Client, path: &str) -> Result<http::Response<Body>, Failure> {
     let request = http::Request::get(path)
         .header(http::header::ACCEPT, "application/json")
+        .header(PLAIN.0, PLAIN.1)
         .body(Body::empty())
         .map_err(|e| Failure::Other(e.to_string()))?;
     let response = match tokio::time::timeout(CALL, client.send(request)).await {
@@ -99,7 +106,8 @@ pub(super) async fn list(
             .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
             .map_err(|error| Failure::Other(format!("the list cannot be read: {error}")))?;
         for object in page.items.iter().flatten() {
-            if let Some((namespace, name)) = take(kind, shared, object) {
+            let Identity { namespace, name, .. } = take(kind, shared, object);
+            if !name.is_empty() {
                 listed.add(&namespace, &name);
             }
         }
@@ -117,28 +125,24 @@ pub(super) async fn list(
     }
 }
 
-/// Takes an object in; its namespace (empty for cluster-scoped kinds) and name. An object that cannot be read is
-/// counted, and what was known of it stays.
-pub(super) fn take(
-    kind: &'static Watched,
-    shared: &Shared,
-    object: &serde_json::value::RawValue,
-) -> Option<(String, String)> {
-    let header = Header::of(object);
-    let added = shared.change(|b| b.add(Layer::Live, kind.group, kind.name(), object.get(), "default"));
-    let id = header.and_then(|h| {
-        let namespace =
-            if kind.kind.namespaced() { h.metadata.namespace.unwrap_or_default() } else { String::new() };
-        Some((namespace, h.metadata.name?))
-    });
-    if let Err(error) = added {
-        malformed(kind, shared, id.as_ref(), &error);
+/// Takes an object in; which one it is, with an empty name where even that is malformed. An object that cannot be read
+/// is counted, and what was known of it stays.
+pub(super) fn take(kind: &'static Watched, shared: &Shared, object: &RawValue) -> Identity {
+    let added =
+        shared.change(|b| b.add_identified(Layer::Live, kind.group, kind.name(), object.get(), "default"));
+    match added {
+        Ok(Some(identity)) => identity,
+        Ok(None) => identify(kind, object),
+        Err(error) => {
+            let identity = identify(kind, object);
+            malformed(kind, shared, &identity, &error);
+            identity
+        }
     }
-    id
 }
 
-fn malformed(kind: &'static Watched, shared: &Shared, id: Option<&(String, String)>, error: &FactError) {
+fn malformed(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {
     shared.metrics.watch_malformed(kind.name());
-    let (namespace, name) = id.map_or(("", "?"), |(ns, n)| (ns.as_str(), n.as_str()));
+    let (namespace, name) = (identity.namespace.as_str(), identity.name.as_str());
     tracing::warn!(kind = kind.name(), namespace, name, %error, "an object cannot be read; what was known of it stays");
 }

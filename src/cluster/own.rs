@@ -1,7 +1,8 @@
 //! The objects behind our certificate, read and written by name: one Secret, two configurations. Of a configuration
 //! nothing is ever written but its caBundles.
 
-use super::status::Fault;
+use super::fault::Fault;
+use super::list::PLAIN;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http_body_util::BodyExt;
@@ -232,15 +233,20 @@ impl Objects {
 
     async fn watch(&self, path: String, changed: &Notify) {
         loop {
+            let (name, value) = PLAIN;
             let request = http::Request::get(&path)
                 .header(http::header::ACCEPT, "application/json")
+                .header(name, value)
                 .body(Body::empty());
             if let Ok(request) = request
-                && let Ok(Ok(response)) = tokio::time::timeout(super::CALL, self.client.send(request)).await
+                && let Ok(Ok(response)) =
+                    tokio::time::timeout(super::shared::CALL, self.client.send(request)).await
                 && response.status().is_success()
             {
                 let mut body = response.into_body();
-                while let Ok(Some(Ok(_))) = tokio::time::timeout(WATCH + super::CALL, body.frame()).await {
+                while let Ok(Some(Ok(_))) =
+                    tokio::time::timeout(WATCH + super::shared::CALL, body.frame()).await
+                {
                     changed.notify_one();
                 }
             }

@@ -1,9 +1,10 @@
 //! One kind: listed, watched, and listed again when its past is lost.
 
-use super::event::{Event, Header, Status};
+use super::Phase;
+use super::event::{Event, Status, identify};
 use super::kinds::Watched;
 use super::list::{Failure, get, list, take};
-use super::{Phase, Shared};
+use super::shared::Shared;
 use crate::facts::Kind;
 use crate::snapshot::Layer;
 use http_body_util::BodyExt;
@@ -208,25 +209,27 @@ fn apply(kind: &'static Watched, shared: &Shared, line: &[u8], version: &mut Str
             code => Failure::Other(format!("{code}: {}", crate::text::printable(&status.message, 300))),
         });
     }
-    let header = Header::of(event.object).unwrap_or_default();
-    match event.kind {
+    let identity = match event.kind {
         "ADDED" | "MODIFIED" => {
-            let named = take(kind, shared, event.object).is_some();
-            if named && event.kind == "ADDED" {
+            let identity = take(kind, shared, event.object);
+            if event.kind == "ADDED" && !identity.name.is_empty() {
                 shared.metrics.watch_object_added(kind.name(), 1);
             }
+            identity
         }
         "DELETED" => {
-            if let Some(name) = &header.metadata.name {
-                let namespace = header.metadata.namespace.as_deref().unwrap_or_default();
+            let identity = identify(kind, event.object);
+            if !identity.name.is_empty() {
+                let (namespace, name) = (&identity.namespace, &identity.name);
                 shared.change(|b| b.remove(Layer::Live, kind.group, kind.name(), namespace, name));
                 shared.metrics.watch_object_added(kind.name(), -1);
             }
+            identity
         }
         // A bookmark says only how far the watch is; of other events nothing is known.
-        _ => {}
-    }
-    if let Some(seen) = header.metadata.resource_version.filter(|v| !v.is_empty()) {
+        _ => identify(kind, event.object),
+    };
+    if let Some(seen) = identity.version.filter(|v| !v.is_empty()) {
         *version = seen;
     }
     Ok(())

@@ -4,8 +4,8 @@
 
 use super::object::{Meta, Object, text};
 use super::{Ask, DeviceClaim, DeviceRequest};
-use crate::pod::decode::mapping;
-use crate::review::decode::{DecodeError, object as decode};
+use crate::json::decode::{DecodeError, object as decode};
+use crate::json::values::mapping;
 use serde::Deserialize;
 
 /// Class of the claims on the channel of a ComputeDomain.

@@ -1,8 +1,8 @@
 //! DeviceClass: what a claim's request names, and the extended resource that it may stand for.
 
 use super::object::{Meta, Object, text};
-use crate::pod::decode::{Objects, mapping};
-use crate::review::decode::{DecodeError, object as decode};
+use crate::json::decode::{DecodeError, object as decode};
+use crate::json::values::{Objects, mapping};
 use serde::Deserialize;
 
 /// Domain of the resource that every class stands for by its own name

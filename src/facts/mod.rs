@@ -2,7 +2,6 @@
 //! together. Objects come from files or from watches; nothing here knows which.
 
 pub mod address_pool;
-pub mod cni;
 mod compute_domain;
 mod config_map;
 pub mod device_claim;
@@ -10,9 +9,7 @@ pub mod device_class;
 pub mod device_driver;
 pub mod device_plugin;
 mod gather;
-pub(crate) mod go_json;
 pub mod index;
-pub mod ipam;
 pub mod kind;
 mod namespace;
 pub mod network;
@@ -20,11 +17,11 @@ mod nic_cluster_policy;
 pub mod node_policy;
 pub mod node_state;
 mod object;
+mod pod_security;
 pub mod pool_config;
 pub mod resource;
 mod site;
 pub mod slice;
-pub mod subnet;
 mod training_runtime;
 
 pub use address_pool::AddressPool;
@@ -35,19 +32,20 @@ pub use device_class::DeviceClass;
 pub use device_driver::{DriverKind, DriverPattern, HarmlessDrivers};
 pub use index::{Index, NetworkClass, NicSet};
 pub use kind::Kind;
+pub use namespace::{MODE_LABEL, Mode, NAME_LABEL, NamespaceFacts, POD_SECURITY_LABEL, PROFILE_ANNOTATION};
 pub use nic_cluster_policy::{ConfigText, config_texts};
 pub use node_policy::NodePolicy;
 pub use node_state::NodeState;
+pub use pod_security::PodSecurity;
 pub use pool_config::PoolConfig;
 pub use resource::{ResourceFact, Server};
 pub use site::{Port, Site};
 pub use slice::{DevicePool, Slice};
 pub use training_runtime::TrainingRuntime;
 
-use crate::fabric::Profile;
-use crate::fabric::nodes::NodeObject;
-use crate::review::decode::{DecodeError, object as decode};
-use crate::snapshot::NamespaceFacts;
+use crate::json::decode::{DecodeError, object as decode};
+use crate::nodes::NodeObject;
+use crate::profile::Profile;
 use network::{NetworkObject, Rendered, render};
 use std::sync::Arc;
 
@@ -78,6 +76,8 @@ pub(crate) struct Entry {
     /// Empty for cluster-scoped kinds.
     pub(crate) namespace: String,
     pub(crate) name: String,
+    /// `metadata.resourceVersion`.
+    pub(crate) version: Option<String>,
     /// `None` where the object says nothing that is asked for.
     pub(crate) fact: Option<Fact>,
 }
@@ -94,7 +94,7 @@ pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Op
         let own = if kind.namespaced() { object.namespace().unwrap_or(default_namespace) } else { "" };
         let namespace = own.to_owned();
         let fact = render(origin, &object, default_namespace).map(|r| Fact::Network(Arc::new(r)));
-        return Ok(Some(Entry { namespace, name, fact }));
+        return Ok(Some(Entry { namespace, name, version: object.version(), fact }));
     }
     let (meta, fact) = match kind {
         Kind::Namespace => {
@@ -160,10 +160,11 @@ pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Op
         }
         _ => return Ok(None),
     };
+    let version = meta.version();
     let Some(name) = meta.name.filter(|n| !n.is_empty()) else { return Ok(None) };
     let own = || meta.namespace.filter(|n| !n.is_empty()).unwrap_or_else(|| default_namespace.to_owned());
     let namespace = if kind.namespaced() { own() } else { String::new() };
-    Ok(Some(Entry { namespace, name, fact }))
+    Ok(Some(Entry { namespace, name, version, fact }))
 }
 
 /// Pools with the object that they are of.

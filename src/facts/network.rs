@@ -5,14 +5,15 @@
 //! namespace, Macvlan and IPoIB to `default`, HostDevice to nothing.
 
 use super::Kind;
-use super::cni::{Capabilities, CniConfig, Plugin};
-use super::go_json;
-use super::ipam::Ipam;
+use crate::json::go;
+use crate::json::values::mapping;
+use crate::multus::cni::{Capabilities, CniConfig, Plugin};
+use crate::multus::ipam::Ipam;
 use crate::multus::{
     Addressing, Class, NODE_SELECTOR_ANNOTATION, NetworkFact, RESOURCE_ANNOTATION, ResourceName, classify,
 };
-use crate::pod::decode::mapping;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -26,11 +27,14 @@ pub struct NetworkObject {
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct ObjectMeta {
     #[serde(default)]
     name: Option<String>,
     #[serde(default)]
     namespace: Option<String>,
+    #[serde(default)]
+    resource_version: Option<Box<RawValue>>,
     #[serde(default)]
     annotations: Option<BTreeMap<String, Option<String>>>,
 }
@@ -76,6 +80,11 @@ impl NetworkObject {
     #[must_use]
     pub fn namespace(&self) -> Option<&str> {
         self.metadata.as_ref()?.namespace.as_deref().filter(|n| !n.is_empty())
+    }
+
+    /// Which state of the object it is.
+    pub(super) fn version(&self) -> Option<String> {
+        super::object::version(self.metadata.as_ref()?.resource_version.as_deref())
     }
 
     /// `spec.config` of a NetworkAttachmentDefinition; `None` where it is missing or empty.
@@ -131,7 +140,7 @@ pub fn render(kind: Kind, object: &NetworkObject, default_namespace: &str) -> Op
 /// What an operator writes: its own plugin first, then `metaPlugins`, which is the text of one JSON object or of
 /// several with commas between them.
 fn made(cni_type: &str, spec: &NetworkSpec) -> CniConfig {
-    let object = |text: &Option<String>| match go_json::cni(text.as_deref()?) {
+    let object = |text: &Option<String>| match go::cni(text.as_deref()?) {
         Ok(Value::Object(object)) => Some(object),
         _ => None,
     };

@@ -1,7 +1,8 @@
 //! The shape that most objects share.
 
-use crate::pod::decode::mapping;
+use crate::json::values::mapping;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 /// An object with `metadata` and `spec`; other fields are not looked at.
 #[derive(Debug, Deserialize)]
@@ -13,13 +14,29 @@ pub(super) struct Object<S> {
     pub(super) spec: Option<S>,
 }
 
-/// The part of `metadata` that names an object.
+/// The part of `metadata` that names an object and its state.
 #[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Meta {
     #[serde(default)]
     pub(super) name: Option<String>,
     #[serde(default)]
     pub(super) namespace: Option<String>,
+    /// In a file it may have any type: a fact does not depend on it.
+    #[serde(default)]
+    pub(super) resource_version: Option<Box<RawValue>>,
+}
+
+impl Meta {
+    /// Which state of the object it is.
+    pub(super) fn version(&self) -> Option<String> {
+        version(self.resource_version.as_deref())
+    }
+}
+
+/// Text of a `metadata.resourceVersion`.
+pub(super) fn version(raw: Option<&RawValue>) -> Option<String> {
+    serde_json::from_str(raw?.get()).ok()
 }
 
 impl<S> Object<S> {

@@ -1,4 +1,4 @@
-//! One known panic of the YAML parser is caught and becomes an input error; this keeps it off stderr.
+//! A panic of the YAML parser is caught and becomes an input error; this keeps it off stderr.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,6 +21,11 @@ pub fn install_quiet_panic_hook() {
             }
         }));
     });
+}
+
+/// Whether a panic of this thread is one that [`catch`] turns into an input error.
+pub(crate) fn is_caught() -> bool {
+    QUIET.get()
 }
 
 /// Runs `work`; `None` when it panicked.

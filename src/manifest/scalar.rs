@@ -3,6 +3,10 @@
 
 use std::borrow::Cow;
 
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
 use super::node::Kind;
 use super::number;
 
@@ -97,39 +101,19 @@ fn timestamp(text: String) -> Result<Kind, String> {
     Err(format!("cannot read {} as !!timestamp", quoted(&text)))
 }
 
-/// Standard base64 with padding; line breaks are skipped, as Go's decoder does. Bytes that are not UTF-8
-/// become U+FFFD, as in Go's JSON.
+/// Standard base64 as Go's decoder takes it: with padding, and whatever the bits behind the last byte are.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::RequireCanonical)
+        .with_decode_allow_trailing_bits(true),
+);
+
+/// Line breaks are skipped, as Go's decoder does. Bytes that are not UTF-8 become U+FFFD, as in Go's JSON.
 fn binary(text: &str) -> Result<String, String> {
-    let wrong = || format!("!!binary value {} is not base64", quoted(text));
-    let (mut bytes, mut bits, mut count, mut padding) = (Vec::new(), 0u32, 0usize, 0usize);
-    for byte in text.bytes() {
-        let value = match byte {
-            b'\r' | b'\n' => continue,
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            b'=' => {
-                padding += 1;
-                0
-            }
-            _ => return Err(wrong()),
-        };
-        if padding > 0 && byte != b'=' {
-            return Err(wrong());
-        }
-        bits = (bits << 6) | u32::from(value);
-        count += 1;
-        if count.is_multiple_of(4) {
-            bytes.extend_from_slice(bits.to_be_bytes().get(1..).unwrap_or_default());
-            bits = 0;
-        }
-    }
-    if !count.is_multiple_of(4) || padding > 2 {
-        return Err(wrong());
-    }
-    bytes.truncate(bytes.len().saturating_sub(padding));
+    let bytes = BASE64
+        .decode(text.replace(['\r', '\n'], ""))
+        .map_err(|_| format!("!!binary value {} is not base64", quoted(text)))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -247,6 +231,8 @@ mod tests {
         assert_eq!(read("timestamp", "2001-01-01").unwrap(), "\"2001-01-01\"");
         assert_eq!(read("binary", "aGVs\nbG8=").unwrap(), "\"hello\"");
         assert_eq!(read("binary", "/w==").unwrap(), "\"\u{fffd}\"");
+        assert_eq!(read("binary", "aGl=").unwrap(), "\"hi\"");
+        assert_eq!(read("binary", "aG\r\nk\n=").unwrap(), "\"hi\"");
         assert_eq!(read("set", "12").unwrap(), "\"12\"");
         assert_eq!(show(&resolve(Some("!"), "12".to_owned(), true).unwrap()), "\"12\"");
         for (tag, text) in
@@ -257,5 +243,8 @@ mod tests {
         assert!(read("float", "18446744073709551615").is_err());
         assert!(read("binary", "aGVs bG8=").is_err());
         assert!(read("binary", "aG=sbG8=").is_err());
+        for unpadded in ["aGk", "aGk==", "aGk=aGk=", "===="] {
+            assert!(read("binary", unpadded).is_err(), "{unpadded}");
+        }
     }
 }

@@ -5,17 +5,11 @@ use std::io::{BufRead, Read};
 
 use libyaml_safer::{EventData, MappingStyle, Mark, Parser, ScalarStyle, SequenceStyle};
 
-use super::node::{Id, Kind, NONE, Tree};
+use super::fault::Fault;
+use super::node::{Id, Kind, MAX_DEPTH, NONE, Tree};
 use super::position::Position;
 use super::repair::Repair;
-use super::{MAX_DEPTH, quiet, scalar};
-
-/// Why a document cannot be read, without its file.
-#[derive(Debug)]
-pub(super) struct Fault {
-    pub(super) at: Position,
-    pub(super) message: String,
-}
+use super::{quiet, scalar};
 
 /// What one text between two separators holds.
 #[derive(Debug)]
@@ -33,18 +27,11 @@ pub(super) fn parse(text: &str, origin: Position) -> Result<Parsed, Fault> {
     loop {
         let source = repair.as_ref().map_or(text, Repair::text);
         let mut builder = Builder::new(source, origin, repair.as_ref());
-        let outcome = quiet::catch(|| builder.run());
-        let stop = match outcome {
-            Some(Ok(())) => {
+        let stop = match builder.run() {
+            Ok(()) => {
                 return Ok(Parsed { tree: builder.tree, root: builder.root, trailing: builder.trailing });
             }
-            Some(Err(stop)) => stop,
-            // libyaml-safer 0.3 panics on a tag that ends in a comma inside a flow collection.
-            None => {
-                let message =
-                    "a YAML tag (`!…`) near here cannot be read: put a space between it and the comma";
-                Stop::Fault(Fault { at: builder.last, message: message.to_owned() })
-            }
+            Err(stop) => stop,
         };
         match stop {
             Stop::Fault(fault) => return Err(fault),
@@ -116,10 +103,12 @@ impl<'t> Builder<'t> {
         let end = if self.text.ends_with('\n') { "" } else { "\n" };
         parser.set_input(Source { now: self.text.as_bytes(), then: end.as_bytes() });
         loop {
-            let event = match parser.parse() {
-                Ok(event) => event,
-                Err(_) if self.trailing.is_some() => return Ok(()),
-                Err(error) => return Err(Stop::Syntax(error)),
+            // The parser's panics alone: one of ours is a bug to be seen. A parser that panicked is not asked again.
+            let event = match quiet::catch(|| parser.parse()) {
+                Some(Ok(event)) => event,
+                Some(Err(_)) if self.trailing.is_some() => return Ok(()),
+                Some(Err(error)) => return Err(Stop::Syntax(error)),
+                None => return Err(Stop::Fault(self.panicked())),
             };
             let (start, end) = (event.start_mark, event.end_mark);
             self.last = self.position(start);
@@ -176,6 +165,16 @@ impl<'t> Builder<'t> {
                 }
             }
         }
+    }
+
+    /// libyaml-safer 0.3 panics on a tag that ends in a comma inside a flow collection. No other input is known.
+    fn panicked(&self) -> Fault {
+        let message = if self.text.contains('!') {
+            "a YAML tag (`!…`) near here cannot be read: put a space between it and the comma"
+        } else {
+            "the YAML parser fails near here: write this part in another way, or as JSON"
+        };
+        Fault { at: self.last, message: message.to_owned() }
     }
 
     /// Scalars that the parser takes and kubectl refuses.

@@ -1,23 +1,17 @@
 //! The networks annotation: the profile's rails merged with what is there.
 
+use super::attached::Attached;
 use super::brought::{of_rails, visible};
+use super::serves::serves_namespace;
 use super::{Change, Edit, Plan, RAILS_ANNOTATION, Scene, Standing};
-use crate::fabric::profile::Inject;
-use crate::fabric::{Evidence, Profile, Rail};
 use crate::multus::network::is_extended;
-use crate::multus::{Networks, Selection, parse};
+use crate::multus::{Networks, Selection};
+use crate::profile::schema::Inject;
+use crate::profile::{Profile, Rail};
+use crate::resolve::Evidence;
 use crate::text::count;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// One attachment of the final annotation.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Attached<'a> {
-    /// Resource whose unit it takes.
-    pub(super) resource: Option<&'a str>,
-    /// Whether its network is one that the profile serves.
-    pub(super) rail: bool,
-}
 
 /// Plans the annotation, and tells every attachment of the final one, in its order.
 pub(super) fn plan<'a>(
@@ -123,13 +117,6 @@ fn attached<'a>(
     Attached { resource, rail: complete && resource.is_some() }
 }
 
-/// Whether networks of a namespace are looked into for a pod that names them: those of its own, and of `default`, which
-/// Multus leaves open to all where it keeps namespaces apart (multus-cni docs/configuration.md, namespaceIsolation).
-#[must_use]
-pub(crate) fn serves_namespace(pod_namespace: &str, namespace: &str) -> bool {
-    namespace == pod_namespace || namespace == "default"
-}
-
 /// The rails that no attachment of the pod serves. A network under the interface of a rail is that rail; beyond that a
 /// network named n times serves n rails.
 fn missing<'a>(rails: &'a [Rail], items: &[Selection<'_>], pod_namespace: &str) -> Vec<&'a Rail> {
@@ -181,45 +168,6 @@ fn with_devices(scene: Scene<'_>, rails: &[Rail], items: &[Selection<'_>], missi
         }
         None => true,
     });
-}
-
-/// The networks of an annotation, with repetitions counted: `default/net x8 (rail0 to rail7)`.
-pub(super) fn summary(value: &str) -> String {
-    let Ok(networks) = parse(value) else { return value.to_owned() };
-    let name = |s: &Selection<'_>| match &s.namespace {
-        Some(namespace) => format!("{namespace}/{}", s.name),
-        None => s.name.to_string(),
-    };
-    let groups = networks.items.chunk_by(|a, b| {
-        a.name == b.name && a.namespace == b.namespace && a.interface.is_some() == b.interface.is_some()
-    });
-    let words = groups.map(|group| match group {
-        [one] => one.short(),
-        [first, ..] => {
-            let interfaces: Vec<&str> = group.iter().filter_map(|s| s.interface.as_deref()).collect();
-            format!("{} x{}{}", name(first), group.len(), range(&interfaces))
-        }
-        [] => String::new(),
-    });
-    words.collect::<Vec<_>>().join(", ")
-}
-
-/// Interface names in brackets: a range where they count up, else each.
-fn range(interfaces: &[&str]) -> String {
-    let parts = |name: &str| {
-        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
-        let number = name.strip_prefix(stem.as_str())?.parse::<u64>().ok()?;
-        Some((stem, number))
-    };
-    let counts_up = interfaces.windows(2).all(|pair| match pair {
-        [a, b] => parts(a).zip(parts(b)).is_some_and(|(a, b)| a.0 == b.0 && a.1 + 1 == b.1),
-        _ => false,
-    });
-    match interfaces {
-        [] => String::new(),
-        [first, .., last] if counts_up => format!(" ({first} to {last})"),
-        each => format!(" ({})", each.join(", ")),
-    }
 }
 
 fn short(added: &[Selection<'_>]) -> String {

@@ -1,16 +1,15 @@
 //! `/dev/shm`: NCCL reserves about 33 MiB of it for each rank and communicator; the runtime's default is
 //! 64 MiB for the whole container.
 
+use super::names::SHM_PATH;
 use super::targets::is_mesh_proxy;
 use super::{Change, Edit, Plan, Scene};
-use crate::fabric::Profile;
 use crate::pod::view::Volume;
 use crate::pod::{Bytes, Container, Quantity, memory_limit};
+use crate::profile::Profile;
 use crate::text::count;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where processes expect POSIX shared memory.
-pub const SHM_PATH: &str = "/dev/shm";
 /// Never less than this for each rank (bytes): two of NCCL 2.29's proxy pools of 31.5 MiB.
 const FLOOR_PER_RANK: i64 = 64 << 20;
 /// What a container runtime mounts at `/dev/shm` (bytes).

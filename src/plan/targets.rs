@@ -1,14 +1,12 @@
 //! The containers a profile is for: those that ask for accelerators, wherever they stand in the list, or those that the
 //! pod names. Never container 0 by position, never a mesh's proxy: a mesh puts it there.
 
-use super::Scene;
-use crate::fabric::Profile;
-use crate::fabric::profile::Inject;
+use super::names::CONTAINERS_ANNOTATION;
+use super::{Scene, Target, WrongContainers};
+use crate::profile::Profile;
+use crate::profile::schema::Inject;
 use crate::text::nearest;
 use std::collections::BTreeMap;
-
-/// Annotation by which a pod names the containers that the profile is for.
-pub const CONTAINERS_ANNOTATION: &str = "fabric-admission.dev/containers";
 
 /// Proxies of service meshes, which are not the user's containers.
 const MESH_PROXIES: [&str; 2] = ["istio-proxy", "linkerd-proxy"];
@@ -16,34 +14,6 @@ const MESH_PROXIES: [&str; 2] = ["istio-proxy", "linkerd-proxy"];
 /// Whether a container is the proxy of a service mesh, by its name.
 pub(super) fn is_mesh_proxy(name: &str) -> bool {
     MESH_PROXIES.contains(&name)
-}
-
-/// A container that the profile is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Target {
-    /// Index in `spec.containers`.
-    pub index: usize,
-    /// Whole accelerators it asks for (count, at least 1); where the quantity is unknown, a node's.
-    pub accelerators: u32,
-    /// Whether its accelerators speak NCCL or RCCL, as all but AWS Neuron do.
-    pub nccl: bool,
-}
-
-/// Why the containers that a pod names cannot be taken.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WrongContainers {
-    /// An item is empty.
-    Empty,
-    /// No container of `spec.containers` has the name. With the one that was probably meant.
-    Unknown(String, Option<String>),
-    /// An init container has it.
-    Init(String),
-    /// It is the proxy of a mesh.
-    Proxy(String),
-    /// It is named twice.
-    Twice(String),
-    /// No container of the pod asks for accelerators.
-    NoAccelerators,
 }
 
 /// Finds the targets, in the order of the list.

@@ -128,7 +128,7 @@ fn cel<'a>(names: impl Iterator<Item = &'a Pattern>) -> String {
 
 impl Demand {
     /// Adds what comes another way.
-    pub(super) fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.any |= other.any;
         self.unknown |= other.unknown;
         self.nccl |= other.nccl;

@@ -8,9 +8,9 @@ pub mod rules_page;
 pub mod text;
 pub mod why;
 
+use crate::facts::Mode;
 use crate::review::Decision;
 use crate::rules::Finding;
-use crate::snapshot::Mode;
 use std::borrow::Cow;
 
 /// The message of a finding as a reader of the file needs it: what stands at its place may be what the profile sets, and

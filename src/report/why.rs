@@ -3,9 +3,10 @@
 use super::json::ResultEntry;
 use super::text::{BOLD, DIM, GREEN, body, head};
 use super::{Reviewed, Skipped, Unread};
-use crate::fabric::why::{Candidate, Why};
-use crate::fabric::{Resolution, nodes::Dropped};
+use crate::nodes::Dropped;
 use crate::plan::Brought;
+use crate::resolve::Resolution;
+use crate::resolve::why::{Candidate, Why};
 use crate::text::count;
 use schemars::JsonSchema;
 use serde::Serialize;

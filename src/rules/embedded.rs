@@ -4,7 +4,7 @@
 //! inside of the text, and by the mistake that people make rather than by the parser's words.
 
 use super::finding::Spot;
-use crate::facts::go_json;
+use crate::json::go;
 use crate::text::{check_size, printable};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -37,12 +37,12 @@ pub struct Entry {
     pub object: Map<String, Value>,
 }
 
-/// Reads a text as one JSON object, whose keys stand for some fields in any case (see `facts::go_json`).
+/// Reads a text as one JSON object, whose keys stand for some fields in any case (see `json::go`).
 ///
 /// # Errors
 /// [`Fault`] where it is none.
 pub fn object(text: &str, fields: &[&'static str]) -> Result<Map<String, Value>, Fault> {
-    match go_json::read(text, fields).map_err(|error| fault(text, 0, &error))? {
+    match go::read(text, fields).map_err(|error| fault(text, 0, &error))? {
         (Value::Object(object), _) => Ok(object),
         (other, _) => Err(at(text, start(text), format!("{} where an object is expected", kind(&other)))),
     }
@@ -63,7 +63,7 @@ pub fn sequence(text: &str) -> Result<Vec<Entry>, Fault> {
         match values.next() {
             Some(Ok(Value::Object(object))) => {
                 let own = text.get(from..from + values.byte_offset()).unwrap_or_default();
-                let object = match go_json::cni(own) {
+                let object = match go::cni(own) {
                     Ok(Value::Object(object)) => object,
                     _ => object,
                 };

@@ -1,32 +1,8 @@
 //! What a rule says about an object.
 
-use super::Meta;
+use super::meta::Meta;
+use super::severity::Severity;
 use crate::text::printable;
-use schemars::JsonSchema;
-use serde::Serialize;
-use std::fmt;
-
-/// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Good to know.
-    Info,
-    /// Usually wrong, or wrong in a way that depends on what cannot be seen.
-    Warning,
-    /// Cannot work; denied where the mode is enforce.
-    Error,
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        })
-    }
-}
 
 /// A place inside of a text field, both counted from 1, the column in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,21 +110,4 @@ impl<'a> Findings<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_places_that_are_told_are_looked_for() {
-        let meta = crate::rules::RULES.first().unwrap().meta();
-        let (mut out, mut asked) = (Vec::new(), 0);
-        let mut findings = Findings::new(meta, &mut out);
-        for _ in 0..3 * MAX_PER_RULE {
-            let place = || {
-                asked += 1;
-                Spot { line: 1, column: 1 }
-            };
-            findings.add_within_as(Severity::Info, "/spec/config", place, "a", "b");
-        }
-        assert_eq!((out.len(), asked), (MAX_PER_RULE, MAX_PER_RULE));
-    }
-}
+mod tests;

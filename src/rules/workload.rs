@@ -1,13 +1,16 @@
 //! What a rule on workloads sees: an object that makes pods, with all of its templates side by side.
 
-use crate::fabric::Resolution;
+use super::pod::names_rdma;
+use crate::demands::Demands;
+use crate::facts::NamespaceFacts;
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, Plan};
+use crate::pod::PodView;
 use crate::pod::gang::Gang;
 use crate::pod::template::Maker;
 use crate::pod::view::Metadata;
-use crate::pod::{Demands, PodView};
-use crate::snapshot::{NamespaceFacts, Snapshot};
+use crate::resolve::Resolution;
+use crate::snapshot::Snapshot;
 
 /// What a rule on workloads sees. An object that wraps others, such as an AppWrapper, gives one context for each of
 /// them: templates of different jobs have nothing to do with each other.
@@ -79,7 +82,7 @@ impl Asked<'_> {
     #[must_use]
     pub fn rdma_units(&self) -> i64 {
         let profile = self.resolution.profile().map(|(p, _)| p).filter(|p| p.transport.is_verbs());
-        let served = |name: &str| profile.is_some_and(|p| p.serves_resource(name)) || super::names_rdma(name);
+        let served = |name: &str| profile.is_some_and(|p| p.serves_resource(name)) || names_rdma(name);
         let mut units = 0_i64;
         for (index, container) in self.overlay.pod().containers().iter().enumerate() {
             let planned = self.plan.of_container(index).iter().filter_map(|change| match &change.edit {

@@ -1,24 +1,15 @@
 //! Folds objects into a [`Snapshot`]: one object at a time, in any order, with the same result.
 
+use super::layer::Layer;
 use super::store::{Id, Profiles, Store};
 use super::{Objects, Settings, Snapshot};
-use crate::fabric::nodes::{NodeIndex, NodeObject, NodeView};
-use crate::fabric::{Catalog, FabricProfile, Profile, ProfileError};
-use crate::facts::{self, Fact, Kind};
-use crate::review::decode::{DecodeError, object as decode};
+use crate::facts::{self, Entry, Fact, Kind};
+use crate::json::decode::{DecodeError, object as decode};
+use crate::nodes::{NodeIndex, NodeObject, NodeView};
+use crate::profile::{FabricProfile, Profile, ProfileError};
+use crate::snapshot::Catalog;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Where a fact comes from; the larger one wins over the same object of a smaller one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Layer {
-    /// A live cluster.
-    Live,
-    /// Files that describe a cluster.
-    Cluster,
-    /// The objects under review.
-    Input,
-}
 
 /// Why an object gives no fact.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,6 +27,16 @@ pub enum FactError {
     /// A profile with a value that cannot work.
     #[error(transparent)]
     Profile(#[from] ProfileError),
+}
+
+/// Which object it is, and in which state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Identity {
+    /// Empty for cluster-scoped kinds.
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    /// `metadata.resourceVersion`.
+    pub(crate) version: Option<String>,
 }
 
 /// Collects facts.
@@ -84,7 +85,23 @@ impl Builder {
         json: &str,
         default_namespace: &str,
     ) -> Result<(), FactError> {
-        let Some(known) = Kind::of(group, kind) else { return Ok(()) };
+        self.add_identified(layer, group, kind, json, default_namespace).map(drop)
+    }
+
+    /// The same, and which object it was, so that who needs to know does not decode it again. `None` for an object
+    /// that was passed over, and for a profile, whose own type has no resource version.
+    ///
+    /// # Errors
+    /// As [`Builder::add`].
+    pub(crate) fn add_identified(
+        &mut self,
+        layer: Layer,
+        group: &str,
+        kind: &str,
+        json: &str,
+        default_namespace: &str,
+    ) -> Result<Option<Identity>, FactError> {
+        let Some(known) = Kind::of(group, kind) else { return Ok(None) };
         let unreadable = |error: DecodeError| FactError::Decode {
             kind: kind.to_owned(),
             message: error.message,
@@ -92,18 +109,24 @@ impl Builder {
         };
         if known == Kind::FabricProfile {
             let profile: FabricProfile = decode(json).map_err(unreadable)?;
-            return Ok(self.add_profile(layer, &profile)?);
+            self.add_profile(layer, &profile)?;
+            return Ok(None);
         }
         if known == Kind::Node {
             let node: NodeObject<'_> = decode(json).map_err(unreadable)?;
             self.add_node(layer, &node);
-            return Ok(());
+            return Ok(node.name().map(|name| Identity {
+                namespace: String::new(),
+                name: name.to_owned(),
+                version: node.version(),
+            }));
         }
-        if let Some(entry) = facts::read(known, json, default_namespace).map_err(unreadable)? {
-            let id = Id { kind: known, namespace: entry.namespace, name: entry.name };
-            self.put(layer, id, entry.fact);
-        }
-        Ok(())
+        let Some(entry) = facts::read(known, json, default_namespace).map_err(unreadable)? else {
+            return Ok(None);
+        };
+        let Entry { namespace, name, version, fact } = entry;
+        self.put(layer, Id { kind: known, namespace: namespace.clone(), name: name.clone() }, fact);
+        Ok(Some(Identity { namespace, name, version }))
     }
 
     fn add_node(&mut self, layer: Layer, node: &NodeObject<'_>) {
@@ -231,8 +254,8 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::Mode;
     use crate::multus::{LinkLayer, ResourceName};
-    use crate::snapshot::Mode;
     use proptest::prelude::*;
 
     const NAD: &str = r#"{"metadata":{"name":"n","namespace":"x","annotations":{"k8s.v1.cni.cncf.io/resourceName":"a.com/r"}}}"#;

@@ -1,8 +1,9 @@
 //! What every object says, kept one by one, so that an object that changes or goes leaves no trace of what it was.
 
-use super::{Layer, Objects};
-use crate::fabric::Profile;
+use super::Objects;
+use super::layer::Layer;
 use crate::facts::{Fact, Index, Kind};
+use crate::profile::Profile;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[allow(dead_code, unreachable_pub)]
 #[path = "../fuzz/src/lib.rs"]
-mod checks;
+pub(crate) mod checks;
 
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("fuzz::every_target_has_inputs", || {

@@ -75,13 +75,8 @@ fn pod(dice: &mut Dice<'_>) -> Value {
         put(&mut spec, "resources", 8, dice, |dice| json!({"limits": quantities(0, dice)}));
         put(&mut spec, "hostUsers", 10, dice, |dice| dice.percent(50).into());
         put(&mut spec, "os", 10, dice, |dice| json!({"name": dice.pick(&["linux", "windows"])}));
-        put(
-            &mut spec,
-            "resourceClaims",
-            8,
-            dice,
-            |_| json!([{"name": "nic", "resourceClaimTemplateName": "n"}]),
-        );
+        let claims = json!([{"name": "nic", "resourceClaimTemplateName": "n"}]);
+        put(&mut spec, "resourceClaims", 8, dice, |_| claims.clone());
         placement::spec(&mut spec, dice);
         spec
     });

@@ -3,9 +3,9 @@
 
 use crate::cluster::World;
 use crate::documents::{Dice, put};
-use fabric_admission::fabric::NodeAffinity;
-use fabric_admission::fabric::profile::Inject;
 use fabric_admission::plan::Edit;
+use fabric_admission::profile::NodeAffinity;
+use fabric_admission::profile::schema::Inject;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

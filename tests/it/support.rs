@@ -1,5 +1,6 @@
 //! Running the binary, scratch directories, comparing with files.
 
+use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -115,7 +116,11 @@ pub(crate) fn golden(path: &Path, actual: Option<&str>) -> Result<(), String> {
         return done.map_err(|e| format!("{}: {e}", path.display()));
     }
     let (expected, actual) = (expected.unwrap_or_default(), actual.unwrap_or_default());
-    let diff = similar::TextDiff::from_lines(expected.as_str(), actual);
-    let diff = diff.unified_diff().header("expected", "actual").to_string();
+    let lines = InternedInput::new(expected.as_str(), actual);
+    let mut diff = Diff::compute(Algorithm::Histogram, &lines);
+    diff.postprocess_lines(&lines);
+    let diff = diff
+        .unified_diff(&BasicLineDiffPrinter(&lines.interner), UnifiedDiffConfig::default(), &lines)
+        .to_string();
     Err(format!("{} differs (UPDATE_GOLDEN=1 rewrites):\n{diff}", path.display()))
 }

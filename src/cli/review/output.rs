@@ -2,15 +2,16 @@
 //! order, so that memory does not grow with the number of results.
 
 use super::decide::{self, Outcome};
-use super::{Format, Setting};
+use super::setting::{Format, Setting};
+use crate::cli::input::File;
 use crate::cli::input::Loaded;
-use crate::cli::input::files::File;
 use crate::manifest::{self, Document};
 use crate::patch::Operation;
 use crate::report::json::{ResultEntry, SCHEMA, patch};
 use crate::report::{Reviewed, Skipped, Summary, Unread, text};
 use crate::rules::Severity;
 use crate::snapshot::Snapshot;
+use imara_diff::{Algorithm, BasicLineDiffPrinter, InternedInput, UnifiedDiffConfig};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -209,8 +210,12 @@ impl Sheet for Diff {
         let (before, after) = before_and_after(document, &changed)?;
         let (before, after) = (manifest::to_yaml(&before), manifest::to_yaml(&after));
         let name = format!("{} (document {})", document.file, document.index);
-        let diff = similar::TextDiff::from_lines(before.as_str(), after.as_str());
-        write!(out, "{}", diff.unified_diff().context_radius(3).header(&name, &format!("{name}, admitted")))
+        let lines = InternedInput::new(before.as_str(), after.as_str());
+        let mut diff = imara_diff::Diff::compute(Algorithm::Histogram, &lines);
+        diff.postprocess_lines(&lines);
+        let printer = BasicLineDiffPrinter(&lines.interner);
+        let hunks = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &lines);
+        write!(out, "--- {name}\n+++ {name}, admitted\n{hunks}")
     }
 }
 

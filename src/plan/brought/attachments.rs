@@ -1,9 +1,10 @@
 //! The attachments of a pod's annotation, by what each provides.
 
-use super::{CountedNetwork, Over};
-use crate::fabric::Profile;
 use crate::multus::{NetworkFact, Selection, Sharing};
 use crate::plan::Scene;
+use crate::plan::counted::{CountedNetwork, Over};
+use crate::plan::serves::serves_namespace;
+use crate::profile::Profile;
 use crate::text::printable;
 use std::collections::BTreeMap;
 
@@ -161,5 +162,5 @@ pub(in crate::plan) fn visible<'a>(
 
 fn is_open(scene: Scene<'_>, profile: &Profile, namespace: &str) -> bool {
     let of_rail = || profile.rails.iter().any(|rail| rail.network.namespace.as_deref() == Some(namespace));
-    super::super::serves_namespace(scene.namespace, namespace) || of_rail()
+    serves_namespace(scene.namespace, namespace) || of_rail()
 }

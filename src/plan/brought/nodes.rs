@@ -1,8 +1,8 @@
 //! Whether a node that the pod can run on holds what the pod would request in all.
 
-use super::Attachments;
-use crate::fabric::Rail;
+use super::attachments::Attachments;
 use crate::plan::{Scene, Withheld};
+use crate::profile::Rail;
 use std::collections::BTreeMap;
 
 /// Checks that some node which the pod can run on has units for the pod's own attachments beside all rails. Nodes
@@ -22,8 +22,8 @@ pub(super) fn hold(scene: Scene<'_>, rails: &[Rail], attachments: &Attachments<'
     for resource in attachments.stand_ins() {
         *wanted.entry(resource).or_default() += 1;
     }
-    let constraints = crate::fabric::nodes::Constraints::of(scene.pod);
-    let landing = crate::fabric::nodes::landing(&constraints, view);
+    let constraints = crate::nodes::Constraints::of(scene.pod);
+    let landing = crate::nodes::landing(&constraints, view);
     for (resource, wanted) in wanted {
         let Some(most) = view.most_units(&landing, resource).filter(|most| *most > 0) else { continue };
         if i64::try_from(most).unwrap_or(i64::MAX) < wanted {

@@ -1,14 +1,15 @@
 //! Units of extended resources that the containers of a pod hold, accelerators aside, in one walk.
 
-use super::{Attachments, CountedUnits};
-use crate::fabric::Profile;
+use super::attachments::Attachments;
 use crate::facts::DriverKind;
 use crate::facts::device_class::driver_of;
 use crate::multus::network::is_extended;
+use crate::plan::counted::CountedUnits;
 use crate::plan::{Plan, Scene};
 use crate::pod::nic::names_rdma_device;
 use crate::pod::units::{Holder, units};
 use crate::pod::{Accelerators, Quantity};
+use crate::profile::Profile;
 use crate::snapshot::Snapshot;
 use crate::text::token;
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use crate::plan::Edit;
 use crate::plan::overlay::Variable;
 use crate::pod::view::Container;
-use crate::rules::networks::annotation::annotation_path;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver, names_rdma};
 use crate::text::{printable, token};
 

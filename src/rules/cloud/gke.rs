@@ -1,7 +1,7 @@
 //! FAB604: networks of GKE and of Multus on one pod.
 
 use crate::plan::Edit;
-use crate::rules::networks::annotation::annotation_path;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 
 /// FAB604.

@@ -1,6 +1,6 @@
 //! FAB605: the functions of OCI's cluster networks.
 
-use crate::rules::networks::annotation::annotation_path;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 
 /// FAB605.

@@ -1,6 +1,7 @@
 //! FAB809: objects that cannot be read as the facts they are.
 
-use crate::facts::{self, Kind, kind::READABLE};
+use crate::facts::kind::READABLE;
+use crate::facts::{self, Kind};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 
 /// FAB809.

@@ -2,11 +2,14 @@
 
 mod cluster;
 mod facts;
+mod ignoring;
 mod profile_objects;
 mod profiles;
 mod rails;
 mod resolution;
 mod targets;
+
+pub(super) use ignoring::IGNORING;
 
 use super::Rule;
 
@@ -30,5 +33,5 @@ pub(super) static RULES: &[&dyn Rule] = &[
     &profile_objects::InUse,
     &cluster::OldFacts,
     &targets::Containers,
-    &super::suppression::Ignoring,
+    &ignoring::Ignoring,
 ];

@@ -1,11 +1,11 @@
 //! FAB8xx: profiles and inputs.
 
-use crate::fabric::profile::OnMissing;
-use crate::fabric::{Evidence, Resolution};
+use crate::facts::PROFILE_ANNOTATION;
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::plan::{Brought, INJECT_ANNOTATION, MAX_CONTAINERS, OtherFabric, Withheld};
+use crate::profile::schema::OnMissing;
+use crate::resolve::{Evidence, Resolution};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
-use crate::snapshot::PROFILE_ANNOTATION;
 use crate::text::{printable, token};
 
 /// FAB802.

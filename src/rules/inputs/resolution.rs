@@ -1,11 +1,12 @@
 //! FAB8xx: what resolution found out about profiles and nodes.
 
-use crate::fabric::nodes::{Constraints, landing};
-use crate::fabric::resolve::{awaits, without_others};
-use crate::fabric::{Because, Evidence, Missing, Profile, Resolution, SHOWN};
+use crate::facts::PROFILE_ANNOTATION;
+use crate::nodes::{Constraints, landing};
 use crate::plan::{Edit, by_itself};
+use crate::profile::Profile;
+use crate::resolve::{Because, Evidence, Missing, Resolution, SHOWN, awaits, without_others};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
-use crate::snapshot::{Ambiguity, PROFILE_ANNOTATION};
+use crate::snapshot::Ambiguity;
 use crate::text::printable;
 
 /// FAB801.
@@ -331,7 +332,7 @@ impl Rule for OtherNodes {
             return;
         }
         // What keeps it off is the pod's own text; how many nodes there are is the operator's to know.
-        let by = crate::fabric::nodes::dropped(&constraints, nodes, carrying);
+        let by = crate::nodes::dropped(&constraints, nodes, carrying);
         let by: Vec<String> = by.iter().take(3).map(|d| printable(&d.by, 80)).collect();
         let message = format!("the pod cannot land on a node of profile {}: {}", profile.name, by.join("; "));
         findings.add("/spec", message, "mend that, or name the profile of the nodes it goes to");
@@ -445,7 +446,7 @@ impl Rule for PoolAtZero {
             }
         }
         let carrying = context.snapshot.catalog().classes_of(&profile.name).filter(|c| !c.is_clear());
-        let by = carrying.map(|c| crate::fabric::nodes::dropped(&constraints(context, profile), nodes, c));
+        let by = carrying.map(|c| crate::nodes::dropped(&constraints(context, profile), nodes, c));
         let by = by.iter().flatten().next().map(|d| format!(" ({} keeps it off)", printable(&d.by, 80)));
         let message = format!(
             "no node that this pod can land on exists now{}; profile {} follows from its selectors",

@@ -1,9 +1,9 @@
 //! FAB502 to FAB504: why a container cannot pin memory, whatever is added.
 
-use crate::fabric::Memlock;
 use crate::plan::IpcLockRefusal;
 use crate::pod::Container;
-use crate::pod::view::runs_as_root;
+use crate::pod::runs_as_root;
+use crate::profile::Memlock;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 
 /// Whether the container's memlock limit is lifted another way: by its profile's runtime, or by the NRI plugin.

@@ -1,8 +1,8 @@
 //! FAB507: RDMA without leave to pin memory.
 
-use crate::fabric::Memlock;
 use crate::pod::Container;
-use crate::pod::view::runs_as_root;
+use crate::pod::runs_as_root;
+use crate::profile::Memlock;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 
 /// FAB507.

@@ -1,8 +1,8 @@
 //! FAB508 to FAB511: what the security context does to devices and capabilities.
 
+use crate::facts::PodSecurity;
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
-use crate::snapshot::PodSecurity;
 use crate::text::printable;
 
 /// FAB508.

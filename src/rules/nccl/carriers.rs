@@ -1,7 +1,7 @@
 //! FAB404 to FAB407: what of a profile does not reach the ranks.
 
-use crate::fabric::Profile;
 use crate::plan::{EnvRefusal, FILES_PATH, LeftOut, NCCL_CONF_PATH};
+use crate::profile::Profile;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
 

@@ -3,8 +3,8 @@
 use super::given::Spoken;
 use super::pod::{Attachments, attachments, version};
 use crate::multus::LinkLayer;
+use crate::nccl::NcclVersion;
 use crate::nccl::number::{is_open, is_word, leading_number};
-use crate::pod::NcclVersion;
 use crate::pod::shell::sets_variable;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 

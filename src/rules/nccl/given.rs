@@ -2,54 +2,18 @@
 //! `env`, in `envFrom` where the ConfigMap is known, in the text of the command and the scripts it runs, and what the
 //! plan adds. Containers that say nothing themselves are left out, which is nearly all.
 
-use crate::fabric::Profile;
-use crate::nccl::table::{Variable, find, is_prefixed, mentions};
+use crate::json::values::{List, Text};
+use crate::nccl::table::{find, is_prefixed, mentions};
 use crate::plan::overlay::Overlay;
-use crate::pod::decode::{List, Text};
 use crate::pod::shell::{How, Script, arguments, script};
-use crate::pod::view::{Container, Volume};
+use crate::pod::view::Volume;
+use crate::profile::Profile;
 use crate::rules::PodContext;
+pub(super) use crate::rules::spoken::{Given, Place, Spoken};
 use crate::snapshot::Snapshot;
 use crate::text::printable;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-
-/// Where a variable is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place<'a> {
-    /// By the plan; or by the pod, as the profile has it.
-    Planned,
-    /// In a ConfigMap of `envFrom`, by position.
-    EnvFrom(usize, &'a str),
-    /// In `env`, by position.
-    Env(usize),
-    /// In `command` or `args`, by position.
-    Text(&'static str, usize),
-    /// In a script of a ConfigMap that an element of `command` or `args` names.
-    Script(&'static str, usize, &'a str),
-}
-
-/// One thing said of one variable.
-#[derive(Debug, Clone)]
-pub(crate) struct Given<'a> {
-    pub(crate) name: Cow<'a, str>,
-    /// Value; `None` where it is not known here.
-    pub(crate) value: Option<Cow<'a, str>>,
-    pub(crate) how: How,
-    pub(crate) place: Place<'a>,
-    pub(crate) known: Option<&'static Variable>,
-}
-
-/// What one app container says.
-#[derive(Debug)]
-pub(crate) struct Spoken<'a> {
-    pub(crate) index: usize,
-    pub(crate) container: &'a Container<'a>,
-    /// By name; of one name, what counts more comes later.
-    all: Vec<Given<'a>>,
-    /// Whether variables may come from where we cannot look: a Secret, an unknown ConfigMap, a sourced file.
-    pub(crate) open: bool,
-}
 
 /// Mounts, volumes and words of one container that are looked at for scripts.
 const MAX_MOUNTS: usize = 64;
@@ -59,8 +23,15 @@ const MAX_TEXT: usize = 1 << 20;
 /// Most containers of a pod whose variables are looked at (count); pods of people have a few.
 const MAX_SPOKEN: usize = 64;
 
+impl<'a> PodContext<'a> {
+    /// What app containers say of variables of NCCL and its companions; those that say nothing are left out.
+    pub(crate) fn spoken(&self) -> &[Spoken<'a>] {
+        self.spoken.get_or_init(|| read(self))
+    }
+}
+
 /// What every app container says that says anything.
-pub(crate) fn read<'a>(context: &PodContext<'a>) -> Vec<Spoken<'a>> {
+fn read<'a>(context: &PodContext<'a>) -> Vec<Spoken<'a>> {
     let (overlay, namespace, snapshot) = (context.overlay, context.namespace, context.snapshot);
     let profile = context.resolution.profile().map(|(p, _)| &**p);
     let mut budget = MAX_TEXT;

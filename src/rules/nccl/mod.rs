@@ -35,7 +35,6 @@ mod values;
 mod words;
 
 use super::Rule;
-pub(crate) use given::{Spoken, read};
 
 /// Rules of the group, by id.
 pub(super) static RULES: &[&dyn Rule] = &[

@@ -1,10 +1,10 @@
 //! What rules of the group ask of a pod beside its variables.
 
-use crate::fabric::profile::{Attachment, Transport};
 use crate::multus::{LinkLayer, Sharing};
-use crate::pod::NcclVersion;
-use crate::pod::nccl_version::of_image;
+use crate::nccl::NcclVersion;
+use crate::nccl::version::of_image;
 use crate::pod::view::Container;
+use crate::profile::schema::{Attachment, Transport};
 use crate::rules::PodContext;
 use std::borrow::Cow;
 

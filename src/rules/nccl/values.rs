@@ -2,10 +2,10 @@
 
 use super::given::Place;
 use super::transport::pins_verbs;
-use crate::fabric::profile::EnvPolicy;
 use crate::nccl::Reading;
 use crate::nccl::number::{is_open, is_word, leading_number, reads_number};
 use crate::plan::{Applies, applies, unused_interface};
+use crate::profile::schema::EnvPolicy;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
 

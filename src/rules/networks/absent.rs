@@ -1,8 +1,8 @@
 //! FAB106: networks that are not where the pod looks for them.
 
-use super::annotation::annotation_path;
-use crate::fabric::profile::Inject;
 use crate::multus::Selection;
+use crate::profile::schema::Inject;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
 use std::collections::HashSet;

@@ -1,11 +1,11 @@
 //! FAB136: networks and the pools of nv-ipam that they name.
 
-use super::annotation::annotation_path;
 use super::attached::attached;
 use super::duplicate_addresses::WITH_IPAM;
 use super::network::{IpamText, fact};
-use crate::facts::ipam::PoolRef;
 use crate::multus::LinkLayer;
+use crate::multus::ipam::PoolRef;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, ObjectContext, PodContext, Rule, Severity, Waiver};
 use crate::text::{nearest, printable};
 use std::collections::BTreeMap;

@@ -2,12 +2,8 @@
 
 use crate::multus::{AnnotationError, NETWORKS_ANNOTATION};
 use crate::rules::cel::{self, Cel, Check, Wrong};
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
-use crate::text::token;
-
-pub(in crate::rules) fn annotation_path() -> String {
-    format!("/metadata/annotations/{}", token(NETWORKS_ANNOTATION))
-}
 
 /// FAB101.
 pub(super) struct Unreadable;

@@ -1,7 +1,7 @@
 //! FAB116: requests of a pod that its network does not take.
 
-use super::annotation::annotation_path;
 use super::attached::attached;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 
 /// FAB116.

@@ -1,8 +1,8 @@
 //! FAB103: the CNI configuration of a NetworkAttachmentDefinition.
 
-use crate::facts::cni::{CniConfig, ConfigError};
-use crate::facts::go_json::CNI;
 use crate::facts::network::NetworkObject;
+use crate::json::go::CNI;
+use crate::multus::cni::{CniConfig, ConfigError};
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::embedded;
 use crate::rules::locate::locate;
@@ -50,7 +50,7 @@ impl Rule for CniConfiguration {
     }
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         // Values of other types are FAB809's.
-        let Ok(object) = crate::review::decode::object::<NetworkObject>(context.json) else { return };
+        let Ok(object) = crate::json::decode::object::<NetworkObject>(context.json) else { return };
         match object.config().map(CniConfig::parse) {
             None => findings.add_as(
                 Severity::Warning,

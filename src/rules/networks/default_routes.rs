@@ -1,9 +1,9 @@
 //! FAB133: default routes over secondary networks.
 
-use super::annotation::annotation_path;
 use super::attached::attached;
 use super::network::IpamText;
-use crate::facts::ipam::default_route;
+use crate::multus::ipam::default_route;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, ObjectContext, PodContext, Rule, Severity, Waiver};
 
 /// FAB133.

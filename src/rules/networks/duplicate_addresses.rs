@@ -1,9 +1,9 @@
 //! FAB130, FAB131: addresses that several pods get.
 
-use super::annotation::annotation_path;
 use super::attached::attached;
 use super::network::IpamText;
-use crate::facts::ipam::Allocator;
+use crate::multus::ipam::Allocator;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, ObjectContext, PodContext, Rule, Severity, Waiver};
 
 /// Network objects with an `ipam`.

@@ -1,7 +1,7 @@
 //! FAB135: more default routes than one.
 
-use super::annotation::annotation_path;
 use super::attached::attached;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 
 /// FAB135.

@@ -1,9 +1,9 @@
 //! FAB105: two attachments of a pod under one interface name.
 
-use super::annotation::annotation_path;
 use super::annotation::{CEL_NETWORKS, short_form};
 use crate::multus::Selection;
 use crate::rules::cel::{self, Cel, Check, Wrong};
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
 use std::collections::BTreeMap;

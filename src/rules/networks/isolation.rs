@@ -1,6 +1,6 @@
 //! FAB150: networks of other namespaces, where the cluster keeps namespaces apart.
 
-use super::annotation::annotation_path;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
 use std::collections::HashSet;

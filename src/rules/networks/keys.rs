@@ -1,7 +1,7 @@
 //! FAB108: keys of the annotation's JSON form that do nothing.
 
-use super::annotation::annotation_path;
 use crate::multus::request::{KEYS, octets};
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{nearest, printable};
 

@@ -1,7 +1,8 @@
 //! FAB113: the interface of the node that a shared network is over.
 
-use super::network::{Plugin, fact};
+use super::network::fact;
 use crate::multus::LinkLayer;
+use crate::rules::definition::Plugin;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::text::printable;
 use serde_json::Value;

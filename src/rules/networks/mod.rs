@@ -28,7 +28,6 @@ mod same_subnet;
 mod spider_multus_config;
 
 use super::Rule;
-pub(super) use network::Definition;
 
 /// Rules of the group, by id.
 pub(super) static RULES: &[&dyn Rule] = &[

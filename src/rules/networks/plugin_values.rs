@@ -1,6 +1,6 @@
 //! FAB112: values that the SR-IOV plugins refuse.
 
-use super::network::Plugin;
+use crate::rules::definition::Plugin;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::text::printable;
 use serde_json::Value;

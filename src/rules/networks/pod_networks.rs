@@ -1,9 +1,9 @@
 //! FAB104: networks that a pod names itself, under a profile that serves them.
 
-use crate::fabric::profile::Inject;
 use crate::multus::{NODE_SELECTOR_ANNOTATION, NodeLabel, Selection};
 use crate::plan::{Edit, serves_namespace};
-use crate::rules::networks::annotation::annotation_path;
+use crate::profile::schema::Inject;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{printable, token};
 

@@ -1,6 +1,6 @@
 //! FAB137: pools of nv-ipam that its controller refuses.
 
-use crate::facts::subnet::Subnet;
+use crate::multus::subnet::Subnet;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use crate::text::printable;
 use core::net::IpAddr;

@@ -1,9 +1,9 @@
 //! FAB134: several interfaces of a pod in one subnet.
 
-use super::annotation::annotation_path;
 use super::attached::{Attached, attached};
-use crate::facts::subnet::Subnet;
 use crate::multus::LinkLayer;
+use crate::multus::subnet::Subnet;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 
 /// FAB134.

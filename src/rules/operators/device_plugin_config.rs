@@ -2,7 +2,7 @@
 
 use super::device_plugin_texts::{Concern, Fault, shared, sriov};
 use crate::facts::config_texts;
-use crate::facts::go_json::DEVICE_PLUGIN;
+use crate::json::go::DEVICE_PLUGIN;
 use crate::rules::embedded;
 use crate::rules::locate::Places;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};

@@ -5,6 +5,7 @@ mod device_id;
 mod device_plugin_config;
 mod device_plugin_texts;
 mod host_device_network;
+mod kinds;
 mod known_keys;
 mod network_fabric;
 mod network_link;
@@ -31,22 +32,12 @@ mod shared_network_master;
 mod supported_nics;
 mod vfio_with_rdma;
 
-use super::{ObjectContext, Rule};
-
-/// Group and kind of an object.
-type Name = (&'static str, &'static str);
-
-const SRIOV: &str = "sriovnetwork.openshift.io";
-const NVIDIA: &str = "mellanox.com";
-const NODE_POLICY: Name = (SRIOV, "SriovNetworkNodePolicy");
-const NETWORK: Name = (SRIOV, "SriovNetwork");
-const IB_NETWORK: Name = (SRIOV, "SriovIBNetwork");
-const OVS_NETWORK: Name = (SRIOV, "OVSNetwork");
-const POOL_CONFIG: Name = (SRIOV, "SriovNetworkPoolConfig");
-const OPERATOR_CONFIG: Name = (SRIOV, "SriovOperatorConfig");
-const MACVLAN_NETWORK: Name = (NVIDIA, "MacvlanNetwork");
-const IPOIB_NETWORK: Name = (NVIDIA, "IPoIBNetwork");
-const HOST_DEVICE_NETWORK: Name = (NVIDIA, "HostDeviceNetwork");
+use super::Rule;
+use kinds::has_bridge;
+use kinds::{
+    HOST_DEVICE_NETWORK, IB_NETWORK, IPOIB_NETWORK, MACVLAN_NETWORK, NETWORK, NODE_POLICY, OPERATOR_CONFIG,
+    OVS_NETWORK, POOL_CONFIG,
+};
 
 /// Rules of the group, by id.
 pub(super) static RULES: &[&dyn Rule] = &[
@@ -96,8 +87,3 @@ pub(super) static RULES: &[&dyn Rule] = &[
     &nvidia_network_texts::NetworkTexts,
     &component_versions::ComponentVersions,
 ];
-
-/// Whether a SriovNetworkNodePolicy asks for a bridge (api/v1/helper.go, `IsEmpty`: one without `ovs` is none).
-fn has_bridge(context: &ObjectContext<'_>) -> bool {
-    context.value().and_then(|v| v.pointer("/spec/bridge/ovs")).is_some_and(|ovs| !ovs.is_null())
-}

@@ -69,7 +69,7 @@ impl Rule for SameDefinition {
     fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let Some(kind) = Kind::of(context.group, context.kind) else { return };
         // Values of other types are FAB809's.
-        let Ok(object) = crate::review::decode::object::<NetworkObject>(context.json) else { return };
+        let Ok(object) = crate::json::decode::object::<NetworkObject>(context.json) else { return };
         let own = object.namespace();
         // Whose own namespace is not written may be made anywhere.
         if kind.namespaced() && own.is_none() && context.text("/spec/networkNamespace").is_none() {

@@ -1,7 +1,7 @@
 //! FAB335, FAB340, FAB341: JSON texts of the networks of the SR-IOV operator.
 
 use super::{IB_NETWORK, NETWORK, OVS_NETWORK};
-use crate::facts::go_json::CNI;
+use crate::json::go::CNI;
 use crate::rules::embedded::{self, Fault};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use serde_json::Value;

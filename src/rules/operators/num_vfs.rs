@@ -1,7 +1,8 @@
 //! FAB308: how many virtual functions a policy asks for.
 
+use super::NODE_POLICY;
 use super::node_policy_cel::{node_policy, node_policy_cel};
-use super::{NODE_POLICY, policy_nodes::nics};
+use super::policy_nodes::nics;
 use crate::rules::cel::{Cel, Check};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 

@@ -1,6 +1,6 @@
 //! FAB360: JSON inside of the NVIDIA Network Operator's networks.
 
-use crate::facts::go_json::CNI;
+use crate::json::go::CNI;
 use crate::rules::embedded::{object, sequence, spot};
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 use serde_json::Value;

@@ -1,10 +1,10 @@
 //! FAB315 to FAB318: a SriovNetworkNodePolicy beside the nodes and NICs it selects.
 
 use super::NODE_POLICY;
-use crate::fabric::nodes::Requirement;
 use crate::facts::NodePolicy;
 use crate::facts::node_state::Interface;
 use crate::multus::LinkLayer;
+use crate::nodes::Requirement;
 use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
 
 /// Conditions of a policy on nodes.

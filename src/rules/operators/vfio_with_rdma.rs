@@ -53,7 +53,7 @@ spec:
 
 #[derive(Deserialize)]
 struct NodePolicy<'a> {
-    #[serde(borrow, default, deserialize_with = "crate::pod::decode::mapping")]
+    #[serde(borrow, default, deserialize_with = "crate::json::values::mapping")]
     spec: Option<NodePolicySpec<'a>>,
 }
 
@@ -61,7 +61,7 @@ struct NodePolicy<'a> {
 #[serde(rename_all = "camelCase")]
 struct NodePolicySpec<'a> {
     #[serde(borrow, default)]
-    device_type: Option<crate::pod::decode::Text<'a>>,
+    device_type: Option<crate::json::values::Text<'a>>,
     #[serde(default)]
     is_rdma: Option<bool>,
 }

@@ -1,7 +1,7 @@
 //! FAB720, FAB723: what the nodes that a pod can land on lack.
 
 use super::landing::with_accelerators;
-use crate::fabric::nodes::Requirement;
+use crate::nodes::Requirement;
 use crate::plan::{Edit, ResourceList};
 use crate::pod::units::units;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};

@@ -2,7 +2,7 @@
 
 use crate::multus::LinkLayer;
 use crate::rules::examples::pod;
-use crate::rules::networks::annotation::annotation_path;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
 

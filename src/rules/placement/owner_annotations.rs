@@ -1,11 +1,11 @@
 //! FAB706: annotations for pods that stand on the object that makes them.
 
+use crate::facts::PROFILE_ANNOTATION;
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::plan::{CONTAINERS_ANNOTATION, INJECT_ANNOTATION, RAILS_ANNOTATION};
 use crate::pod::gang::MULTI_NODE_ANNOTATION;
 use crate::pod::ranks::RANKS_ANNOTATION;
 use crate::rules::{Findings, Meta, Rule, Severity, Waiver, WorkloadContext};
-use crate::snapshot::PROFILE_ANNOTATION;
 use crate::text::{printable, token};
 
 /// FAB706.

@@ -1,10 +1,9 @@
 //! FAB705: a job over several nodes that leaves the NICs of its nodes aside.
 
-use crate::fabric::Resolution;
-use crate::fabric::nodes::{Constraints, landing};
-use crate::fabric::resolve::without_others;
 use crate::multus::NETWORKS_ANNOTATION;
+use crate::nodes::{Constraints, landing};
 use crate::pod::PodView;
+use crate::resolve::{Resolution, without_others};
 use crate::rules::{Findings, Meta, Rule, Severity, Waiver, WorkloadContext, names_rdma};
 use crate::snapshot::Snapshot;
 use crate::text::printable;

@@ -1,9 +1,9 @@
 //! FAB247 to FAB249: SR-IOV functions by claim (dra-driver-sriov).
 
+use crate::demands::claimed::look_up;
 use crate::facts::DeviceClaim;
 use crate::facts::device_class::is_function;
-use crate::pod::claimed::look_up;
-use crate::rules::networks::annotation::annotation_path;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
 use std::collections::HashSet;

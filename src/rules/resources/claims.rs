@@ -1,8 +1,8 @@
 //! FAB245, FAB246, FAB250: claims on devices (DRA) as the pod writes them.
 
+use crate::demands::claimed::look_up;
 use crate::facts::DriverKind;
 use crate::facts::device_class::{driver_of, is_accelerator, is_function};
-use crate::pod::claimed::look_up;
 use crate::pod::gang::multi_node;
 use crate::pod::view::PodClaim;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};

@@ -1,6 +1,6 @@
 //! FAB251: accelerators of one NVLink domain without a channel between their nodes.
 
-use crate::fabric::nodes::{Relation, Requirement, Values};
+use crate::nodes::{Relation, Requirement, Values};
 use crate::plan::overlay::Variable;
 use crate::pod::gang::multi_node;
 use crate::rules::placement::landing::with_accelerators;

@@ -4,7 +4,7 @@ use crate::facts::Index;
 use crate::multus::LinkLayer;
 use crate::multus::Sharing;
 use crate::rules::examples::{macvlan_network, pod, shared_pool};
-use crate::rules::networks::annotation::annotation_path;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
 

@@ -3,7 +3,7 @@
 use crate::pod::view::Container;
 use crate::pod::{Quantity as Amount, QuantityError};
 use crate::rules::devices::Need;
-use crate::rules::networks::annotation::annotation_path;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver};
 use crate::text::{count, printable, token};
 

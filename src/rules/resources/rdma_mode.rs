@@ -4,7 +4,7 @@ use crate::facts::{Site, config_texts};
 use crate::multus::Sharing;
 use crate::rules::devices::Known;
 use crate::rules::examples::{macvlan_network, node_state, pod, shared_pool, vf_network};
-use crate::rules::networks::annotation::annotation_path;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, ObjectContext, PodContext, Rule, Severity, Waiver};
 use crate::text::printable;
 

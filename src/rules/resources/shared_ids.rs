@@ -3,7 +3,7 @@
 use crate::facts::{NetworkClass, Server};
 use crate::multus::NetworkFact;
 use crate::rules::examples::{pod, shared_pool};
-use crate::rules::networks::annotation::annotation_path;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, ObjectContext, PodContext, Rule, Severity, Waiver};
 
 /// FAB221.

@@ -2,7 +2,7 @@
 
 use crate::multus::Sharing;
 use crate::rules::examples::{macvlan_network, pod, shared_pool};
-use crate::rules::networks::annotation::annotation_path;
+use crate::rules::paths::annotation_path;
 use crate::rules::{Findings, Meta, PodContext, Rule, Severity, Waiver, names_rdma};
 use crate::text::printable;
 

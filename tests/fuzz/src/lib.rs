@@ -3,10 +3,12 @@
 #![allow(clippy::panic, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, missing_docs)]
 
 pub mod cost;
+mod der;
 pub mod mutate;
 mod text;
 mod world;
 
+pub use der::{agree, certificate};
 pub use text::{cni, nccl, networks, quantity, shell, yaml};
 pub use world::{decision, objects, review};
 
@@ -15,6 +17,7 @@ pub type Check = fn(&[u8]);
 
 /// Every target by its name, which is that of its seeds' folder too.
 pub const TARGETS: &[(&str, Check)] = &[
+    ("certificate", certificate),
     ("cni", cni),
     ("decision", decision),
     ("nccl", nccl),

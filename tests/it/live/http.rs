@@ -10,6 +10,8 @@ pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) query: BTreeMap<String, String>,
+    /// `Accept-Encoding`; empty where it is not given.
+    pub(crate) encoding: String,
 }
 
 impl Request {
@@ -34,13 +36,14 @@ pub(crate) fn request(reader: &mut BufReader<TcpStream>) -> io::Result<Option<Re
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let pairs = query.split('&').filter(|p| !p.is_empty());
-    let request = Request {
+    let mut request = Request {
         method: method.to_owned(),
         path: path.to_owned(),
         query: pairs
             .map(|p| p.split_once('=').unwrap_or((p, "")))
             .map(|(k, v)| (plain(k), plain(v)))
             .collect(),
+        encoding: String::new(),
     };
     loop {
         let mut header = String::new();
@@ -49,6 +52,11 @@ pub(crate) fn request(reader: &mut BufReader<TcpStream>) -> io::Result<Option<Re
         }
         if header.trim().is_empty() {
             return Ok(Some(request));
+        }
+        if let Some((name, value)) = header.split_once(':')
+            && name.eq_ignore_ascii_case("accept-encoding")
+        {
+            value.trim().clone_into(&mut request.encoding);
         }
     }
 }

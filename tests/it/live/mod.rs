@@ -245,12 +245,13 @@ fn resources(server: &Server, pod: &Value) -> Result<Vec<String>, String> {
     Ok(limits.into_iter().map(|(name, _)| name).filter(|name| name.starts_with("x.com/")).collect())
 }
 
-/// No request that makes an API server read everything at once.
+/// No request that makes an API server read everything at once, or compress what it sends.
 fn polite(script: &Script) -> Result<(), String> {
     for request in script.requests() {
         let number = |name: &str| request.parameter(name).parse::<u64>().ok().filter(|n| *n > 0);
         let well = request.method == "GET"
             && request.parameter("resourceVersion") != "0"
+            && request.encoding == "identity"
             && if request.watch() {
                 number("resourceVersion").is_some()
                     && number("timeoutSeconds").is_some()

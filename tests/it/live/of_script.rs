@@ -25,9 +25,14 @@ struct Reader(BufReader<TcpStream>);
 
 impl Reader {
     fn ask(script: &Script, target: &str) -> Result<Self, String> {
+        Self::ask_for(script, target, "identity")
+    }
+
+    fn ask_for(script: &Script, target: &str, encoding: &str) -> Result<Self, String> {
         let mut stream = TcpStream::connect(script.address).map_err(|e| e.to_string())?;
         stream.set_read_timeout(Some(Duration::from_secs(5))).map_err(|e| e.to_string())?;
-        write!(stream, "GET {target} HTTP/1.1\r\nHost: h\r\n\r\n").map_err(|e| e.to_string())?;
+        write!(stream, "GET {target} HTTP/1.1\r\nHost: h\r\nAccept-Encoding: {encoding}\r\n\r\n")
+            .map_err(|e| e.to_string())?;
         Ok(Self(BufReader::new(stream)))
     }
 
@@ -275,6 +280,9 @@ fn impolite() -> Outcome {
         Reader::ask(&script, &format!("/api/v1/nodes?{query}"))?.head()?;
         assert!(super::polite(&script).is_err(), "{query}");
     }
+    let compressing = script()?;
+    Reader::ask_for(&compressing, "/api/v1/nodes?limit=500", "gzip")?.head()?;
+    assert!(super::polite(&compressing).is_err(), "a list in gzip");
     let script = script()?;
     get(&script, "/api/v1/nodes?limit=500")?;
     watch(&script, "Node", "106")?;

@@ -15,6 +15,7 @@ mod profile_objects;
 mod protocol;
 mod reload;
 mod start_and_stop;
+mod unread_log;
 mod workloads;
 
 pub(crate) use authority::{Authority, Identity};
@@ -28,7 +29,7 @@ use rustls::{ClientConfig, ClientConnection, ConfigBuilder, RootCertStore, Strea
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,6 +45,7 @@ pub(crate) fn add(suite: &mut Suite) {
     client_certificates::add(suite);
     connection_age::add(suite);
     start_and_stop::add(suite);
+    unread_log::add(suite);
     one_plan::add(suite);
     profile_objects::add(suite);
     workloads::add(suite);
@@ -120,7 +122,25 @@ impl Server {
         Self::listening(scratch, command)
     }
 
-    fn listening(scratch: Scratch, mut command: Command) -> Result<Self, String> {
+    fn listening(scratch: Scratch, command: Command) -> Result<Self, String> {
+        let (server, mut log) = Self::with_its_log(scratch, command)?;
+        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+        Ok(server)
+    }
+
+    /// Starts a server whose log is read up to the line that it listens, and no further.
+    fn unread(args: &[&str]) -> Result<(Self, impl Read), String> {
+        let scratch = Scratch::new()?;
+        certificate(&scratch.path().join("tls"))?;
+        let any = "127.0.0.1:0";
+        let command = Self::command(&scratch, [any, any], args);
+        Self::with_its_log(scratch, command)
+    }
+
+    fn with_its_log(
+        scratch: Scratch,
+        mut command: Command,
+    ) -> Result<(Self, BufReader<ChildStderr>), String> {
         let mut child = command.stderr(Stdio::piped()).spawn().map_err(|e| e.to_string())?;
         let mut log = BufReader::new(child.stderr.take().ok_or("no stderr")?);
         let mut seen = String::new();
@@ -136,9 +156,7 @@ impl Server {
                 let address =
                     |key: &str| event[key].as_str().and_then(|a| a.parse().ok()).ok_or("no address");
                 let (webhook, admin) = (address("webhook")?, address("admin")?);
-                // Nobody reads the log from here on; a full pipe must not stop the server.
-                std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
-                return Ok(Self { child, webhook, admin, scratch });
+                return Ok((Self { child, webhook, admin, scratch }, log));
             }
         }
     }
@@ -311,7 +329,7 @@ pub(crate) fn trusting(
     for certificate in CertificateDer::pem_file_iter(ca).map_err(|e| e.to_string())? {
         roots.add(certificate.map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
     }
-    let config = ClientConfig::builder_with_provider(fabric_admission::server::tls::provider())
+    let config = ClientConfig::builder_with_provider(fabric_admission::tls::provider())
         .with_protocol_versions(versions)
         .map_err(|e| e.to_string())?;
     Ok(config.with_root_certificates(roots))
