@@ -20,19 +20,19 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         return explain_unread(&arguments.id, what, err);
     }
     let Some(rule) = rules::find(&arguments.id) else {
-        let near = nearest(&arguments.id.to_uppercase(), RULES.iter().map(|r| r.meta().id));
+        let near = nearest(&arguments.id.to_uppercase(), RULES.iter().map(|r| r.id));
         let hint = near.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
         writeln!(err, "error: no rule {:?}{hint} See `fabric-admission rules list`.", arguments.id)?;
         return Ok(Exit::Usage);
     };
-    let meta = rule.meta();
-    writeln!(out, "{} ({}): {}\n", meta.id, meta.severity, meta.summary)?;
-    for (title, text) in [("What it looks at", meta.what), ("Why it breaks", meta.why), ("Fix", meta.fix)] {
+    let page = rule.page();
+    writeln!(out, "{} ({}): {}\n", rule.id, rule.severity, page.summary)?;
+    for (title, text) in [("What it looks at", page.what), ("Why it breaks", page.why), ("Fix", page.fix)] {
         writeln!(out, "{title}\n  {text}\n")?;
     }
     // A rule of the webhook alone has no manifest that shows it.
     for (title, example) in
-        [("Bad", meta.bad), ("Good", meta.good)].into_iter().filter(|(_, e)| !e.is_empty())
+        [("Bad", rule.files.bad), ("Good", rule.files.good)].into_iter().filter(|(_, e)| !e.is_empty())
     {
         writeln!(out, "{title}")?;
         for line in example.lines() {
@@ -41,14 +41,14 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         writeln!(out)?;
     }
     writeln!(out, "Sources")?;
-    for source in meta.sources {
+    for source in page.sources {
         writeln!(out, "  {source}")?;
     }
-    if !meta.also.is_empty() {
-        writeln!(out, "\nCatalogue of field failures\n  {}", meta.also.join(", "))?;
+    if !page.catalogue.is_empty() {
+        writeln!(out, "\nCatalogue of field failures\n  {}", page.catalogue.join(", "))?;
     }
-    writeln!(out, "\nSet aside\n  {}", meta.waiver.words(meta.id))?;
-    writeln!(out, "\nSince {}", meta.since)?;
+    writeln!(out, "\nSet aside\n  {}", rule.waiver.words(rule.id))?;
+    writeln!(out, "\nSince {}", rule.since)?;
     Ok(Exit::Clean)
 }
 

@@ -1,6 +1,6 @@
 //! An object that is no pod, as its rules see it.
 
-use super::networks::Definition;
+use super::networks::network::Definition;
 use crate::fabric::nodes::Requirement;
 use crate::facts::network::{Rendered, render};
 use crate::facts::{Kind, NicSet, NodePolicy};

@@ -1,7 +1,10 @@
-//! FAB815, and what it is about: annotations that set findings aside. A finding that is set aside stays visible with
-//! its reason, and counts for no verdict.
+//! Annotations that set findings aside, and the findings of FAB815 about such annotations. A finding that is set aside
+//! stays visible with its reason, and counts for no verdict.
 
-use super::{Finding, Findings, Meta, Rule, Severity, Waiver, find};
+use super::finding::{Finding, Findings, Severity};
+use super::profiles::INEFFECTIVE_IGNORE;
+use super::registry::{RULES, find};
+use super::rule::Waiver;
 use crate::fabric::Ignorable;
 use crate::text::{count, nearest, printable, token};
 
@@ -31,78 +34,6 @@ pub struct Limit<'a> {
     pub profile: Option<&'a str>,
 }
 
-/// FAB815.
-pub(super) struct Ignoring;
-
-static IGNORING: Meta = Meta {
-    id: "FAB815",
-    severity: Severity::Warning,
-    summary: "an annotation that should set findings aside and does not",
-    what: "An annotation `fabric-admission.dev/ignore.FABnnn` of a pod, template or object names no rule, gives no \
-           reason, or names a rule that cannot be set aside: one that keeps namespaces apart, one for what the API \
-           server refuses, or one with an error that the profile does not let go. As information: nothing was found \
-           that it would set aside.",
-    why: "What was meant to be ignored counts all the same; and an annotation that has outlived its reason hides the \
-          next fault.",
-    fix: "Write the id of the rule as it is reported, with the reason as the value. Errors are set aside only under a \
-          profile with `ignorable: errors`, or with `--ignorable errors` where there is no profile. Drop annotations \
-          that set nothing aside.",
-    bad: r#"apiVersion: fabric-admission.dev/v1alpha1
-kind: FabricProfile
-metadata: {name: site}
-spec:
-  base: ethernet-tcp
----
-apiVersion: v1
-kind: Pod
-metadata:
-  name: trainer
-  annotations:
-    fabric-admission.dev/profile: site
-    fabric-admission.dev/ignore.FAB402: ""
-spec:
-  containers:
-  - name: trainer
-    image: example.com/trainer:1
-    resources: {limits: {nvidia.com/gpu: 1}}
-"#,
-    good: r#"apiVersion: fabric-admission.dev/v1alpha1
-kind: FabricProfile
-metadata: {name: site}
-spec:
-  base: ethernet-tcp
----
-apiVersion: v1
-kind: Pod
-metadata:
-  name: trainer
-  annotations:
-    fabric-admission.dev/profile: site
-    fabric-admission.dev/ignore.FAB402: "the plugin of this image reads words"
-spec:
-  containers:
-  - name: trainer
-    image: example.com/trainer:1
-    env:
-    - {name: NCCL_CROSS_NIC, value: "on"}
-    resources: {limits: {nvidia.com/gpu: 1}}
-"#,
-    sources: &["docs/suppressions.md"],
-    since: "0.1.0",
-    kinds: &[],
-    also: &[],
-    waiver: Waiver::Itself,
-};
-
-impl Rule for Ignoring {
-    fn meta(&self) -> &'static Meta {
-        &IGNORING
-    }
-}
-
-/// Rules that speak at one point of admission alone: that nothing of them is found elsewhere means nothing.
-const OF_ONE_POINT: &[&str] = &["FAB802", "FAB809", "FAB811", "FAB812", "FAB813"];
-
 /// Takes out what annotations set aside, and adds what is wrong with those annotations.
 pub fn set_aside<'a>(
     annotations: impl Iterator<Item = (&'a str, &'a str)>,
@@ -111,7 +42,7 @@ pub fn set_aside<'a>(
 ) -> Vec<Suppressed> {
     let mut suppressed = Vec::new();
     let mut told = Vec::new();
-    let mut out = Findings::new(&IGNORING, &mut told);
+    let mut out = Findings::new(INEFFECTIVE_IGNORE.id, INEFFECTIVE_IGNORE.severity, &mut told);
     let mut read: Vec<&str> = Vec::new();
     let mut left = 0_usize;
     for (key, value) in annotations {
@@ -149,8 +80,8 @@ fn one(
     suppressed: &mut Vec<Suppressed>,
     out: &mut Findings<'_>,
 ) {
-    let Some(rule) = find(id).map(Rule::meta) else {
-        let ids = super::RULES.iter().map(|r| r.meta().id);
+    let Some(rule) = find(id) else {
+        let ids = RULES.iter().map(|rule| rule.id);
         let hint = match nearest(&id.to_ascii_uppercase(), ids) {
             Some(near) => format!("did you mean {IGNORE_PREFIX}{near}?"),
             None => "name a rule as `fabric-admission rules list` has it".to_owned(),
@@ -202,7 +133,7 @@ fn one(
             ),
         };
         out.add(path, format!("an error of {id} is not ignored: {by}"), fix);
-    } else if set_aside == 0 && !OF_ONE_POINT.contains(&id) {
+    } else if set_aside == 0 && !rule.at_one_point {
         out.add_as(
             Severity::Info,
             path,

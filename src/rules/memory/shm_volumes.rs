@@ -3,7 +3,7 @@
 use crate::plan::{Edit, SHM_PATH};
 use crate::pod::memory_limit;
 use crate::pod::view::Volume;
-use crate::rules::PodContext;
+use crate::rules::pod::PodContext;
 use std::collections::BTreeMap;
 
 /// A volume that containers with accelerators have at `/dev/shm`.

@@ -8,7 +8,7 @@ use crate::plan::overlay::Overlay;
 use crate::pod::decode::{List, Text};
 use crate::pod::shell::{How, Script, arguments, script};
 use crate::pod::view::{Container, Volume};
-use crate::rules::PodContext;
+use crate::rules::pod::PodContext;
 use crate::snapshot::Snapshot;
 use crate::text::printable;
 use std::borrow::Cow;
@@ -53,6 +53,7 @@ pub(crate) struct Spoken<'a> {
 
 /// Mounts, volumes and words of one container that are looked at for scripts.
 const MAX_MOUNTS: usize = 64;
+
 /// Text of commands that is read in one pod (bytes); more is not read, and what it sets not known.
 const MAX_TEXT: usize = 1 << 20;
 

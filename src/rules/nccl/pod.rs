@@ -5,7 +5,7 @@ use crate::multus::{LinkLayer, Sharing};
 use crate::pod::NcclVersion;
 use crate::pod::nccl_version::of_image;
 use crate::pod::view::Container;
-use crate::rules::PodContext;
+use crate::rules::pod::PodContext;
 use std::borrow::Cow;
 
 /// The version of NCCL in a container, by the name of its image, else by the profile.

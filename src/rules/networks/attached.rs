@@ -1,7 +1,7 @@
 //! The attachments of a pod, with what is known of their networks.
 
 use crate::multus::{NetworkFact, Selection};
-use crate::rules::PodContext;
+use crate::rules::pod::PodContext;
 use crate::text::printable;
 
 /// One attachment of the final annotation.

@@ -4,8 +4,9 @@ use crate::facts::Kind;
 use crate::facts::go_json::{self, CNI};
 use crate::facts::network::{NetworkObject, render};
 use crate::multus::{NetworkFact, RESOURCE_ANNOTATION};
+use crate::rules::finding::{Findings, Severity};
 use crate::rules::locate::Places;
-use crate::rules::{Findings, ObjectContext, Severity};
+use crate::rules::object::ObjectContext;
 use serde_json::{Map, Value};
 
 /// Plugins that change an interface which another one made; `rdma` is judged by itself.

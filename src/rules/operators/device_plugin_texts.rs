@@ -1,6 +1,6 @@
 //! What device plugins and their operator say of a configuration that is JSON and has the right types.
 
-use crate::rules::Severity;
+use crate::rules::finding::Severity;
 use crate::text::printable;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;

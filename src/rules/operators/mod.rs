@@ -1,103 +1,112 @@
 //! FAB3xx: objects of the SR-IOV and NVIDIA network operators, and device plugin configurations.
 
-mod component_versions;
-mod device_id;
 mod device_plugin_config;
 mod device_plugin_texts;
-mod host_device_network;
+mod fab301_vfio_with_rdma;
+mod fab302_device_plugin_config;
+mod fab303_vdpa_conflict;
+mod fab304_nic_selector;
+mod fab305_switchdev_conflict;
+mod fab306_pf_names_range;
+mod fab307_refused_resource_name;
+mod fab308_num_vfs;
+mod fab309_device_id;
+mod fab310_unknown_policy_keys;
+mod fab311_infiniband_without_rdma;
+mod fab312_policy_without_priority;
+mod fab313_wide_nic_selector;
+mod fab314_policy_outside_operator_namespace;
+mod fab315_policy_selects_nothing;
+mod fab316_externally_managed_vfs;
+mod fab317_link_type_change;
+mod fab318_small_mtu;
+mod fab325_overlapping_policies;
+mod fab326_differing_pool_flags;
+mod fab327_mixed_links_in_pool;
+mod fab328_externally_managed_by_half;
+mod fab329_node_in_several_pools;
+mod fab330_mixed_models_in_pool;
+mod fab335_sriov_network_json;
+mod fab336_unknown_network_keys;
+mod fab337_vlan_fields;
+mod fab338_wrong_link_type;
+mod fab339_same_definition_twice;
+mod fab340_rdma_after_ib_sriov;
+mod fab341_dhcp_on_infiniband;
+mod fab342_network_outside_operator_namespace;
+mod fab343_unserved_resource;
+mod fab344_tx_rates;
+mod fab345_link_state_disable;
+mod fab346_roce_network_without_ipam;
+mod fab350_operator_config_name;
+mod fab351_pool_config_fields;
+mod fab355_device_plugin_empty_pool;
+mod fab356_device_plugin_webhook_refusal;
+mod fab357_nic_cluster_policy;
+mod fab358_host_device_network;
+mod fab359_shared_network_master;
+mod fab360_nvidia_network_json;
+mod fab361_component_versions;
 mod known_keys;
 mod network_fabric;
 mod network_link;
-mod network_names;
-mod network_texts;
-mod nic_cluster_policy;
-mod nic_selector;
+mod node_policy;
 mod node_policy_cel;
 mod nodes_in_common;
-mod num_vfs;
-mod nvidia_network_texts;
 mod operator_namespace;
 mod other_policies;
-mod pf_names;
-mod policy_defaults;
 mod policy_nodes;
 mod policy_overlap;
 mod policy_pools;
-mod policy_switch;
-mod policy_vdpa;
-mod pool_configs;
-mod resource_name;
-mod shared_network_master;
 mod supported_nics;
-mod vfio_with_rdma;
 
-use super::{ObjectContext, Rule};
-
-/// Group and kind of an object.
-type Name = (&'static str, &'static str);
-
-const SRIOV: &str = "sriovnetwork.openshift.io";
-const NVIDIA: &str = "mellanox.com";
-const NODE_POLICY: Name = (SRIOV, "SriovNetworkNodePolicy");
-const NETWORK: Name = (SRIOV, "SriovNetwork");
-const IB_NETWORK: Name = (SRIOV, "SriovIBNetwork");
-const OVS_NETWORK: Name = (SRIOV, "OVSNetwork");
-const POOL_CONFIG: Name = (SRIOV, "SriovNetworkPoolConfig");
-const OPERATOR_CONFIG: Name = (SRIOV, "SriovOperatorConfig");
-const MACVLAN_NETWORK: Name = (NVIDIA, "MacvlanNetwork");
-const IPOIB_NETWORK: Name = (NVIDIA, "IPoIBNetwork");
-const HOST_DEVICE_NETWORK: Name = (NVIDIA, "HostDeviceNetwork");
+use crate::rules::rule::Rule;
 
 /// Rules of the group, by id.
-pub(super) static RULES: &[&dyn Rule] = &[
-    &vfio_with_rdma::VfioWithRdma,
-    &device_plugin_config::DevicePluginConfig,
-    &policy_vdpa::PolicyVdpa,
-    &nic_selector::NicSelectorFields,
-    &policy_switch::PolicySwitch,
-    &pf_names::PfNames,
-    &resource_name::ResourceNameOfPolicy,
-    &num_vfs::NumVfs,
-    &device_id::DeviceId,
-    &known_keys::PolicyKeys,
-    &policy_defaults::InfiniBandWithoutRdma,
-    &policy_defaults::PolicyPriority,
-    &nic_selector::WideNicSelector,
-    &operator_namespace::PolicyNamespace,
-    &policy_nodes::PolicySelectsNothing,
-    &policy_nodes::ExternalFunctions,
-    &policy_nodes::LinkTypeChange,
-    &policy_nodes::SmallMtu,
-    &policy_overlap::PolicyOverlap,
-    &policy_pools::PoolFlags,
-    &policy_pools::MixedPool,
-    &policy_overlap::ExternallyManagedByHalf,
-    &pool_configs::PoolsInCommon,
-    &policy_pools::MixedModels,
-    &network_texts::NetworkTexts,
-    &known_keys::NetworkKeys,
-    &network_link::VlanFields,
-    &network_fabric::WrongFabric,
-    &network_names::SameDefinition,
-    &network_texts::RdmaAfterIbSriov,
-    &network_texts::DhcpOnInfiniBand,
-    &operator_namespace::NetworkNamespace,
-    &network_fabric::UnservedResource,
-    &network_link::Rates,
-    &network_link::LinkDown,
-    &network_fabric::RoceWithoutAddress,
-    &pool_configs::OperatorConfigName,
-    &pool_configs::PoolFields,
-    &device_plugin_config::DevicePluginPools,
-    &device_plugin_config::OperatorRefuses,
-    &nic_cluster_policy::NicPolicy,
-    &host_device_network::HostDeviceNetwork,
-    &shared_network_master::Master,
-    &nvidia_network_texts::NetworkTexts,
-    &component_versions::ComponentVersions,
+pub(super) static RULES: &[&Rule] = &[
+    &fab301_vfio_with_rdma::RULE,
+    &fab302_device_plugin_config::RULE,
+    &fab303_vdpa_conflict::RULE,
+    &fab304_nic_selector::RULE,
+    &fab305_switchdev_conflict::RULE,
+    &fab306_pf_names_range::RULE,
+    &fab307_refused_resource_name::RULE,
+    &fab308_num_vfs::RULE,
+    &fab309_device_id::RULE,
+    &fab310_unknown_policy_keys::RULE,
+    &fab311_infiniband_without_rdma::RULE,
+    &fab312_policy_without_priority::RULE,
+    &fab313_wide_nic_selector::RULE,
+    &fab314_policy_outside_operator_namespace::RULE,
+    &fab315_policy_selects_nothing::RULE,
+    &fab316_externally_managed_vfs::RULE,
+    &fab317_link_type_change::RULE,
+    &fab318_small_mtu::RULE,
+    &fab325_overlapping_policies::RULE,
+    &fab326_differing_pool_flags::RULE,
+    &fab327_mixed_links_in_pool::RULE,
+    &fab328_externally_managed_by_half::RULE,
+    &fab329_node_in_several_pools::RULE,
+    &fab330_mixed_models_in_pool::RULE,
+    &fab335_sriov_network_json::RULE,
+    &fab336_unknown_network_keys::RULE,
+    &fab337_vlan_fields::RULE,
+    &fab338_wrong_link_type::RULE,
+    &fab339_same_definition_twice::RULE,
+    &fab340_rdma_after_ib_sriov::RULE,
+    &fab341_dhcp_on_infiniband::RULE,
+    &fab342_network_outside_operator_namespace::RULE,
+    &fab343_unserved_resource::RULE,
+    &fab344_tx_rates::RULE,
+    &fab345_link_state_disable::RULE,
+    &fab346_roce_network_without_ipam::RULE,
+    &fab350_operator_config_name::RULE,
+    &fab351_pool_config_fields::RULE,
+    &fab355_device_plugin_empty_pool::RULE,
+    &fab356_device_plugin_webhook_refusal::RULE,
+    &fab357_nic_cluster_policy::RULE,
+    &fab358_host_device_network::RULE,
+    &fab359_shared_network_master::RULE,
+    &fab360_nvidia_network_json::RULE,
+    &fab361_component_versions::RULE,
 ];
-
-/// Whether a SriovNetworkNodePolicy asks for a bridge (api/v1/helper.go, `IsEmpty`: one without `ovs` is none).
-fn has_bridge(context: &ObjectContext<'_>) -> bool {
-    context.value().and_then(|v| v.pointer("/spec/bridge/ovs")).is_some_and(|ovs| !ovs.is_null())
-}

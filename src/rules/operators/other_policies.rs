@@ -1,7 +1,7 @@
 //! The other SriovNetworkNodePolicies that are known.
 
 use crate::facts::NodePolicy;
-use crate::rules::ObjectContext;
+use crate::rules::object::ObjectContext;
 
 /// Another policy.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 //! and at a hundred thousand.
 
 use crate::fabric::nodes::{ClassSet, Constraints, landing};
-use crate::rules::PodContext;
+use crate::rules::pod::PodContext;
 use std::collections::BTreeSet;
 
 /// The kinds of nodes that a pod can land on and that list the accelerators it asks for by name; `None` where there are

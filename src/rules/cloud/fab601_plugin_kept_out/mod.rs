@@ -1,0 +1,68 @@
+//! FAB601: NCCL is kept from the plugin that drives the fabric.
+
+use super::efa::{EFA, value, variable_path};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB601", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for (index, container) in context.pod().containers().iter().enumerate() {
+        let set = |name| value(context, index, container, name);
+        let efa = context.overlay.units(index, container, EFA) > 0;
+        let without = set("NCCL_NET_PLUGIN").is_some_and(|v| v.eq_ignore_ascii_case("none"));
+        if !efa && !without {
+            continue;
+        }
+        let net = set("NCCL_NET").unwrap_or_default();
+        if without && is_plugin(net) {
+            findings.add(
+                variable_path(index, container, "NCCL_NET_PLUGIN"),
+                format!(
+                    "NCCL_NET={} is the transport of a plugin, and NCCL_NET_PLUGIN=none keeps it out",
+                    printable(net, 30)
+                ),
+                "drop NCCL_NET_PLUGIN",
+            );
+            continue;
+        }
+        if !efa || context.has_rdma(index) {
+            continue;
+        }
+        let name = if net.eq_ignore_ascii_case("IB") { "NCCL_NET" } else { "NCCL_NET_PLUGIN" };
+        if name == "NCCL_NET" || without {
+            // Without the plugin NCCL runs over TCP, on purpose where something else uses the devices.
+            let severity = if name == "NCCL_NET" { Severity::Error } else { Severity::Warning };
+            findings.add_as(
+                severity,
+                variable_path(index, container, name),
+                format!("{name} keeps NCCL from the plugin that drives EFA: the devices stay unused"),
+                format!("drop {name}"),
+            );
+        }
+        let idle = |name: &str| name.starts_with("NCCL_IB_") && name != "NCCL_IB_DISABLE";
+        let first = container
+            .env()
+            .iter()
+            .enumerate()
+            .find_map(|(at, entry)| Some((at, entry.name.as_deref().filter(|name| idle(name))?)));
+        if let Some((at, name)) = first {
+            findings.add_as(
+                Severity::Info,
+                format!("/spec/containers/{index}/env/{at}"),
+                format!("{} and others of NCCL's own transport do nothing on EFA", printable(name, 60)),
+                "drop them",
+            );
+        }
+    }
+}
+
+/// Names by which `NCCL_NET` asks for the transport of a plugin.
+fn is_plugin(net: &str) -> bool {
+    let names = ["gIB", "FasTrak", "Libfabric", "AWS Libfabric"];
+    names.iter().any(|name| net.eq_ignore_ascii_case(name))
+        || net.get(..13).is_some_and(|start| start.eq_ignore_ascii_case("GPUDirectTCPX"))
+}

@@ -1,0 +1,39 @@
+//! FAB602: libfabric settings that do not go with EFA.
+
+use super::efa::{holders, value, variable_path};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB602", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for (index, container) in holders(context) {
+        let set = |name| value(context, index, container, name);
+        if let Some(provider) = set("FI_PROVIDER").filter(|v| !v.is_empty() && !v.contains("efa")) {
+            findings.add(
+                variable_path(index, container, "FI_PROVIDER"),
+                format!("FI_PROVIDER={} leaves out efa: the plugin finds no device", printable(provider, 40)),
+                "set FI_PROVIDER to efa, or drop it",
+            );
+        }
+        let pages = || container.resource_names().any(|name| name.starts_with("hugepages-"));
+        if set("FI_EFA_USE_HUGE_PAGE") == Some("1") && !pages() {
+            findings.add(
+                variable_path(index, container, "FI_EFA_USE_HUGE_PAGE"),
+                "FI_EFA_USE_HUGE_PAGE=1, and the container asks no huge pages",
+                "ask hugepages-2Mi: 5120Mi with memory, or drop the variable",
+            );
+        }
+        if set("RDMAV_FORK_SAFE").is_some() {
+            findings.add_as(
+                Severity::Info,
+                variable_path(index, container, "RDMAV_FORK_SAFE"),
+                "RDMAV_FORK_SAFE is of old guides: with huge pages it makes fork fail",
+                "drop it",
+            );
+        }
+    }
+}

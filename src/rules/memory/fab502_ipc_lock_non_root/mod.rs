@@ -1,0 +1,31 @@
+//! FAB502: IPC_LOCK does nothing for a container that runs as another user than root.
+
+use super::ipc_lock::adds;
+use crate::plan::IpcLockRefusal;
+use crate::pod::view::runs_as_root;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB502", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for (index, container) in context.pod().containers().iter().enumerate() {
+        let refused = context.plan.ipc_lock_refusal(index) == Some(&IpcLockRefusal::NonRoot);
+        let added = runs_as_root(context.pod(), container) == Some(false) && adds(context, index, container);
+        if !refused && !added {
+            continue;
+        }
+        let message = if refused {
+            "IPC_LOCK is not added: the container runs as non-root, where it has no effect; memlock stays at the runtime's limit"
+        } else {
+            "IPC_LOCK has no effect: the container runs as non-root; memlock stays at the runtime's limit"
+        };
+        findings.add(
+            format!("/spec/containers/{index}/securityContext"),
+            message,
+            "raise the runtime's limit (containerd: LimitMEMLOCK=infinity), or run as root",
+        );
+    }
+}

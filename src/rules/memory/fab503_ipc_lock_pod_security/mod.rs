@@ -1,0 +1,21 @@
+//! FAB503: IPC_LOCK is not added because Pod Security would reject the pod.
+
+use crate::plan::IpcLockRefusal;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB503", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for (index, refusal) in &context.plan.ipc_lock_refusals {
+        if let IpcLockRefusal::PodSecurity(level) = refusal {
+            findings.add(
+                format!("/spec/containers/{index}/securityContext"),
+                format!("IPC_LOCK is not added: Pod Security {level} of namespace {} would reject the pod", context.namespace),
+                "raise the runtime's limit (containerd: LimitMEMLOCK=infinity), or use a privileged-level namespace",
+            );
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! FAB412: NCCL_IB_HCA with names that choose no device, too many, or another one on every node.
+
+use super::given::{Given, Spoken};
+use super::pod::{Attachments, attachments};
+use crate::nccl::list::NameList;
+use crate::nccl::number::is_open;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB412", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+const NAME: &str = "NCCL_IB_HCA";
+
+const SHOWN: usize = 40;
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let mut known: Option<Attachments<'_>> = None;
+    for spoken in context.spoken() {
+        let privileged = spoken.container.privileged();
+        let given = spoken.said(NAME);
+        if given.is_none() && !privileged {
+            continue;
+        }
+        let attachments = known.get_or_insert_with(|| attachments(context));
+        let Some(given) = given else {
+            sees_all(context, spoken, attachments, findings);
+            continue;
+        };
+        let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v)) else {
+            continue;
+        };
+        let list = NameList::parse(value);
+        // What is left out by mistake does little harm, and marks in wrong places are told by another rule.
+        if list.excludes || list.fault().is_some() {
+            continue;
+        }
+        judge(context, spoken, given, list, attachments, findings);
+    }
+}
+
+fn judge(
+    context: &PodContext<'_>,
+    spoken: &Spoken<'_>,
+    given: &Given<'_>,
+    list: NameList<'_>,
+    attachments: &Attachments<'_>,
+    findings: &mut Findings<'_>,
+) {
+    let place = spoken.place(given);
+    let path = || spoken.path(given);
+    let interface =
+        |item: &&str| is_interface(item) || attachments.interfaces.iter().flatten().any(|i| i == item);
+    if let Some(item) = list.devices().find(interface) {
+        let item = printable(item, SHOWN);
+        findings.add(
+            path(),
+            format!(
+                "{NAME}: {item} is a network interface{place}; NCCL looks for RDMA devices and finds none"
+            ),
+            "write the device's name or a prefix, such as mlx5",
+        );
+        return;
+    }
+    let single = list.devices().find(|item| item.ends_with(|c: char| c.is_ascii_digit()) && item.len() > 1);
+    let own = !context.pod().host_network() && !spoken.container.privileged();
+    // Azure names by the link: mlx5_ib0.
+    let single = single.filter(|item| own && item.contains('_') && !item.contains("ib"));
+    if let (Some(item), Some(what)) = (single, &attachments.function) {
+        findings.add(
+            path(),
+            format!(
+                "{NAME}: {} is one device{place}, but {what} gives virtual functions, named otherwise on every node",
+                printable(item, SHOWN)
+            ),
+            "write a prefix, such as mlx5",
+        );
+        return;
+    }
+    if let Some((item, gap)) = wider(list).filter(|_| !list.exact) {
+        let item = printable(item, SHOWN);
+        // Where the names that it takes as well are listed without a gap, nothing may be left to take.
+        let severity = if gap { Severity::Warning } else { Severity::Info };
+        findings.add_as(
+            severity,
+            path(),
+            format!("{NAME}: {item} also takes every device from {item}0 to {item}9{place}: a name is a prefix without ="),
+            "put = at the start of the value",
+        );
+    }
+}
+
+/// An item that is the start of others which count on from it, and whether the list leaves one of those out.
+fn wider(list: NameList<'_>) -> Option<(&str, bool)> {
+    let names: Vec<&str> = list.devices().take(64).collect();
+    let next = |short: &str, long: &str| -> Option<u32> {
+        let rest = long.strip_prefix(short).filter(|r| r.len() == 1)?;
+        rest.parse().ok().filter(|_| short.ends_with(|c: char| c.is_ascii_digit()))
+    };
+    names.iter().find_map(|short| {
+        let digits: Vec<u32> = names.iter().filter_map(|long| next(short, long)).collect();
+        let last = digits.iter().max()?;
+        Some((*short, (0..*last).any(|d| !digits.contains(&d))))
+    })
+}
+
+/// Names that network interfaces have and RDMA devices have not (systemd.net-naming-scheme(7); rdma-core names
+/// `mlx5_0`, `rocep1s0`, `ibp1s0`).
+fn is_interface(name: &str) -> bool {
+    let digit = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+    ["eth", "ens", "eno", "enp", "enP", "net", "bond"].iter().any(|p| name.strip_prefix(p).is_some_and(digit))
+}
+
+fn sees_all(
+    context: &PodContext<'_>,
+    spoken: &Spoken<'_>,
+    attachments: &Attachments<'_>,
+    findings: &mut Findings<'_>,
+) {
+    let merges = spoken.last("NCCL_IB_MERGE_NICS").is_none() && !spoken.open;
+    let Some(what) = attachments.function.as_deref().filter(|_| merges && context.has_rdma(spoken.index))
+    else {
+        return;
+    };
+    findings.add_as(
+        Severity::Info,
+        format!("/spec/containers/{}/securityContext/privileged", spoken.index),
+        format!("{what} gives a virtual function, and a privileged container sees the NIC's physical one too; NCCL fuses them"),
+        "drop privileged (IPC_LOCK is enough for RDMA), or set NCCL_IB_MERGE_NICS=0",
+    );
+}

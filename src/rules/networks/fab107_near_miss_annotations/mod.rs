@@ -1,0 +1,107 @@
+//! FAB107: a pod annotation that looks like Multus' and is not read.
+
+use crate::multus::{NETWORKS_ANNOTATION, NODE_SELECTOR_ANNOTATION, RESOURCE_ANNOTATION};
+use crate::rules::cel::{Cel, Check, Wrong};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::{printable, token};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB107",
+    severity: Severity::Warning,
+    files: files!(),
+    pod: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let annotations = context.pod().metadata.as_ref().and_then(|m| m.annotations.as_ref());
+    for (key, _) in annotations.into_iter().flat_map(|a| a.iter()) {
+        let Some((message, fix)) = judge(key, context.networks.is_some()) else { continue };
+        let shown = printable(key, 100);
+        findings.add(format!("/metadata/annotations/{}", token(key)), format!("{shown} {message}"), fix);
+    }
+}
+
+fn cel() -> Cel {
+    let odd = "k in ['k8s.v1.cni.cncf.io/resourceName', 'k8s.v1.cni.cncf.io/nodeSelector', 'mellanox.infiniband.app'] ||\n\
+                   k == 'networks' && !variables.hasNetworks || k == 'guid' && variables.hasNetworks ||\n\
+                   k != 'k8s.v1.cni.cncf.io/networks' &&\n\
+                   k.matches('^(.*[.])?cni[.]cncf[.]io/(?i:networks?|nets|network-attachments)$')";
+    let check = Check {
+        severity: Severity::Warning,
+        wrong: Wrong::Annotations(odd.into()),
+        message: "Multus reads networks of a pod from annotation k8s.v1.cni.cncf.io/networks alone, and nothing reads \
+                      these here",
+    };
+    let has = "'k8s.v1.cni.cncf.io/networks' in variables.annotations";
+    Cel { variables: vec![("hasNetworks", has.into())], checks: vec![check], beyond: None }
+}
+
+/// What is wrong with a key, and what to do.
+fn judge(key: &str, has_networks: bool) -> Option<(&'static str, &'static str)> {
+    const WRITE: &str = "write k8s.v1.cni.cncf.io/networks";
+    match key {
+        NETWORKS_ANNOTATION => None,
+        // Older forms, and one that nothing ever read; by itself the word may belong to another program.
+        "networks" if !has_networks => Some(("is read by nothing: Multus attaches no network for it", WRITE)),
+        RESOURCE_ANNOTATION | NODE_SELECTOR_ANNOTATION => Some((
+            "means nothing on a pod: Multus reads it from the NetworkAttachmentDefinition",
+            "ask for the resource in the container's limits; keep the annotation on the network",
+        )),
+        "mellanox.infiniband.app" => Some((
+            "means nothing on a pod: ib-kubernetes writes it into cni-args of the networks annotation",
+            "remove it; ib-kubernetes sets it when the pod is scheduled",
+        )),
+        "guid" if has_networks => Some((
+            "means nothing on a pod: a GUID is asked for inside of the networks annotation",
+            "write it there as \"infiniband-guid\", or leave it to ib-kubernetes",
+        )),
+        _ => {
+            let (domain, name) = key.rsplit_once('/')?;
+            let multus = domain == "cni.cncf.io" || domain.ends_with(".cni.cncf.io");
+            let network = ["network", "networks", "nets", "network-attachments"];
+            let meant = network.iter().any(|n| n.eq_ignore_ascii_case(name));
+            (multus && meant).then_some(("is read by nothing: Multus attaches no network for it", WRITE))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_what_multus_and_its_neighbours_write_themselves() {
+        for key in [
+            NETWORKS_ANNOTATION,
+            "k8s.v1.cni.cncf.io/network-status",
+            "k8s.v1.cni.cncf.io/networks-status",
+            "v1.multus-cni.io/default-network",
+            "networking.gke.io/interfaces",
+            "k8s.volcengine.com/pod-networks",
+            "example.com/networks",
+        ] {
+            assert_eq!(judge(key, false), None, "{key}");
+        }
+        assert_eq!(judge("networks", true), None);
+        assert_eq!(judge("guid", false), None);
+    }
+
+    #[test]
+    fn knows_what_was_meant() {
+        for key in [
+            "networks",
+            "k8s.v1.cni.cncf.io/network",
+            "k8s.v1.cni.cncf.io/Networks",
+            "kubernetes.v1.cni.cncf.io/networks",
+            "v1.cni.cncf.io/networks",
+            "cni.cncf.io/networks",
+        ] {
+            assert!(judge(key, false).is_some(), "{key}");
+        }
+        assert!(judge("guid", true).is_some() && judge("k8s.cni.cncf.io/networks", true).is_some());
+    }
+}

@@ -1,0 +1,45 @@
+//! FAB150: a network of another namespace, in a cluster that keeps namespaces apart.
+
+use super::annotation::annotation_path;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, Waiver, files};
+use crate::text::printable;
+use std::collections::HashSet;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB150",
+    severity: Severity::Error,
+    files: files!(no_example: "only a cluster setting makes it report"),
+    waiver: Waiver::Isolation,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    if !context.snapshot.settings().namespace_isolation {
+        return;
+    }
+    let Some(Ok(networks)) = context.final_networks else { return };
+    let profile = context.resolution.profile().map(|(p, _)| p);
+    let of_rails = |namespace: &str| {
+        profile.is_some_and(|p| p.rails.iter().any(|r| r.network.namespace.as_deref() == Some(namespace)))
+    };
+    let mut told = HashSet::new();
+    for item in &networks.items {
+        let Some(namespace) = item.namespace.as_deref() else { continue };
+        let open = namespace == context.namespace || namespace == "default";
+        if !open && !told.contains(namespace) && !of_rails(namespace) {
+            told.insert(namespace);
+            findings.add(
+                annotation_path(),
+                format!(
+                    "network {}/{} is of another namespace, and this cluster keeps namespaces apart",
+                    printable(namespace, 63),
+                    printable(&item.name, 100)
+                ),
+                "use a network of the pod's own namespace",
+            );
+        }
+    }
+}

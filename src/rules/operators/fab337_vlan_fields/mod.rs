@@ -1,0 +1,62 @@
+//! FAB337: SriovNetwork with vlanQoS or 802.1ad and no VLAN.
+
+use super::network_link::number;
+use crate::rules::cel::{Cel, Check};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NETWORK;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB337",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NETWORK],
+    object: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    if number(context, "/spec/vlan").is_some_and(|vlan| vlan != 0) {
+        return;
+    }
+    if let Some(qos) = number(context, "/spec/vlanQoS").filter(|qos| *qos > 0) {
+        findings.add(
+            "/spec/vlanQoS",
+            format!("vlanQoS {qos} without a vlan: sriov-cni refuses it, pods stay in ContainerCreating"),
+            "write vlan, or take vlanQoS out",
+        );
+    }
+    let proto = context.text("/spec/vlanProto").filter(|p| p.eq_ignore_ascii_case("802.1ad"));
+    if let Some(proto) = proto {
+        findings.add(
+            "/spec/vlanProto",
+            format!("vlanProto {proto} without a vlan: sriov-cni refuses it, pods stay in ContainerCreating"),
+            "write vlan, or take vlanProto out",
+        );
+    }
+}
+
+fn cel() -> Cel {
+    let alone = "variables.spec.?vlan.orValue(0) == 0";
+    let qos =
+        format!("{alone} && type(variables.spec.?vlanQoS.orValue('')) == int && variables.spec.vlanQoS > 0");
+    let proto = format!(
+        "{alone} && type(variables.spec.?vlanProto.orValue(0)) == string &&\n\
+             variables.spec.vlanProto.lowerAscii() == '802.1ad'"
+    );
+    let checks = vec![
+        Check::error(
+            qos,
+            "vlanQoS without a vlan: sriov-cni refuses it, pods stay in ContainerCreating; write vlan, or take \
+                 vlanQoS out",
+        ),
+        Check::error(
+            proto,
+            "vlanProto 802.1ad without a vlan: sriov-cni refuses it, pods stay in ContainerCreating; write vlan, or \
+                 take vlanProto out",
+        ),
+    ];
+    Cel { variables: Vec::new(), checks, beyond: None }
+}

@@ -1,0 +1,66 @@
+//! FAB706: an annotation for pods stands on the workload and not on its pod template.
+
+use crate::multus::NETWORKS_ANNOTATION;
+use crate::plan::{CONTAINERS_ANNOTATION, INJECT_ANNOTATION, RAILS_ANNOTATION};
+use crate::pod::gang::MULTI_NODE_ANNOTATION;
+use crate::pod::ranks::RANKS_ANNOTATION;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::rule::{Rule, files};
+use crate::rules::workload::WorkloadContext;
+use crate::snapshot::PROFILE_ANNOTATION;
+use crate::text::{printable, token};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB706",
+    severity: Severity::Warning,
+    files: files!(),
+    workload: Some(check),
+    ..Rule::DEFAULT
+};
+
+/// Annotations that are read from pods.
+const FOR_PODS: [&str; 7] = [
+    NETWORKS_ANNOTATION,
+    PROFILE_ANNOTATION,
+    CONTAINERS_ANNOTATION,
+    RAILS_ANNOTATION,
+    INJECT_ANNOTATION,
+    MULTI_NODE_ANNOTATION,
+    RANKS_ANNOTATION,
+];
+
+/// Groups whose controllers make pods from the annotations of the template and no others.
+const GROUPS: [&str; 7] = [
+    "batch",
+    "apps",
+    "jobset.x-k8s.io",
+    "leaderworkerset.x-k8s.io",
+    "kubeflow.org",
+    "batch.volcano.sh",
+    "ray.io",
+];
+
+fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
+    let maker = context.maker;
+    let Some(annotations) = context.metadata.and_then(|m| m.annotations.as_ref()) else { return };
+    if !GROUPS.contains(&maker.group.as_str()) {
+        return;
+    }
+    for key in FOR_PODS {
+        if annotations.get(key).is_none() {
+            continue;
+        }
+        let mut without = context.asked().filter(|(t, _)| t.pod.annotation(key).is_none());
+        if let Some((template, _)) = without.next() {
+            findings.add(
+                format!("{}/metadata/annotations/{}", maker.pointer, token(key)),
+                format!(
+                    "{key} on the {} does nothing: its pods are made from {}, which has no such annotation",
+                    printable(&maker.kind, 60),
+                    printable(template.pointer, 100)
+                ),
+                format!("move it to {}/metadata/annotations", printable(template.pointer, 100)),
+            );
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! FAB801: networks or resources of the profile do not exist.
+
+use crate::fabric::{Evidence, Missing};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB801", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some((profile, evidence)) = context.resolution.profile() else { return };
+    let missing = &context.plan.missing;
+    let Some(first) = missing.first() else { return };
+    // By what the namespace says, not by the evidence: what is injected becomes evidence of its own.
+    let default = context.namespace_facts.and_then(|f| f.profile.as_deref());
+    let named = *evidence == Evidence::PodAnnotation
+        || *evidence != Evidence::Flag && default == Some(profile.name.as_str());
+    let severity = if named { Severity::Error } else { Severity::Warning };
+    let more = match missing.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (verb, fix) = match first {
+        Missing::Network(_) => {
+            ("does not exist", "create the NetworkAttachmentDefinition, or mend the rails")
+        }
+        Missing::Resource(_) => ("is on none of its nodes", "create the device pool, or mend the profile"),
+    };
+    let message = format!("profile {}: {first}{more} {verb}", profile.name);
+    findings.add_as(severity, "", message, format!("{fix} of profile {}", profile.name));
+}

@@ -1,0 +1,101 @@
+//! FAB805: a pod with a profile is left as it is.
+
+use crate::fabric::{Evidence, Resolution};
+use crate::multus::NETWORKS_ANNOTATION;
+use crate::plan::{INJECT_ANNOTATION, MAX_CONTAINERS, Withheld};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::snapshot::PROFILE_ANNOTATION;
+use crate::text::token;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB805", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    if let Resolution::Outside {
+        profile,
+        evidence: evidence @ (Evidence::Resource(_) | Evidence::Network(_)),
+        reason,
+    } = context.resolution
+    {
+        let name = &profile.name;
+        findings.add_as(
+            Severity::Info,
+            "",
+            format!("profile {name} ({}) is not applied: {reason}", evidence.words()),
+            format!("nothing where that is meant, else annotate the pod with {PROFILE_ANNOTATION}: {name}"),
+        );
+        return;
+    }
+    let Some((profile, _)) = context.resolution.profile() else { return };
+    let Some(withheld) = &context.plan.withheld else { return };
+    let name = &profile.name;
+    let annotation = |key: &str| format!("/metadata/annotations/{}", token(key));
+    let (path, why, fix) = match withheld {
+        Withheld::HostNetwork => (
+            "/spec/hostNetwork".to_owned(),
+            "a hostNetwork pod gets no networks".to_owned(),
+            "drop hostNetwork to get the profile's rails".to_owned(),
+        ),
+        Withheld::OwnNetwork => (
+            "/spec".to_owned(),
+            "its NICs are in the node's network namespace, and the pod has one of its own".to_owned(),
+            "set hostNetwork: true and dnsPolicy: ClusterFirstWithHostNet, or use another profile".to_owned(),
+        ),
+        Withheld::ProviderNetworks(key) => (
+            annotation(key),
+            format!("annotation {key} asks a cloud provider for networks"),
+            format!("drop it to get networks by {NETWORKS_ANNOTATION}"),
+        ),
+        Withheld::OptedOut => (
+            annotation(INJECT_ANNOTATION),
+            "the pod opts out".to_owned(),
+            format!("drop annotation {INJECT_ANNOTATION}"),
+        ),
+        Withheld::ReviewOnly => (
+            String::new(),
+            "the profile is for review only".to_owned(),
+            "set inject in the profile".to_owned(),
+        ),
+        Withheld::Windows => (
+            "/spec/os".to_owned(),
+            "a Windows pod".to_owned(),
+            "none: RDMA fabrics are Linux only here".to_owned(),
+        ),
+        Withheld::NetworkClaim => (
+            "/spec/resourceClaims".to_owned(),
+            "a claim of the pod brings network devices".to_owned(),
+            "drop the claim to get the profile's rails".to_owned(),
+        ),
+        Withheld::ManyContainers => (
+            "/spec/containers".to_owned(),
+            format!("more than {MAX_CONTAINERS} containers"),
+            "give the job more pods of fewer containers".to_owned(),
+        ),
+        Withheld::ManyResources => (
+            "/spec/containers".to_owned(),
+            "a container would list more than 64 resources".to_owned(),
+            "name fewer networks, or use resources that several networks share".to_owned(),
+        ),
+        Withheld::NoRoom => (
+            "/metadata/annotations".to_owned(),
+            "with its networks the annotations would pass the API server's 256 KiB".to_owned(),
+            "make the pod's own annotations smaller".to_owned(),
+        ),
+        // Told by FAB101, FAB801, FAB810 and FAB814; a mirror pod is the node's, not the API server's.
+        Withheld::Unreadable
+        | Withheld::MissingNetworks
+        | Withheld::UnknownRails(_)
+        | Withheld::WrongContainers(_)
+        | Withheld::Mirror => {
+            return;
+        }
+    };
+    let warned = matches!(
+        withheld,
+        Withheld::NoRoom | Withheld::ManyContainers | Withheld::ManyResources | Withheld::OwnNetwork
+    );
+    let severity = if warned { Severity::Warning } else { Severity::Info };
+    findings.add_as(severity, path, format!("profile {name} is not applied: {why}"), fix);
+}

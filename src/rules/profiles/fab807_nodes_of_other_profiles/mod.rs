@@ -1,0 +1,47 @@
+//! FAB807: the pod cannot land on the nodes of its profile.
+
+use super::resolution::{constraints, is_named};
+use crate::fabric::Evidence;
+use crate::fabric::nodes::landing;
+use crate::fabric::resolve::awaits;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB807", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some((profile, evidence)) = context.resolution.profile() else { return };
+    if matches!(evidence, Evidence::Nodes | Evidence::Selectors | Evidence::Priority | Evidence::Flag) {
+        return;
+    }
+    let nodes = context.snapshot.nodes();
+    let Some(carrying) = context.snapshot.catalog().classes_of(&profile.name) else { return };
+    if carrying.is_clear() {
+        return;
+    }
+    let constraints = constraints(context, profile);
+    if constraints.unread {
+        return;
+    }
+    let landing = landing(&constraints, nodes);
+    let waits = || {
+        awaits(
+            profile,
+            &constraints,
+            &landing,
+            (context.namespace, context.namespace_facts),
+            context.snapshot,
+        )
+    };
+    if !landing.is_disjoint(carrying) || !is_named(evidence) && waits() {
+        return;
+    }
+    // What keeps it off is the pod's own text; how many nodes there are is the operator's to know.
+    let by = crate::fabric::nodes::dropped(&constraints, nodes, carrying);
+    let by: Vec<String> = by.iter().take(3).map(|d| printable(&d.by, 80)).collect();
+    let message = format!("the pod cannot land on a node of profile {}: {}", profile.name, by.join("; "));
+    findings.add("/spec", message, "mend that, or name the profile of the nodes it goes to");
+}

@@ -1,0 +1,33 @@
+//! FAB811: a FabricProfile with a value that cannot work.
+
+use crate::fabric::{FabricProfile, Profile};
+use crate::review::decode::object as decode;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::FABRIC_PROFILE;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB811",
+    severity: Severity::Error,
+    files: files!(no_example: "review reports such a file as an input error"),
+    kinds: &[FABRIC_PROFILE],
+    at_one_point: true,
+    reads_only: true,
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let (pointer, message) = match decode::<FabricProfile>(context.json) {
+        Err(error) => (error.pointer, error.message),
+        Ok(profile) => match Profile::resolve(&profile, context.snapshot.bases()) {
+            Err(error) => (error.pointer, error.message),
+            Ok(_) => return,
+        },
+    };
+    // A warning has no pointer beside it.
+    let field = pointer.trim_start_matches('/').replace('/', ".");
+    let at = if field.is_empty() { String::new() } else { format!("{field}: ") };
+    findings.add(pointer, format!("the profile cannot be used: {at}{message}"), "mend the value");
+}

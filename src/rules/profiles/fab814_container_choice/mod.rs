@@ -1,0 +1,44 @@
+//! FAB814: annotation fabric-admission.dev/containers names no container that the profile can be for.
+
+use crate::plan::{CONTAINERS_ANNOTATION, Withheld, WrongContainers};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::{printable, token};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB814",
+    severity: Severity::Error,
+    files: files!(),
+    denies_before_final: true,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some(Withheld::WrongContainers(wrong)) = &context.plan.withheld else { return };
+    let shown = |name: &str| format!("\"{}\"", printable(name, 63));
+    let drop = || format!("name one of spec.containers, or drop annotation {CONTAINERS_ANNOTATION}");
+    let (message, fix) = match wrong {
+        WrongContainers::Empty => ("an item of the list is empty".to_owned(), drop()),
+        WrongContainers::Unknown(name, near) => {
+            let fix = near.as_deref().map(|near| format!("did you mean {}?", shown(near)));
+            (format!("no container is named {}", shown(name)), fix.unwrap_or_else(drop))
+        }
+        WrongContainers::Init(name) => {
+            (format!("{} is among initContainers, which a profile is never for", shown(name)), drop())
+        }
+        WrongContainers::Proxy(name) => {
+            (format!("{} is the proxy of a mesh and gets no devices", shown(name)), drop())
+        }
+        WrongContainers::Twice(name) => {
+            (format!("{} is named twice", shown(name)), "name each container once".to_owned())
+        }
+        WrongContainers::NoAccelerators => (
+            "no container of the pod asks for accelerators".to_owned(),
+            format!("ask for them, or drop annotation {CONTAINERS_ANNOTATION}"),
+        ),
+    };
+    let path = format!("/metadata/annotations/{}", token(CONTAINERS_ANNOTATION));
+    findings.add(path, format!("annotation {CONTAINERS_ANNOTATION}: {message}"), fix);
+}

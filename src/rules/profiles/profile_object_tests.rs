@@ -1,0 +1,72 @@
+//! FAB811 and FAB812, which share their objects.
+
+use crate::rules::finding::{Finding, Severity};
+use crate::rules::kinds::FABRIC_PROFILE;
+use crate::rules::object::{Event, ObjectContext};
+use crate::rules::registry::check_object;
+use crate::snapshot::{Builder, Layer, Snapshot};
+
+fn profile(spec: &str) -> String {
+    format!(
+        r#"{{"apiVersion":"fabric-admission.dev/v1alpha1","kind":"FabricProfile","metadata":{{"name":"p"}},
+        "spec":{{"transport":"roce","attachment":"sriov",{spec}}}}}"#
+    )
+}
+
+fn snapshot(namespaces: &[(&str, &str, &str)]) -> Snapshot {
+    let mut builder = Builder::default();
+    for (name, mode, default) in namespaces {
+        let json = format!(
+            r#"{{"metadata":{{"name":"{name}","labels":{{"fabric-admission.dev/mode":"{mode}"}},
+            "annotations":{{"fabric-admission.dev/profile":"{default}"}}}}}}"#
+        );
+        builder.add(Layer::Live, "", "Namespace", &json, "").unwrap();
+    }
+    builder.build()
+}
+
+fn check(json: &str, event: Event<'_>, snapshot: &Snapshot) -> Vec<Finding> {
+    check_object(&ObjectContext::new(FABRIC_PROFILE, json, event, snapshot))
+}
+
+#[test]
+fn a_value_that_cannot_work_is_named() {
+    for (spec, pointer) in [
+        (r#""bootstrap":"rail9""#, "/spec/bootstrap"),
+        (r#""base":"roce""#, "/spec/base"),
+        (r#""rails":3"#, "/spec/rails"),
+    ] {
+        let found = check(&profile(spec), Event::Given, &Snapshot::default());
+        assert_eq!((found[0].rule, &*found[0].path, found.len()), ("FAB811", pointer, 1), "{found:?}");
+    }
+    assert!(check(&profile(r#""priority":1"#), Event::Given, &Snapshot::default()).is_empty());
+}
+
+#[test]
+fn a_change_of_what_running_jobs_have_names_who_uses_it() {
+    let names: Vec<String> = (0..7).map(|n| format!("team-{n}")).collect();
+    let mut known: Vec<_> = names.iter().map(|n| (n.as_str(), "enforce", "")).collect();
+    known.extend([("looks", "audit", ""), ("by-default", "", "p")]);
+    let snapshot = snapshot(&known);
+    let old = profile(r#""rails":[{"network":"a/b"}]"#);
+    let updated = |spec: &str| check(&profile(spec), Event::Updated { old: &old }, &snapshot);
+    let found = updated(r#""rails":[{"network":"a/c"}],"env":[{"name":"A","value":"1"}]"#);
+    assert_eq!((found.len(), found[0].rule, found[0].severity), (1, "FAB812", Severity::Warning));
+    let message = "rails, env of profile p would change, which 8 namespaces may use: by-default, team-0, \
+                   team-1, team-2, team-3, 3 more";
+    assert_eq!(found[0].message, message);
+    // Neither of these changes what a pod of a running job was given.
+    assert!(updated(r#""rails":[{"network":"a/b","interface":"rail0"}]"#).is_empty());
+    assert!(updated(r#""rails":[{"network":"a/b"}],"priority":3"#).is_empty());
+    let deleted = check(&old, Event::Deleted, &snapshot);
+    assert_eq!((deleted.len(), &*deleted[0].path), (1, ""), "{deleted:?}");
+}
+
+#[test]
+fn what_nobody_uses_may_change() {
+    let old = profile(r#""namespaces":{"matchLabels":{"team":"a"}}"#);
+    let new = profile(r#""namespaces":{"matchLabels":{"team":"a"}},"env":[{"name":"A","value":"1"}]"#);
+    let snapshot = snapshot(&[("other", "enforce", ""), ("looks", "audit", "")]);
+    assert!(check(&new, Event::Updated { old: &old }, &snapshot).is_empty());
+    assert!(check(&old, Event::Deleted, &snapshot).is_empty());
+}

@@ -1,0 +1,25 @@
+//! FAB8xx: what resolution found out about profiles and nodes.
+
+use crate::fabric::nodes::Constraints;
+use crate::fabric::{Evidence, Profile};
+use crate::plan::Edit;
+use crate::rules::pod::PodContext;
+
+/// Whether the profile was named for this pod, and will be for the pod that is stored. A namespace's default is not:
+/// once the pod has what the profile gives it, that is the evidence.
+pub(super) fn is_named(evidence: &Evidence) -> bool {
+    matches!(evidence, Evidence::Flag | Evidence::PodAnnotation)
+}
+
+pub(super) fn is_placed(context: &PodContext<'_>) -> bool {
+    context.plan.changes.iter().any(|c| matches!(c.edit, Edit::NodeRequirement { .. }))
+}
+
+/// What says where the pod may go, with the placement that is planned.
+pub(super) fn constraints<'a>(context: &'a PodContext<'_>, profile: &'a Profile) -> Constraints<'a> {
+    let constraints = Constraints::of(context.pod());
+    match &profile.node_selector {
+        Some(selector) if is_placed(context) => constraints.kept_to(selector),
+        _ => constraints,
+    }
+}

@@ -1,0 +1,31 @@
+//! FAB206: huge pages without cpu or memory in the same container.
+
+use crate::pod::view::Container;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB206", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    // What the pod as a whole asks may count for its containers.
+    if context.pod().spec.as_ref().is_some_and(|s| s.resources.is_some()) {
+        return;
+    }
+    for (holder, container) in context.pod().holders().filter(|(_, c)| alone(c)) {
+        findings.add(
+            format!("{}/resources", holder.path()),
+            format!("{} asks huge pages and neither cpu nor memory", printable(container.name(), 63)),
+            "ask memory as well: without it the API server refuses the pod",
+        );
+    }
+}
+
+/// Whether a container asks huge pages and neither cpu nor memory.
+fn alone(container: &Container<'_>) -> bool {
+    let names = || container.resource_names();
+    names().any(|name| name.starts_with("hugepages-"))
+        && !names().any(|name| matches!(name, "cpu" | "memory"))
+}

@@ -1,0 +1,25 @@
+//! FAB229: slices or shares of an accelerator beside an RDMA device.
+
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB229", severity: Severity::Info, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for (index, container) in context.pod().containers().iter().enumerate() {
+        let demand = context.demands.app(index);
+        if demand.any && demand.whole == 0 && !demand.unknown && context.has_rdma(index) {
+            findings.add(
+                format!("/spec/containers/{index}/resources"),
+                format!(
+                    "{} has an RDMA device beside slices of accelerators",
+                    printable(container.name(), 63)
+                ),
+                "ask whole accelerators, or drop the RDMA device",
+            );
+        }
+    }
+}

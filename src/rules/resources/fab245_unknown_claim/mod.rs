@@ -1,0 +1,77 @@
+//! FAB245: claim that a container uses and the pod does not have.
+
+use crate::pod::claimed::look_up;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, Waiver, files};
+use crate::text::printable;
+use std::collections::BTreeSet;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB245",
+    severity: Severity::Error,
+    files: files!(),
+    waiver: Waiver::Api,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let pod = context.pod();
+    let claims = pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
+    let names: BTreeSet<&str> = claims.iter().filter_map(|c| c.name.as_deref()).collect();
+    let mut used: BTreeSet<&str> = BTreeSet::new();
+    let mut requests: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for (holder, container) in pod.holders() {
+        let own = container.resources.as_ref().and_then(|r| r.claims.as_deref()).unwrap_or_default();
+        for (index, entry) in own.iter().enumerate() {
+            let Some(name) = entry.name.as_deref() else { continue };
+            if !names.contains(name) {
+                findings.add(
+                    format!("{}/resources/claims/{index}/name", holder.path()),
+                    format!(
+                        "{} uses claim {:?}, which spec.resourceClaims does not have",
+                        printable(container.name(), 63),
+                        printable(name, 63)
+                    ),
+                    "write the name of an entry of spec.resourceClaims",
+                );
+            }
+            used.insert(name);
+            requests.extend(entry.request.as_deref().map(|request| (name, request)));
+        }
+    }
+    for (index, claim) in claims.iter().enumerate() {
+        let Some(name) = claim.name.as_deref() else { continue };
+        let path = || format!("/spec/resourceClaims/{index}");
+        if !used.contains(name) {
+            findings.add_as(
+                Severity::Warning,
+                path(),
+                format!(
+                    "no container uses claim {:?}: its devices are taken and reach nobody",
+                    printable(name, 63)
+                ),
+                "name it in resources.claims of the container that needs it, or drop it",
+            );
+            continue;
+        }
+        let Some(known) = look_up(claim, context.namespace, context.snapshot) else { continue };
+        let first = |request: &str| request.split('/').next().unwrap_or_default().to_owned();
+        let has = |request: &str| known.requests.iter().any(|r| r.name == first(request));
+        for (_, request) in requests.range((name, "")..).take_while(|(of, _)| *of == name) {
+            if !has(request) {
+                findings.add_as(
+                    Severity::Warning,
+                    path(),
+                    format!(
+                        "claim {:?} has no request {:?}, which a container names",
+                        printable(name, 63),
+                        printable(request, 63)
+                    ),
+                    "name a request of the claim, or none to get all of it",
+                );
+            }
+        }
+    }
+}
