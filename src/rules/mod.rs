@@ -3,6 +3,7 @@
 
 pub mod cel;
 mod cloud;
+mod definition;
 mod devices;
 pub mod embedded;
 mod finding;
@@ -14,6 +15,7 @@ mod networks;
 mod object;
 mod operators;
 mod page;
+mod paths;
 mod placement;
 mod pod;
 mod profiles;

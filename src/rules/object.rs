@@ -1,6 +1,6 @@
 //! An object that is no pod, as its rules see it.
 
-use super::networks::network::Definition;
+use super::definition::Definition;
 use crate::fabric::nodes::Requirement;
 use crate::facts::network::{Rendered, render};
 use crate::facts::{Kind, NicSet, NodePolicy};
@@ -60,6 +60,11 @@ impl<'a> ObjectContext<'a> {
     /// A text of the object by its pointer; `None` where it is missing, empty or of another type.
     pub(super) fn text(&self, pointer: &str) -> Option<&str> {
         self.value()?.pointer(pointer)?.as_str().filter(|text| !text.is_empty())
+    }
+
+    /// A whole number of the object by its pointer; `None` where it is missing or of another type.
+    pub(super) fn number(&self, pointer: &str) -> Option<i64> {
+        self.value()?.pointer(pointer)?.as_i64()
     }
 
     /// The CNI configuration of the NetworkAttachmentDefinition that it is; `None` where Multus cannot use it.

@@ -2,11 +2,12 @@
 //! stays visible with its reason, and counts for no verdict.
 
 use super::finding::{Finding, Findings, Severity};
+use super::paths;
 use super::profiles::INEFFECTIVE_IGNORE;
 use super::registry::{RULES, find};
 use super::rule::Waiver;
 use crate::fabric::Ignorable;
-use crate::text::{count, nearest, printable, token};
+use crate::text::{count, nearest, printable};
 
 /// Annotations that set findings aside: this and the id of the rule.
 pub const IGNORE_PREFIX: &str = "fabric-admission.dev/ignore.";
@@ -56,7 +57,7 @@ pub fn set_aside<'a>(
             continue;
         }
         read.push(id);
-        let path = format!("/metadata/annotations/{}", token(&printable(key, 317)));
+        let path = paths::annotation(&printable(key, 317));
         one(id, value, &path, limit, findings, &mut suppressed, &mut out);
     }
     if left > 0 {

@@ -1,7 +1,8 @@
-//! FAB601 to FAB603: AWS EFA, whose NCCL plugin takes the place of NCCL's own transport.
+//! AWS EFA, whose NCCL plugin takes the place of NCCL's own transport.
 
 use crate::plan::overlay::Variable;
 use crate::pod::view::Container;
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 
 /// Resource of the EFA device plugin.
@@ -17,8 +18,8 @@ pub(super) fn holders<'a>(context: &PodContext<'a>) -> impl Iterator<Item = (usi
 /// Where a variable stands: its own entry, or the container where the plan or a file sets it.
 pub(super) fn variable_path(index: usize, container: &Container<'_>, name: &str) -> String {
     match container.env_var(name) {
-        Some((at, _)) => format!("/spec/containers/{index}/env/{at}"),
-        None => format!("/spec/containers/{index}"),
+        Some((at, _)) => paths::in_container(index, format_args!("env/{at}")),
+        None => paths::container(index),
     }
 }
 

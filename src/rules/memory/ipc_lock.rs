@@ -1,4 +1,4 @@
-//! FAB502 to FAB504: why a container cannot pin memory, whatever is added.
+//! Containers that add IPC_LOCK, and other ways to lift the memlock limit.
 
 use crate::fabric::Memlock;
 use crate::pod::Container;

@@ -1,4 +1,4 @@
-//! FAB404 to FAB407: what of a profile does not reach the ranks.
+//! Variables of a profile that do not reach the ranks, in words.
 
 use crate::fabric::Profile;
 use crate::plan::{LeftOut, NCCL_CONF_PATH};

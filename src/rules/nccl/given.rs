@@ -8,6 +8,7 @@ use crate::plan::overlay::Overlay;
 use crate::pod::decode::{List, Text};
 use crate::pod::shell::{How, Script, arguments, script};
 use crate::pod::view::{Container, Volume};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::snapshot::Snapshot;
 use crate::text::printable;
@@ -253,7 +254,7 @@ impl<'a> Spoken<'a> {
 
     /// Pointer of what was said.
     pub(crate) fn path(&self, given: &Given<'_>) -> String {
-        let base = format!("/spec/containers/{}", self.index);
+        let base = paths::container(self.index);
         match given.place {
             Place::Planned => format!("{base}/env"),
             Place::EnvFrom(nth, _) => format!("{base}/envFrom/{nth}"),

@@ -1,4 +1,4 @@
-//! What rules of the group ask of a pod beside its variables.
+//! The networks of a pod and the version of NCCL in a container, for rules on variables.
 
 use crate::fabric::profile::{Attachment, Transport};
 use crate::multus::{LinkLayer, Sharing};

@@ -1,4 +1,4 @@
-//! FAB413: a transport that is pinned and cannot be had.
+//! NCCL_NET pinned to NCCL's own verbs transport.
 
 use super::given::{Given, Spoken};
 

@@ -1,10 +1,10 @@
-//! FAB1xx: the networks annotation.
+//! The networks annotation: its path, and its grammar in CEL.
 
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::text::token;
+use crate::rules::paths;
 
 pub(in crate::rules) fn annotation_path() -> String {
-    format!("/metadata/annotations/{}", token(NETWORKS_ANNOTATION))
+    paths::annotation(NETWORKS_ANNOTATION)
 }
 
 /// The annotation in CEL; empty where there is none, or one that is longer than CEL may match.

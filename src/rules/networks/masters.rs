@@ -1,4 +1,4 @@
-//! FAB113: the interface of the node that a shared network is over.
+//! The node's interface that macvlan, ipvlan and ipoib networks are over.
 
 use crate::multus::LinkLayer;
 use crate::rules::finding::Severity;

@@ -1,4 +1,4 @@
-//! FAB302: configurations of device plugins inside of network operator objects.
+//! Device plugin configurations inside of network operator objects.
 
 use super::device_plugin_texts::{Concern, Fault, shared, sriov};
 use crate::facts::go_json::DEVICE_PLUGIN;

@@ -1,4 +1,4 @@
-//! FAB310, FAB336: keys that the CRDs of the SR-IOV operator do not have.
+//! Keys that the CRDs of the SR-IOV operator have.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{IB_NETWORK, NETWORK, NODE_POLICY, OVS_NETWORK};

@@ -49,7 +49,6 @@ mod fab360_nvidia_network_json;
 mod fab361_component_versions;
 mod known_keys;
 mod network_fabric;
-mod network_link;
 mod node_policy;
 mod node_policy_cel;
 mod nodes_in_common;

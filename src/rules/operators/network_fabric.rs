@@ -1,4 +1,4 @@
-//! FAB338, FAB343, FAB346: networks of the SR-IOV operator beside the resources they name.
+//! The resource that a network of the SR-IOV operator names.
 
 use crate::facts::ResourceFact;
 use crate::rules::object::ObjectContext;

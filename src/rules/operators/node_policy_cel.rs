@@ -1,4 +1,4 @@
-//! What rules on SriovNetworkNodePolicies have in common in CEL. The types of fields are the schema's to see to.
+//! SriovNetworkNodePolicies in CEL. The schema checks the types of fields.
 
 use crate::rules::cel::{Cel, Check};
 

@@ -1,4 +1,4 @@
-//! FAB314, FAB342: objects outside of the SR-IOV operator's namespace.
+//! The namespace of the SR-IOV operator.
 
 use crate::rules::object::ObjectContext;
 

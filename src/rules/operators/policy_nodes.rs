@@ -1,4 +1,4 @@
-//! FAB315 to FAB318: a SriovNetworkNodePolicy beside the nodes and NICs it selects.
+//! The nodes and NICs that a SriovNetworkNodePolicy selects.
 
 use crate::fabric::nodes::Requirement;
 use crate::facts::NodePolicy;

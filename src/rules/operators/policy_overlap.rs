@@ -1,4 +1,4 @@
-//! FAB325, FAB328: two SriovNetworkNodePolicies on the virtual functions of one NIC.
+//! Two SriovNetworkNodePolicies on the virtual functions of one NIC.
 
 use crate::facts::NodePolicy;
 use crate::facts::node_policy::{Functions, NicSelector};

@@ -1,4 +1,4 @@
-//! FAB326, FAB327, FAB330: SriovNetworkNodePolicies that feed one resource with different devices.
+//! SriovNetworkNodePolicies of one resource.
 
 use super::nodes_in_common::{Common, common};
 use super::other_policies::{Other, others};

@@ -1,4 +1,4 @@
-//! FAB701 and FAB702: the pods of one job that differ where all ranks must be alike.
+//! The pods of one job that NCCL treats as one world.
 
 use crate::rules::workload::WorkloadContext;
 

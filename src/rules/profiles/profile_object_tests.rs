@@ -1,4 +1,4 @@
-//! FAB811 and FAB812, which share their objects.
+//! Tests of FAB811 and FAB812, which check the same objects.
 
 use crate::rules::finding::{Finding, Severity};
 use crate::rules::kinds::FABRIC_PROFILE;

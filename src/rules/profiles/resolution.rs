@@ -1,4 +1,4 @@
-//! FAB8xx: what resolution found out about profiles and nodes.
+//! How the pod names its profile, and the nodes that it can run on.
 
 use crate::fabric::nodes::Constraints;
 use crate::fabric::{Evidence, Profile};

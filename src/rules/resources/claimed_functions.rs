@@ -1,4 +1,4 @@
-//! FAB247 to FAB249: SR-IOV functions by claim (dra-driver-sriov).
+//! SR-IOV functions that a pod gets by claim (dra-driver-sriov).
 
 use crate::facts::DeviceClaim;
 use crate::facts::device_class::is_function;

@@ -1,4 +1,4 @@
-//! FAB222 to FAB224: the RDMA mode of the nodes, and networks and pools that need the other one.
+//! The RDMA mode of the nodes that serve a network.
 
 use crate::facts::Site;
 use crate::rules::devices::Known;

@@ -1,4 +1,4 @@
-//! FAB225, FAB226: networks that bring an interface and no RDMA device, to a pod that is there for RDMA.
+//! Other ways in which a pod may get an RDMA device.
 
 use crate::rules::pod::{PodContext, names_rdma};
 

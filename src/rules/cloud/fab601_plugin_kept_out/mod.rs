@@ -2,6 +2,7 @@
 
 use super::efa::{EFA, value, variable_path};
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;
@@ -52,7 +53,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if let Some((at, name)) = first {
             findings.add_as(
                 Severity::Info,
-                format!("/spec/containers/{index}/env/{at}"),
+                paths::in_container(index, format_args!("env/{at}")),
                 format!("{} and others of NCCL's own transport do nothing on EFA", printable(name, 60)),
                 "drop them",
             );

@@ -3,9 +3,10 @@
 use super::efa::{EFA, holders};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::networks::annotation::annotation_path;
+use crate::rules::paths;
 use crate::rules::pod::{PodContext, names_rdma};
 use crate::rules::rule::{Rule, files};
-use crate::text::{printable, token};
+use crate::text::printable;
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB603", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
@@ -22,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let mut others = context.resource_names(index).filter(other);
         if let Some(name) = others.find(|name| context.overlay.units(index, container, name) > 0) {
             findings.add(
-                format!("/spec/containers/{index}/resources/limits/{}", token(name)),
+                paths::limit(index, name),
                 format!(
                     "{} beside {EFA}: instances with EFA have no other RDMA devices",
                     printable(name, 63)

@@ -5,6 +5,7 @@ use crate::plan::{SHM_PATH, recommended_shm};
 use crate::pod::{Bytes, Quantity};
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::{count, printable};
@@ -35,7 +36,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         let (path, fix) = (
-            format!("/spec/containers/{index}"),
+            paths::container(index),
             "mount an emptyDir with medium: Memory and sizeLimit 8Gi an accelerator",
         );
         if container.has_device_at(SHM_PATH) {
@@ -90,7 +91,7 @@ fn cel() -> Cel {
 
 fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Findings<'_>) {
     let Some((index, volume)) = mounted.volume else { return };
-    let path = format!("/spec/volumes/{index}");
+    let path = paths::volume(index);
     if volume.host_path.is_some() {
         findings.add_as(
             Severity::Info,

@@ -4,6 +4,7 @@ use super::ipc_lock::adds;
 use crate::plan::IpcLockRefusal;
 use crate::pod::view::runs_as_root;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 
@@ -23,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "IPC_LOCK has no effect: the container runs as non-root; memlock stays at the runtime's limit"
         };
         findings.add(
-            format!("/spec/containers/{index}/securityContext"),
+            paths::in_container(index, "securityContext"),
             message,
             "raise the runtime's limit (containerd: LimitMEMLOCK=infinity), or run as root",
         );

@@ -2,6 +2,7 @@
 
 use crate::plan::IpcLockRefusal;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 
@@ -12,7 +13,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, refusal) in &context.plan.ipc_lock_refusals {
         if let IpcLockRefusal::PodSecurity(level) = refusal {
             findings.add(
-                format!("/spec/containers/{index}/securityContext"),
+                paths::in_container(*index, "securityContext"),
                 format!("IPC_LOCK is not added: Pod Security {level} of namespace {} would reject the pod", context.namespace),
                 "raise the runtime's limit (containerd: LimitMEMLOCK=infinity), or use a privileged-level namespace",
             );

@@ -3,6 +3,7 @@
 use crate::plan::SHM_PATH;
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;
@@ -22,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if !context.demands.app(index).any && context.plan.target(index).is_none() {
             continue;
         }
-        let path = format!("/spec/containers/{index}/volumeMounts/{at}");
+        let path = paths::in_container(index, format_args!("volumeMounts/{at}"));
         if mount.read_only == Some(true) {
             let what = format!("{SHM_PATH} is mounted read-only: no shared memory can be made there");
             findings.add(format!("{path}/readOnly"), what, "drop readOnly");

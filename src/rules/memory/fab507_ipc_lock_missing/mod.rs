@@ -4,6 +4,7 @@ use crate::fabric::Memlock;
 use crate::pod::Container;
 use crate::pod::view::runs_as_root;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 
@@ -28,7 +29,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let profile = context.resolution.profile().map(|(p, _)| p);
         if profile.is_some_and(|p| matches!(p.memlock, Some(Memlock::IpcLock | Memlock::Nri))) {
             findings.add(
-                format!("/spec/containers/{index}/securityContext"),
+                paths::in_container(index, "securityContext"),
                 "an RDMA device and no IPC_LOCK: the runtime's memlock limit holds, registering memory fails",
                 "add IPC_LOCK to securityContext.capabilities.add, or raise the runtime's limit",
             );

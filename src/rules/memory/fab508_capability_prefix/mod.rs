@@ -2,6 +2,7 @@
 
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 
@@ -22,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let Some(at) = has("CAP_IPC_LOCK") else { continue };
         if has("IPC_LOCK").is_none() && has("ALL").is_none() && !container.privileged() {
             findings.add(
-                format!("/spec/containers/{index}/securityContext/capabilities/add/{at}"),
+                paths::in_container(index, format_args!("securityContext/capabilities/add/{at}")),
                 "CAP_IPC_LOCK: containerd takes names without CAP_, so the container does not get the capability",
                 "write IPC_LOCK",
             );

@@ -2,6 +2,7 @@
 
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 
@@ -43,7 +44,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             || context.has_rdma(index);
         if !leave {
             findings.add(
-                format!("/spec/containers/{index}/volumeMounts/{at}"),
+                paths::in_container(index, format_args!("volumeMounts/{at}")),
                 format!("{VERBS} of the node is mounted, but the container may not open its devices: it is neither privileged nor asks for one"),
                 "ask for the resource of the RDMA device plugin and drop the hostPath",
             );

@@ -1,6 +1,7 @@
 //! FAB510: Pod Security of the namespace refuses what the pod itself asks for.
 
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::snapshot::PodSecurity;
@@ -18,7 +19,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();
     let containers = pod.containers().iter().enumerate();
     let asked = containers.filter_map(|(index, container)| {
-        let path = format!("/spec/containers/{index}/securityContext");
+        let path = paths::in_container(index, "securityContext");
         match (container.privileged(), container.adds_capability("IPC_LOCK")) {
             (true, _) => Some((format!("{path}/privileged"), "privileged".to_owned())),
             (_, true) => Some((format!("{path}/capabilities/add"), "added IPC_LOCK".to_owned())),

@@ -2,6 +2,7 @@
 
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 
@@ -18,7 +19,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, container) in context.pod().containers().iter().enumerate() {
         if container.privileged() && context.has_rdma(index) && !names_devices(context, index) {
             findings.add(
-                format!("/spec/containers/{index}/securityContext/privileged"),
+                paths::in_container(index, "securityContext/privileged"),
                 "privileged beside an RDMA device: the container sees every NIC of the node, other pods' among them",
                 "drop privileged and add IPC_LOCK, or name the devices in NCCL_IB_HCA",
             );

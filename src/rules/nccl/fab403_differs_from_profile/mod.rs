@@ -3,6 +3,7 @@
 use crate::fabric::profile::EnvPolicy;
 use crate::plan::{Applies, applies, unused_interface};
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;
@@ -23,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             if unused_interface(entry, &context.plan.unused_interfaces).is_some() {
                 continue;
             }
-            let path = format!("/spec/containers/{}/env/{nth}", target.index);
+            let path = paths::in_container(target.index, format_args!("env/{nth}"));
             let name = &entry.name;
             if entry.policy == EnvPolicy::Forbid {
                 findings.add(

@@ -3,6 +3,7 @@
 use super::carriers::{assignments, names, no_file};
 use crate::plan::{EnvRefusal, LeftOut};
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 
@@ -13,7 +14,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, _)) = context.resolution.profile() else { return };
     for left in context.plan.left_out.iter().filter(|l| l.why == EnvRefusal::EnvFrom) {
         findings.add(
-            format!("/spec/containers/{}/envFrom", left.container),
+            paths::in_container(left.container, "envFrom"),
             format!("{} not set: envFrom may hold {}{}", names(left), them(left), no_file(left)),
             format!("write into its ConfigMap or into env: {}", assignments(profile, left, "")),
         );

@@ -3,6 +3,7 @@
 use super::carriers::{assignments, names, no_file};
 use crate::plan::EnvRefusal;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 
@@ -13,7 +14,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, _)) = context.resolution.profile() else { return };
     for left in context.plan.left_out.iter().filter(|l| l.why == EnvRefusal::Ssh) {
         findings.add(
-            format!("/spec/containers/{}", left.container),
+            paths::container(left.container),
             format!(
                 "{} not set: ranks over ssh do not see the container's env{}",
                 names(left),

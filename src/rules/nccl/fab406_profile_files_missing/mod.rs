@@ -2,6 +2,7 @@
 
 use crate::plan::FILES_PATH;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 
@@ -12,7 +13,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, _)) = context.resolution.profile() else { return };
     for (index, refusal) in &context.plan.file_refusals {
         findings.add(
-            format!("/spec/containers/{index}"),
+            paths::container(*index),
             format!("files of profile {} are missing: {FILES_PATH} {}", profile.name, refusal.words()),
             "mount single files below /etc, or put the profile's files into the image",
         );

@@ -1,6 +1,7 @@
 //! FAB407: a variable for some versions of NCCL, and an image whose version is not known.
 
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;
@@ -13,7 +14,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, name) in &context.plan.unknown_version {
         let image = context.pod().containers().get(*index).and_then(|c| c.image.as_deref());
         findings.add(
-            format!("/spec/containers/{index}/image"),
+            paths::in_container(*index, "image"),
             format!(
                 "{name} not set: it is for some versions of NCCL, and that of {} is not known",
                 printable(image.unwrap_or("the image"), 60)

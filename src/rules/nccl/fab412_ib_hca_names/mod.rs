@@ -5,6 +5,7 @@ use super::pod::{Attachments, attachments};
 use crate::nccl::list::NameList;
 use crate::nccl::number::is_open;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;
@@ -126,7 +127,7 @@ fn sees_all(
     };
     findings.add_as(
         Severity::Info,
-        format!("/spec/containers/{}/securityContext/privileged", spoken.index),
+        paths::in_container(spoken.index, "securityContext/privileged"),
         format!("{what} gives a virtual function, and a privileged container sees the NIC's physical one too; NCCL fuses them"),
         "drop privileged (IPC_LOCK is enough for RDMA), or set NCCL_IB_MERGE_NICS=0",
     );

@@ -7,6 +7,7 @@ use crate::nccl::number::{is_open, is_word, leading_number};
 use crate::pod::NcclVersion;
 use crate::pod::shell::sets_variable;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 
@@ -135,7 +136,7 @@ fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "chooses the GID row, and in pods ends as it reads an unused one"
         };
         findings.add(
-            format!("/spec/containers/{index}/image"),
+            paths::in_container(index, "image"),
             format!("NCCL {version} on RoCE {what}"),
             "take NCCL 2.26.2 or later, or set NCCL_IB_GID_INDEX where all pods have the same row (often 3)",
         );

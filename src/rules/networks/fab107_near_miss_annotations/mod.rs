@@ -3,9 +3,10 @@
 use crate::multus::{NETWORKS_ANNOTATION, NODE_SELECTOR_ANNOTATION, RESOURCE_ANNOTATION};
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
-use crate::text::{printable, token};
+use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB107",
@@ -21,7 +22,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (key, _) in annotations.into_iter().flat_map(|a| a.iter()) {
         let Some((message, fix)) = judge(key, context.networks.is_some()) else { continue };
         let shown = printable(key, 100);
-        findings.add(format!("/metadata/annotations/{}", token(key)), format!("{shown} {message}"), fix);
+        findings.add(paths::annotation(key), format!("{shown} {message}"), fix);
     }
 }
 

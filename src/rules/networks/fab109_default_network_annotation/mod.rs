@@ -4,9 +4,10 @@ use super::annotation::short_form;
 use crate::multus::{DEFAULT_NETWORK_ANNOTATION, parse};
 use crate::rules::cel::{self, Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
-use crate::text::{printable, token};
+use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB109",
@@ -22,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if context.pod().host_network() || text.is_empty() {
         return;
     }
-    let path = || format!("/metadata/annotations/{}", token(DEFAULT_NETWORK_ANNOTATION));
+    let path = || paths::annotation(DEFAULT_NETWORK_ANNOTATION);
     match parse(text).as_ref().map(|n| n.items.as_slice()) {
         Err(error) => findings.add(
             path(),

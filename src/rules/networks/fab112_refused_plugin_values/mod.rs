@@ -1,6 +1,6 @@
 //! FAB112: a value that sriov, ib-sriov or ib-kubernetes refuses.
 
-use super::network::Plugin;
+use crate::rules::definition::Plugin;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
 use crate::rules::object::ObjectContext;

@@ -1,7 +1,8 @@
 //! FAB113: macvlan, ipvlan or ipoib over no interface, or over one of the other kind.
 
 use super::masters::judge;
-use super::network::{Plugin, fact};
+use super::network::fact;
+use crate::rules::definition::Plugin;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
 use crate::rules::object::ObjectContext;

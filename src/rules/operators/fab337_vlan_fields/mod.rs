@@ -1,6 +1,5 @@
 //! FAB337: SriovNetwork with vlanQoS or 802.1ad and no VLAN.
 
-use super::network_link::number;
 use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NETWORK;
@@ -18,10 +17,10 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    if number(context, "/spec/vlan").is_some_and(|vlan| vlan != 0) {
+    if context.number("/spec/vlan").is_some_and(|vlan| vlan != 0) {
         return;
     }
-    if let Some(qos) = number(context, "/spec/vlanQoS").filter(|qos| *qos > 0) {
+    if let Some(qos) = context.number("/spec/vlanQoS").filter(|qos| *qos > 0) {
         findings.add(
             "/spec/vlanQoS",
             format!("vlanQoS {qos} without a vlan: sriov-cni refuses it, pods stay in ContainerCreating"),

@@ -1,6 +1,5 @@
 //! FAB344: SriovNetwork with a minTxRate above its maxTxRate.
 
-use super::network_link::number;
 use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NETWORK;
@@ -18,8 +17,8 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(least) = number(context, "/spec/minTxRate") else { return };
-    let Some(most) = number(context, "/spec/maxTxRate").filter(|most| *most > 0) else { return };
+    let Some(least) = context.number("/spec/minTxRate") else { return };
+    let Some(most) = context.number("/spec/maxTxRate").filter(|most| *most > 0) else { return };
     if least > most {
         findings.add(
             "/spec/minTxRate",

@@ -2,6 +2,7 @@
 
 use crate::pod::PodView;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::token;
@@ -62,7 +63,7 @@ fn injected(pod: &PodView<'_>, context: &PodContext<'_>) -> Option<(&'static str
     }
     let linkerd = matches!(pod.annotation(LINKERD)?, "enabled" | "ingress");
     linkerd.then(|| {
-        let path = format!("/metadata/annotations/{}", token(LINKERD));
+        let path = paths::annotation(LINKERD);
         ("Linkerd", path, "annotate the pods linkerd.io/inject: disabled")
     })
 }

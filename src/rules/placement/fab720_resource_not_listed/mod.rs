@@ -4,6 +4,7 @@ use super::landing::with_accelerators;
 use crate::plan::{Edit, ResourceList};
 use crate::pod::units::units;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::{printable, token};
@@ -41,7 +42,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             && seen.insert(name)
             && judged(name)
         {
-            first.push((name, format!("/spec/containers/{container}/resources/limits/{}", token(name))));
+            first.push((name, paths::limit(*container, name)));
         }
     }
     if first.is_empty() {

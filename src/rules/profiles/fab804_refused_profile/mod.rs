@@ -2,10 +2,10 @@
 
 use crate::fabric::{Evidence, Resolution};
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, Waiver, files};
 use crate::snapshot::PROFILE_ANNOTATION;
-use crate::text::token;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB804",
@@ -27,6 +27,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 fix,
             );
         }
-        _ => findings.add(format!("/metadata/annotations/{}", token(PROFILE_ANNOTATION)), reason, fix),
+        _ => findings.add(paths::annotation(PROFILE_ANNOTATION), reason, fix),
     }
 }

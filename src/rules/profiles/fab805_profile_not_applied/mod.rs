@@ -4,10 +4,10 @@ use crate::fabric::{Evidence, Resolution};
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::plan::{INJECT_ANNOTATION, MAX_CONTAINERS, Withheld};
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::snapshot::PROFILE_ANNOTATION;
-use crate::text::token;
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB805", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
@@ -31,7 +31,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, _)) = context.resolution.profile() else { return };
     let Some(withheld) = &context.plan.withheld else { return };
     let name = &profile.name;
-    let annotation = |key: &str| format!("/metadata/annotations/{}", token(key));
+    let annotation = |key: &str| paths::annotation(key);
     let (path, why, fix) = match withheld {
         Withheld::HostNetwork => (
             "/spec/hostNetwork".to_owned(),

@@ -2,9 +2,10 @@
 
 use crate::plan::{RAILS_ANNOTATION, Withheld};
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
-use crate::text::{nearest, printable, token};
+use crate::text::{nearest, printable};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB810",
@@ -32,7 +33,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             None => (list.join(", "), format!("name one of them, or drop annotation {RAILS_ANNOTATION}")),
         };
         findings.add(
-            format!("/metadata/annotations/{}", token(RAILS_ANNOTATION)),
+            paths::annotation(RAILS_ANNOTATION),
             format!("profile {} has no subset {shown:?}; it has {has}{more}", profile.name),
             fix,
         );
@@ -41,7 +42,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let (name, interface) = (&without.name, &without.interface);
         findings.add_as(
             Severity::Warning,
-            format!("/spec/containers/{}", without.container),
+            paths::container(without.container),
             format!("{name}={interface} of profile {} is not set: the pod gets no {interface}", profile.name),
             format!("set {name} to an interface of the pod, such as eth0"),
         );

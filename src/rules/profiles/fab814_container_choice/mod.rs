@@ -2,9 +2,10 @@
 
 use crate::plan::{CONTAINERS_ANNOTATION, Withheld, WrongContainers};
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
-use crate::text::{printable, token};
+use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB814",
@@ -39,6 +40,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!("ask for them, or drop annotation {CONTAINERS_ANNOTATION}"),
         ),
     };
-    let path = format!("/metadata/annotations/{}", token(CONTAINERS_ANNOTATION));
+    let path = paths::annotation(CONTAINERS_ANNOTATION);
     findings.add(path, format!("annotation {CONTAINERS_ANNOTATION}: {message}"), fix);
 }

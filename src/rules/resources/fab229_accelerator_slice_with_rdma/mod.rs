@@ -1,6 +1,7 @@
 //! FAB229: slices or shares of an accelerator beside an RDMA device.
 
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;
@@ -13,7 +14,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let demand = context.demands.app(index);
         if demand.any && demand.whole == 0 && !demand.unknown && context.has_rdma(index) {
             findings.add(
-                format!("/spec/containers/{index}/resources"),
+                paths::in_container(index, "resources"),
                 format!(
                     "{} has an RDMA device beside slices of accelerators",
                     printable(container.name(), 63)

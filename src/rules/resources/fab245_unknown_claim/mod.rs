@@ -2,6 +2,7 @@
 
 use crate::pod::claimed::look_up;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, Waiver, files};
 use crate::text::printable;
@@ -43,7 +44,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     for (index, claim) in claims.iter().enumerate() {
         let Some(name) = claim.name.as_deref() else { continue };
-        let path = || format!("/spec/resourceClaims/{index}");
+        let path = || paths::claim(index);
         if !used.contains(name) {
             findings.add_as(
                 Severity::Warning,

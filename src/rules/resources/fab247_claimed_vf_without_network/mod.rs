@@ -2,6 +2,7 @@
 
 use super::claimed_functions::functions;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 
@@ -16,7 +17,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         // Functions on vfio-pci need no network.
         if !claim.functions.iter().any(|f| f.network.is_some() || f.vfio) {
             findings.add(
-                format!("/spec/resourceClaims/{index}"),
+                paths::claim(index),
                 "the claim brings an SR-IOV function, and neither its VfConfig nor the pod names a network for it",
                 "set netAttachDefName in the VfConfig, or annotation k8s.v1.cni.cncf.io/networks under mode MULTUS",
             );

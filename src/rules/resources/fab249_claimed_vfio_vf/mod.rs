@@ -2,6 +2,7 @@
 
 use super::claimed_functions::functions;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 
@@ -15,7 +16,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, claim) in functions(context) {
         if claim.functions.iter().any(|function| function.vfio) {
             findings.add(
-                format!("/spec/resourceClaims/{index}"),
+                paths::claim(index),
                 "the claim's function is bound to vfio-pci: it has no interface and no RDMA device for NCCL",
                 "drop driver: vfio-pci from the VfConfig of the claim",
             );
