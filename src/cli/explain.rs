@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     }
     let Some(rule) = rules::find(&arguments.id) else {
         let near = nearest(&arguments.id.to_uppercase(), RULES.iter().map(|r| r.id));
-        let hint = near.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+        let hint = near.map_or(".".to_owned(), |n| format!("; did you mean {n}?"));
         writeln!(err, "error: no rule {:?}{hint} See `fabric-admission rules list`.", arguments.id)?;
         return Ok(Exit::Usage);
     };

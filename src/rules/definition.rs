@@ -27,7 +27,7 @@ pub(super) struct Plugin<'a> {
     pub(super) cni_type: &'a str,
     /// All of it.
     pub(super) object: &'a Map<String, Value>,
-    /// Where it stands in the configuration.
+    /// Its path in the configuration.
     pub(super) pointer: String,
 }
 
@@ -49,7 +49,7 @@ fn plugin(value: &Value, pointer: String) -> Option<Plugin<'_>> {
 }
 
 impl Definition {
-    /// Reads the object; `None` where Multus cannot use it, which FAB103 tells.
+    /// Reads the object; `None` where Multus cannot use it, which FAB103 reports.
     pub(super) fn read(object: &Value) -> Option<Self> {
         let text = object.pointer("/spec/config")?.as_str()?.to_owned();
         let config = go_json::cni(&text).ok()?;
@@ -90,7 +90,7 @@ impl Definition {
     }
 
     /// A finding about a value of the configuration.
-    pub(super) fn tell(
+    pub(super) fn report(
         &self,
         findings: &mut Findings<'_>,
         severity: Severity,

@@ -1,10 +1,11 @@
-//! What the pod's networks take and what its containers hold, joined with the facts: once for all rules, in one walk
-//! over the containers. A pod may have thousands of containers and of networks.
+//! The devices that the pod's networks need and its containers request, joined with the facts: once for all rules, in one
+//! walk over the containers. A pod may have thousands of containers and of networks.
 
-use super::PodContext;
+use crate::fabric::Profile;
 use crate::facts::{NetworkClass, ResourceFact, Server};
-use crate::multus::{NetworkFact, ResourceName, Selection};
-use crate::plan::{Edit, ResourceList};
+use crate::multus::{AnnotationError, NetworkFact, Networks, ResourceName, Selection};
+use crate::plan::{Edit, Plan, ResourceList};
+use crate::pod::PodView;
 use crate::pod::units::{Holder, units};
 use crate::snapshot::Snapshot;
 use crate::text::printable;
@@ -19,7 +20,7 @@ pub(crate) struct Devices<'a> {
     pub(super) networks: Vec<Attached<'a>>,
     /// Resources that the networks take, by name.
     pub(super) needs: Vec<Need<'a>>,
-    /// Resources that containers hold and of which something is known.
+    /// Known resources that containers request.
     pub(super) held: Vec<Held<'a>>,
 }
 
@@ -39,11 +40,11 @@ pub(super) struct Attached<'a> {
     pub(super) name: &'a str,
     /// How often it is named.
     pub(super) times: i64,
-    /// What is known of it. `None` also where a tenant may not know it.
+    /// Known facts about it. `None` also where a tenant may not know it.
     pub(super) known: Option<Known<'a>>,
 }
 
-/// What is known of a network.
+/// Known facts about a network.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) fact: &'a NetworkFact,
@@ -78,7 +79,7 @@ pub(super) struct Held<'a> {
 
 impl Attached<'_> {
     /// Namespace and name, for messages.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         format!("{}/{}", self.namespace, printable(self.name, 63))
     }
 }
@@ -104,7 +105,7 @@ fn suffix(name: &str) -> &str {
     name.split_once('/').map_or(name, |(_, suffix)| suffix)
 }
 
-/// What a name of a resource is to the pod.
+/// The place of a resource's name among the pod's needs and devices.
 struct Slot<'a> {
     fact: Option<&'a ResourceFact>,
     held: Option<usize>,
@@ -112,29 +113,48 @@ struct Slot<'a> {
     namesakes: Vec<usize>,
 }
 
+/// What the devices of a pod are found from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sources<'a> {
+    /// The pod.
+    pub(super) pod: &'a PodView<'a>,
+    /// Its plan.
+    pub(super) plan: &'a Plan,
+    /// Its networks, with the plan laid over them.
+    pub(super) networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
+    /// Its profile, where one is found.
+    pub(super) profile: Option<&'a Profile>,
+    /// Its namespace.
+    pub(super) namespace: &'a str,
+    /// Whether the answer goes to the pod's owner, who may not read other namespaces.
+    pub(super) tenant_view: bool,
+    /// Known facts.
+    pub(super) snapshot: &'a Snapshot,
+}
+
 impl<'a> Devices<'a> {
-    pub(super) fn of(context: &PodContext<'a>) -> Self {
+    pub(super) fn of(sources: Sources<'a>) -> Self {
         let mut devices = Self::default();
-        devices.read_networks(context);
-        if !devices.needs.is_empty() || context.snapshot.facts().has_resources() {
-            devices.walk(context);
+        devices.read_networks(sources);
+        if !devices.needs.is_empty() || sources.snapshot.facts().has_resources() {
+            devices.walk(sources);
         }
         let shared = devices.held.iter().filter(|h| h.fact.server == Server::SharedDevicePlugin);
         let shared: Vec<&str> = shared.map(|h| h.name).collect();
         for network in &mut devices.networks {
             if let Some(known) = &mut network.known {
-                known.class = context.snapshot.facts().classify(known.fact, &mut shared.iter().copied());
+                known.class = sources.snapshot.facts().classify(known.fact, &mut shared.iter().copied());
             }
         }
         devices
     }
 
-    fn read_networks(&mut self, context: &PodContext<'a>) {
-        let Some(Ok(networks)) = context.final_networks else { return };
-        let profile = context.resolution.profile().map(|(p, _)| p);
+    fn read_networks(&mut self, sources: Sources<'a>) {
+        let Some(Ok(networks)) = sources.networks else { return };
+        let profile = sources.profile;
         let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         for selection in &networks.items {
-            let namespace = selection.namespace.as_deref().unwrap_or(context.namespace);
+            let namespace = selection.namespace.as_deref().unwrap_or(sources.namespace);
             let name: &'a str = &selection.name;
             let next = self.networks.len();
             let network = *places.entry((name, namespace)).or_insert(next);
@@ -147,11 +167,11 @@ impl<'a> Devices<'a> {
         let mut needs: BTreeMap<String, Need<'_>> = BTreeMap::new();
         for network in &mut self.networks {
             let (namespace, name) = (network.namespace, network.name);
-            let rail = profile.and_then(|p| p.rail_on(namespace, name, context.namespace));
+            let rail = profile.and_then(|p| p.rail_on(namespace, name, sources.namespace));
             let of_profile = rail.and_then(|r| r.resource.as_deref());
             // A tenant learns nothing here of networks in other namespaces that its profile does not name.
-            let told = !context.tenant_view || namespace == context.namespace || rail.is_some();
-            let fact = context.snapshot.network(namespace, name).filter(|_| told);
+            let may_know = !sources.tenant_view || namespace == sources.namespace || rail.is_some();
+            let fact = sources.snapshot.network(namespace, name).filter(|_| may_know);
             network.known = fact.map(|fact| Known { fact, class: NetworkClass::default() });
             let (resource, takes_device, own_device) = match fact {
                 Some(fact) => (fact.resource.clone(), fact.takes_device, fact.own_device),
@@ -176,11 +196,11 @@ impl<'a> Devices<'a> {
         self.needs = needs.into_values().collect();
     }
 
-    fn walk(&mut self, context: &PodContext<'a>) {
-        let mut finder = Finder::of(&self.needs, context);
-        for (holder, container) in context.pod().holders() {
+    fn walk(&mut self, sources: Sources<'a>) {
+        let mut finder = Finder::of(&self.needs, sources.snapshot);
+        for (holder, container) in sources.pod.holders() {
             let edits = match holder {
-                Holder::App(index) => context.plan.of_container(index),
+                Holder::App(index) => sources.plan.of_container(index),
                 Holder::Sidecar(_) | Holder::Init(_) => &[],
             };
             let planned = || {
@@ -239,7 +259,7 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    fn of(needs: &[Need<'a>], context: &PodContext<'a>) -> Self {
+    fn of(needs: &[Need<'a>], snapshot: &'a Snapshot) -> Self {
         let resources: Vec<ResourceName> = needs.iter().map(|n| n.resource.clone()).collect();
         let mut by_suffix: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (at, resource) in resources.iter().enumerate() {
@@ -249,7 +269,7 @@ impl<'a> Finder<'a> {
             };
             by_suffix.entry(end.to_owned()).or_default().push(at);
         }
-        Self { snapshot: context.snapshot, resources, by_suffix, slots: HashMap::new() }
+        Self { snapshot, resources, by_suffix, slots: HashMap::new() }
     }
 
     fn slot(&mut self, name: &'a str) -> &mut Slot<'a> {

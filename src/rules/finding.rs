@@ -11,7 +11,7 @@ use std::fmt;
 pub enum Severity {
     /// Good to know.
     Info,
-    /// Usually wrong, or wrong in a way that depends on what cannot be seen.
+    /// Usually wrong, or wrong depending on facts that are not known.
     Warning,
     /// Cannot work; denied where the mode is enforce.
     Error,
@@ -47,10 +47,24 @@ pub struct Finding {
     pub path: String,
     /// Where in the text of that value, where it is about a part of it.
     pub spot: Option<Spot>,
-    /// What is wrong and what it leads to.
+    /// What is wrong, and the consequence.
     pub message: String,
     /// What to do.
     pub fix: String,
+}
+
+impl Finding {
+    /// Message and fix in one line. The fix is a sentence; here it continues one.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let mut fix = self.fix.chars();
+        let (first, second) = (fix.next(), fix.clone().next());
+        let first =
+            first.map(|c| if second.is_some_and(char::is_lowercase) { c.to_ascii_lowercase() } else { c });
+        let rest = fix.as_str();
+        let rest = rest.strip_suffix('.').unwrap_or(rest);
+        format!("{}; {}{rest}", self.message, first.map(String::from).unwrap_or_default())
+    }
 }
 
 /// Takes the findings of one rule.
@@ -116,7 +130,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Whether the rule has said as much as it may.
+    /// Whether the rule has reported as much as it may.
     fn is_full(&self) -> bool {
         self.out.iter().rev().take_while(|f| f.rule == self.rule).count() >= MAX_PER_RULE
     }
@@ -138,7 +152,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_places_that_are_told_are_looked_for() {
+    fn a_fix_continues_the_message() {
+        let line = |fix: &str| {
+            let (rule, path, message) = ("FAB101", String::new(), "it fails".to_owned());
+            Finding { rule, severity: Severity::Error, path, spot: None, message, fix: fix.to_owned() }.line()
+        };
+        assert_eq!(line("Set numVfs: 8."), "it fails; set numVfs: 8");
+        assert_eq!(line("IPC_LOCK is missing. Add it."), "it fails; IPC_LOCK is missing. Add it");
+        assert_eq!(line(""), "it fails; ");
+    }
+
+    #[test]
+    fn only_reported_places_are_looked_up() {
         let (mut out, mut asked) = (Vec::new(), 0);
         let mut findings = Findings::new("FAB101", Severity::Error, &mut out);
         for _ in 0..3 * MAX_PER_RULE {

@@ -1,4 +1,4 @@
-//! Where in a JSON text a value stands, for findings about values inside of text fields.
+//! The place of a value in a JSON text, for findings about values inside text fields.
 
 use super::embedded::spot;
 use super::finding::Spot;
@@ -135,7 +135,7 @@ mod tests {
                 assert_eq!(places.locate(text, pointer, go_json::CNI).line, line, "{pointer}");
             }
         }
-        // What is known of a list is not read again.
+        // A list that is known is not read again.
         let other = text.replace("plugins", "Plugins");
         assert_eq!(places.locate(&other, "/plugins/1/vlan", go_json::CNI).line, 4);
         assert_eq!(locate(&other, "/plugins/1/vlan", go_json::CNI).line, 1);

@@ -23,7 +23,9 @@ mod registry;
 mod resources;
 mod rule;
 pub mod suppression;
+mod variables;
 mod workload;
+mod wrong_type;
 
 pub(crate) use finding::MAX_PER_RULE;
 pub use finding::{Finding, Findings, Severity, Spot};

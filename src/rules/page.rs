@@ -9,7 +9,7 @@ pub struct Page {
     pub summary: String,
     /// What it looks at and when it reports.
     pub what: String,
-    /// What breaks, with the sign that is seen in logs or events.
+    /// What breaks, with the sign in logs or events.
     pub why: String,
     /// What to do.
     pub fix: String,
@@ -23,7 +23,7 @@ impl Page {
     /// Reads a page.
     ///
     /// # Errors
-    /// A title of another form, a section that is missing, unknown or given twice, or a source that is no list item.
+    /// A title of another form, a section that is missing, unknown or given twice, or a source that is not a list item.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut sections = text.split("\n## ");
         let title = sections.next().unwrap_or_default().trim();

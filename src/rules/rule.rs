@@ -33,7 +33,7 @@ pub struct Rule {
     pub reads_only: bool,
     /// Checks a pod in scope, as it would be with the plan applied.
     pub(super) pod: Option<PodCheck>,
-    /// Checks a workload: its pod templates beside each other, and its own fields.
+    /// Checks a workload: its pod templates together, and its own fields.
     pub(super) workload: Option<WorkloadCheck>,
     /// Checks an object of one of `kinds`.
     pub(super) object: Option<ObjectCheck>,
@@ -138,7 +138,7 @@ impl Waiver {
     }
 }
 
-/// The files beside the `mod.rs` that asks for them.
+/// The files in the folder of the rule's `mod.rs`.
 macro_rules! files {
     () => {
         $crate::rules::rule::Files {

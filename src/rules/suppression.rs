@@ -22,16 +22,16 @@ const MAX_REASON: usize = 200;
 pub struct Suppressed {
     /// The finding.
     pub finding: Finding,
-    /// Why, as the annotation says.
+    /// The reason in the annotation.
     pub reason: String,
 }
 
-/// How far findings may be set aside, and who says so.
+/// How far findings may be ignored, and by whose setting.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit<'a> {
     /// How far.
     pub ignorable: Ignorable,
-    /// The profile that says so; `None`: the cluster's setting.
+    /// The profile with the setting; `None`: the cluster's setting.
     pub profile: Option<&'a str>,
 }
 
@@ -42,8 +42,8 @@ pub fn set_aside<'a>(
     findings: &mut Vec<Finding>,
 ) -> Vec<Suppressed> {
     let mut suppressed = Vec::new();
-    let mut told = Vec::new();
-    let mut out = Findings::new(INEFFECTIVE_IGNORE.id, INEFFECTIVE_IGNORE.severity, &mut told);
+    let mut reported = Vec::new();
+    let mut out = Findings::new(INEFFECTIVE_IGNORE.id, INEFFECTIVE_IGNORE.severity, &mut reported);
     let mut read: Vec<&str> = Vec::new();
     let mut left = 0_usize;
     for (key, value) in annotations {
@@ -65,10 +65,10 @@ pub fn set_aside<'a>(
         out.add(
             "/metadata/annotations",
             format!("{annotations} {IGNORE_PREFIX}* beyond the first {MAX_IGNORED} {are} not read"),
-            "drop those that set nothing aside",
+            "Remove those without effect.",
         );
     }
-    findings.append(&mut told);
+    findings.append(&mut reported);
     suppressed
 }
 
@@ -84,29 +84,33 @@ fn one(
     let Some(rule) = find(id) else {
         let ids = RULES.iter().map(|rule| rule.id);
         let hint = match nearest(&id.to_ascii_uppercase(), ids) {
-            Some(near) => format!("did you mean {IGNORE_PREFIX}{near}?"),
-            None => "name a rule as `fabric-admission rules list` has it".to_owned(),
+            Some(near) => format!("Did you mean {IGNORE_PREFIX}{near}?"),
+            None => "Write an id of `fabric-admission rules list`.".to_owned(),
         };
-        out.add(path, format!("there is no rule {:?}; nothing is ignored", printable(id, 40)), hint);
+        out.add(path, format!("there is no rule {:?}: nothing is ignored", printable(id, 40)), hint);
         return;
     };
     let id = rule.id;
     if value.trim().is_empty() {
         out.add(
             path,
-            format!("{id} is not ignored: the annotation gives no reason"),
-            "write the reason as the value",
+            format!("{id} is not ignored: the annotation has no reason"),
+            "Write the reason as the value.",
         );
         return;
     }
     let why_not = match rule.waiver {
         Waiver::Allowed => None,
-        Waiver::Isolation => Some("it keeps namespaces apart"),
+        Waiver::Isolation => Some("it isolates namespaces"),
         Waiver::Api => Some("the API server refuses such an object"),
         Waiver::Itself => Some("it is about such annotations"),
     };
     if let Some(why_not) = why_not {
-        out.add(path, format!("{id} is never ignored: {why_not}"), "mend what it finds, drop the annotation");
+        out.add(
+            path,
+            format!("{id} is never ignored: {why_not}"),
+            "Fix the finding, and remove the annotation.",
+        );
         return;
     }
     let (mut set_aside, mut errors) = (0_usize, false);
@@ -125,12 +129,12 @@ fn one(
     if errors {
         let (by, fix) = match limit.profile {
             Some(name) => (
-                format!("profile {name} lets no errors be ignored"),
-                format!("mend it, or ask for `ignorable: errors` in profile {name}"),
+                format!("profile {name} does not allow errors to be ignored"),
+                format!("Fix it, or ask the platform team for `ignorable: errors` in profile {name}."),
             ),
             None => (
-                "without a profile no errors are ignored".to_owned(),
-                "mend it, or ask the cluster's administrators for `--ignorable errors`".to_owned(),
+                "without a profile errors are never ignored".to_owned(),
+                "Fix it, or ask the platform team for `--ignorable errors`.".to_owned(),
             ),
         };
         out.add(path, format!("an error of {id} is not ignored: {by}"), fix);
@@ -138,8 +142,8 @@ fn one(
         out.add_as(
             Severity::Info,
             path,
-            format!("nothing of {id} is found that the annotation would set aside"),
-            "drop it, or put it on the object or pod template that has the finding",
+            format!("{id} has no finding that the annotation would ignore"),
+            "Remove it, or move it to the object or pod template that has the finding.",
         );
     }
 }

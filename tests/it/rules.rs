@@ -1,6 +1,6 @@
 //! The rules as a set: their texts, their examples, and every place that lists them.
 
-use crate::round_trip::{review, same};
+use crate::round_trip::{Review, review, same};
 use crate::suite::{Outcome, Suite};
 use crate::support::{golden, names, read, root, run};
 use fabric_admission::rules::{RULES, Rule};
@@ -125,12 +125,38 @@ fn example(rule: &Rule, manifest: &str, expected: &[&str]) -> Outcome {
     same("rules that speak", expected.iter().map(|r| (*r).to_owned()).collect(), rules)?;
     let findings = review.results().iter().flat_map(|r| r["findings"].as_array()).flatten();
     let own = findings.filter(|f| f["rule"] == rule.id).map(|f| f["severity"].as_str().unwrap_or("?"));
+    for finding in findings_of(&review, rule) {
+        phrased(&finding)?;
+    }
     // The example shows the rule at its loudest.
     let worst = rule.severity.to_string();
     if !expected.is_empty() && !own.clone().any(|s| s == worst) {
         return Err(
             format!("expected a finding of severity {worst}, found {:?}", own.collect::<Vec<_>>()).into()
         );
+    }
+    Ok(())
+}
+
+fn findings_of(review: &Review, rule: &Rule) -> Vec<Value> {
+    let findings = review.results().iter().flat_map(|r| r["findings"].as_array()).flatten();
+    findings.filter(|f| f["rule"] == rule.id).cloned().collect()
+}
+
+/// A message names a subject and what is wrong with it; a fix is a sentence. Both fit into one warning.
+fn phrased(finding: &Value) -> Outcome {
+    let text = |key: &str| finding[key].as_str().unwrap_or_default();
+    let (rule, message, fix) = (text("rule"), text("message"), text("fix"));
+    let sentence = fix.starts_with(|c: char| c.is_ascii_uppercase()) && fix.ends_with(['.', '?']);
+    if !sentence {
+        return Err(format!("the fix is not a sentence: {fix}").into());
+    }
+    if message.ends_with('.') || message.is_empty() {
+        return Err(format!("the message ends with a dot, or is empty: {message}").into());
+    }
+    let long = format!("{rule} {message}; {fix}").chars().count();
+    if finding["severity"] != "info" && long >= 200 {
+        return Err(format!("{long} characters, a warning has less than 200: {message}; {fix}").into());
     }
     Ok(())
 }

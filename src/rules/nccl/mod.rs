@@ -26,7 +26,6 @@ mod fab422_ucx_settings;
 mod fab423_open_mpi_interfaces;
 mod fab424_nvshmem_hca_list;
 mod fab425_settings_without_benefit;
-pub(super) mod given;
 mod pod;
 mod transport;
 

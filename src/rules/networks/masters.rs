@@ -15,13 +15,13 @@ pub(in crate::rules) fn judge(
     let Some(master) = master else {
         return Some(if needs_ib {
             let message =
-                "ipoib has no default for its interface: without `master` every attachment fails".to_owned();
-            (Severity::Error, message, "name the InfiniBand interface of the nodes")
+                "ipoib without `master`: it has no default interface, so every attachment fails".to_owned();
+            (Severity::Error, message, "Set master to the nodes' InfiniBand interface.")
         } else {
             let message = format!(
-                "{cni_type} without `master` is over the interface of the default route, the management NIC"
+                "{cni_type} without `master`: it uses the interface of the default route, the management NIC"
             );
-            (Severity::Warning, message, "name the fabric's interface")
+            (Severity::Warning, message, "Set master to the fabric's interface.")
         });
     };
     let shown = printable(master, 40);
@@ -31,23 +31,23 @@ pub(in crate::rules) fn judge(
         (false, Some(LinkLayer::InfiniBand)) => Some((
             certain,
             format!(
-                "{cni_type} over {shown}, which the nodes' SriovNetworkNodeStates call InfiniBand, cannot be made"
+                "{cni_type} over {shown}: the nodes' SriovNetworkNodeStates show InfiniBand, where it cannot be created"
             ),
-            "use ipoib, or ib-sriov, over InfiniBand",
+            "Use ipoib, or ib-sriov, over InfiniBand.",
         )),
         (true, Some(LinkLayer::Ethernet)) => Some((
             certain,
             format!(
-                "ipoib over {shown}, which the nodes' SriovNetworkNodeStates call Ethernet, cannot be made"
+                "ipoib over {shown}: the nodes' SriovNetworkNodeStates show Ethernet, where it cannot be created"
             ),
-            "use macvlan, or sriov, over Ethernet",
+            "Use macvlan, or sriov, over Ethernet.",
         )),
         (false, None) if LinkLayer::of_interface(master) == Some(LinkLayer::InfiniBand) => Some((
             Severity::Warning,
             format!(
-                "{cni_type} over {shown}: interfaces of this name are InfiniBand, on which it cannot be made"
+                "{cni_type} over {shown}: the name is that of an InfiniBand interface, where it cannot be created"
             ),
-            "use ipoib, or ib-sriov, over InfiniBand",
+            "Use ipoib, or ib-sriov, over InfiniBand.",
         )),
         _ => None,
     }

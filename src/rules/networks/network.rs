@@ -9,11 +9,11 @@ use crate::rules::locate::Places;
 use crate::rules::object::ObjectContext;
 use serde_json::{Map, Value};
 
-/// What decisions know of the network that an object is.
+/// Facts that decisions use about a network object.
 pub(in crate::rules) fn fact(context: &ObjectContext<'_>) -> Option<NetworkFact> {
     let kind = Kind::of(context.group, context.kind)?;
     let object: NetworkObject = serde_json::from_str(context.json).ok()?;
-    // HostDeviceNetwork makes none without a namespace.
+    // A HostDeviceNetwork without a namespace creates none.
     render(kind, &object, "default").map(|r| r.fact)
 }
 
@@ -57,7 +57,7 @@ impl IpamText {
     }
 
     /// A finding about a value of it.
-    pub(super) fn tell(
+    pub(super) fn report(
         &self,
         findings: &mut Findings<'_>,
         severity: Severity,

@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(super) type Reader = fn(&serde_json::Map<String, Value>) -> Vec<Fault>;
 
 /// Tells the faults of one concern, each at its place in the text.
-pub(super) fn tell(context: &ObjectContext<'_>, concern: Concern, findings: &mut Findings<'_>) {
+pub(super) fn report(context: &ObjectContext<'_>, concern: Concern, findings: &mut Findings<'_>) {
     let Some(object) = context.value() else { return };
     let plugins: [(&str, Reader); 2] =
         [("/spec/rdmaSharedDevicePlugin/config", shared), ("/spec/sriovDevicePlugin/config", sriov)];

@@ -106,16 +106,16 @@ pub(super) static OTHER_NAMES: &[(&str, &str)] = &[
     ("rdma", "isRdma"),
 ];
 
-/// What was meant by an unknown key of a mapping; `None` where nothing comes near.
+/// What to write instead of an unknown key of a mapping; `None` where no key is close.
 pub(super) fn meant(kind: &str, at: &str, key: &str) -> Option<String> {
     let here = KEYS.iter().find(|k| k.kind == kind && k.at == at).map(|k| k.keys).unwrap_or_default();
     let same = |known: &&&str| known.eq_ignore_ascii_case(key);
     if let Some(known) = here.iter().find(same) {
-        return Some(format!("it is written `{known}`"));
+        return Some(format!("Write `{known}`."));
     }
     let other = OTHER_NAMES.iter().find(|(name, known)| *name == key && here.contains(known));
     if let Some((_, known)) = other {
-        return Some(format!("the key is `{known}`"));
+        return Some(format!("Write `{known}`."));
     }
     // The same word in another place: of this kind, or of another one.
     let elsewhere =
@@ -126,12 +126,12 @@ pub(super) fn meant(kind: &str, at: &str, key: &str) -> Option<String> {
         place.get_or_insert(keys);
     }
     if let Some(keys) = own {
-        return Some(format!("it belongs to `{}`", keys.at.trim_start_matches('/').replace('/', ".")));
+        return Some(format!("Move it to `{}`.", keys.at.trim_start_matches('/').replace('/', ".")));
     }
     let near = nearest(key, here.iter().copied());
     match (others, near) {
-        (Some(keys), _) => Some(format!("it is a field of {}", keys.kind)),
-        (None, Some(known)) => Some(format!("is `{known}` meant?")),
+        (Some(keys), _) => Some(format!("Move it to a {}.", keys.kind)),
+        (None, Some(known)) => Some(format!("Did you mean `{known}`?")),
         (None, None) => None,
     }
 }
@@ -143,14 +143,14 @@ pub(super) fn check_keys(context: &ObjectContext<'_>, findings: &mut Findings<'_
         for key in mapping.keys().filter(|key| !known.keys.contains(&key.as_str())) {
             let path = format!("{}/{}", known.at, token(key));
             let shown = printable(key, 40);
-            let dropped = "the API server drops it without a word to most clients";
+            let dropped = "the API server drops it silently";
             match meant(known.kind, known.at, key) {
                 Some(meant) => findings.add(
                     path,
                     format!(
-                        "{} has no key `{shown}` in `{}`; {meant}: {dropped}",
-                        known.kind,
-                        known.at.trim_start_matches('/').replace('/', ".")
+                        "unknown field `{shown}` in `{}` of a {}: {dropped}",
+                        known.at.trim_start_matches('/').replace('/', "."),
+                        known.kind
                     ),
                     meant,
                 ),
@@ -159,11 +159,11 @@ pub(super) fn check_keys(context: &ObjectContext<'_>, findings: &mut Findings<'_
                     Severity::Info,
                     path,
                     format!(
-                        "{} of operator {} has no key `{shown}`: {dropped}",
+                        "unknown field `{shown}` in a {} of operator {}: {dropped}",
                         known.kind,
                         super::supported_nics::OF
                     ),
-                    "take it out, or check the CRD of the cluster",
+                    "Remove it, or check the cluster's CRD.",
                 ),
             }
         }
@@ -177,18 +177,18 @@ mod tests {
     #[test]
     fn what_was_meant() {
         let policy = |at: &str, key: &str| meant("SriovNetworkNodePolicy", at, key).unwrap_or_default();
-        assert_eq!(policy("/spec/nicSelector", "pfName"), "is `pfNames` meant?");
-        assert_eq!(policy("/spec/nicSelector", "deviceId"), "it is written `deviceID`");
-        assert_eq!(policy("/spec", "isRDMA"), "it is written `isRdma`");
-        assert_eq!(policy("/spec", "nodeSelectors"), "is `nodeSelector` meant?");
-        assert_eq!(policy("/spec", "pfNames"), "it belongs to `spec.nicSelector`");
+        assert_eq!(policy("/spec/nicSelector", "pfName"), "Did you mean `pfNames`?");
+        assert_eq!(policy("/spec/nicSelector", "deviceId"), "Write `deviceID`.");
+        assert_eq!(policy("/spec", "isRDMA"), "Write `isRdma`.");
+        assert_eq!(policy("/spec", "nodeSelectors"), "Did you mean `nodeSelector`?");
+        assert_eq!(policy("/spec", "pfNames"), "Move it to `spec.nicSelector`.");
         for key in ["spoofChk", "trust", "linkState", "maxTxRate"] {
-            assert_eq!(policy("/spec", key), "it is a field of SriovNetwork", "{key}");
+            assert_eq!(policy("/spec", key), "Move it to a SriovNetwork.", "{key}");
         }
         assert_eq!(policy("/spec", "somethingNewEntirely"), "");
         let network = |kind: &str, key: &str| meant(kind, "/spec", key).unwrap_or_default();
-        assert_eq!(network("SriovNetwork", "metaPluginsConfig"), "the key is `metaPlugins`");
-        assert_eq!(network("SriovIBNetwork", "vlan"), "it is a field of SriovNetwork");
-        assert_eq!(network("SriovNetwork", "isRdma"), "it is a field of SriovNetworkNodePolicy");
+        assert_eq!(network("SriovNetwork", "metaPluginsConfig"), "Write `metaPlugins`.");
+        assert_eq!(network("SriovIBNetwork", "vlan"), "Move it to a SriovNetwork.");
+        assert_eq!(network("SriovNetwork", "isRdma"), "Move it to a SriovNetworkNodePolicy.");
     }
 }

@@ -11,8 +11,7 @@ pub(super) fn requirements(policy: &NodePolicy) -> Vec<Requirement<'_>> {
     policy.nodes.iter().map(|(key, value)| Requirement::equals(key, value)).collect()
 }
 
-/// NICs that the policy takes, each with the first node that has it among others, as far as both the node's labels and its
-/// NICs are known.
+/// NICs that the policy takes, each with the first node that has it, where the node's labels and NICs are known.
 pub(super) fn nics<'c>(context: &'c ObjectContext<'_>) -> impl Iterator<Item = (&'c str, &'c Interface)> {
     let policy = context.node_policy();
     context.selected_nics().iter().flat_map(move |(node, set)| {

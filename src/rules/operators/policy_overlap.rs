@@ -42,7 +42,7 @@ pub(super) fn names<'a>(policy: &'a NodePolicy, snapshot: &'a Snapshot) -> Vec<E
     policy.nics.interfaces.iter().enumerate().filter_map(read).collect()
 }
 
-/// The first NIC that both policies name, with functions that both take. `ranges_matter` is off for what holds of a NIC
+/// The first NIC that both policies name, with VFs that both take. `ranges_matter` is off for what applies to a NIC
 /// as a whole.
 pub(super) fn meeting(
     a: &NodePolicy,
@@ -67,7 +67,7 @@ pub(super) fn meeting(
             })
         });
     }
-    // One of them takes NICs by address alone: all functions of them, whatever the other's names say.
+    // One of them takes NICs only by address: all VFs of them, whatever names the other has.
     let (index, address) =
         a.nics.addresses.iter().enumerate().find(|(_, address)| b.nics.addresses.contains(address))?;
     let whole = |own: &[Entry<'_>]| own.first().and_then(|(_, _, range)| *range);

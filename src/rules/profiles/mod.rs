@@ -1,4 +1,4 @@
-//! FAB8xx: profiles, annotations of ours, inputs and the cluster.
+//! FAB8xx: profiles, our annotations, inputs and the cluster.
 
 mod fab801_missing_rails;
 mod fab802_not_injected;

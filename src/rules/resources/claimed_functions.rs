@@ -5,7 +5,7 @@ use crate::facts::device_class::is_function;
 use crate::pod::claimed::look_up;
 use crate::rules::pod::PodContext;
 
-/// Claims of a pod on functions: their places, and what is known of them.
+/// Claims of a pod on VFs: their places, and the known facts about them.
 pub(super) fn functions<'a>(context: &PodContext<'a>) -> Vec<(usize, &'a DeviceClaim)> {
     let claims = context.pod().spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
     let known = claims

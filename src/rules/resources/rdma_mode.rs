@@ -5,16 +5,16 @@ use crate::rules::devices::Known;
 use crate::rules::object::ObjectContext;
 use crate::rules::pod::PodContext;
 
-/// What the nodes say that serve a network's resource.
+/// The nodes that serve a network's resource.
 pub(super) fn site<'a>(known: &Known<'a>, facts: &'a crate::facts::Index) -> Option<&'a Site> {
     facts.site(known.class.resource?)
 }
 
-/// The networks of a pod that a condition holds of.
+/// Reports the networks of a pod for which a condition holds.
 pub(super) fn of_pod(
     context: &PodContext<'_>,
     holds: fn(&Known<'_>, &Site) -> bool,
-    tell: &mut dyn FnMut(String),
+    report: &mut dyn FnMut(String),
 ) {
     if context.pod().host_network() {
         return;
@@ -24,12 +24,12 @@ pub(super) fn of_pod(
         if let Some(known) = network.known
             && site(&known, facts).is_some_and(|site| holds(&known, site))
         {
-            tell(network.told());
+            report(network.describe());
         }
     }
 }
 
-/// Whether a condition holds of a network object.
+/// Whether a condition holds for a network object.
 pub(super) fn of_object(context: &ObjectContext<'_>, holds: fn(&Known<'_>, &Site) -> bool) -> bool {
     let Some(network) = context.network() else { return false };
     let class = context.snapshot.class_of(&network.fact);
@@ -37,7 +37,7 @@ pub(super) fn of_object(context: &ObjectContext<'_>, holds: fn(&Known<'_>, &Site
     site(&known, context.snapshot.facts()).is_some_and(|site| holds(&known, site))
 }
 
-/// Where a network object has its chain of plugins.
+/// The path of a network object's chain of plugins.
 pub(super) fn chain_path(context: &ObjectContext<'_>) -> &'static str {
     match context.kind {
         "NetworkAttachmentDefinition" => "/spec/config",

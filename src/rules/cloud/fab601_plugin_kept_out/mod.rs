@@ -1,4 +1,4 @@
-//! FAB601: NCCL is kept from the plugin that drives the fabric.
+//! FAB601: NCCL without the plugin that drives the fabric.
 
 use super::efa::{EFA, value, variable_path};
 use crate::rules::finding::{Findings, Severity};
@@ -23,10 +23,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 variable_path(index, container, "NCCL_NET_PLUGIN"),
                 format!(
-                    "NCCL_NET={} is the transport of a plugin, and NCCL_NET_PLUGIN=none keeps it out",
+                    "NCCL_NET_PLUGIN=none: NCCL does not load the plugin that NCCL_NET={} needs",
                     printable(net, 30)
                 ),
-                "drop NCCL_NET_PLUGIN",
+                "Remove NCCL_NET_PLUGIN.",
             );
             continue;
         }
@@ -40,8 +40,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add_as(
                 severity,
                 variable_path(index, container, name),
-                format!("{name} keeps NCCL from the plugin that drives EFA: the devices stay unused"),
-                format!("drop {name}"),
+                format!("{name}: NCCL does not use the plugin that drives EFA, so the devices stay unused"),
+                format!("Remove {name}."),
             );
         }
         let idle = |name: &str| name.starts_with("NCCL_IB_") && name != "NCCL_IB_DISABLE";
@@ -54,8 +54,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add_as(
                 Severity::Info,
                 paths::in_container(index, format_args!("env/{at}")),
-                format!("{} and others of NCCL's own transport do nothing on EFA", printable(name, 60)),
-                "drop them",
+                format!("{}: variables of NCCL's own transport have no effect on EFA", printable(name, 60)),
+                "Remove the NCCL_IB_ variables.",
             );
         }
     }

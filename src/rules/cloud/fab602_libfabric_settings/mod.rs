@@ -1,4 +1,4 @@
-//! FAB602: libfabric settings that do not go with EFA.
+//! FAB602: libfabric settings that do not fit EFA.
 
 use super::efa::{holders, value, variable_path};
 use crate::rules::finding::{Findings, Severity};
@@ -15,24 +15,27 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if let Some(provider) = set("FI_PROVIDER").filter(|v| !v.is_empty() && !v.contains("efa")) {
             findings.add(
                 variable_path(index, container, "FI_PROVIDER"),
-                format!("FI_PROVIDER={} leaves out efa: the plugin finds no device", printable(provider, 40)),
-                "set FI_PROVIDER to efa, or drop it",
+                format!(
+                    "FI_PROVIDER={} does not include efa: the plugin finds no device",
+                    printable(provider, 40)
+                ),
+                "Set FI_PROVIDER=efa, or remove it.",
             );
         }
         let pages = || container.resource_names().any(|name| name.starts_with("hugepages-"));
         if set("FI_EFA_USE_HUGE_PAGE") == Some("1") && !pages() {
             findings.add(
                 variable_path(index, container, "FI_EFA_USE_HUGE_PAGE"),
-                "FI_EFA_USE_HUGE_PAGE=1, and the container asks no huge pages",
-                "ask hugepages-2Mi: 5120Mi with memory, or drop the variable",
+                "FI_EFA_USE_HUGE_PAGE=1 without huge pages: the provider falls back or fails",
+                "Request hugepages-2Mi: 5120Mi with memory, or remove the variable.",
             );
         }
         if set("RDMAV_FORK_SAFE").is_some() {
             findings.add_as(
                 Severity::Info,
                 variable_path(index, container, "RDMAV_FORK_SAFE"),
-                "RDMAV_FORK_SAFE is of old guides: with huge pages it makes fork fail",
-                "drop it",
+                "RDMAV_FORK_SAFE is not needed since kernel 5.13, and with huge pages it makes fork fail",
+                "Remove RDMAV_FORK_SAFE.",
             );
         }
     }

@@ -25,10 +25,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 paths::limit(index, name),
                 format!(
-                    "{} beside {EFA}: instances with EFA have no other RDMA devices",
+                    "{} with {EFA}: instances with EFA have no other RDMA devices, so the pod stays Pending",
                     printable(name, 63)
                 ),
-                "drop one of the two",
+                "Remove one of the two resources.",
             );
         }
     }
@@ -36,8 +36,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for network in taking.filter(|n| n.known.is_some_and(|k| k.fact.takes_device == Some(true))) {
         findings.add(
             annotation_path(),
-            format!("network {} takes a device of its own, beside {EFA}", network.told()),
-            "drop the network: EFA needs none",
+            format!("network {} takes a device that instances with {EFA} do not have", network.describe()),
+            "Remove the network; EFA needs none.",
         );
     }
 }

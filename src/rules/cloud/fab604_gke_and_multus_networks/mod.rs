@@ -21,8 +21,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if matches!(context.final_networks, Some(Ok(networks)) if !networks.items.is_empty()) {
         findings.add(
             annotation_path(),
-            "GKE attaches the networks of networking.gke.io/interfaces alone: those of this annotation are ignored",
-            "drop annotation k8s.v1.cni.cncf.io/networks",
+            "GKE attaches only the networks of networking.gke.io/interfaces and ignores this annotation",
+            "Remove annotation k8s.v1.cni.cncf.io/networks.",
         );
     }
 }

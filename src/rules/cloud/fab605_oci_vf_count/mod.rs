@@ -1,4 +1,4 @@
-//! FAB605: OCI functions and attachments that do not match.
+//! FAB605: OCI attachments that do not match the requested VFs.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::networks::annotation::annotation_path;
@@ -28,8 +28,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let mut add = |message: String, fix: String| findings.add(annotation_path(), message, fix);
     if attachments > MOST {
         add(
-            format!("{attachments} times default/rdma-vf: no shape of OCI has more than {MOST} ports"),
-            format!("name it at most {MOST} times"),
+            format!("default/rdma-vf is named {attachments} times: no OCI shape has more than {MOST} ports"),
+            format!("Name it at most {MOST} times."),
         );
     }
     let known = context.devices().needs.iter().any(|need| need.resource.matches(RESOURCE));
@@ -39,15 +39,15 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let apps = context.pod().containers().iter().enumerate();
     let own = apps.map(|(index, container)| context.overlay.units(index, container, RESOURCE));
     let units = own.fold(0_i64, i64::saturating_add);
-    // Of a network of its profile other rules tell.
+    // Other rules check networks of the profile.
     let profile = context.resolution.profile().map(|(p, _)| p);
     let of_profile = profile.and_then(|p| p.resource_of(NETWORK.0, NETWORK.1, context.namespace));
     if units > 0 && units != attachments && of_profile.is_none() {
         add(
             format!(
-                "{attachments} times default/rdma-vf, and {units} of {RESOURCE}: each attachment takes one"
+                "default/rdma-vf is named {attachments} times and {RESOURCE} is {units}: each attachment takes one"
             ),
-            format!("name it {units} times, or ask {attachments}"),
+            format!("Name it {units} times, or set {RESOURCE}: {attachments}."),
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use super::shm_volumes::{Mounted, accelerators, mounted, number};
 use crate::plan::{SHM_PATH, recommended_shm};
-use crate::pod::{Bytes, Quantity};
+use crate::pod::{Bytes, Quantity, memory_limit};
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
 /// groups takes about 400 MiB a rank (12 communicators at 33 MiB, NCCL 2.30).
 const SCARCE_PER_RANK: i64 = 512 << 20;
 
-/// What is recommended for each accelerator where no profile says more (bytes).
+/// Recommended per accelerator where no profile sets more (bytes).
 const RECOMMENDED_PER_RANK: i64 = 8 << 30;
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
@@ -35,19 +35,21 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if number(context, index).is_some_and(|n| n < 2) || context.overlay.planned_shm(index).is_some() {
             continue;
         }
+        let limit = memory_limit(pod, std::iter::once(container));
+        let recommended = recommend(context, &[index], limit);
         let (path, fix) = (
             paths::container(index),
-            "mount an emptyDir with medium: Memory and sizeLimit 8Gi an accelerator",
+            format!("Mount an emptyDir {{medium: Memory, sizeLimit: {}}} at {SHM_PATH}.", Bytes(recommended)),
         );
         if container.has_device_at(SHM_PATH) {
-            let what = format!("{SHM_PATH} is a raw block device, and no memory: NCCL cannot share any");
-            findings.add(path, what, format!("give the device another path, and {fix}"));
+            let what = format!("{SHM_PATH} is a raw block device: NCCL cannot create shared memory there");
+            findings.add(path, what, format!("Move the device to another path. {fix}"));
         } else if container.mount_at(SHM_PATH).is_none() {
             let who = number(context, index).map(|n| count(n as usize, "accelerator"));
-            let who = who.unwrap_or_else(|| "accelerators".to_owned());
+            let who = who.unwrap_or_else(|| "an unknown number of accelerators".to_owned());
             findings.add(
                 path,
-                format!("{who} and nothing mounted at {SHM_PATH}: NCCL has the runtime's 64 MiB"),
+                format!("no {SHM_PATH} volume: NCCL gets the runtime's 64 MiB for {who}"),
                 fix,
             );
         }
@@ -77,16 +79,21 @@ fn cel() -> Cel {
         checks: vec![
             check(
                 bare,
-                "several accelerators and nothing mounted at /dev/shm: NCCL has the runtime's 64 MiB; mount an \
-                     emptyDir with medium: Memory and sizeLimit 8Gi an accelerator",
+                "no /dev/shm volume: NCCL gets the runtime's 64 MiB for several accelerators; mount an emptyDir {medium: Memory} with sizeLimit 8Gi per accelerator at /dev/shm",
             ),
             check(
                 on_disk,
-                "/dev/shm is an emptyDir on disk: shared memory goes through the file system; set medium: Memory",
+                "/dev/shm is an emptyDir on disk: shared memory goes through the file system; set emptyDir.medium: Memory",
             ),
         ],
         beyond: Some("accelerators by claim, and sizes"),
     }
+}
+
+/// The size to write (bytes).
+fn recommend(context: &PodContext<'_>, users: &[usize], limit: Option<i64>) -> i64 {
+    let profile = context.resolution.profile().map(|(p, _)| p.shm_per_accelerator);
+    recommended_shm(accelerators(context, users), profile.unwrap_or(RECOMMENDED_PER_RANK), limit)
 }
 
 fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Findings<'_>) {
@@ -96,8 +103,8 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
         findings.add_as(
             Severity::Info,
             path,
-            format!("{SHM_PATH} is the node's own: its size is unknown here, and jobs share it"),
-            "an emptyDir with medium: Memory is the pod's own",
+            format!("{SHM_PATH} is the node's: its size is not known, and all jobs of the node share it"),
+            "Mount an emptyDir with medium: Memory, which belongs to the pod.",
         );
         return;
     }
@@ -105,8 +112,8 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
         findings.add_as(
             Severity::Info,
             path,
-            format!("{SHM_PATH} is a volume of which it is not known here whether it is memory"),
-            "an emptyDir with medium: Memory is",
+            format!("{SHM_PATH} is a volume that may not be in memory"),
+            "Mount an emptyDir with medium: Memory.",
         );
         return;
     };
@@ -114,15 +121,15 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
         Some("Memory") => {}
         // Files of hugetlbfs take no write(2) and whole huge pages only (Linux Documentation/admin-guide/mm/hugetlbpage).
         Some(medium) if medium.starts_with("HugePages") => {
-            let what = format!("{SHM_PATH} is an emptyDir of huge pages, where programs cannot write files");
-            findings.add(path, what, "set medium: Memory");
+            let what = format!("{SHM_PATH} is an emptyDir of huge pages: programs cannot write files there");
+            findings.add(path, what, "Set emptyDir.medium: Memory.");
             return;
         }
         _ => {
             findings.add(
                 path,
                 format!("{SHM_PATH} is an emptyDir on disk: shared memory goes through the file system"),
-                "set medium: Memory",
+                "Set emptyDir.medium: Memory.",
             );
             return;
         }
@@ -132,8 +139,11 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
     let Ok(size) = Quantity::parse(&text.0).map(Quantity::units) else {
         findings.add(
             path,
-            format!("sizeLimit {:?} is no Kubernetes quantity", printable(&text.0, 40)),
-            "write a size such as 64Gi",
+            format!(
+                "sizeLimit {:?} is not a Kubernetes quantity: the API server refuses the pod",
+                printable(&text.0, 40)
+            ),
+            format!("Set sizeLimit: {}.", Bytes(recommend(context, &mounted.users, mounted.limit))),
         );
         return;
     };
@@ -142,15 +152,18 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
     }
     if text.0.ends_with('m') {
         let what = format!(
-            "sizeLimit {:?} is thousandths of a byte: there is next to nothing",
+            "sizeLimit {:?} means thousandths of a byte: almost nothing fits",
             printable(&text.0, 40)
         );
-        findings.add(path, what, "write Mi or Gi");
+        findings.add(
+            path,
+            what,
+            format!("Set sizeLimit: {}.", Bytes(recommend(context, &mounted.users, mounted.limit))),
+        );
         return;
     }
     let users = accelerators(context, &mounted.users);
-    let profile = context.resolution.profile().map(|(p, _)| p.shm_per_accelerator);
-    let recommended = recommended_shm(users, profile.unwrap_or(RECOMMENDED_PER_RANK), mounted.limit);
+    let recommended = recommend(context, &mounted.users, mounted.limit);
     if size >= recommended {
         return;
     }
@@ -160,7 +173,7 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
     findings.add_as(
         severity,
         path,
-        format!("{} for {who} at {SHM_PATH}; {} is recommended", Bytes(size), Bytes(recommended)),
-        format!("sizeLimit: {}", Bytes(recommended)),
+        format!("{SHM_PATH} has {} for {who}: {} is recommended", Bytes(size), Bytes(recommended)),
+        format!("Set sizeLimit: {}.", Bytes(recommended)),
     );
 }

@@ -1,4 +1,4 @@
-//! FAB502: IPC_LOCK does nothing for a container that runs as another user than root.
+//! FAB502: IPC_LOCK has no effect for a non-root user.
 
 use super::ipc_lock::adds;
 use crate::plan::IpcLockRefusal;
@@ -19,14 +19,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         let message = if refused {
-            "IPC_LOCK is not added: the container runs as non-root, where it has no effect; memlock stays at the runtime's limit"
+            "IPC_LOCK is not added, since the container runs as non-root: memlock stays at the runtime's limit"
         } else {
-            "IPC_LOCK has no effect: the container runs as non-root; memlock stays at the runtime's limit"
+            "IPC_LOCK has no effect, since the container runs as non-root: memlock stays at the runtime's limit"
         };
         findings.add(
             paths::in_container(index, "securityContext"),
             message,
-            "raise the runtime's limit (containerd: LimitMEMLOCK=infinity), or run as root",
+            "Raise the runtime's limit (containerd: LimitMEMLOCK=infinity), or set runAsUser: 0.",
         );
     }
 }

@@ -1,4 +1,4 @@
-//! FAB504: IPC_LOCK does nothing in a pod with a user namespace of its own.
+//! FAB504: IPC_LOCK has no effect in a pod with its own user namespace.
 
 use super::ipc_lock::adds;
 use crate::plan::IpcLockRefusal;
@@ -13,7 +13,7 @@ pub(super) static RULE: Rule =
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, container) in context.pod().containers().iter().enumerate() {
         let refused = context.plan.ipc_lock_refusal(index) == Some(&IpcLockRefusal::UserNamespace);
-        // Of another user than root FAB502 tells.
+        // FAB502 reports users other than root.
         let added = context.pod().own_users()
             && runs_as_root(context.pod(), container) != Some(false)
             && adds(context, index, container);
@@ -23,8 +23,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let what = if refused { "IPC_LOCK is not added" } else { "IPC_LOCK has no effect" };
         findings.add(
             "/spec/hostUsers",
-            format!("{what} in container {:?}: with hostUsers: false the kernel ignores it; memlock stays at the runtime's limit", container.name()),
-            "drop hostUsers: false, or raise the runtime's limit (containerd: LimitMEMLOCK=infinity)",
+            format!(
+                "container {:?}: {what} with hostUsers: false; memlock stays at the runtime's limit",
+                container.name()
+            ),
+            "Remove hostUsers: false, or raise the limit (containerd: LimitMEMLOCK=infinity).",
         );
     }
 }

@@ -1,4 +1,4 @@
-//! FAB505: /dev/shm larger than the memory it is charged to.
+//! FAB505: /dev/shm larger than the memory limit that it counts against.
 
 use super::shm_volumes::mounted;
 use crate::plan::SHM_PATH;
@@ -20,7 +20,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 if empty_dir.medium.as_deref() != Some("Memory") {
                     continue;
                 }
-                // A text that is no quantity FAB501 tells; zero is no limit.
+                // FAB501 reports a text that is not a quantity; zero means no limit.
                 let text = empty_dir.size_limit.as_ref();
                 let size = match text.map(|t| Quantity::parse(&t.0).map(Quantity::units)) {
                     Some(Err(_)) => continue,
@@ -36,17 +36,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             (Some(size), Some(limit)) if size > limit => findings.add(
                 path,
                 format!(
-                    "{SHM_PATH} of {} is more than the memory limit of {}: the container is killed before it is full",
+                    "{SHM_PATH} of {} exceeds the memory limit of {}: the kernel kills the container before the volume is full",
                     Bytes(size),
                     Bytes(limit)
                 ),
-                format!("raise the memory limit by {}, or lower sizeLimit", Bytes(size)),
+                format!("Set sizeLimit: {}, or raise the memory limit by {}.", Bytes(limit / 2), Bytes(size)),
             ),
             (None, None) => findings.add_as(
                 Severity::Info,
                 path,
-                format!("{SHM_PATH} has no sizeLimit and its containers no memory limit: it may take the node's memory"),
-                "set sizeLimit, such as 8Gi an accelerator",
+                format!("{SHM_PATH} has no sizeLimit and its containers have no memory limit: it can use up the node's memory"),
+                "Set sizeLimit, for example 8Gi per accelerator.",
             ),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! FAB506: /dev/shm mounted read-only, or as a part of a volume.
+//! FAB506: /dev/shm mounted read-only or with a subPath.
 
 use crate::plan::SHM_PATH;
 use crate::rules::cel::{Cel, Check, Wrong};
@@ -25,17 +25,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
         let path = paths::in_container(index, format_args!("volumeMounts/{at}"));
         if mount.read_only == Some(true) {
-            let what = format!("{SHM_PATH} is mounted read-only: no shared memory can be made there");
-            findings.add(format!("{path}/readOnly"), what, "drop readOnly");
+            let what = format!("{SHM_PATH} is mounted read-only: NCCL cannot create shared memory there");
+            findings.add(format!("{path}/readOnly"), what, "Remove readOnly.");
         } else if let Some(sub_path) = mount.sub_path.as_deref().filter(|p| !p.is_empty()) {
             findings.add_as(
                 Severity::Info,
                 format!("{path}/subPath"),
                 format!(
-                    "{SHM_PATH} is a part of a volume: only containers with subPath {:?} share it",
+                    "{SHM_PATH} is a subPath of a volume: only containers with subPath {:?} share it",
                     printable(sub_path, 60)
                 ),
-                "mount the whole volume",
+                "Remove subPath.",
             );
         }
     }
@@ -48,7 +48,7 @@ fn cel() -> Cel {
     let check = Check {
         severity: Severity::Warning,
         wrong: Wrong::Containers(read_only.into()),
-        message: "/dev/shm is mounted read-only: no shared memory can be made there; drop readOnly",
+        message: "/dev/shm is mounted read-only: NCCL cannot create shared memory there; remove readOnly",
     };
     Cel {
         variables: Vec::new(),

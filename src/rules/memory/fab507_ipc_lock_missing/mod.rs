@@ -1,4 +1,4 @@
-//! FAB507: an RDMA device without IPC_LOCK, where the profile asks for it.
+//! FAB507: RDMA device without IPC_LOCK under a profile that relies on it.
 
 use crate::fabric::Memlock;
 use crate::pod::Container;
@@ -13,7 +13,7 @@ pub(super) static RULE: Rule =
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, container) in context.pod().containers().iter().enumerate() {
-        // Another user than root, and one in a namespace of its own, gets nothing from it (FAB502, FAB504).
+        // It has no effect for another user than root and in a user namespace (FAB502, FAB504).
         let heeded = runs_as_root(context.pod(), container) != Some(false) && !context.pod().own_users();
         if !heeded
             || !context.is_target(index)
@@ -22,7 +22,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         {
             continue;
         }
-        // That the plan adds nothing for a reason is told with the reason.
+        // Another rule reports why the plan adds nothing.
         if context.plan.ipc_lock_refusal(index).is_some() {
             continue;
         }
@@ -30,8 +30,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if profile.is_some_and(|p| matches!(p.memlock, Some(Memlock::IpcLock | Memlock::Nri))) {
             findings.add(
                 paths::in_container(index, "securityContext"),
-                "an RDMA device and no IPC_LOCK: the runtime's memlock limit holds, registering memory fails",
-                "add IPC_LOCK to securityContext.capabilities.add, or raise the runtime's limit",
+                "RDMA device without IPC_LOCK: the runtime's memlock limit applies and registering memory fails",
+                "Add IPC_LOCK to securityContext.capabilities.add, or raise the runtime's limit.",
             );
         }
     }

@@ -1,4 +1,4 @@
-//! FAB510: Pod Security of the namespace refuses what the pod itself asks for.
+//! FAB510: Pod Security of the namespace refuses what the pod requests.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
@@ -38,7 +38,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             path,
             format!("{what}: Pod Security {level} of namespace {} refuses the pod", context.namespace),
-            "use a privileged-level namespace, or drop it",
+            "Use a namespace at level privileged, or remove it.",
         );
     }
 }

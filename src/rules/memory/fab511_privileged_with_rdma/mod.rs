@@ -1,4 +1,4 @@
-//! FAB511: privileged together with an RDMA device of its own.
+//! FAB511: privileged container with an RDMA device of its own.
 
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
@@ -20,8 +20,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if container.privileged() && context.has_rdma(index) && !names_devices(context, index) {
             findings.add(
                 paths::in_container(index, "securityContext/privileged"),
-                "privileged beside an RDMA device: the container sees every NIC of the node, other pods' among them",
-                "drop privileged and add IPC_LOCK, or name the devices in NCCL_IB_HCA",
+                "privileged with an RDMA device: the container sees every NIC of the node, also those of other pods",
+                "Remove privileged and add IPC_LOCK, or name the devices in NCCL_IB_HCA.",
             );
         }
     }
@@ -34,14 +34,13 @@ fn cel() -> Cel {
     let check = Check {
         severity: Severity::Warning,
         wrong: Wrong::Containers(privileged.into()),
-        message: "privileged beside an RDMA device: the container sees every NIC of the node, other pods' among \
-                      them; drop privileged and add IPC_LOCK, or name the devices in NCCL_IB_HCA",
+        message: "privileged with an RDMA device: the container sees every NIC of the node, also those of other pods; remove privileged and add IPC_LOCK, or name the devices in NCCL_IB_HCA",
     };
     let beyond = Some("resources that only a profile knows to be RDMA, and what stands in /etc/nccl.conf");
     Cel { variables: Vec::new(), checks: vec![check], beyond }
 }
 
-/// Whether an app container says which devices NCCL is to use, itself or by what is planned.
+/// Whether an app container selects devices for NCCL, itself or by the plan.
 fn names_devices(context: &PodContext<'_>, index: usize) -> bool {
     let container = context.pod().containers().get(index);
     container.is_some_and(|c| context.overlay.variable(index, c, "NCCL_IB_HCA").is_some())

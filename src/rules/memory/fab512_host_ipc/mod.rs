@@ -1,4 +1,4 @@
-//! FAB512: hostIPC beside accelerators.
+//! FAB512: hostIPC on a pod with accelerators.
 
 use crate::plan::SHM_PATH;
 use crate::rules::finding::{Findings, Severity};
@@ -18,9 +18,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let own = first.mount_at(SHM_PATH).is_some() && asking.all(|(_, c)| c.mount_at(SHM_PATH).is_some());
     let message = match own {
         true => format!(
-            "hostIPC with a volume at {SHM_PATH}: the volume is what is used, hostIPC is not needed for it"
+            "hostIPC with a volume at {SHM_PATH}: shared memory uses the volume, so hostIPC is not needed"
         ),
-        false => format!("hostIPC: {SHM_PATH} is the node's own, with what other jobs left there"),
+        false => format!("hostIPC: {SHM_PATH} is the node's, which also holds segments that other jobs left"),
     };
-    findings.add("/spec/hostIPC", message, "drop hostIPC and mount an emptyDir with medium: Memory");
+    findings.add(
+        "/spec/hostIPC",
+        message,
+        "Remove hostIPC and mount an emptyDir with medium: Memory at /dev/shm.",
+    );
 }

@@ -1,4 +1,4 @@
-//! FAB403: a variable that differs from the profile.
+//! FAB403: variable that differs from the profile.
 
 use crate::fabric::profile::EnvPolicy;
 use crate::plan::{Applies, applies, unused_interface};
@@ -30,23 +30,24 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     path,
                     format!("profile {} forbids {name}: {}", profile.name, entry.reason),
-                    format!("drop {name}"),
+                    format!("Remove {name}."),
                 );
                 continue;
             }
             let Some(value) = own.literal().filter(|v| *v != entry.value) else { continue };
             let shown = printable(value, 60);
-            let message = format!("{name}={shown} stays; profile {} has {}", profile.name, entry.value);
+            let message =
+                format!("{name}={shown} is not changed, but profile {} has {}", profile.name, entry.value);
             if entry.policy == EnvPolicy::Require {
                 let message =
                     format!("{name}={shown}, but profile {} requires {}", profile.name, entry.value);
-                findings.add(path, message, format!("drop {name}, or set it to {}", entry.value));
+                findings.add(path, message, format!("Remove {name}, or set it to {}.", entry.value));
             } else {
                 findings.add_as(
                     Severity::Info,
                     path,
                     message,
-                    format!("drop {name} to get the profile's value"),
+                    format!("Remove {name} to get the profile's value."),
                 );
             }
         }

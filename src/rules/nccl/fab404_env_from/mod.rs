@@ -1,4 +1,4 @@
-//! FAB404: variables not set because the container has envFrom.
+//! FAB404: variables not set because of envFrom.
 
 use super::carriers::{assignments, names, no_file};
 use crate::plan::{EnvRefusal, LeftOut};
@@ -16,7 +16,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             paths::in_container(left.container, "envFrom"),
             format!("{} not set: envFrom may hold {}{}", names(left), them(left), no_file(left)),
-            format!("write into its ConfigMap or into env: {}", assignments(profile, left, "")),
+            format!("Add to its ConfigMap or to env: {}.", assignments(profile, left, "")),
         );
     }
 }

@@ -1,4 +1,4 @@
-//! FAB405: variables not set because ranks are started over ssh.
+//! FAB405: variables not set because ranks start over ssh.
 
 use super::carriers::{assignments, names, no_file};
 use crate::plan::EnvRefusal;
@@ -20,7 +20,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 names(left),
                 no_file(left)
             ),
-            format!("on the launcher: mpirun {}", assignments(profile, left, "-x ")),
+            format!("Start the ranks with mpirun {}.", assignments(profile, left, "-x ")),
         );
     }
 }

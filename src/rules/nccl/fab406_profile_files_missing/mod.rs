@@ -1,4 +1,4 @@
-//! FAB406: files of the profile that a container does not get.
+//! FAB406: profile files that a container does not get.
 
 use crate::plan::FILES_PATH;
 use crate::rules::finding::{Findings, Severity};
@@ -15,7 +15,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             paths::container(*index),
             format!("files of profile {} are missing: {FILES_PATH} {}", profile.name, refusal.words()),
-            "mount single files below /etc, or put the profile's files into the image",
+            "Mount single files below /etc, or put the profile's files into the image.",
         );
     }
 }

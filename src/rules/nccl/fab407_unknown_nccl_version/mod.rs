@@ -1,4 +1,4 @@
-//! FAB407: a variable for some versions of NCCL, and an image whose version is not known.
+//! FAB407: version-dependent variable, and an image with an unknown NCCL version.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
@@ -16,10 +16,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             paths::in_container(*index, "image"),
             format!(
-                "{name} not set: it is for some versions of NCCL, and that of {} is not known",
+                "{name} not set: it depends on the NCCL version, and that of {} is not known",
                 printable(image.unwrap_or("the image"), 60)
             ),
-            format!("say ncclVersion in profile {}, or set {name} in the pod", profile.name),
+            format!("Set ncclVersion in profile {}, or {name} in the pod.", profile.name),
         );
     }
 }

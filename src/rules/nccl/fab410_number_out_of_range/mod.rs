@@ -1,4 +1,4 @@
-//! FAB410: a number outside what the variable takes.
+//! FAB410: number out of range.
 
 use crate::nccl::value::outside;
 use crate::rules::finding::{Findings, Severity};
@@ -9,26 +9,26 @@ pub(super) static RULE: Rule =
     Rule { id: "FAB410", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for spoken in context.spoken() {
-        for (given, value) in spoken.values() {
+    for variables in context.variables() {
+        for (given, value) in variables.values() {
             let Some(known) = given.known else { continue };
             let Some(number) = outside(known, value) else { continue };
-            let place = spoken.place(given);
+            let place = variables.place(given);
             let bounds = match known.range {
                 (Some(least), Some(most)) => format!("{least} to {most}"),
                 (Some(least), None) => format!("{least} or more"),
                 (None, most) => format!("at most {}", most.unwrap_or_default()),
             };
             let does = match known.name {
-                "NCCL_IB_TIMEOUT" => "no limit at all, so a dead link hangs the job".to_owned(),
-                _ => format!("{bounds} is expected"),
+                "NCCL_IB_TIMEOUT" => "no limit, so a dead link hangs the job".to_owned(),
+                _ => format!("out of range, expected {bounds}"),
             };
             let default = known.default.filter(|d| *d != "auto");
             let default = default.map_or(String::new(), |d| format!(" ({d})"));
             findings.add(
-                spoken.path(given),
+                variables.path(given),
                 format!("{}={number}{place}: {does}", known.name),
-                format!("write {bounds}, or drop it for the default{default}"),
+                format!("Write {bounds}, or remove it for the default{default}."),
             );
         }
     }

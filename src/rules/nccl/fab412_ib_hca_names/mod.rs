@@ -1,6 +1,5 @@
-//! FAB412: NCCL_IB_HCA with names that choose no device, too many, or another one on every node.
+//! FAB412: NCCL_IB_HCA with names that match no device, too many, or others on each node.
 
-use super::given::{Given, Spoken};
 use super::pod::{Attachments, attachments};
 use crate::nccl::list::NameList;
 use crate::nccl::number::is_open;
@@ -8,6 +7,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
+use crate::rules::variables::{ContainerVariables, Given};
 use crate::text::printable;
 
 pub(super) static RULE: Rule =
@@ -19,39 +19,39 @@ const SHOWN: usize = 40;
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let mut known: Option<Attachments<'_>> = None;
-    for spoken in context.spoken() {
-        let privileged = spoken.container.privileged();
-        let given = spoken.said(NAME);
+    for variables in context.variables() {
+        let privileged = variables.container.privileged();
+        let given = variables.said(NAME);
         if given.is_none() && !privileged {
             continue;
         }
         let attachments = known.get_or_insert_with(|| attachments(context));
         let Some(given) = given else {
-            sees_all(context, spoken, attachments, findings);
+            sees_all(context, variables, attachments, findings);
             continue;
         };
         let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v)) else {
             continue;
         };
         let list = NameList::parse(value);
-        // What is left out by mistake does little harm, and marks in wrong places are told by another rule.
+        // An exclusion by mistake does little harm, and another rule reports misplaced marks.
         if list.excludes || list.fault().is_some() {
             continue;
         }
-        judge(context, spoken, given, list, attachments, findings);
+        judge(context, variables, given, list, attachments, findings);
     }
 }
 
 fn judge(
     context: &PodContext<'_>,
-    spoken: &Spoken<'_>,
+    variables: &ContainerVariables<'_>,
     given: &Given<'_>,
     list: NameList<'_>,
     attachments: &Attachments<'_>,
     findings: &mut Findings<'_>,
 ) {
-    let place = spoken.place(given);
-    let path = || spoken.path(given);
+    let place = variables.place(given);
+    let path = || variables.path(given);
     let interface =
         |item: &&str| is_interface(item) || attachments.interfaces.iter().flatten().any(|i| i == item);
     if let Some(item) = list.devices().find(interface) {
@@ -59,36 +59,36 @@ fn judge(
         findings.add(
             path(),
             format!(
-                "{NAME}: {item} is a network interface{place}; NCCL looks for RDMA devices and finds none"
+                "{NAME}: {item} is a network interface{place}, but NCCL looks for RDMA devices and finds none"
             ),
-            "write the device's name or a prefix, such as mlx5",
+            "Write the device's name or a prefix, such as mlx5.",
         );
         return;
     }
     let single = list.devices().find(|item| item.ends_with(|c: char| c.is_ascii_digit()) && item.len() > 1);
-    let own = !context.pod().host_network() && !spoken.container.privileged();
+    let own = !context.pod().host_network() && !variables.container.privileged();
     // Azure names by the link: mlx5_ib0.
     let single = single.filter(|item| own && item.contains('_') && !item.contains("ib"));
     if let (Some(item), Some(what)) = (single, &attachments.function) {
         findings.add(
             path(),
             format!(
-                "{NAME}: {} is one device{place}, but {what} gives virtual functions, named otherwise on every node",
+                "{NAME}: {} is one device{place}, but {what} gives VFs, whose names differ on every node",
                 printable(item, SHOWN)
             ),
-            "write a prefix, such as mlx5",
+            "Write a prefix, such as mlx5.",
         );
         return;
     }
     if let Some((item, gap)) = wider(list).filter(|_| !list.exact) {
         let item = printable(item, SHOWN);
-        // Where the names that it takes as well are listed without a gap, nothing may be left to take.
+        // Where the list has all names that it also matches, no other device may exist.
         let severity = if gap { Severity::Warning } else { Severity::Info };
         findings.add_as(
             severity,
             path(),
-            format!("{NAME}: {item} also takes every device from {item}0 to {item}9{place}: a name is a prefix without ="),
-            "put = at the start of the value",
+            format!("{NAME}: {item} without = is a prefix{place}: it also matches {item}0 to {item}9"),
+            "Put = at the start of the value.",
         );
     }
 }
@@ -116,19 +116,19 @@ fn is_interface(name: &str) -> bool {
 
 fn sees_all(
     context: &PodContext<'_>,
-    spoken: &Spoken<'_>,
+    variables: &ContainerVariables<'_>,
     attachments: &Attachments<'_>,
     findings: &mut Findings<'_>,
 ) {
-    let merges = spoken.last("NCCL_IB_MERGE_NICS").is_none() && !spoken.open;
-    let Some(what) = attachments.function.as_deref().filter(|_| merges && context.has_rdma(spoken.index))
+    let merges = variables.last("NCCL_IB_MERGE_NICS").is_none() && !variables.open;
+    let Some(what) = attachments.function.as_deref().filter(|_| merges && context.has_rdma(variables.index))
     else {
         return;
     };
     findings.add_as(
         Severity::Info,
-        paths::in_container(spoken.index, "securityContext/privileged"),
-        format!("{what} gives a virtual function, and a privileged container sees the NIC's physical one too; NCCL fuses them"),
-        "drop privileged (IPC_LOCK is enough for RDMA), or set NCCL_IB_MERGE_NICS=0",
+        paths::in_container(variables.index, "securityContext/privileged"),
+        format!("{what} gives a VF, but a privileged container also sees the physical function: NCCL fuses the two"),
+        "Remove privileged (IPC_LOCK is enough for RDMA), or set NCCL_IB_MERGE_NICS=0.",
     );
 }

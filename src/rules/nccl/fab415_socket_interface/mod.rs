@@ -1,4 +1,4 @@
-//! FAB415: NCCL_SOCKET_IFNAME names an interface that the pod will not have, or the loopback.
+//! FAB415: NCCL_SOCKET_IFNAME names an interface that the pod does not have, or the loopback.
 
 use super::pod::{attachments, other_networks};
 use crate::nccl::list::NameList;
@@ -18,20 +18,22 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if context.pod().host_network() {
         return;
     }
-    for spoken in context.spoken() {
-        let Some(given) = spoken.said(NAME) else { continue };
+    for variables in context.variables() {
+        let Some(given) = variables.said(NAME) else { continue };
         let Some(value) = given.value.as_deref().filter(|v| v.len() > 1 && !is_open(v)) else { continue };
         let list = NameList::parse(value);
         if list.excludes || list.fault().is_some() {
             continue;
         }
-        let place = spoken.place(given);
+        let place = variables.place(given);
         if list.names().all(|n| n == "lo") {
             if multi_node(context.pod()).is_some_and(|g| g.several) {
                 findings.add(
-                    spoken.path(given),
-                    format!("{NAME}=lo{place} in a pod that is one of several: ranks of other pods are never reached"),
-                    "write eth0",
+                    variables.path(given),
+                    format!(
+                        "{NAME}=lo{place} in a pod that is one of several: ranks cannot reach other pods"
+                    ),
+                    "Write eth0.",
                 );
             }
             continue;
@@ -52,12 +54,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let have = if have.is_empty() { "eth0".to_owned() } else { format!("eth0, {}", have.join(", ")) };
         findings.add_as(
             severity,
-            spoken.path(given),
+            variables.path(given),
             format!(
-                "{NAME}={}{place}, but the pod has {have} alone: NCCL ends without an interface",
+                "no interface {}, which {NAME} names{place} (the pod has {have}): NCCL fails at start-up",
                 printable(value, 40)
             ),
-            "write eth0, or the interface that the networks annotation gives",
+            "Write eth0, or an interface of the networks annotation.",
         );
     }
 }

@@ -1,38 +1,39 @@
-//! FAB416: a workaround that gives up bandwidth.
+//! FAB416: workaround that costs bandwidth.
 
-use super::given::{Given, Spoken};
 use crate::nccl::number::{is_open, is_word, leading_number};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
+use crate::rules::variables::{ContainerVariables, Given};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB416", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let profile = context.resolution.profile().map(|(p, _)| p);
-    for spoken in context.spoken() {
+    for variables in context.variables() {
         let own = |name: &str| {
             let planned = profile.is_some_and(|p| p.env.iter().any(|e| e.name == name));
-            spoken.said(name).filter(|_| !planned)
+            variables.said(name).filter(|_| !planned)
         };
         let is = |name: &str, wanted: i64| own(name).filter(|g| number(g) == Some(wanted));
-        if let Some(given) = is("NCCL_P2P_DISABLE", 1).filter(|_| context.demands.app(spoken.index).whole > 1)
+        if let Some(given) =
+            is("NCCL_P2P_DISABLE", 1).filter(|_| context.demands.app(variables.index).whole > 1)
         {
             findings.add(
-                spoken.path(given),
+                variables.path(given),
                 format!(
-                    "NCCL_P2P_DISABLE=1{}: accelerators of this container talk through the node's memory",
-                    spoken.place(given)
+                    "NCCL_P2P_DISABLE=1{}: accelerators of this container communicate through the node's memory",
+                    variables.place(given)
                 ),
-                "drop it; where it mends something, look at PCIe access control (ACS) on the node",
+                "Remove it; where it hides a fault, check PCIe access control (ACS) on the node.",
             );
         }
         let pinned = |name: &str| {
             let value = |g: &&Given<'_>| {
                 g.value.as_deref().is_some_and(|v| !v.is_empty() && !is_open(v) && !v.starts_with('^'))
             };
-            own(name).filter(value).filter(|_| !by_google(spoken))
+            own(name).filter(value).filter(|_| !by_google(variables))
         };
         let found: Vec<&Given<'_>> = [
             is("NCCL_SHM_DISABLE", 1),
@@ -53,13 +54,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let names: Vec<String> = found.iter().take(4).map(set).collect();
         findings.add_as(
             Severity::Info,
-            spoken.path(first),
+            variables.path(first),
             format!(
-                "{}{}: takes a choice from NCCL, at a cost where it is left from another machine",
+                "{}{}: overrides NCCL's own choice, which may cost bandwidth",
                 names.join(", "),
-                spoken.place(first)
+                variables.place(first)
             ),
-            "see whether the job runs without",
+            "Remove it unless it was measured on this cluster.",
         );
     }
 }
@@ -70,6 +71,6 @@ fn number(given: &Given<'_>) -> Option<i64> {
     Some(leading_number(value))
 }
 
-fn by_google(spoken: &Spoken<'_>) -> bool {
-    spoken.own().any(|g| g.known.is_some_and(|k| matches!(k.family, "gke-tcpx" | "gke-tcpxo")))
+fn by_google(variables: &ContainerVariables<'_>) -> bool {
+    variables.own().any(|g| g.known.is_some_and(|k| matches!(k.family, "gke-tcpx" | "gke-tcpxo")))
 }

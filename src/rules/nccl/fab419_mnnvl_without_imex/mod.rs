@@ -9,22 +9,22 @@ pub(super) static RULE: Rule =
     Rule { id: "FAB419", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for spoken in context.spoken() {
+    for variables in context.variables() {
         let forced = |v: &str| !is_open(v) && !is_word(v) && leading_number(v) == 1;
-        let given = spoken.said("NCCL_MNNVL_ENABLE");
+        let given = variables.said("NCCL_MNNVL_ENABLE");
         let Some(given) = given.filter(|g| g.value.as_deref().is_some_and(forced)) else { continue };
-        let container = spoken.container;
+        let container = variables.container;
         let claims = container.resources.as_ref().is_some_and(|r| r.claims.is_some());
-        if claims || container.privileged() || !spoken.lacks("NVIDIA_IMEX_CHANNELS") {
+        if claims || container.privileged() || !variables.lacks("NVIDIA_IMEX_CHANNELS") {
             continue;
         }
         findings.add(
-            spoken.path(given),
+            variables.path(given),
             format!(
-                "NCCL_MNNVL_ENABLE=1{}, but the container has no claim that brings an IMEX channel",
-                spoken.place(given)
+                "NCCL_MNNVL_ENABLE=1{}, but the container has no claim on an IMEX channel: NCCL fails at start-up",
+                variables.place(given)
             ),
-            "use a ComputeDomain's claim, or drop it: the default looks whether there is a channel",
+            "Use a ComputeDomain's claim, or remove it: the default checks for a channel.",
         );
     }
 }

@@ -9,17 +9,17 @@ pub(super) static RULE: Rule =
     Rule { id: "FAB420", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for spoken in context.spoken() {
-        let Some(given) = spoken.said("NCCL_COMM_ID") else { continue };
+    for variables in context.variables() {
+        let Some(given) = variables.said("NCCL_COMM_ID") else { continue };
         let fixed = |v: &str| !v.is_empty() && !is_open(v);
         if given.value.as_deref().is_some_and(fixed) {
             findings.add(
-                spoken.path(given),
+                variables.path(given),
                 format!(
-                    "NCCL_COMM_ID{}: every job of this template meets at one address",
-                    spoken.place(given)
+                    "NCCL_COMM_ID{}: all jobs of this template meet at one address and hang",
+                    variables.place(given)
                 ),
-                "drop NCCL_COMM_ID",
+                "Remove NCCL_COMM_ID.",
             );
         }
     }

@@ -1,17 +1,17 @@
-//! FAB421: NCCL_PSK in the pod itself.
+//! FAB421: NCCL_PSK in plain text.
 
-use super::given::Place;
 use crate::nccl::number::is_open;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
+use crate::rules::variables::Place;
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB421", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for spoken in context.spoken() {
-        for (given, value) in spoken.values() {
+    for variables in context.variables() {
+        for (given, value) in variables.values() {
             if *given.name != *"NCCL_PSK" || value.is_empty() || is_open(value) {
                 continue;
             }
@@ -19,9 +19,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 if matches!(given.place, Place::Env(_)) { Severity::Error } else { Severity::Warning };
             findings.add_as(
                 severity,
-                spoken.path(given),
-                format!("NCCL_PSK stands here in clear{}", spoken.place(given)),
-                "refer to a Secret by valueFrom.secretKeyRef, and take a new key",
+                variables.path(given),
+                format!(
+                    "NCCL_PSK is in plain text{}: everyone who may read pods can read the key",
+                    variables.place(given)
+                ),
+                "Put a new key into a Secret, and refer to it by valueFrom.secretKeyRef.",
             );
         }
     }

@@ -1,40 +1,40 @@
-//! FAB422: settings of UCX that leave it without a device, or that it refuses together.
+//! FAB422: UCX settings that exclude each other or leave no device.
 
-use super::given::{Given, Spoken};
 use crate::nccl::number::is_open;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
+use crate::rules::variables::{ContainerVariables, Given};
 use crate::text::printable;
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB422", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for spoken in context.spoken() {
-        let own = |name: &str| spoken.said(name);
+    for variables in context.variables() {
+        let own = |name: &str| variables.said(name);
         if let Some(given) = own("UCX_NET_DEVICES") {
-            devices(spoken, given, findings);
+            devices(variables, given, findings);
         }
         let set = |name: &str| {
             own(name).filter(|g| g.value.as_deref().is_some_and(|v| !v.is_empty() && v != "auto"))
         };
         if let (Some(subnets), Some(_)) = (set("UCX_IB_ROCE_SUBNETS"), set("UCX_IB_GID_INDEX")) {
             findings.add(
-                spoken.path(subnets),
-                "UCX_IB_ROCE_SUBNETS beside UCX_IB_GID_INDEX: UCX takes one of them alone",
-                "drop UCX_IB_GID_INDEX",
+                variables.path(subnets),
+                "UCX_IB_ROCE_SUBNETS with UCX_IB_GID_INDEX: UCX refuses the two together",
+                "Remove UCX_IB_GID_INDEX.",
             );
         }
         let Some((ucx, nccl)) = set("UCX_IB_PKEY").zip(set("NCCL_IB_PKEY")) else { continue };
         if ucx.value == nccl.value && ucx.value.as_deref() != Some("0") {
             let text = printable(ucx.value.as_deref().unwrap_or_default(), 12);
             findings.add(
-                spoken.path(ucx),
+                variables.path(ucx),
                 format!(
                     "UCX_IB_PKEY and NCCL_IB_PKEY are both {text}: UCX reads a key, NCCL a row of the table"
                 ),
-                "write UCX's as the partition's key, such as 0x8001",
+                "Set UCX_IB_PKEY to the partition's key, such as 0x8001.",
             );
         }
     }
@@ -46,18 +46,18 @@ fn is_verbs(item: &str) -> bool {
         || item.starts_with("ibp") && item.contains(':')
 }
 
-fn devices(spoken: &Spoken<'_>, given: &Given<'_>, findings: &mut Findings<'_>) {
+fn devices(variables: &ContainerVariables<'_>, given: &Given<'_>, findings: &mut Findings<'_>) {
     let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v)) else { return };
-    let place = spoken.place(given);
+    let place = variables.place(given);
     let mut say = |problem: String, fix: &str| {
         findings.add(
-            spoken.path(given),
+            variables.path(given),
             format!("UCX_NET_DEVICES={}{place}: {problem}", printable(value, 40)),
             fix,
         );
     };
     if value.starts_with('=') {
-        return say("= is NCCL's mark; UCX looks for a device of that name".to_owned(), "drop the =");
+        return say("= is NCCL's mark; UCX looks for a device of that name".to_owned(), "Remove the =.");
     }
     if value == "all" || value.starts_with('^') || value.contains('*') {
         return;
@@ -65,12 +65,11 @@ fn devices(spoken: &Spoken<'_>, given: &Given<'_>, findings: &mut Findings<'_>) 
     let mut items = value.split(',').map(str::trim).filter(|i| !i.is_empty());
     if let Some(item) = items.clone().find(|i| is_verbs(i) && !i.contains(':')) {
         let item = printable(item, 30);
-        return say(
-            format!("{item} has no port, and UCX knows devices by their port"),
-            &format!("write {item}:1"),
-        );
+        return say(format!("{item} has no port, and UCX expects DEVICE:PORT"), &format!("Write {item}:1."));
     }
-    let Some(transports) = spoken.value("UCX_TLS").filter(|t| !t.is_empty() && !is_open(t)) else { return };
+    let Some(transports) = variables.value("UCX_TLS").filter(|t| !t.is_empty() && !is_open(t)) else {
+        return;
+    };
     if transports.starts_with('^') {
         return;
     }
@@ -89,8 +88,8 @@ fn devices(spoken: &Spoken<'_>, given: &Given<'_>, findings: &mut Findings<'_>) 
     let interfaces = items.all(interface);
     if interfaces && !has(&["tcp"]) {
         say(
-            format!("UCX_TLS={} has no tcp, which alone uses an interface", printable(transports, 30)),
-            "add tcp to UCX_TLS, or name an RDMA device",
+            format!("UCX_TLS={} has no tcp, the only transport over an interface", printable(transports, 30)),
+            "Add tcp to UCX_TLS, or name an RDMA device.",
         );
     } else if verbs
         && !interfaces
@@ -100,7 +99,7 @@ fn devices(spoken: &Spoken<'_>, given: &Given<'_>, findings: &mut Findings<'_>) 
     {
         say(
             format!("UCX_TLS={} has no transport over RDMA", printable(transports, 30)),
-            "add rc to UCX_TLS, or name an interface",
+            "Add rc to UCX_TLS, or name an interface.",
         );
     }
 }

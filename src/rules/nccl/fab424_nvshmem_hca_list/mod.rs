@@ -1,4 +1,4 @@
-//! FAB424: NVSHMEM_HCA_LIST that is not used.
+//! FAB424: NVSHMEM_HCA_LIST without effect.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
@@ -9,17 +9,17 @@ pub(super) static RULE: Rule =
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     const MAPPING: &str = "NVSHMEM_ENABLE_NIC_PE_MAPPING";
-    for spoken in context.spoken() {
+    for variables in context.variables() {
         let listed =
-            spoken.said("NVSHMEM_HCA_LIST").filter(|g| g.value.as_deref().is_none_or(|v| !v.is_empty()));
+            variables.said("NVSHMEM_HCA_LIST").filter(|g| g.value.as_deref().is_none_or(|v| !v.is_empty()));
         let Some(given) = listed else { continue };
         let off = |v: &str| matches!(v.to_ascii_lowercase().as_str(), "0" | "n" | "no" | "false" | "off");
-        let unused = spoken.lacks(MAPPING) || spoken.value(MAPPING).is_some_and(off);
+        let unused = variables.lacks(MAPPING) || variables.value(MAPPING).is_some_and(off);
         if unused {
             findings.add(
-                spoken.path(given),
-                format!("NVSHMEM_HCA_LIST{}: not used without {MAPPING}=1", spoken.place(given)),
-                format!("set {MAPPING}=1, or drop the list"),
+                variables.path(given),
+                format!("NVSHMEM_HCA_LIST{}: no effect without {MAPPING}=1", variables.place(given)),
+                format!("Set {MAPPING}=1, or remove the list."),
             );
         }
     }

@@ -20,10 +20,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let fix = match error {
             // Istio before istio/istio#55000 wrote its own network like this into lists.
             AnnotationError::BadName { what: "network name", value, .. } if value.contains('/') => {
-                "give the namespace a key of its own: {\"name\": …, \"namespace\": …}"
+                "Write the namespace as its own key: {\"name\": …, \"namespace\": …}."
             }
-            _ => "write `namespace/name@interface, …` or a JSON list of objects with `name`",
+            _ => "Write `namespace/name@interface, …` or a JSON list of objects with `name`.",
         };
-        findings.add(annotation_path(), format!("the networks annotation cannot be parsed: {error}"), fix);
+        findings.add(annotation_path(), format!("networks annotation cannot be parsed: {error}"), fix);
     }
 }

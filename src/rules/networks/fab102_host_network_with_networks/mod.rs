@@ -23,14 +23,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     {
         findings.add(
             "/spec/hostNetwork",
-            "hostNetwork pods never reach a CNI plugin: the networks of the annotation are not attached",
-            format!("drop hostNetwork, or drop annotation {NETWORKS_ANNOTATION}"),
+            "hostNetwork with a networks annotation: the runtime calls no CNI plugin, so no network is attached",
+            format!("Remove hostNetwork, or remove annotation {NETWORKS_ANNOTATION}."),
         );
     }
 }
 
 fn cel() -> Cel {
-    // One that cannot be parsed is FAB101's, so what is matched here can be.
+    // FAB101 reports an annotation that cannot be parsed, so this one can be.
     let member =
         format!(r#""(name"\s*:\s*"{LABEL}|namespace"\s*:\s*"{LABEL}|interface"\s*:\s*"{INTERFACE})""#);
     let object = format!(r"[{{]\s*{member}(\s*,\s*{member})*\s*[}}]");
@@ -41,8 +41,7 @@ fn cel() -> Cel {
         cel::literal(&short_form()),
         cel::literal(&format!("^\\s*{list}$")),
     );
-    let message = "hostNetwork pods never reach a CNI plugin: the networks of the annotation are not attached; drop \
-                       hostNetwork, or drop annotation k8s.v1.cni.cncf.io/networks";
+    let message = "hostNetwork with a networks annotation: the runtime calls no CNI plugin, so no network is attached; remove hostNetwork, or remove annotation k8s.v1.cni.cncf.io/networks";
     Cel {
         variables: vec![("networks", CEL_NETWORKS.into())],
         checks: vec![Check { severity: Severity::Error, wrong: Wrong::Object(wrong.into()), message }],

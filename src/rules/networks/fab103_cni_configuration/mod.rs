@@ -1,4 +1,4 @@
-//! FAB103: NetworkAttachmentDefinition with a CNI configuration that cannot be called.
+//! FAB103: NetworkAttachmentDefinition with an invalid CNI configuration.
 
 use crate::facts::cni::{CniConfig, ConfigError};
 use crate::facts::go_json::CNI;
@@ -22,14 +22,14 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    // Values of other types are FAB809's.
+    // FAB809 reports values of other types.
     let Ok(object) = crate::review::decode::object::<NetworkObject>(context.json) else { return };
     match object.config().map(CniConfig::parse) {
         None => findings.add_as(
             Severity::Warning,
             "/spec/config",
-            "no CNI configuration: Multus reads a file of this name on each node, what it says is unknown",
-            "write the configuration into spec.config",
+            "no CNI configuration: Multus reads a file of this name on each node, whose content is not known",
+            "Write the configuration into spec.config.",
         ),
         Some(Err(error)) => {
             let text = object.config().unwrap_or_default();
@@ -46,8 +46,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add_within(
                 "/spec/config",
                 spot,
-                format!("Multus cannot use the CNI configuration: {what}; pods that ask for the network never start"),
-                "write a JSON object with `type`, or with `plugins` that have one each",
+                format!("Multus cannot use the CNI configuration: {what}; pods with the network stay in ContainerCreating"),
+                "Write a JSON object with `type`, or with `plugins` that have one each.",
             );
         }
         Some(Ok(_)) => {}
@@ -62,13 +62,12 @@ fn cel() -> Cel {
     let broken = Check {
         severity: Severity::Error,
         wrong: Wrong::Object(wrong.into()),
-        message: "the CNI configuration is no JSON object that names a `type`: pods that ask for the network never \
-                      start; write one with `type`, or with `plugins` that have one each",
+        message: "the CNI configuration is not a JSON object with a `type`: pods with the network stay in ContainerCreating; write a JSON object with `type`, or with `plugins` that have one each",
     };
     let none = Check {
         severity: Severity::Warning,
         wrong: Wrong::Object("variables.config == ''".into()),
-        message: "no CNI configuration: Multus reads a file of this name on each node, what it says is unknown; \
+        message: "no CNI configuration: Multus reads a file of this name on each node, whose content is not known; \
                       write the configuration into spec.config",
     };
     Cel {

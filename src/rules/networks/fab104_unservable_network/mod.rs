@@ -1,4 +1,4 @@
-//! FAB104: a network that the pod names cannot be served.
+//! FAB104: network of the pod that the profile cannot serve.
 
 use crate::fabric::profile::Inject;
 use crate::multus::{NODE_SELECTOR_ANNOTATION, NodeLabel, Selection};
@@ -12,28 +12,28 @@ use crate::text::{printable, token};
 pub(super) static RULE: Rule =
     Rule { id: "FAB104", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-/// Networks that are told of one pod.
-const MAX_TOLD: usize = 16;
+/// Most networks that are reported for one pod.
+const MAX_REPORTED: usize = 16;
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, _)) = context.resolution.profile() else { return };
     let serves = profile.inject == Inject::Networks && context.plan.withheld.is_none();
     let Some(Ok(networks)) = context.networks.filter(|_| serves) else { return };
-    let mut told: Vec<(&str, &str)> = Vec::new();
+    let mut reported: Vec<(&str, &str)> = Vec::new();
     for item in &networks.items {
         let namespace = item.namespace.as_deref().unwrap_or(context.namespace);
-        if told.len() == MAX_TOLD || told.contains(&(namespace, &item.name)) {
+        if reported.len() == MAX_REPORTED || reported.contains(&(namespace, &item.name)) {
             continue;
         }
         if profile.rail_on(namespace, &item.name, context.namespace).is_none()
             && check_item(context, item, namespace, findings)
         {
-            told.push((namespace, &item.name));
+            reported.push((namespace, &item.name));
         }
     }
 }
 
-/// Tells what is wrong with one network, and whether anything is.
+/// Reports what is wrong with one network; whether anything is.
 fn check_item(
     context: &PodContext<'_>,
     item: &Selection<'_>,
@@ -45,8 +45,8 @@ fn check_item(
         findings.add_as(
             Severity::Warning,
             annotation_path(),
-            format!("network {network} is of another namespace: nothing is added for it"),
-            "move it to the pod's namespace or to default, or ask its resource in the pod",
+            format!("network {network} is in another namespace: the webhook adds no resource for it"),
+            "Move the network to the pod's namespace or to default, or request its resource in the pod.",
         );
         return true;
     }
@@ -54,8 +54,8 @@ fn check_item(
         if context.snapshot.lists_networks() {
             findings.add(
                 annotation_path(),
-                format!("network {network} does not exist"),
-                "create the NetworkAttachmentDefinition, or mend its name and namespace",
+                format!("network {network} does not exist: the pod stays in ContainerCreating"),
+                "Create the NetworkAttachmentDefinition, or correct its name and namespace.",
             );
         }
         return context.snapshot.lists_networks();
@@ -64,8 +64,8 @@ fn check_item(
     let Some(label) = NodeLabel::parse(text) else {
         findings.add(
             annotation_path(),
-            format!("network {network}: {NODE_SELECTOR_ANNOTATION} {:?} is no label", printable(text, 40)),
-            "write one key=value there",
+            format!("network {network}: {NODE_SELECTOR_ANNOTATION} {:?} is not a label", printable(text, 40)),
+            "Write one key=value in that annotation.",
         );
         return true;
     };
@@ -79,12 +79,12 @@ fn check_item(
             Severity::Warning,
             format!("/spec/nodeSelector/{}", token(label.key)),
             format!(
-                "the pod asks {}={}, network {network} is on nodes with {:?}",
+                "the pod selects {}={}, and network {network} is on nodes with {:?}: no node may have both",
                 printable(label.key, 60),
                 printable(other, 40),
                 label.value
             ),
-            "drop the one that is wrong: no node may have both",
+            "Remove the wrong one.",
         );
         return true;
     }

@@ -1,4 +1,4 @@
-//! FAB105: two networks of a pod under one interface name.
+//! FAB105: two networks of a pod with one interface name.
 
 use super::annotation::{CEL_NETWORKS, annotation_path, short_form};
 use crate::multus::Selection;
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    // Nothing is attached to a pod of the host's network; FAB102 says so.
+    // Multus attaches nothing to a hostNetwork pod; FAB102 reports that.
     let Some(Ok(networks)) = context.final_networks.filter(|_| !context.pod().host_network()) else {
         return;
     };
@@ -28,17 +28,20 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (place, item) in items() {
         let Some(name) = item.interface.as_deref() else { continue };
         let network = || printable(&item.name, 100);
-        let fix = "give every network an interface of its own, such as rail0, rail1";
+        let fix = "Give every network its own interface, such as rail0, rail1.";
         if matches!(name, "eth0" | "lo") {
             findings.add(
                 annotation_path(),
-                format!("item {place} ({}) asks for interface {name}, which the pod has already", network()),
+                format!("item {place} ({}) requests interface {name}, which the pod already has: the sandbox fails", network()),
                 fix,
             );
         } else if let Some(other) = first.get(name) {
             findings.add(
                 annotation_path(),
-                format!("items {other} and {place} ({}) both ask for interface {name}", network()),
+                format!(
+                    "items {other} and {place} ({}) both request interface {name}: the sandbox fails",
+                    network()
+                ),
                 fix,
             );
         } else {
@@ -52,10 +55,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "item {other} asks for interface net{place}, which item {place} ({}) gets by its place",
+                    "item {other} requests interface net{place}, which Multus gives to item {place} ({})",
                     printable(&item.name, 100)
                 ),
-                "name the interfaces of all networks, or of none",
+                "Name the interfaces of all networks, or of none.",
             );
         }
     }
@@ -67,11 +70,11 @@ fn cel() -> Cel {
              variables.networks.split(',') : []",
         cel::literal(&short_form())
     );
-    // Each beside each: no longer a list than CEL may walk.
+    // Compares each with each, so the list is limited to what CEL may walk.
     let interfaces = "variables.items.size() > 100 ? [] :\n\
                           variables.items.filter(i, i.contains('@')).map(i, i.split('@')[1].trim())";
     let twice = "variables.interfaces.exists(i, variables.interfaces.filter(j, j == i).size() > 1)";
-    // The first item is net1, unless it says otherwise.
+    // The first item is net1, unless it names another interface.
     let by_place = "variables.items.exists(i, i.matches('@net[1-9][0-9]{0,2}[ ]*$') &&\n\
                         int(i.split('@net')[1].trim()) <= variables.items.size() &&\n\
                         !variables.items[int(i.split('@net')[1].trim()) - 1].matches('@|istio-cni[ ]*$'))";
@@ -89,16 +92,15 @@ fn cel() -> Cel {
         checks: vec![
             check(
                 "variables.items.exists(i, i.matches('@(eth0|lo)[ ]*$'))",
-                "a network asks for interface eth0 or lo, which the pod has already; give every network an \
-                     interface of its own, such as rail0, rail1",
+                "a network requests interface eth0 or lo, which the pod already has: the sandbox fails; give every network its own interface, such as rail0, rail1",
             ),
             check(
                 twice,
-                "two networks ask for one interface; give every network an interface of its own, such as rail0, rail1",
+                "two networks request one interface: the sandbox fails; give every network its own interface, such as rail0, rail1",
             ),
             check(
                 by_place,
-                "a network asks for an interface that another one gets by its place; name the interfaces of all \
+                "a network requests an interface that Multus gives to another one by its place; name the interfaces of all \
                      networks, or of none",
             ),
         ],

@@ -12,13 +12,13 @@ use std::collections::HashSet;
 pub(super) static RULE: Rule =
     Rule { id: "FAB106", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-/// Networks that are told of one pod.
-const MAX_TOLD: usize = 16;
+/// Most networks that are reported for one pod.
+const MAX_REPORTED: usize = 16;
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some(Ok(networks)) = context.networks.filter(|_| !context.pod().host_network()) else { return };
     let profile = context.resolution.profile().map(|(p, _)| p);
-    // FAB104 tells those of profiles that serve the pod's own networks.
+    // FAB104 reports networks under profiles that serve the pod's own networks.
     if profile.is_some_and(|p| p.inject == Inject::Networks) {
         return;
     }
@@ -27,27 +27,27 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let namespace = item.namespace.as_deref().unwrap_or(context.namespace);
         let on_rail =
             || profile.is_some_and(|p| p.rail_on(namespace, &item.name, context.namespace).is_some());
-        if seen.len() < MAX_TOLD
+        if seen.len() < MAX_REPORTED
             && context.snapshot.network(namespace, &item.name).is_none()
             && seen.insert((namespace, &*item.name))
             && !on_rail()
         {
-            tell(context, item, namespace, findings);
+            report(context, item, namespace, findings);
         }
     }
 }
 
-fn tell(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, findings: &mut Findings<'_>) {
+fn report(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, findings: &mut Findings<'_>) {
     let listed = context.snapshot.lists_networks();
     let (name, shown) = (&*item.name, printable(&item.name, 100));
     let network = format!("{}/{shown}", printable(namespace, 63));
     if context.tenant_view {
-        // Of other namespaces the pod's owner is told nothing, not even that something is not there.
+        // The pod's owner learns nothing about other namespaces, not even that a network is missing.
         if listed && namespace == context.namespace {
             findings.add(
                 annotation_path(),
-                format!("network {network} does not exist; Multus looks in the pod's namespace unless told otherwise"),
-                "write namespace/name, or create the NetworkAttachmentDefinition there",
+                format!("network {network} does not exist: the item names no namespace, so Multus looks in the pod's"),
+                "Write namespace/name, or create the NetworkAttachmentDefinition there.",
             );
         }
         return;
@@ -56,13 +56,13 @@ fn tell(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, finding
     match (listed, elsewhere.first()) {
         (_, Some(other)) => findings.add(
             annotation_path(),
-            format!("network {network} is not known, {other}/{shown} is; Multus looks nowhere else"),
-            format!("write {other}/{shown}, or create the network in namespace {}", printable(namespace, 63)),
+            format!("network {network} is not known: Multus does not look in other namespaces, such as {other}/{shown}"),
+            format!("Write {other}/{shown}, or create the network in namespace {}.", printable(namespace, 63)),
         ),
         (true, None) => findings.add(
             annotation_path(),
-            format!("network {network} does not exist"),
-            "create the NetworkAttachmentDefinition, or mend its name and namespace",
+            format!("network {network} does not exist: the pod stays in ContainerCreating"),
+            "Create the NetworkAttachmentDefinition, or correct its name and namespace.",
         ),
         (false, None) => {}
     }

@@ -1,4 +1,4 @@
-//! FAB107: a pod annotation that looks like Multus' and is not read.
+//! FAB107: pod annotation that looks like Multus' but has no effect.
 
 use crate::multus::{NETWORKS_ANNOTATION, NODE_SELECTOR_ANNOTATION, RESOURCE_ANNOTATION};
 use crate::rules::cel::{Cel, Check, Wrong};
@@ -34,8 +34,7 @@ fn cel() -> Cel {
     let check = Check {
         severity: Severity::Warning,
         wrong: Wrong::Annotations(odd.into()),
-        message: "Multus reads networks of a pod from annotation k8s.v1.cni.cncf.io/networks alone, and nothing reads \
-                      these here",
+        message: "Multus reads a pod's networks only from annotation k8s.v1.cni.cncf.io/networks; these annotations have no effect",
     };
     let has = "'k8s.v1.cni.cncf.io/networks' in variables.annotations";
     Cel { variables: vec![("hasNetworks", has.into())], checks: vec![check], beyond: None }
@@ -43,29 +42,29 @@ fn cel() -> Cel {
 
 /// What is wrong with a key, and what to do.
 fn judge(key: &str, has_networks: bool) -> Option<(&'static str, &'static str)> {
-    const WRITE: &str = "write k8s.v1.cni.cncf.io/networks";
+    const WRITE: &str = "Write k8s.v1.cni.cncf.io/networks.";
     match key {
         NETWORKS_ANNOTATION => None,
-        // Older forms, and one that nothing ever read; by itself the word may belong to another program.
-        "networks" if !has_networks => Some(("is read by nothing: Multus attaches no network for it", WRITE)),
+        // Older forms, and one that no program ever read; another program may use the bare word.
+        "networks" if !has_networks => Some(("has no effect: Multus attaches no network for it", WRITE)),
         RESOURCE_ANNOTATION | NODE_SELECTOR_ANNOTATION => Some((
-            "means nothing on a pod: Multus reads it from the NetworkAttachmentDefinition",
-            "ask for the resource in the container's limits; keep the annotation on the network",
+            "has no effect on a pod: Multus reads it from the NetworkAttachmentDefinition",
+            "Request the resource in the container's limits, and keep the annotation on the network.",
         )),
         "mellanox.infiniband.app" => Some((
-            "means nothing on a pod: ib-kubernetes writes it into cni-args of the networks annotation",
-            "remove it; ib-kubernetes sets it when the pod is scheduled",
+            "has no effect on a pod: ib-kubernetes writes it into cni-args of the networks annotation",
+            "Remove it; ib-kubernetes sets it when the pod is scheduled.",
         )),
         "guid" if has_networks => Some((
-            "means nothing on a pod: a GUID is asked for inside of the networks annotation",
-            "write it there as \"infiniband-guid\", or leave it to ib-kubernetes",
+            "has no effect on a pod: a GUID belongs inside the networks annotation",
+            "Write it in that annotation as \"infiniband-guid\", or leave it to ib-kubernetes.",
         )),
         _ => {
             let (domain, name) = key.rsplit_once('/')?;
             let multus = domain == "cni.cncf.io" || domain.ends_with(".cni.cncf.io");
             let network = ["network", "networks", "nets", "network-attachments"];
             let meant = network.iter().any(|n| n.eq_ignore_ascii_case(name));
-            (multus && meant).then_some(("is read by nothing: Multus attaches no network for it", WRITE))
+            (multus && meant).then_some(("has no effect: Multus attaches no network for it", WRITE))
         }
     }
 }

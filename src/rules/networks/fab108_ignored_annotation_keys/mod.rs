@@ -1,4 +1,4 @@
-//! FAB108: a key of the networks annotation that does nothing.
+//! FAB108: key of the networks annotation that Multus ignores.
 
 use super::annotation::annotation_path;
 use crate::multus::request::{KEYS, octets};
@@ -10,7 +10,7 @@ use crate::text::{nearest, printable};
 pub(super) static RULE: Rule =
     Rule { id: "FAB108", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-/// Keys that are written for others.
+/// Other names that people write for a key.
 const MEANT: &[(&str, &str)] = &[
     ("gateway", "default-route"),
     ("defaultroute", "default-route"),
@@ -40,14 +40,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             match meant.or_else(|| nearest(key, KEYS.into_iter())) {
                 Some(right) => findings.add(
                     annotation_path(),
-                    format!("item {place}: Multus does not read {shown:?} and passes over it"),
-                    format!("write {right:?}"),
+                    format!("item {place}: Multus ignores the unknown key {shown:?}"),
+                    format!("Write {right:?}."),
                 ),
                 None => findings.add_as(
                     Severity::Info,
                     annotation_path(),
-                    format!("item {place}: Multus does not read {shown:?} and passes over it"),
-                    "remove it, unless another program reads it",
+                    format!("item {place}: Multus ignores the unknown key {shown:?}"),
+                    "Remove it, unless another program reads it.",
                 ),
             }
         }
@@ -56,8 +56,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         {
             findings.add(
                 annotation_path(),
-                format!("item {place}: infiniband-guid {guid} has {octets} octets, a port's GUID has 8"),
-                "write all eight octets, such as 02:00:00:00:00:00:00:01",
+                format!("item {place}: infiniband-guid {guid} has {octets} octets, and a port's GUID has 8: ib-sriov refuses it"),
+                "Write all eight octets, such as 02:00:00:00:00:00:00:01.",
             );
         }
     }

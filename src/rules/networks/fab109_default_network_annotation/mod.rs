@@ -1,4 +1,4 @@
-//! FAB109: default-network annotation that Multus refuses, or looks up elsewhere.
+//! FAB109: default-network annotation that Multus refuses or looks up elsewhere.
 
 use super::annotation::short_form;
 use crate::multus::{DEFAULT_NETWORK_ANNOTATION, parse};
@@ -27,8 +27,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     match parse(text).as_ref().map(|n| n.items.as_slice()) {
         Err(error) => findings.add(
             path(),
-            format!("Multus cannot read the default network: {error}"),
-            "name one network as namespace/name",
+            format!("default network cannot be parsed: {error}"),
+            "Name one network as namespace/name.",
         ),
         Ok([item]) => {
             let own = context.namespace;
@@ -40,15 +40,15 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add_as(
                     Severity::Warning,
                     path(),
-                    format!("Multus looks for default network {name} in its own namespace, not in {own}"),
-                    format!("write {own}/{name} if that one is meant"),
+                    format!("default network {name} has no namespace: Multus looks in its own namespace, not in {own}"),
+                    format!("Write {own}/{name} if you mean that network."),
                 );
             }
         }
         Ok(items) => findings.add(
             path(),
-            format!("{} default networks; Multus takes exactly one", items.len()),
-            "name one network; further ones belong into k8s.v1.cni.cncf.io/networks",
+            format!("{} default networks: Multus accepts only one, and the sandbox fails", items.len()),
+            "Name one network, and move the others to k8s.v1.cni.cncf.io/networks.",
         ),
     }
 }
@@ -64,8 +64,7 @@ fn cel() -> Cel {
     let check = Check {
         severity: Severity::Error,
         wrong: Wrong::Object(wrong.into()),
-        message: "several default networks; Multus takes exactly one; further ones belong into \
-                      k8s.v1.cni.cncf.io/networks",
+        message: "several default networks: Multus accepts only one, and the sandbox fails; name one network, and move the others to k8s.v1.cni.cncf.io/networks",
     };
     Cel {
         variables: vec![("defaultNetwork", text.into())],

@@ -19,20 +19,20 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(plugin) = definition.primary() else { return };
     let own: &[&str] = match plugin.cni_type {
         "sriov" | "ib-sriov" => &["deviceID"],
-        // The last two are what Multus writes, and what a chain may carry itself.
+        // Multus writes the last two, or a chain has them itself.
         "host-device" => &["device", "hwaddr", "kernelpath", "pciBusID", "deviceID", "runtimeConfig"],
         _ => return,
     };
     if definition.resource().is_none() && !own.iter().any(|key| plugin.object.contains_key(*key)) {
-        definition.tell(
+        definition.report(
             findings,
             Severity::Error,
             &format!("{}/type", plugin.pointer),
             format!(
-                "{} needs a device, and without annotation k8s.v1.cni.cncf.io/resourceName Multus gives it none",
+                "{} needs a device: without annotation k8s.v1.cni.cncf.io/resourceName Multus passes none",
                 plugin.cni_type
             ),
-            "add the annotation with the full name of the resource, such as nvidia.com/rdma_vf",
+            "Add the annotation with the full name of the resource, such as nvidia.com/rdma_vf.",
         );
     }
 }

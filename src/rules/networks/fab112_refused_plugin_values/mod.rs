@@ -1,4 +1,4 @@
-//! FAB112: a value that sriov, ib-sriov or ib-kubernetes refuses.
+//! FAB112: value that sriov, ib-sriov or ib-kubernetes refuses.
 
 use crate::rules::definition::Plugin;
 use crate::rules::finding::{Findings, Severity};
@@ -31,12 +31,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let of_pkey = if plugin.cni_type == "ib-sriov" { pkey(&plugin) } else { None };
         let all = faults.into_iter().map(|f| (severity, f)).chain(of_pkey.map(|f| (Severity::Warning, f)));
         for (severity, (key, message, fix)) in all {
-            definition.tell(findings, severity, &format!("{}/{key}", plugin.pointer), message, fix);
+            definition.report(findings, severity, &format!("{}/{key}", plugin.pointer), message, fix);
         }
     }
 }
 
-/// `null` and a missing key are one to Go's decoder.
+/// Go's decoder treats `null` as a missing key.
 fn present<'a>(plugin: &Plugin<'a>, key: &str) -> Option<&'a Value> {
     plugin.object.get(key).filter(|v| !v.is_null())
 }
@@ -46,21 +46,21 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<Fault> {
     let vlan = number("vlan");
     let mut faults = words(plugin);
     if let Some(n) = vlan.filter(|n| !(0..=4094).contains(n)) {
-        faults.push(("vlan", format!("vlan {n}: sriov takes 0 to 4094"), "write an id within 0 to 4094"));
+        faults.push(("vlan", format!("vlan {n}: sriov accepts 0 to 4094"), "Write an id from 0 to 4094."));
     }
     let tagged = vlan.is_some_and(|n| n != 0);
     if let Some(n) = number("vlanQoS") {
         if !(0..=7).contains(&n) {
             faults.push((
                 "vlanQoS",
-                format!("vlanQoS {n}: sriov takes 0 to 7"),
-                "write a priority within 0 to 7",
+                format!("vlanQoS {n}: sriov accepts 0 to 7"),
+                "Write a priority from 0 to 7.",
             ));
         } else if vlan.is_none() || (n != 0 && !tagged) {
             faults.push((
                 "vlanQoS",
-                format!("vlanQoS {n} without a VLAN, which sriov refuses"),
-                "set vlan as well",
+                format!("vlanQoS {n} without a VLAN: sriov refuses it"),
+                "Set vlan as well.",
             ));
         }
     }
@@ -70,14 +70,14 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<Fault> {
         match known {
             None => faults.push((
                 "vlanProto",
-                format!("vlanProto {shown:?}: sriov takes 802.1q and 802.1ad"),
-                "write one of the two",
+                format!("vlanProto {shown:?}: sriov accepts 802.1q and 802.1ad"),
+                "Write 802.1q or 802.1ad.",
             )),
             Some(p) if vlan.is_none() || (*p == "802.1ad" && !tagged) => {
                 faults.push((
                     "vlanProto",
-                    format!("vlanProto {p} without a VLAN, which sriov refuses"),
-                    "set vlan as well",
+                    format!("vlanProto {p} without a VLAN: sriov refuses it"),
+                    "Set vlan as well.",
                 ));
             }
             Some(_) => {}
@@ -94,8 +94,8 @@ fn words(plugin: &Plugin<'_>) -> Vec<Fault> {
         return Vec::new();
     };
     let message =
-        format!("{key} {:?}: {} takes auto, enable, disable", printable(value, 40), plugin.cni_type);
-    vec![(key, message, "write one of these, in lower case")]
+        format!("{key} {:?}: {} accepts auto, enable, disable", printable(value, 40), plugin.cni_type);
+    vec![(key, message, "Write auto, enable or disable, in lower case.")]
 }
 
 fn pkey(plugin: &Plugin<'_>) -> Option<Fault> {
@@ -107,7 +107,7 @@ fn pkey(plugin: &Plugin<'_>) -> Option<Fault> {
         return Some((
             "pkey",
             format!("pkey {shown:?}: ib-kubernetes reads a hexadecimal number of 15 bits, 0x0 to 0x7fff"),
-            "write it as 0x and digits, without the membership bit",
+            "Write 0x and hexadecimal digits, without the membership bit.",
         ));
     }
     let enabled = plugin.object.get("ibKubernetesEnabled").and_then(Value::as_bool) == Some(true);
@@ -115,9 +115,9 @@ fn pkey(plugin: &Plugin<'_>) -> Option<Fault> {
         (
             "pkey",
             format!(
-                "pkey {shown} without ibKubernetesEnabled: ib-sriov itself sets no partition, nobody reads it"
+                "pkey {shown} without ibKubernetesEnabled: nothing reads it, since ib-sriov itself sets no partition"
             ),
-            "write \"ibKubernetesEnabled\": true and run ib-kubernetes, or drop pkey",
+            "Write \"ibKubernetesEnabled\": true and run ib-kubernetes, or remove pkey.",
         )
     })
 }

@@ -1,4 +1,4 @@
-//! FAB113: macvlan, ipvlan or ipoib over no interface, or over one of the other kind.
+//! FAB113: macvlan, ipvlan or ipoib over no interface or one of the wrong link type.
 
 use super::masters::judge;
 use super::network::fact;
@@ -28,20 +28,20 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let has = fact(context).is_some_and(|f| f.class.interface.is_some());
         let judged = judge(context, plugin.cni_type, plugin.text("master").filter(|_| has));
         if let Some((severity, message, fix)) = judged {
-            definition.tell(findings, severity, &format!("{}/master", plugin.pointer), message, fix);
+            definition.report(findings, severity, &format!("{}/master", plugin.pointer), message, fix);
         }
         if let Some((message, fix)) = mtu(context, &plugin) {
-            definition.tell(findings, Severity::Warning, &format!("{}/mtu", plugin.pointer), message, fix);
+            definition.report(findings, Severity::Warning, &format!("{}/mtu", plugin.pointer), message, fix);
         }
     }
     let dhcp = plugin.ipam().and_then(|i| i.get("type")).and_then(Value::as_str) == Some("dhcp");
     if dhcp && matches!(plugin.cni_type, "ipoib" | "ib-sriov") {
-        definition.tell(
+        definition.report(
             findings,
             Severity::Error,
             &format!("{}/ipam/type", plugin.pointer),
-            format!("{} does not take dhcp for its addresses", plugin.cni_type),
-            "use nv-ipam or whereabouts",
+            format!("{} does not support dhcp: pods stay in ContainerCreating", plugin.cni_type),
+            "Use nv-ipam or whereabouts.",
         );
     }
 }
@@ -53,9 +53,9 @@ fn mtu(context: &ObjectContext<'_>, plugin: &Plugin<'_>) -> Option<(String, &'st
     let largest = context.snapshot.facts().largest_mtu(master)?;
     (wanted > u64::from(largest)).then(|| {
         let message = format!(
-            "mtu {wanted} is above that of {}, {largest} at most by the nodes' SriovNetworkNodeStates",
+            "mtu {wanted} exceeds that of {}: the nodes' SriovNetworkNodeStates show at most {largest}",
             printable(master, 40)
         );
-        (message, "raise the interface's MTU first, or lower this one")
+        (message, "Raise the interface's MTU first, or lower mtu.")
     })
 }

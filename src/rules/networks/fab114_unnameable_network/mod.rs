@@ -1,4 +1,4 @@
-//! FAB114: a network with a name that the short form of the annotation cannot hold.
+//! FAB114: network name that the short form of the annotation cannot hold.
 
 use crate::multus::annotation::is_label;
 use crate::rules::finding::{Findings, Severity};
@@ -25,8 +25,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if let Some(name) = text(metadata.and_then(|m| m.get("name"))).filter(|n| !is_label(n)) {
         findings.add(
             "/metadata/name",
-            format!("pods can name {} only in the JSON form of the annotation", printable(&name, 100)),
-            "rename it to lower-case letters, digits and `-`, at most 63 of them",
+            format!(
+                "network name {}: pods can request it only in the JSON form of the annotation",
+                printable(&name, 100)
+            ),
+            "Rename it to at most 63 lower-case letters, digits and `-`.",
         );
     }
 }

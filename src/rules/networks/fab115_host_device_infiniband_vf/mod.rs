@@ -1,4 +1,4 @@
-//! FAB115: host-device with virtual functions of InfiniBand.
+//! FAB115: host-device network over InfiniBand VFs.
 
 use super::network::fact;
 use crate::facts::Server;
@@ -31,10 +31,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             path,
             format!(
-                "resource {} is made of virtual functions of InfiniBand (SriovNetworkNodePolicy), and host-device gives them no GUID",
+                "resource {} has InfiniBand VFs (SriovNetworkNodePolicy): host-device gives them no GUID, the port stays down",
                 resource.name
             ),
-            "use ib-sriov (SriovIBNetwork) for them",
+            "Use ib-sriov (SriovIBNetwork).",
         );
     }
 }

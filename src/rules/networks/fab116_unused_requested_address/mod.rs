@@ -1,4 +1,4 @@
-//! FAB116: an address, MAC or GUID that the network does not take from pods.
+//! FAB116: address, MAC or GUID request that the network ignores.
 
 use super::annotation::annotation_path;
 use super::attached::attached;
@@ -23,12 +23,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "item {} asks {key} of {} ({}), which does not declare capability {capability}: it is passed over",
+                    "item {} requests {key}, but {} ({}) does not declare it: the request is ignored",
                     attachment.place,
-                    attachment.told(),
+                    attachment.describe(),
                     fact.origin
                 ),
-                format!("declare \"capabilities\": {{\"{capability}\": true}} in the network, or drop {key}"),
+                format!(
+                    "Declare \"capabilities\": {{\"{capability}\": true}} in the network, or remove {key}."
+                ),
             );
         }
     }

@@ -1,4 +1,4 @@
-//! FAB117: a key of a SpiderMultusConfig that the API server drops.
+//! FAB117: unknown key of a SpiderMultusConfig.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::SPIDER_MULTUS_CONFIG;
@@ -53,10 +53,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let plugin =
             PLUGINS.iter().find(|(plugin, keys)| keys.contains(&key.as_str()) && spec.contains_key(*plugin));
         let fix = match plugin {
-            Some((plugin, _)) => format!("write it below {plugin}"),
+            Some((plugin, _)) => format!("Move it below {plugin}."),
             None => suggestion(key, &SPEC),
         };
-        tell(findings, "", key, fix);
+        report(findings, "", key, fix);
     }
     for (plugin, keys) in PLUGINS {
         let settings = spec.get(*plugin).and_then(Value::as_object);
@@ -65,28 +65,28 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         {
             let fix = match key.as_str() {
                 "enableRdma" if keys.contains(&"rdmaIsolation") => {
-                    "RDMA comes with the resource; rdmaIsolation moves the device into the pod's namespace"
+                    "Remove it: RDMA comes with the resource, and rdmaIsolation moves the device into the pod's namespace."
                         .to_owned()
                 }
                 _ => suggestion(key, keys),
             };
-            tell(findings, &format!("/{plugin}"), key, fix);
+            report(findings, &format!("/{plugin}"), key, fix);
         }
     }
 }
 
 fn suggestion(key: &str, keys: &[&str]) -> String {
     match nearest(key, keys.iter().copied()) {
-        Some(near) => format!("did you mean {near}?"),
-        None => format!("expected one of: {}", keys.join(", ")),
+        Some(near) => format!("Did you mean {near}?"),
+        None => format!("Write one of: {}.", keys.join(", ")),
     }
 }
 
-fn tell(findings: &mut Findings<'_>, below: &str, key: &str, fix: String) {
+fn report(findings: &mut Findings<'_>, below: &str, key: &str, fix: String) {
     let shown = printable(key, 60);
     findings.add(
         format!("/spec{below}/{}", token(key)),
-        format!("SpiderMultusConfig has no field {shown} here: the API server drops it"),
+        format!("unknown field {shown}: the API server drops it silently"),
         fix,
     );
 }

@@ -20,20 +20,20 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// Plugins whose interfaces reach other nodes; those of `bridge` and `ptp` do not.
+/// Plugins whose interfaces reach other nodes; `bridge` and `ptp` do not.
 const ACROSS_NODES: [&str; 7] = ["sriov", "ib-sriov", "host-device", "macvlan", "ipvlan", "ipoib", "ovs"];
 
-const USE: &str = "use nv-ipam or whereabouts, which share one range among the nodes";
+const USE: &str = "Use nv-ipam or whereabouts, which share one range among the nodes.";
 
 fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(ipam) = IpamText::read(context) else { return };
     let host_local = ipam.object.get("type").and_then(serde_json::Value::as_str) == Some("host-local");
     if host_local && ACROSS_NODES.contains(&ipam.plugin.as_str()) {
-        ipam.tell(
+        ipam.report(
             findings,
             Severity::Warning,
             "/type",
-            "host-local begins at the same address on every node: pods on two nodes get one address",
+            "host-local starts at the same address on every node: pods on different nodes get one address",
             USE,
         );
     }
@@ -50,8 +50,8 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             annotation_path(),
             format!(
-                "network {} has host-local addresses, the same on every node, and the pod is one of several ({words})",
-                first.told(),
+                "network {} has host-local addresses, which repeat on every node, and the pod is one of several ({words})",
+                first.describe(),
             ),
             USE,
         );

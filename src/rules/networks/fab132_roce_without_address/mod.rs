@@ -1,4 +1,4 @@
-//! FAB132: a RoCE network that gives its interfaces no address.
+//! FAB132: RoCE network without addresses.
 
 use super::network::fact;
 use crate::multus::LinkLayer;
@@ -26,15 +26,13 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if class.link != Some(LinkLayer::Ethernet) {
         return;
     }
-    let message = format!(
-        "no ipam, and resource {} has RoCE devices: without an address they have no routable GID",
-        resource.name
-    );
-    let fix = "add ipam, such as {\"type\": \"nv-ipam\", \"poolName\": …}";
+    let message =
+        format!("no ipam: the RoCE devices of resource {} get no address and no routable GID", resource.name);
+    let fix = "Add ipam, such as {\"type\": \"nv-ipam\", \"poolName\": …}.";
     match context.definition().filter(|_| context.kind == "NetworkAttachmentDefinition") {
         Some(definition) => {
             let at = definition.primary().map(|p| p.pointer).unwrap_or_default();
-            definition.tell(findings, Severity::Warning, &at, message, fix);
+            definition.report(findings, Severity::Warning, &at, message, fix);
         }
         None if context.kind == "NetworkAttachmentDefinition" => {}
         None => findings.add("/spec/ipam", message, fix),

@@ -1,4 +1,4 @@
-//! FAB133: a default route over a secondary network.
+//! FAB133: default route over a secondary network.
 
 use super::annotation::annotation_path;
 use super::attached::attached;
@@ -34,21 +34,21 @@ pub(super) static RULE: Rule = Rule {
 };
 
 const MESSAGE: &str =
-    "a default route over this network takes the pod's way to services, DNS and the API server";
+    "default route over a secondary network: the pod no longer reaches services, DNS and the API server";
 
-const FIX: &str = "route only what the fabric holds, such as the subnets of the other rails";
+const FIX: &str = "Route only the fabric's subnets, such as those of the other rails.";
 
 fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if context.group == "nv-ipam.nvidia.com" {
         let gateway = context.value().and_then(|pool| pool.pointer("/spec/defaultGateway"));
         if gateway.and_then(serde_json::Value::as_bool) == Some(true) {
-            findings.add("/spec/defaultGateway", MESSAGE, "set routes instead of defaultGateway");
+            findings.add("/spec/defaultGateway", MESSAGE, "Set routes instead of defaultGateway.");
         }
         return;
     }
     let Some(ipam) = IpamText::read(context) else { return };
     if let Some(index) = default_route(&ipam.object) {
-        ipam.tell(findings, Severity::Warning, &format!("/routes/{index}"), MESSAGE, FIX);
+        ipam.report(findings, Severity::Warning, &format!("/routes/{index}"), MESSAGE, FIX);
     }
 }
 
@@ -59,12 +59,12 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         all.filter(|ip| ip.is_ipv4() == v4).count()
     };
     let first = gateways().find(|(_, r)| !r.default_routes.is_empty());
-    // More than one is refused; FAB135 says so.
+    // Multus refuses more than one; FAB135 reports that.
     if let Some((place, _)) = first.filter(|_| of_family(true) < 2 && of_family(false) < 2) {
         findings.add(
             annotation_path(),
             format!(
-                "item {place} asks for the default route: services, DNS and the API server are then behind it"
+                "item {place} requests the default route: the pod no longer reaches services, DNS and the API server"
             ),
             FIX,
         );

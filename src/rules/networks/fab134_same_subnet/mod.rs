@@ -28,13 +28,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     annotation_path(),
                     format!(
-                        "items {} ({}) and {} ({}) are in one subnet, {subnet}: Linux uses one of the interfaces for both",
+                        "items {} ({}) and {} ({}) are in one subnet ({subnet}): Linux sends through one of the two",
                         first.place,
-                        first.told(),
+                        first.describe(),
                         next.1.place,
-                        next.1.told()
+                        next.1.describe()
                     ),
-                    "give each rail a subnet of its own, or chain sbr behind each",
+                    "Give each rail its own subnet, or chain sbr after each.",
                 );
                 return;
             }
@@ -44,7 +44,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Subnets that an attachment may get its address of; none where that does not matter.
+/// Subnets from which an attachment may get its address; none where that does not matter.
 fn subnets<'a>(context: &'a PodContext<'_>, attachment: &Attached<'a>) -> &'a [Subnet] {
     let Some(fact) = attachment.fact.filter(|f| !f.addressing.keeps_apart) else { return &[] };
     let Some(ipam) = fact.addressing.ipam.as_deref() else { return &[] };

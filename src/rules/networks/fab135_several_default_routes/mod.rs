@@ -19,9 +19,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "items {first} and {second} both ask for the default route of {family}; Multus takes one"
+                    "items {first} and {second} both request the default route of {family}: Multus refuses the pod"
                 ),
-                "ask for one default route, on one network, or for none",
+                "Request one default route, on one network, or none.",
             );
         }
     }

@@ -1,4 +1,4 @@
-//! FAB136: a pool of nv-ipam that is too small, or that the network cannot use.
+//! FAB136: nv-ipam pool that is too small or that the network cannot use.
 
 use super::annotation::annotation_path;
 use super::attached::attached;
@@ -35,26 +35,26 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if let Some(found) = facts.address_pool(pool) {
         let link = context.snapshot.class_of(&fact).link;
         if found.cidr && !found.routed && link == Some(LinkLayer::Ethernet) {
-            ipam.tell(
+            ipam.report(
                 findings,
                 Severity::Warning,
                 "/poolName",
                 format!("CIDRPool {name} has neither gatewayIndex nor routes: interfaces of two nodes do not reach each other"),
-                "give the CIDRPool gatewayIndex, and routes to the other nodes' subnets",
+                "Set gatewayIndex of the CIDRPool, and routes to the other nodes' subnets.",
             );
         }
     } else if !known.contains(&&*pool.name) && other.contains(&&*pool.name) {
-        let fix = format!("write \"poolType\": \"{}\"", other_kind.to_ascii_lowercase());
+        let fix = format!("Write \"poolType\": \"{}\".", other_kind.to_ascii_lowercase());
         let message =
-            format!("there is {other_kind} {name}, and no {kind} of that name among the objects at hand");
-        ipam.tell(findings, Severity::Warning, "/poolName", message, fix);
+            format!("{kind} {name} is not known, but {other_kind} {name} is: pods stay in ContainerCreating");
+        ipam.report(findings, Severity::Warning, "/poolName", message, fix);
     } else if !(known.contains(&&*pool.name) || known.is_empty() && other.is_empty()) {
         let fix = match nearest(&pool.name, known.iter().copied()) {
-            Some(near) => format!("did you mean {near}?"),
-            None => "name a pool that exists, or create it".to_owned(),
+            Some(near) => format!("Did you mean {near}?"),
+            None => "Name a pool that exists, or create it.".to_owned(),
         };
-        let message = format!("{kind} {name} is not among the pools at hand");
-        ipam.tell(findings, Severity::Info, "/poolName", message, fix);
+        let message = format!("{kind} {name} is not known");
+        ipam.report(findings, Severity::Info, "/poolName", message, fix);
     }
 }
 
@@ -72,10 +72,10 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "{count} networks of the pod take addresses of IPPool {}, which gives a node {per_node} (perNodeBlockSize)",
+                    "{count} networks of the pod take addresses from IPPool {}, which gives a node only {per_node} (perNodeBlockSize)",
                     printable(name, 100)
                 ),
-                "raise perNodeBlockSize of the pool to what all pods of a node take",
+                "Raise perNodeBlockSize to the number of addresses that all pods of a node need.",
             );
         }
     }

@@ -1,4 +1,4 @@
-//! FAB137: an IPPool or CIDRPool that gives no addresses.
+//! FAB137: IPPool or CIDRPool that gives no addresses.
 
 use crate::facts::subnet::Subnet;
 use crate::rules::finding::{Findings, Severity};
@@ -35,7 +35,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             format!("/spec{pointer}"),
             message,
-            "write a value that nv-ipam takes, else it passes over the pool",
+            "Correct the value; until then nv-ipam ignores the pool.",
         );
     }
 }
@@ -61,18 +61,21 @@ fn ip_pool(spec: &Value, faults: &mut Vec<Fault>) {
     let subnet = Subnet::parse(text(spec, "subnet")).map(|(_, net)| net);
     let mut fault = |key: &str, message: String| faults.push((format!("/{key}"), message));
     if subnet.is_none() {
-        fault("subnet", format!("{:?} is no network (address/prefix)", printable(text(spec, "subnet"), 50)));
+        fault(
+            "subnet",
+            format!("{:?} is not a network (address/prefix)", printable(text(spec, "subnet"), 50)),
+        );
     }
     let size = spec.get("perNodeBlockSize").and_then(Value::as_i64);
     if let Some(size) = size {
         match (u128::try_from(size).ok().filter(|n| *n > 0), &subnet) {
             (None, _) => {
-                fault("perNodeBlockSize", format!("perNodeBlockSize {size}; at least 1 is expected"))
+                fault("perNodeBlockSize", format!("perNodeBlockSize {size}: nv-ipam expects at least 1"))
             }
             (Some(n), Some(net)) if hosts(net) < n => fault(
                 "perNodeBlockSize",
                 format!(
-                    "perNodeBlockSize {n} is more than {net} holds ({}): not one node gets addresses",
+                    "perNodeBlockSize {n} is more than {net} holds ({}): no node gets addresses",
                     hosts(net)
                 ),
             ),
@@ -82,7 +85,7 @@ fn ip_pool(spec: &Value, faults: &mut Vec<Fault>) {
     let gateway = text(spec, "gateway");
     match gateway.parse::<IpAddr>() {
         _ if gateway.is_empty() => {}
-        Err(_) => fault("gateway", format!("{:?} is no address", printable(gateway, 50))),
+        Err(_) => fault("gateway", format!("{:?} is not an address", printable(gateway, 50))),
         Ok(address) => {
             if let Some(net) = subnet.filter(|net| !net.contains(address)) {
                 fault("gateway", format!("gateway {address} is not in subnet {net}"));
@@ -99,12 +102,9 @@ fn cidr_pool(spec: &Value, faults: &mut Vec<Fault>) {
     let prefix = spec.get("perNodeNetworkPrefix").and_then(Value::as_i64);
     let mut fault = |key: &str, message: String| faults.push((format!("/{key}"), message));
     match parsed {
-        None => fault("cidr", format!("{:?} is no network (address/prefix)", printable(cidr, 50))),
+        None => fault("cidr", format!("{:?} is not a network (address/prefix)", printable(cidr, 50))),
         Some((address, net)) if address != net.network() => {
-            fault(
-                "cidr",
-                format!("{} has bits behind its prefix; the network is {net}", printable(cidr, 50)),
-            );
+            fault("cidr", format!("{} has host bits; the network is {net}", printable(cidr, 50)));
         }
         _ => {}
     }
@@ -115,14 +115,14 @@ fn cidr_pool(spec: &Value, faults: &mut Vec<Fault>) {
             let (from, to) = (net.prefix(), net.width());
             fault(
                 "perNodeNetworkPrefix",
-                format!("perNodeNetworkPrefix {prefix}; {from} to {to} is expected for {net}"),
+                format!("perNodeNetworkPrefix {prefix}: nv-ipam expects {from} to {to} for {net}"),
             );
         } else if let (Some(index), Some(p)) = (index, node_prefix) {
             let node = Subnet::of(net.network(), p);
             let point = node.width() - p <= 1;
             let last = if point { hosts(&node) - 1 } else { hosts(&node) };
             if u128::try_from(index).map_or(true, |i| i > last || (i == 0 && !point)) {
-                fault("gatewayIndex", format!("gatewayIndex {index} is outside of a node's part (/{p})"));
+                fault("gatewayIndex", format!("gatewayIndex {index} is outside a node's part (/{p})"));
             }
         }
     }
@@ -143,11 +143,11 @@ fn allocations(spec: &Value, net: Subnet, prefix: u8, faults: &mut Vec<Fault>) {
             fault("nodeName", format!("node {} has two allocations", printable(node, 63)));
         }
         let Some((address, part)) = Subnet::parse(written) else {
-            fault("prefix", format!("{shown:?} is no network (address/prefix)"));
+            fault("prefix", format!("{shown:?} is not a network (address/prefix)"));
             continue;
         };
         if address != part.network() || part.prefix() != prefix || !net.contains(part.network()) {
-            fault("prefix", format!("{shown} is no part of {net} with prefix {prefix}"));
+            fault("prefix", format!("{shown} is not a part of {net} with prefix {prefix}"));
         } else if !prefixes.insert(part) {
             fault("prefix", format!("{part} is allocated twice"));
         }
@@ -163,7 +163,7 @@ fn routes(spec: &Value, net: Option<Subnet>, gateway: Result<&str, &str>, faults
             faults.push(("/defaultGateway".to_owned(), format!("defaultGateway needs {missing}")));
         }
         if !routes.is_empty() {
-            faults.push(("/routes".to_owned(), format!("routes need {missing}, which they go by")));
+            faults.push(("/routes".to_owned(), format!("routes need {missing}")));
         }
     }
     for (i, route) in routes.iter().enumerate() {
@@ -171,12 +171,12 @@ fn routes(spec: &Value, net: Option<Subnet>, gateway: Result<&str, &str>, faults
         let shown = printable(to, 50);
         let mut fault = |message| faults.push((format!("/routes/{i}/dst"), message));
         match (Subnet::parse(to), net) {
-            (None, _) => fault(format!("{shown:?} is no network (address/prefix)")),
+            (None, _) => fault(format!("{shown:?} is not a network (address/prefix)")),
             (Some((_, to)), Some(net)) if to.network().is_ipv4() != net.network().is_ipv4() => {
                 fault(format!("{to} is of another address family than {net}"));
             }
             (Some((_, to)), _) if default && to.is_default() => {
-                fault("a default route beside defaultGateway: true, which makes one".to_owned());
+                fault("a default route and defaultGateway: true, which also adds one".to_owned());
             }
             _ => {}
         }

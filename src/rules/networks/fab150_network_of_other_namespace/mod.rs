@@ -1,4 +1,4 @@
-//! FAB150: a network of another namespace, in a cluster that keeps namespaces apart.
+//! FAB150: network of another namespace under namespace isolation.
 
 use super::annotation::annotation_path;
 use crate::rules::finding::{Findings, Severity};
@@ -25,20 +25,20 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let of_rails = |namespace: &str| {
         profile.is_some_and(|p| p.rails.iter().any(|r| r.network.namespace.as_deref() == Some(namespace)))
     };
-    let mut told = HashSet::new();
+    let mut reported = HashSet::new();
     for item in &networks.items {
         let Some(namespace) = item.namespace.as_deref() else { continue };
         let open = namespace == context.namespace || namespace == "default";
-        if !open && !told.contains(namespace) && !of_rails(namespace) {
-            told.insert(namespace);
+        if !open && !reported.contains(namespace) && !of_rails(namespace) {
+            reported.insert(namespace);
             findings.add(
                 annotation_path(),
                 format!(
-                    "network {}/{} is of another namespace, and this cluster keeps namespaces apart",
+                    "network {}/{} is in another namespace, and this cluster isolates namespaces: Multus refuses the pod",
                     printable(namespace, 63),
                     printable(&item.name, 100)
                 ),
-                "use a network of the pod's own namespace",
+                "Use a network of the pod's own namespace.",
             );
         }
     }

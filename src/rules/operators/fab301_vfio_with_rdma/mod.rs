@@ -1,4 +1,4 @@
-//! FAB301: SriovNetworkNodePolicy with deviceType vfio-pci and isRdma true.
+//! FAB301: vfio-pci with isRdma: true.
 
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
@@ -24,16 +24,15 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if spec.device_type.as_deref() == Some("vfio-pci") && spec.is_rdma == Some(true) {
         findings.add(
             "/spec/deviceType",
-            "deviceType vfio-pci with isRdma true: VFs on vfio-pci have no RDMA device, the resource is never advertised",
-            "deviceType: netdevice, or isRdma: false for DPDK and VMs",
+            "deviceType vfio-pci with isRdma true: VFs on vfio-pci have no RDMA device, so the resource is never advertised",
+            "Set deviceType: netdevice, or isRdma: false for DPDK and VMs.",
         );
     }
 }
 
 fn cel() -> Cel {
     let wrong = "variables.spec.?deviceType.orValue('') == 'vfio-pci' && variables.spec.?isRdma.orValue(false) == true";
-    let message = "deviceType vfio-pci with isRdma true: VFs on vfio-pci have no RDMA device, the resource is never \
-                       advertised; deviceType: netdevice, or isRdma: false for DPDK and VMs";
+    let message = "deviceType vfio-pci with isRdma true: VFs on vfio-pci have no RDMA device, so the resource is never advertised; set deviceType: netdevice, or isRdma: false for DPDK and VMs";
     let check = Check { severity: Severity::Error, wrong: Wrong::Object(wrong.into()), message };
     Cel { variables: Vec::new(), checks: vec![check], beyond: None }
 }

@@ -1,6 +1,6 @@
-//! FAB302: device plugin configuration that the plugin cannot start with.
+//! FAB302: device plugin configuration that keeps the plugin from starting.
 
-use super::device_plugin_config::tell;
+use super::device_plugin_config::report;
 use super::device_plugin_texts::Concern;
 use crate::facts::config_texts;
 use crate::facts::go_json::DEVICE_PLUGIN;
@@ -9,6 +9,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::object::ObjectContext;
 use crate::rules::rule::{Rule, files};
+use crate::rules::wrong_type;
 use serde_json::Value;
 
 pub(super) static RULE: Rule = Rule {
@@ -21,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    // Values of other types than text are FAB809's.
+    // FAB809 reports values that are not text.
     let Some(object) = context.value() else { return };
     for text in config_texts(context.json).unwrap_or_default() {
         let config = object.pointer(text.pointer).and_then(Value::as_str).unwrap_or_default();
@@ -33,11 +34,14 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                     text.pointer,
                     place.spot,
                     message(&place.to_string()),
-                    "mend the JSON at that place",
+                    "Fix the JSON at that place.",
                 );
             }
-            Ok(_) => findings.add(text.pointer, message(&fault.to_string()), "mend the JSON at that place"),
+            Ok(_) => {
+                let fault = fault.to_string();
+                findings.add(text.pointer, message(&fault), wrong_type::fix(&fault));
+            }
         }
     }
-    tell(context, Concern::Start, findings);
+    report(context, Concern::Start, findings);
 }

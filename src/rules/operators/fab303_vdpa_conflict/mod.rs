@@ -1,4 +1,4 @@
-//! FAB303: SriovNetworkNodePolicy with vdpaType beside isRdma, vfio-pci or a legacy switch.
+//! FAB303: vdpaType with isRdma, vfio-pci or a legacy switch.
 
 use super::node_policy_cel::{node_policy, node_policy_cel};
 use crate::rules::cel::{Cel, Check};
@@ -24,24 +24,24 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if policy.is_rdma {
         findings.add(
             path,
-            format!("vdpaType {vdpa} with isRdma true: the device plugin of the node ends at its start, and with it all of its resources"),
-            "take out vdpaType for RDMA, or set isRdma: false",
+            format!("vdpaType {vdpa} with isRdma true: the device plugin exits at start, and the node loses all of its resources"),
+            "Remove vdpaType for RDMA, or set isRdma: false.",
         );
     }
     if policy.vfio {
         findings.add(
             path,
             format!(
-                "vdpaType {vdpa} with deviceType vfio-pci: vDPA needs the kernel driver, no device is made"
+                "vdpaType {vdpa} with deviceType vfio-pci: vDPA needs the kernel driver, so no device is created"
             ),
-            "deviceType: netdevice",
+            "Set deviceType: netdevice.",
         );
     }
     if !policy.switchdev {
         findings.add(
             path,
-            format!("vdpaType {vdpa} without eSwitchMode switchdev: no vDPA device is made"),
-            "eSwitchMode: switchdev",
+            format!("vdpaType {vdpa} without eSwitchMode switchdev: no vDPA device is created"),
+            "Set eSwitchMode: switchdev.",
         );
     }
 }
@@ -51,17 +51,16 @@ fn cel() -> Cel {
     node_policy_cel(vec![
         Check::error(
             beside("variables.isRdma"),
-            "vdpaType with isRdma true: the device plugin of the node ends at its start, and with it all of its \
-                     resources; take out vdpaType for RDMA, or set isRdma: false",
+            "vdpaType with isRdma true: the device plugin exits at start, and the node loses all of its resources; remove vdpaType for RDMA, or set isRdma: false",
         ),
         Check::error(
             beside("variables.vfio"),
-            "vdpaType with deviceType vfio-pci: vDPA needs the kernel driver, no device is made; deviceType: \
+            "vdpaType with deviceType vfio-pci: vDPA needs the kernel driver, so no device is created; set deviceType: \
                      netdevice",
         ),
         Check::error(
             beside("!variables.switchdev"),
-            "vdpaType without eSwitchMode switchdev: no vDPA device is made; eSwitchMode: switchdev",
+            "vdpaType without eSwitchMode switchdev: no vDPA device is created; set eSwitchMode: switchdev",
         ),
     ])
 }

@@ -1,4 +1,4 @@
-//! FAB304: SriovNetworkNodePolicy whose nicSelector takes no NIC, or mixes netFilter with other fields.
+//! FAB304: nicSelector that matches no NIC, or mixes netFilter with other fields.
 
 use super::node_policy::has_bridge;
 use super::node_policy_cel::{node_policy, node_policy_cel};
@@ -27,8 +27,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if nics.is_empty() && given("/spec/nicSelector") {
         findings.add(
             "/spec/nicSelector",
-            "nicSelector has no condition: it takes no NIC, and no function is made",
-            "name the NICs with pfNames or rootDevices",
+            "nicSelector is empty: it matches no NIC, and the operator creates no VF",
+            "Name the NICs with pfNames or rootDevices.",
         );
     }
     if nics.net_filter.is_none() {
@@ -47,8 +47,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             "/spec/nicSelector/netFilter",
-            format!("netFilter beside {field}: the operator's webhook refuses the policy"),
-            format!("take out netFilter or {field}"),
+            format!("netFilter with {field}: the operator's webhook refuses the policy"),
+            format!("Remove netFilter or {field}."),
         );
     }
 }
@@ -60,13 +60,12 @@ fn cel() -> Cel {
                       has(variables.spec.eSwitchMode) || variables.bridge || variables.infiniband)";
     let nothing = Check::error(
         node_policy(nothing),
-        "nicSelector has no condition: it takes no NIC, and no function is made; name the NICs with pfNames or \
+        "nicSelector is empty: it matches no NIC, and the operator creates no VF; name the NICs with pfNames or \
              rootDevices",
     );
     let beside = Check::warning(
         node_policy(beside),
-        "netFilter beside other fields of nicSelector, eSwitchMode, bridge or linkType ib: the operator's webhook \
-             refuses the policy; take out netFilter, or the others",
+        "netFilter with other fields of nicSelector, eSwitchMode, bridge or linkType ib: the operator's webhook refuses the policy; remove netFilter, or the others",
     );
     node_policy_cel(vec![nothing, beside])
 }

@@ -1,4 +1,4 @@
-//! FAB305: SriovNetworkNodePolicy with switchdev on InfiniBand, or a bridge without switchdev.
+//! FAB305: switchdev on InfiniBand, or a bridge without switchdev.
 
 use super::node_policy::has_bridge;
 use super::node_policy_cel::{node_policy, node_policy_cel};
@@ -25,8 +25,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if policy.switchdev && infiniband {
         findings.add(
             "/spec/eSwitchMode",
-            "eSwitchMode switchdev with linkType ib: only Ethernet NICs have such a switch, the operator refuses it",
-            "leave eSwitchMode out on InfiniBand",
+            "eSwitchMode switchdev with linkType ib: only Ethernet NICs have a switch, and the operator refuses the policy",
+            "Remove eSwitchMode on InfiniBand.",
         );
     }
     if !has_bridge(context) {
@@ -36,18 +36,18 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/bridge",
             "bridge without eSwitchMode switchdev: the operator fails on every node of the policy",
-            "eSwitchMode: switchdev, or no bridge",
+            "Set eSwitchMode: switchdev, or remove bridge.",
         );
     }
     if policy.external {
         findings.add(
             "/spec/bridge",
-            "bridge with externallyManaged true: the operator manages no bridge over functions that are not its own",
-            "externallyManaged: false, or no bridge",
+            "bridge with externallyManaged true: the operator manages no bridge over VFs that it did not create",
+            "Set externallyManaged: false, or remove bridge.",
         );
     }
     if infiniband && !policy.switchdev {
-        findings.add("/spec/bridge", "bridge with linkType ib: a bridge needs Ethernet", "no bridge");
+        findings.add("/spec/bridge", "bridge with linkType ib: a bridge needs Ethernet", "Remove bridge.");
     }
 }
 
@@ -56,18 +56,15 @@ fn cel() -> Cel {
     node_policy_cel(vec![
         check(
             "variables.switchdev && variables.infiniband",
-            "eSwitchMode switchdev with linkType ib: only Ethernet NICs have such a switch, the operator refuses it; \
-                 leave eSwitchMode out on InfiniBand",
+            "eSwitchMode switchdev with linkType ib: only Ethernet NICs have a switch, and the operator refuses the policy; remove eSwitchMode on InfiniBand",
         ),
         check(
             "variables.bridge && !variables.switchdev",
-            "bridge without eSwitchMode switchdev: the operator fails on every node of the policy; eSwitchMode: \
-                 switchdev, or no bridge",
+            "bridge without eSwitchMode switchdev: the operator fails on every node of the policy; set eSwitchMode: switchdev, or remove bridge",
         ),
         check(
             "variables.bridge && variables.spec.?externallyManaged.orValue(false) == true",
-            "bridge with externallyManaged true: the operator manages no bridge over functions that are not its own; \
-                 externallyManaged: false, or no bridge",
+            "bridge with externallyManaged true: the operator manages no bridge over VFs that it did not create; set externallyManaged: false, or remove bridge",
         ),
     ])
 }

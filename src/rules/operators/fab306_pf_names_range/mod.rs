@@ -1,4 +1,4 @@
-//! FAB306: pfNames with a range of functions that cannot be.
+//! FAB306: impossible VF range in pfNames.
 
 use crate::facts::node_policy::Functions;
 use crate::rules::finding::{Findings, Severity};
@@ -25,22 +25,22 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 format!("/spec/nicSelector/pfNames/{index}"),
                 format!("pfNames entry {}: {fault}", Value::from(text)),
-                "write name#first-last, counted from 0, with an end below numVfs",
+                "Write name#first-last, counted from 0, with an end below numVfs.",
             );
         }
     }
 }
 
-/// What is wrong with an entry of a policy with so many functions.
+/// What is wrong with an entry of a policy with so many VFs.
 fn fault(entry: &str, num_vfs: Option<u32>) -> Option<String> {
     let range = entry.split_once('#')?.1;
     let Some(functions) = Functions::parse(entry) else {
         let what = if range.contains(',') {
-            "a list of functions, which only the device plugin's own configuration takes"
+            "a list of VFs, which only the device plugin's own configuration accepts"
         } else if range.contains('#') {
-            "two #, where one range is read"
+            "two #, but the operator reads one range"
         } else {
-            "no range of two numbers"
+            "not a range of two numbers"
         };
         return Some(what.to_owned());
     };
@@ -52,7 +52,7 @@ fn fault(entry: &str, num_vfs: Option<u32>) -> Option<String> {
         return Some(format!("it ends at {last}, before it starts at {first}"));
     }
     let most = num_vfs.filter(|n| last >= *n && *n > 0)?;
-    Some(format!("it ends at {last}, and the last of {most} functions is {}", most - 1))
+    Some(format!("it ends at {last}, but the last of {most} VFs is {}", most - 1))
 }
 
 #[cfg(test)]
@@ -68,16 +68,16 @@ mod tests {
         for (entry, words) in [
             ("ens1#0,2-7", "a list"),
             ("ens1#0#1", "two #"),
-            ("ens1#", "no range"),
-            ("ens1#4", "no range"),
-            ("ens1#a-b", "no range"),
-            ("ens1#0-1-2", "no range"),
+            ("ens1#", "not a range"),
+            ("ens1#4", "not a range"),
+            ("ens1#a-b", "not a range"),
+            ("ens1#0-1-2", "not a range"),
             ("#0-1", "no name"),
             ("ens1#5-4", "it ends at 4, before"),
-            ("ens1#0-8", "the last of 8 functions is 7"),
+            ("ens1#0-8", "the last of 8 VFs is 7"),
         ] {
-            let told = fault(entry, Some(8)).unwrap();
-            assert!(told.contains(words), "{entry}: {told}");
+            let found = fault(entry, Some(8)).unwrap();
+            assert!(found.contains(words), "{entry}: {found}");
         }
     }
 }

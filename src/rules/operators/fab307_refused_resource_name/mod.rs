@@ -1,4 +1,4 @@
-//! FAB307: resourceName of a SriovNetworkNodePolicy that the device plugin or the operator refuses.
+//! FAB307: resourceName that the device plugin or the operator refuses.
 
 use super::node_policy_cel::{node_policy, node_policy_cel};
 use crate::rules::cel::{Cel, Check};
@@ -30,13 +30,13 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     if let Some(fault) = fault(name) {
-        findings.add(path, fault, "a bare name of letters, digits and underscores");
+        findings.add(path, fault, "Write a bare name of letters, digits and underscores, such as rdma_vf.");
     } else if name.contains('-') {
         findings.add_as(
             Severity::Warning,
             path,
             format!("resourceName {name} has a hyphen: webhooks of the operator up to 1.6 refuse it"),
-            format!("write {}", name.replace('-', "_")),
+            format!("Write {}.", name.replace('-', "_")),
         );
     }
 }
@@ -47,8 +47,7 @@ fn cel() -> Cel {
     node_policy_cel(vec![
         Check::error(
             node_policy(&format!("{text} &&\n!{bare}")),
-            "resourceName is no bare name of at most 63 letters, digits and underscores: the device plugin ends at \
-                 its start, or the resource gets a name that no pod asks for; write one such as rdma_vf",
+            "resourceName is not a bare name of at most 63 letters, digits and underscores: the device plugin exits at start, or the resource gets a name that no pod requests; write one such as rdma_vf",
         ),
         Check::warning(
             node_policy(&format!("{text} &&\n{bare} && variables.spec.resourceName.contains('-')")),
@@ -60,12 +59,12 @@ fn cel() -> Cel {
 fn fault(name: &str) -> Option<String> {
     let alphanumeric = |c: char| c.is_ascii_alphanumeric();
     if name.is_empty() {
-        return Some("resourceName is empty: the functions become no resource".to_owned());
+        return Some("resourceName is empty: the VFs belong to no resource".to_owned());
     }
     let shown = printable(name, LONGEST + 1);
     if let Some((prefix, bare)) = name.split_once('/') {
         return Some(format!(
-            "resourceName {shown} has a prefix: the operator puts its own before it, and makes PREFIX/{}/{}",
+            "resourceName {shown} has a prefix: the operator adds its own, which gives PREFIX/{}/{}",
             printable(prefix, 40),
             printable(bare, 40)
         ));
@@ -76,11 +75,11 @@ fn fault(name: &str) -> Option<String> {
     if let Some(odd) = name.chars().find(|c| !alphanumeric(*c) && !matches!(c, '_' | '-')) {
         let odd = printable(&odd.to_string(), 8);
         return Some(format!(
-            "resourceName {shown} has the character `{odd}`: the device plugin ends at its start"
+            "resourceName {shown} has the character `{odd}`: the device plugin exits at start"
         ));
     }
     let ends = name.starts_with(alphanumeric) && name.ends_with(alphanumeric);
-    (!ends).then(|| format!("resourceName {shown} has no letter or digit at one of its ends"))
+    (!ends).then(|| format!("resourceName {shown} does not start and end with a letter or digit"))
 }
 
 #[cfg(test)]
@@ -100,12 +99,12 @@ mod tests {
             ("a.b", "`.`"),
             ("a b", "` `"),
             ("é", "`é`"),
-            ("_a", "ends"),
-            ("a-", "ends"),
+            ("_a", "start and end"),
+            ("a-", "start and end"),
             (long.as_str(), "longer"),
         ] {
-            let told = fault(name).unwrap();
-            assert!(told.contains(words), "{name}: {told}");
+            let found = fault(name).unwrap();
+            assert!(found.contains(words), "{name}: {found}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! FAB308: numVfs that no function comes of, or that the NIC cannot make.
+//! FAB308: numVfs creates no VFs, or more than the NIC has.
 
 use super::node_policy_cel::{node_policy, node_policy_cel};
 use super::policy_nodes::nics;
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// Most functions of an NVIDIA NIC that the operator takes.
+/// Most VFs of an NVIDIA NIC that the operator accepts.
 const NVIDIA_MOST: u32 = 128;
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
@@ -29,16 +29,16 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             path,
-            "numVfs 0: no function is made, and the operator's webhook refuses the policy",
-            "write how many functions each NIC gets",
+            "numVfs: 0 creates no VFs, and the operator's webhook refuses the policy",
+            "Set numVfs to the number of VFs of each NIC.",
         );
     }
     let nvidia = || nics(context).any(|(_, nic)| nic.vendor.as_deref() == Some("15b3"));
     if wanted > NVIDIA_MOST && (policy.nics.vendor.as_deref() == Some("15b3") || nvidia()) {
         findings.add(
             path,
-            format!("numVfs {wanted}: NICs of vendor 15b3 get at most {NVIDIA_MOST} functions"),
-            format!("at most {NVIDIA_MOST}"),
+            format!("numVfs {wanted}: NICs of vendor 15b3 get at most {NVIDIA_MOST} VFs"),
+            format!("Set numVfs: {NVIDIA_MOST}, or less."),
         );
     }
     let intel = nics(context).find_map(|(node, nic)| {
@@ -48,10 +48,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if let Some((node, nic, most)) = intel {
         findings.add(
             path,
-            format!(
-                "numVfs {wanted}: NIC {nic} makes at most {most} functions (SriovNetworkNodeState {node})"
-            ),
-            format!("at most {most}"),
+            format!("numVfs {wanted}: NIC {nic} has at most {most} VFs (SriovNetworkNodeState {node})"),
+            format!("Set numVfs: {most}, or less."),
         );
     }
 }
@@ -65,13 +63,12 @@ fn cel() -> Cel {
     let checks = vec![
         Check::error(
             node_policy(&most),
-            "numVfs above 128: NICs of vendor 15b3 get at most 128 functions; write at most 128",
+            "numVfs above 128: NICs of vendor 15b3 get at most 128 VFs; set numVfs: 128, or less",
         ),
         Check::warning(
             node_policy(&format!("{number} && variables.spec.numVfs == 0")),
-            "numVfs 0: no function is made, and the operator's webhook refuses the policy; write how many functions \
-                 each NIC gets",
+            "numVfs: 0 creates no VFs, and the operator's webhook refuses the policy; set numVfs to the number of VFs of each NIC",
         ),
     ];
-    Cel { beyond: Some("what SriovNetworkNodeStates tell of the NICs"), ..node_policy_cel(checks) }
+    Cel { beyond: Some("limits of NICs in SriovNetworkNodeStates"), ..node_policy_cel(checks) }
 }

@@ -1,4 +1,4 @@
-//! FAB309: nicSelector with the identifier of a virtual function, or one that is written differently.
+//! FAB309: nicSelector with the identifier of a VF, or in another notation.
 
 use super::node_policy_cel::{node_policy, node_policy_cel};
 use super::supported_nics;
@@ -32,10 +32,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 format!("/spec/nicSelector/{field}"),
                 format!(
-                    "{field} {} is compared as text with what the kernel says: it never equals {plain}",
+                    "{field} {}: the operator compares text, so it never matches the kernel's {plain}",
                     printable(id, 40)
                 ),
-                format!("write {plain:?}"),
+                format!("Write {plain:?}."),
             );
         }
     }
@@ -54,17 +54,17 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Severity::Info,
             path,
             format!(
-                "deviceID {} is not among the NICs of operator {}; it passes it over unless the cluster adds it",
+                "deviceID {} is not a NIC that operator {} supports: the operator ignores it unless the cluster adds it",
                 printable(&device, 40),
                 supported_nics::OF
             ),
-            "check supportedExtraNICs of the operator's chart",
+            "Check supportedExtraNICs of the operator's chart.",
         );
     } else {
         findings.add(
             path,
-            format!("deviceID {device} is that of virtual functions: the operator looks for the NIC itself and finds none"),
-            format!("the NIC's own: {}", physical.join(", ")),
+            format!("deviceID {device} is that of VFs: the operator looks for the NIC itself and finds none"),
+            format!("Write the NIC's own: {}.", physical.join(", ")),
         );
     }
 }
@@ -83,12 +83,11 @@ fn cel() -> Cel {
     node_policy_cel(vec![
         Check::error(
             node_policy(odd),
-            "vendor and deviceID are compared as text with what the kernel says: one with capitals, blanks or 0x is \
-                 never equal; write four hexadecimal digits in small letters",
+            "the operator compares vendor and deviceID as text, so capitals, blanks or 0x never match; write four lower-case hexadecimal digits",
         ),
         Check::error(
             node_policy(&function),
-            "deviceID is that of virtual functions: the operator looks for the NIC itself and finds none; write the \
+            "deviceID is that of VFs: the operator looks for the NIC itself and finds none; write the \
                  NIC's own, such as 101b, 101d, 1021 or a2dc",
         ),
     ])

@@ -1,4 +1,4 @@
-//! FAB310: SriovNetworkNodePolicy with a key that its kind does not have.
+//! FAB310: unknown key in a SriovNetworkNodePolicy.
 
 use super::known_keys::check_keys;
 use crate::rules::finding::Severity;

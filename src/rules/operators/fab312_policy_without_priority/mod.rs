@@ -21,8 +21,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if context.node_policy().is_some_and(|policy| policy.priority.is_none()) {
         findings.add(
             "/spec/priority",
-            "no priority: unless the operator's webhook is on it counts as 0, and the policy wins over all others on its NICs",
-            "write it: 99 is the lowest",
+            "priority is not set: without the operator's webhook it is 0, the highest, and the policy wins on its NICs",
+            "Set priority: 99, the lowest, or less.",
         );
     }
 }
@@ -30,7 +30,6 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 fn cel() -> Cel {
     node_policy_cel(vec![Check::warning(
         node_policy("!has(variables.spec.priority)"),
-        "no priority: unless the operator's webhook is on it counts as 0, and the policy wins over all others on its \
-             NICs; write it, 99 is the lowest",
+        "priority is not set: without the operator's webhook it is 0, the highest, and the policy wins on its NICs; set priority: 99, the lowest, or less",
     )])
 }

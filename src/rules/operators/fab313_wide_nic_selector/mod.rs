@@ -1,4 +1,4 @@
-//! FAB313: SriovNetworkNodePolicy that takes NICs by vendor or model alone.
+//! FAB313: SriovNetworkNodePolicy that selects NICs only by vendor or model.
 
 use super::node_policy_cel::{node_policy, node_policy_cel};
 use super::supported_nics;
@@ -25,11 +25,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let vendor = nics.vendor.as_deref();
-    let fix = "add pfNames or rootDevices";
+    let fix = "Add pfNames or rootDevices.";
     match (&nics.device_id, vendor) {
         (None, Some(vendor)) => findings.add(
             "/spec/nicSelector",
-            format!("nicSelector names vendor {vendor} alone: the pool takes every NIC of that vendor, storage and management too"),
+            format!("nicSelector has only vendor {vendor}: the pool takes every NIC of that vendor, also storage and management"),
             fix,
         ),
         (Some(device), _) => {
@@ -40,7 +40,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 "/spec/nicSelector",
                 format!(
-                    "nicSelector names model {device} alone: functions of {} are told by {}, as are those of {other} and others; the pool may take them",
+                    "nicSelector has only model {device}: VFs of {} have identifier {}, as do those of {other} and others, which the pool may take",
                     own.name, own.function
                 ),
                 fix,
@@ -62,18 +62,17 @@ fn cel() -> Cel {
     node_policy_cel(vec![
         Check::warning(
             node_policy(&vendor),
-            "nicSelector names a vendor alone: the pool takes every NIC of that vendor, storage and management too; \
+            "nicSelector has only a vendor: the pool takes every NIC of that vendor, also storage and management; \
                  add pfNames or rootDevices",
         ),
         Check::warning(
             node_policy(&model),
-            "nicSelector names a model alone whose functions are told by the same identifier as those of other \
-                 models: the pool may take them; add pfNames or rootDevices",
+            "nicSelector has only a model whose VFs have the same identifier as those of other models, which the pool may take; add pfNames or rootDevices",
         ),
     ])
 }
 
-/// Whether functions of two models of a vendor cannot be told apart.
+/// Whether VFs of two models of a vendor have one identifier.
 fn shares_function(own: &supported_nics::Model, other: &supported_nics::Model) -> bool {
     other.function == own.function && other.name != own.name
 }

@@ -19,8 +19,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if let Some((own, operator)) = apart(context) {
         findings.add(
             "/metadata/namespace",
-            format!("policy in namespace {own}: the operator uses those of its own alone, {operator} by its SriovNetworkNodeStates"),
-            format!("namespace: {operator}"),
+            format!("policy in namespace {own}: the operator ignores it and reads only those in its own namespace {operator}"),
+            format!("Set metadata.namespace: {operator}."),
         );
     }
 }

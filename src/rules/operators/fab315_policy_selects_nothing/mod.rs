@@ -1,4 +1,4 @@
-//! FAB315: SriovNetworkNodePolicy that no known node or NIC answers to.
+//! FAB315: SriovNetworkNodePolicy that matches no known node or NIC.
 
 use super::policy_nodes::{nics, requirements};
 use crate::rules::finding::{Findings, Severity};
@@ -26,10 +26,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/nodeSelector",
             format!(
-                "none of {} has the labels of nodeSelector",
+                "none of {} has the labels of nodeSelector: no VF is created",
                 crate::text::count(nodes.len(), "known node")
             ),
-            "compare with kubectl get nodes --show-labels",
+            "Compare nodeSelector with kubectl get nodes --show-labels.",
         );
         return;
     }
@@ -40,8 +40,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if nics(context).next().is_none() {
         findings.add(
             "/spec/nicSelector",
-            format!("no NIC of the nodes it selects answers to nicSelector (SriovNetworkNodeState {example} for one)"),
-            "compare with the interfaces in the status of SriovNetworkNodeState",
+            format!("nicSelector matches no NIC of the selected nodes, such as {example}: no VF is created"),
+            "Compare nicSelector with the interfaces in the status of SriovNetworkNodeState.",
         );
     }
 }

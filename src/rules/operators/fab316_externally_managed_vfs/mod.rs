@@ -1,4 +1,4 @@
-//! FAB316: externallyManaged policy that asks for more than the NIC has.
+//! FAB316: externallyManaged policy that requires more than the NIC has.
 
 use super::policy_nodes::{nics, word};
 use crate::facts::node_state::Interface;
@@ -22,21 +22,19 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         nics(context)
             .find_map(|(node, nic)| more(nic).map(|has| format!("NIC {} of node {node} has {has}", nic.name)))
     };
-    let fix = "have it made at boot, or ask for what is there";
-    let told = |field: &str, has: String| {
-        format!(
-            "externallyManaged, and {field}: {has} (SriovNetworkNodeState); the operator changes nothing there"
-        )
+    let fix = "Create the VFs and settings at boot, or write the value that the NIC has.";
+    let describe = |field: &str, has: String| {
+        format!("externallyManaged with {field}: {has}, and the operator changes nothing there")
     };
     let more = |wanted: Option<u32>, has: Option<u32>| has.filter(|has| wanted.is_some_and(|w| w > *has));
     if let Some(has) = find(&|nic| more(policy.num_vfs, nic.num_vfs).map(|n| n.to_string())) {
-        findings.add("/spec/numVfs", told(&format!("numVfs {}", policy.num_vfs.unwrap_or(0)), has), fix);
+        findings.add("/spec/numVfs", describe(&format!("numVfs {}", policy.num_vfs.unwrap_or(0)), has), fix);
     }
     if let Some(has) = find(&|nic| more(policy.mtu, nic.mtu).map(|n| n.to_string())) {
-        findings.add("/spec/mtu", told(&format!("mtu {}", policy.mtu.unwrap_or(0)), has), fix);
+        findings.add("/spec/mtu", describe(&format!("mtu {}", policy.mtu.unwrap_or(0)), has), fix);
     }
     let Some(link) = policy.link else { return };
     if let Some(has) = find(&|nic| nic.link.filter(|l| *l != link).map(|l| word(l).to_owned())) {
-        findings.add("/spec/linkType", told(&format!("linkType {}", word(link)), has), fix);
+        findings.add("/spec/linkType", describe(&format!("linkType {}", word(link)), has), fix);
     }
 }

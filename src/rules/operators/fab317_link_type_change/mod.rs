@@ -26,12 +26,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/linkType",
             format!(
-                "linkType {} changes the firmware of NIC {} of node {node}, which is {}, and reboots the node",
+                "linkType {} changes the firmware of NIC {} of node {node}, which is {}: the operator reboots the node",
                 word(link),
                 nic.name,
                 word(has)
             ),
-            format!("linkType: {}, unless the change is meant", word(has)),
+            format!("Set linkType: {}, unless you want the change.", word(has)),
         );
     }
 }

@@ -30,8 +30,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if ethernet(policy.link) || (policy.link.is_none() && of_nics()) {
         findings.add(
             "/spec/mtu",
-            format!("mtu {mtu} for RoCE: packets carry at most 1024 bytes, a quarter of what they could"),
-            "mtu: 9000, where the switches carry it",
+            format!("mtu {mtu} for RoCE: packets carry at most 1024 bytes, a quarter of the maximum"),
+            "Set mtu: 9000, where the switches support it.",
         );
     }
 }

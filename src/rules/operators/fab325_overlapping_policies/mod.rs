@@ -1,4 +1,4 @@
-//! FAB325: two SriovNetworkNodePolicies that take the same virtual functions of a NIC.
+//! FAB325: two SriovNetworkNodePolicies that take the same VFs of a NIC.
 
 use super::nodes_in_common::{Common, common};
 use super::other_policies::{Other, others};
@@ -46,12 +46,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                     severity,
                     met.path,
                     format!(
-                        "functions of {} are also policy {}'s {}: {lost} loses its group of functions",
+                        "VFs of {} also belong to policy {} {}: {lost} loses its group of VFs",
                         met.nic,
                         other.name,
                         shared.words()
                     ),
-                    "give each policy a range of its own, or nodes of its own",
+                    "Give each policy its own range or its own nodes.",
                 );
             }
             None => other_fields(context, own, &other, lost, findings),
@@ -59,7 +59,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Whether a policy for fewer nodes takes the place of one for more, which is what priorities are for.
+/// Whether a policy for fewer nodes replaces one for more: the purpose of priorities.
 fn replaces(a: &NodePolicy, b: &NodePolicy, met: &Meeting) -> bool {
     met.ranges == [None, None] && a.priority != b.priority && a.nodes != b.nodes
 }
@@ -95,16 +95,16 @@ fn other_fields(
         Some((set.nodes().find(on_both)?, nic))
     });
     if let Some((node, nic)) = both {
-        // Two numbers are an order that somebody has thought of.
+        // Two different numbers are a deliberate order.
         let severity = if own.priority == policy.priority { Severity::Warning } else { Severity::Info };
         findings.add_as(
             severity,
             "/spec/nicSelector",
             format!(
-                "NIC {} of node {node} is also policy {}'s, by other fields of nicSelector: {lost} loses its functions there",
+                "NIC {} of node {node} also belongs to policy {}, by other fields of nicSelector: {lost} loses its VFs there",
                 nic.name, other.name
             ),
-            "select NICs by pfNames in both",
+            "Select NICs by pfNames in both.",
         );
     }
 }

@@ -32,12 +32,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 severity(&shared),
                 format!("/spec/{flag}"),
                 format!(
-                    "{flag} {ours}, and {theirs} in policy {} of the same resource {} {}: the pool has one of them",
+                    "{flag} {ours}, but {theirs} in policy {} of resource {} {}: the pool gets only one",
                     other.name,
                     own.resource,
                     shared.words()
                 ),
-                "the same value in both, or a resource name of its own for each",
+                "Set one value in both, or give each its own resourceName.",
             );
         }
     }

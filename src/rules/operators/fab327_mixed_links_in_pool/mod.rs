@@ -30,12 +30,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 severity(&shared),
                 format!("/spec/{field}"),
                 format!(
-                    "{field} {ours}, and {theirs} in policy {} of the same resource {} {}: pods get either by chance",
+                    "{field} {ours}, but {theirs} in policy {} of resource {} {}: pods get either at random",
                     other.name,
                     own.resource,
                     shared.words()
                 ),
-                "a resource name for each",
+                "Give each its own resourceName.",
             );
         }
     }

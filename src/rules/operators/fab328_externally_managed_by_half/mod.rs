@@ -32,14 +32,14 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             severity,
             "/spec/externallyManaged",
             format!(
-                "externallyManaged {} for NIC {}, and {} in policy {} {}",
+                "externallyManaged {} for NIC {}, but {} in policy {} {}: the last policy decides",
                 own.external,
                 met.nic,
                 other.policy.external,
                 other.name,
                 shared.words()
             ),
-            "the same in all policies of the NIC",
+            "Set one value in all policies of the NIC.",
         );
     }
 }

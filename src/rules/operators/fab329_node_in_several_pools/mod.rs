@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    // Values of other types are FAB809's.
+    // FAB809 reports values of other types.
     let Ok(own) = PoolConfig::parse(context.json) else { return };
     let counted = |pool: &PoolConfig| !pool.hardware_offload;
     let Some(nodes) = own.nodes.as_ref().filter(|_| counted(&own)) else { return };
@@ -38,10 +38,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             severity,
             "/spec/nodeSelector",
             format!(
-                "SriovNetworkPoolConfig {other} has nodes of this pool too, {}: the operator configures such nodes no more",
+                "pool {other} also has nodes of this pool, {}: the operator stops configuring them",
                 shared.words()
             ),
-            "selectors that no node answers to twice",
+            "Select each node in only one pool.",
         );
     }
 }

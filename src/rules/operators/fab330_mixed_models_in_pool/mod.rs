@@ -32,12 +32,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 "/spec/nicSelector/deviceID",
                 format!(
-                    "{ours} in resource {}, and {theirs} in policy {} {}: a pod's rails may differ in speed",
+                    "{ours} in resource {}, but {theirs} in policy {} {}: a pod's rails may differ in speed",
                     own.resource,
                     other.name,
                     shared.words()
                 ),
-                "a resource name for each model",
+                "Give each model its own resourceName.",
             );
         }
     }

@@ -1,4 +1,4 @@
-//! FAB335: ipam, metaPlugins or capabilities of a network that are not the JSON they are pasted as.
+//! FAB335: ipam, metaPlugins or capabilities that are not valid JSON.
 
 use crate::facts::go_json::CNI;
 use crate::rules::embedded::{self, Fault};
@@ -21,14 +21,19 @@ type Read = fn(&str) -> Result<(), Fault>;
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let read: [(&str, Read, &str, &str); 3] = [
-        ("ipam", |text| embedded::object(text, CNI).map(drop), "no JSON object", "one JSON object"),
+        ("ipam", |text| embedded::object(text, CNI).map(drop), "not a JSON object", "Write one JSON object."),
         (
             "metaPlugins",
             |text| embedded::sequence(text).map(drop),
-            "no sequence of JSON objects",
-            "JSON objects with commas between them, without brackets around",
+            "not a sequence of JSON objects",
+            "Write objects with commas between them.",
         ),
-        ("capabilities", capabilities, "no JSON object of true and false", "{\"ips\": true}"),
+        (
+            "capabilities",
+            capabilities,
+            "not a JSON object of true and false",
+            "Write an object such as {\"ips\": true}.",
+        ),
     ];
     for (field, read, what, fix) in read {
         let path = format!("/spec/{field}");

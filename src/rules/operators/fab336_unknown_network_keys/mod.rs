@@ -1,4 +1,4 @@
-//! FAB336: SriovNetwork, SriovIBNetwork or OVSNetwork with a key that its kind does not have.
+//! FAB336: unknown key in a SriovNetwork, SriovIBNetwork or OVSNetwork.
 
 use super::known_keys::check_keys;
 use crate::rules::finding::Severity;

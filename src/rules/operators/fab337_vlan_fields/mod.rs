@@ -1,4 +1,4 @@
-//! FAB337: SriovNetwork with vlanQoS or 802.1ad and no VLAN.
+//! FAB337: vlanQoS or 802.1ad without a VLAN.
 
 use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};
@@ -23,16 +23,18 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if let Some(qos) = context.number("/spec/vlanQoS").filter(|qos| *qos > 0) {
         findings.add(
             "/spec/vlanQoS",
-            format!("vlanQoS {qos} without a vlan: sriov-cni refuses it, pods stay in ContainerCreating"),
-            "write vlan, or take vlanQoS out",
+            format!("vlanQoS {qos} without a vlan: sriov-cni refuses it, and pods stay in ContainerCreating"),
+            "Set vlan, or remove vlanQoS.",
         );
     }
     let proto = context.text("/spec/vlanProto").filter(|p| p.eq_ignore_ascii_case("802.1ad"));
     if let Some(proto) = proto {
         findings.add(
             "/spec/vlanProto",
-            format!("vlanProto {proto} without a vlan: sriov-cni refuses it, pods stay in ContainerCreating"),
-            "write vlan, or take vlanProto out",
+            format!(
+                "vlanProto {proto} without a vlan: sriov-cni refuses it, and pods stay in ContainerCreating"
+            ),
+            "Set vlan, or remove vlanProto.",
         );
     }
 }
@@ -48,13 +50,11 @@ fn cel() -> Cel {
     let checks = vec![
         Check::error(
             qos,
-            "vlanQoS without a vlan: sriov-cni refuses it, pods stay in ContainerCreating; write vlan, or take \
-                 vlanQoS out",
+            "vlanQoS without a vlan: sriov-cni refuses it, and pods stay in ContainerCreating; set vlan, or remove vlanQoS",
         ),
         Check::error(
             proto,
-            "vlanProto 802.1ad without a vlan: sriov-cni refuses it, pods stay in ContainerCreating; write vlan, or \
-                 take vlanProto out",
+            "vlanProto 802.1ad without a vlan: sriov-cni refuses it, and pods stay in ContainerCreating; set vlan, or remove vlanProto",
         ),
     ];
     Cel { variables: Vec::new(), checks, beyond: None }

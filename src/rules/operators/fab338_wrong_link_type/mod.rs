@@ -27,14 +27,14 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(link) = fact.link.filter(|link| *link != needs) else { return };
     let (plugin, fix) = match (context.kind, needs) {
         (_, LinkLayer::InfiniBand) => {
-            ("ib-sriov fails on Ethernet", "SriovNetwork, or the resource of InfiniBand functions")
+            ("ib-sriov fails on Ethernet", "Use a SriovNetwork, or name a resource of InfiniBand VFs.")
         }
         ("OVSNetwork", _) => {
-            ("a bridge needs Ethernet", "SriovIBNetwork, or the resource of Ethernet functions")
+            ("a bridge needs Ethernet", "Use a SriovIBNetwork, or name a resource of Ethernet VFs.")
         }
         _ => (
-            "sriov-cni sets a VLAN, which InfiniBand refuses",
-            "SriovIBNetwork, or the resource of Ethernet functions",
+            "sriov-cni sets a VLAN, which InfiniBand does not support",
+            "Use a SriovIBNetwork, or name a resource of Ethernet VFs.",
         ),
     };
     findings.add(
@@ -49,7 +49,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     );
 }
 
-/// The object that says of which link layer a resource is.
+/// The object that shows the link type of a resource.
 fn evidence(context: &ObjectContext<'_>, resource: &str, link: LinkLayer) -> String {
     let facts = context.snapshot.facts();
     let policy = facts.node_policies().find(|(_, _, p)| p.resource == resource && p.link == Some(link));
@@ -60,7 +60,7 @@ fn evidence(context: &ObjectContext<'_>, resource: &str, link: LinkLayer) -> Str
         state.groups.iter().any(|g| g.resource == resource && g.link == Some(link))
     };
     match facts.node_states().find(of) {
-        Some((node, _)) => format!("SriovNetworkNodeState {node} has it on {} NICs", word(link)),
+        Some((node, _)) => format!("SriovNetworkNodeState {node} lists it on {} NICs", word(link)),
         None => format!("its NICs are {}", word(link)),
     }
 }

@@ -1,4 +1,4 @@
-//! FAB339: two network objects that make the same NetworkAttachmentDefinition.
+//! FAB339: two network objects that create the same NetworkAttachmentDefinition.
 
 use crate::facts::Kind;
 use crate::facts::network::{NetworkObject, render};
@@ -20,10 +20,10 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(kind) = Kind::of(context.group, context.kind) else { return };
-    // Values of other types are FAB809's.
+    // FAB809 reports values of other types.
     let Ok(object) = crate::review::decode::object::<NetworkObject>(context.json) else { return };
     let own = object.namespace();
-    // Whose own namespace is not written may be made anywhere.
+    // An object without a namespace may be created in any.
     if kind.namespaced() && own.is_none() && context.text("/spec/networkNamespace").is_none() {
         return;
     }
@@ -42,12 +42,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/metadata/name",
             format!(
-                "makes the NetworkAttachmentDefinition {}/{}, as {} {place} does: one of them never becomes ready",
+                "creates NetworkAttachmentDefinition {}/{}, as {} {place} also does: one of them never becomes ready",
                 made.namespace,
                 made.name,
                 other.kind.name()
             ),
-            "a name or a networkNamespace of its own",
+            "Give it another name or networkNamespace.",
         );
     }
 }

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let path = "/spec/metaPlugins";
-    // A text that cannot be read is FAB335's.
+    // FAB335 reports a text that cannot be read.
     let Some(text) = context.text(path) else { return };
     let Ok(plugins) = embedded::sequence(text) else { return };
     let rdma = |entry: &&embedded::Entry| entry.object.get("type").and_then(Value::as_str) == Some("rdma");
@@ -26,8 +26,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_within(
             path,
             embedded::spot(text, entry.at),
-            "metaPlugins has rdma behind ib-sriov, which moves the RDMA device itself: the pod loses its IPoIB interface",
-            "take rdma out; rdmaIsolation needs a NetworkAttachmentDefinition of your own",
+            "rdma after ib-sriov, which moves the RDMA device itself: the pod loses its IPoIB interface",
+            "Remove rdma; for rdmaIsolation write your own NetworkAttachmentDefinition.",
         );
     }
 }

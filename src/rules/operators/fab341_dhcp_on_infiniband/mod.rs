@@ -25,8 +25,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_within(
             path,
             embedded::spot_of(text, "dhcp"),
-            "ipam of type dhcp: ib-sriov refuses it, pods stay in ContainerCreating",
-            "nv-ipam or whereabouts",
+            "ipam of type dhcp: ib-sriov refuses it, and pods stay in ContainerCreating",
+            "Use nv-ipam or whereabouts.",
         );
     }
 }

@@ -20,8 +20,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if let Some((own, operator)) = apart(context) {
         findings.add(
             "/spec/networkNamespace",
-            format!("networkNamespace {target} from namespace {own}: the operator renders it only from its own, {operator} by its SriovNetworkNodeStates"),
-            format!("namespace: {operator}, or no networkNamespace"),
+            format!(
+                "networkNamespace {target} in namespace {own}: the operator ignores it outside {operator}"
+            ),
+            format!("Set metadata.namespace: {operator}, or remove networkNamespace."),
         );
     }
 }

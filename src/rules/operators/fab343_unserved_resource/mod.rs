@@ -31,11 +31,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     findings.add(
         "/spec/resourceName",
         format!(
-            "resource {shown} is served by no known SriovNetworkNodePolicy: pods that ask for it stay Pending"
+            "resource {shown}: no known SriovNetworkNodePolicy serves it, so pods that request it stay Pending"
         ),
         match hint {
-            Some(hint) => format!("is {hint} meant?"),
-            None => "the resourceName of a policy, without its prefix".to_owned(),
+            Some(hint) => format!("Did you mean {hint}?"),
+            None => "Write the resourceName of a policy, without its prefix.".to_owned(),
         },
     );
 }

@@ -22,8 +22,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if least > most {
         findings.add(
             "/spec/minTxRate",
-            format!("minTxRate {least} is above maxTxRate {most}: the driver refuses it"),
-            "a minimum of at most the maximum",
+            format!("minTxRate {least} is above maxTxRate {most}: the driver refuses it, and pods stay in ContainerCreating"),
+            format!("Set minTxRate to at most {most}."),
         );
     }
 }
@@ -35,6 +35,6 @@ fn cel() -> Cel {
         number("minTxRate"),
         number("maxTxRate")
     );
-    let message = "minTxRate is above maxTxRate: the driver refuses it; a minimum of at most the maximum";
+    let message = "minTxRate is above maxTxRate: the driver refuses it, and pods stay in ContainerCreating; set minTxRate to at most maxTxRate";
     Cel { variables: Vec::new(), checks: vec![Check::warning(wrong, message)], beyond: None }
 }

@@ -1,4 +1,4 @@
-//! FAB346: SriovNetwork over RDMA functions without ipam.
+//! FAB346: SriovNetwork over RDMA VFs without ipam.
 
 use super::network_fabric::resource;
 use crate::multus::LinkLayer;
@@ -19,19 +19,19 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some((name, fact)) = resource(context) else { return };
-    // InfiniBand is FAB338's.
+    // FAB338 reports InfiniBand.
     let roce = fact.rdma == Some(true) && fact.link != Some(LinkLayer::InfiniBand);
-    // A text that cannot be read is FAB335's.
+    // FAB335 reports a text that cannot be read.
     let empty = |text: &str| crate::rules::embedded::object(text, &[]).is_ok_and(|ipam| ipam.is_empty());
     let without = context.text("/spec/ipam").is_none_or(empty);
     if roce && without {
         findings.add(
             "/spec/ipam",
             format!(
-                "no ipam over the RDMA resource {}: RoCE needs an address, only link-local GIDs are there",
+                "no ipam: RoCE over resource {} needs an address and gets only link-local GIDs",
                 printable(name, 63)
             ),
-            "nv-ipam or whereabouts",
+            "Set ipam to nv-ipam or whereabouts.",
         );
     }
 }

@@ -1,4 +1,4 @@
-//! FAB350: SriovOperatorConfig that the operator does not read.
+//! FAB350: SriovOperatorConfig that the operator ignores.
 
 use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};
@@ -22,10 +22,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/metadata/name",
             format!(
-                "SriovOperatorConfig {}: the operator reads the one of name default alone",
+                "SriovOperatorConfig {}: the operator ignores it and reads only the one named default",
                 printable(name, 63)
             ),
-            "name: default",
+            "Set metadata.name: default.",
         );
     }
     let operator = context.snapshot.facts().sriov_namespace();
@@ -35,15 +35,15 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             "/metadata/namespace",
-            format!("SriovOperatorConfig in namespace {own}: the operator is in {operator}, by its SriovNetworkNodeStates"),
-            format!("namespace: {operator}"),
+            format!("SriovOperatorConfig in namespace {own}: the operator ignores it and reads only namespace {operator}"),
+            format!("Set metadata.namespace: {operator}."),
         );
     }
 }
 
 fn cel() -> Cel {
     let wrong = "object.metadata.?name.orValue('default') != 'default'";
-    let message = "the operator reads the SriovOperatorConfig of name default alone; name: default";
+    let message = "the operator ignores this SriovOperatorConfig and reads only the one named default; set metadata.name: default";
     let beyond = Some("the namespace in which the operator is");
     Cel { variables: Vec::new(), checks: vec![Check::error(wrong, message)], beyond }
 }

@@ -1,4 +1,4 @@
-//! FAB351: SriovNetworkPoolConfig with fields that exclude each other, or a maxUnavailable that is none.
+//! FAB351: SriovNetworkPoolConfig with conflicting fields or an invalid maxUnavailable.
 
 use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};
@@ -24,16 +24,16 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         for field in ["maxUnavailable", "nodeSelector"].into_iter().filter(|f| given(f).is_some()) {
             findings.add(
                 format!("/spec/{field}"),
-                format!("{field} beside ovsHardwareOffloadConfig.name: a pool is for one of them, the operator refuses both"),
-                "two SriovNetworkPoolConfigs",
+                format!("{field} with ovsHardwareOffloadConfig.name: a pool is for one of them, and the operator applies neither"),
+                "Write two SriovNetworkPoolConfigs.",
             );
         }
     }
     if let Some(fault) = given("maxUnavailable").and_then(fault) {
         findings.add(
             "/spec/maxUnavailable",
-            format!("maxUnavailable cannot be read: {fault}; no node of the pool is drained"),
-            "a number such as 1, or a text such as \"20%\"",
+            format!("invalid maxUnavailable: {fault}; the operator drains no node of the pool"),
+            "Write a number such as 1, or a text such as \"20%\".",
         );
     }
 }
@@ -49,12 +49,11 @@ fn cel() -> Cel {
     let checks = vec![
         Check::error(
             offload,
-            "maxUnavailable or nodeSelector beside ovsHardwareOffloadConfig.name: a pool is for one of them, the \
-                 operator refuses both; two SriovNetworkPoolConfigs",
+            "maxUnavailable or nodeSelector with ovsHardwareOffloadConfig.name: a pool is for one of them, and the operator applies neither; write two SriovNetworkPoolConfigs",
         ),
         Check::error(
             most,
-            "maxUnavailable cannot be read, no node of the pool is drained; write a number from 0, or a text from 1% \
+            "invalid maxUnavailable: the operator drains no node of the pool; write a number from 0, or a text from 1% \
                  to 100%",
         ),
     ];
@@ -67,12 +66,12 @@ fn fault(most: &Value) -> Option<&'static str> {
         Value::String(text) => {
             let percent = text.strip_suffix('%').map(str::parse::<u32>);
             match percent {
-                None => Some("a text is a percentage, a number stands without quotes"),
+                None => Some("a text must be a percentage, and a number has no quotes"),
                 Some(Ok(1..=100)) => None,
-                Some(_) => Some("a percentage is from 1% to 100%"),
+                Some(_) => Some("a percentage must be from 1% to 100%"),
             }
         }
-        // Values of other types are refused by the schema.
+        // The schema refuses values of other types.
         _ => None,
     }
 }

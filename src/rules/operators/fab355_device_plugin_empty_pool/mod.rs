@@ -1,6 +1,6 @@
-//! FAB355: a device plugin's pool without devices, or with others than meant.
+//! FAB355: device plugin pool without devices or with unintended ones.
 
-use super::device_plugin_config::tell;
+use super::device_plugin_config::report;
 use super::device_plugin_texts::Concern;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
@@ -17,5 +17,5 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    tell(context, Concern::Devices, findings);
+    report(context, Concern::Devices, findings);
 }

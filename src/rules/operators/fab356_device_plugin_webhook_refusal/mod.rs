@@ -1,6 +1,6 @@
-//! FAB356: a device plugin configuration that only the operator's own webhook refuses.
+//! FAB356: device plugin configuration that only the operator's webhook refuses.
 
-use super::device_plugin_config::tell;
+use super::device_plugin_config::report;
 use super::device_plugin_texts::Concern;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
@@ -17,5 +17,5 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    tell(context, Concern::Operator, findings);
+    report(context, Concern::Operator, findings);
 }

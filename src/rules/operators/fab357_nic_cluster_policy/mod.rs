@@ -1,4 +1,4 @@
-//! FAB357: a NicClusterPolicy or NicNodePolicy that the operator cannot carry out.
+//! FAB357: NicClusterPolicy or NicNodePolicy that the operator cannot apply.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
@@ -24,24 +24,23 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             "/metadata/name",
-            format!(
-                "the operator passes over NicClusterPolicy {}: it reads one name alone",
-                printable(name, 63)
-            ),
-            "name it nic-cluster-policy",
+            format!("NicClusterPolicy {}: the operator ignores this object", printable(name, 63)),
+            "Set metadata.name: nic-cluster-policy.",
         );
     }
     if context.kind == "NicNodePolicy" && name.len() > 30 {
-        let message =
-            format!("the name has {} characters; labels that the operator makes of it hold 30", name.len());
-        findings.add("/metadata/name", message, "write a shorter name");
+        let message = format!("name of {} characters: the operator's labels allow only 30", name.len());
+        findings.add("/metadata/name", message, "Write a shorter name.");
     }
     if let Some(version) = text("/spec/ofedDriver/version").filter(|v| !is_driver_version(v)) {
         findings.add_as(
             Severity::Warning,
             "/spec/ofedDriver/version",
-            format!("{:?} is no version of a driver image, such as 24.01-0.3.3.1-0", printable(version, 60)),
-            "write the tag of the driver image without the operating system",
+            format!(
+                "version {:?} is not that of a driver image, such as 24.01-0.3.3.1-0",
+                printable(version, 60)
+            ),
+            "Write the tag of the driver image without the operating system.",
         );
     }
     let policy = object.pointer("/spec/ofedDriver/upgradePolicy");
@@ -49,8 +48,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if on("safeLoad") && !on("autoUpgrade") {
         findings.add(
             "/spec/ofedDriver/upgradePolicy/safeLoad",
-            "safeLoad waits for an automatic upgrade that autoUpgrade does not allow",
-            "write autoUpgrade: true, or drop safeLoad",
+            "safeLoad without autoUpgrade: nodes wait for an upgrade that never starts",
+            "Set autoUpgrade: true, or remove safeLoad.",
         );
     }
     guids(object, findings);
@@ -65,8 +64,11 @@ fn guids(object: &Value, findings: &mut Findings<'_>) {
             Some(number) => read.push(number),
             None => findings.add(
                 format!("/spec/ibKubernetes/{key}"),
-                format!("{key} {:?} is no GUID: eight octets with colons between", printable(written, 60)),
-                "write it as 02:00:00:00:00:00:00:00",
+                format!(
+                    "{key} {:?} is not a GUID of eight octets with colons: ib-kubernetes exits",
+                    printable(written, 60)
+                ),
+                "Write a GUID such as 02:00:00:00:00:00:00:00.",
             ),
         }
     }
@@ -75,8 +77,8 @@ fn guids(object: &Value, findings: &mut Findings<'_>) {
     {
         findings.add(
             "/spec/ibKubernetes/pKeyGUIDPoolRangeEnd",
-            "the range of GUIDs ends before it begins: there are none to give",
-            "write an end above the start",
+            "the GUID range ends before it starts: ib-kubernetes exits",
+            "Write an end above the start.",
         );
     }
 }

@@ -1,4 +1,4 @@
-//! FAB358: HostDeviceNetwork without a namespace or with a resource that cannot be.
+//! FAB358: HostDeviceNetwork without a namespace or with an invalid resource.
 
 use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};
@@ -24,8 +24,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if namespace.is_empty() {
         findings.add(
             "/spec/networkNamespace",
-            "without networkNamespace the operator makes no network: the kind has no default for it",
-            "set networkNamespace to the namespace of the pods",
+            "networkNamespace is not set: the operator creates no network, since the kind has no default",
+            "Set networkNamespace to the namespace of the pods.",
         );
     }
     let resource = text(object, "/spec/resourceName");
@@ -33,21 +33,23 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if resource.is_empty() {
         findings.add(
             "/spec/resourceName",
-            "without resourceName Multus gets no device for host-device: every attachment fails",
-            "name the pool of the SR-IOV device plugin, without nvidia.com/",
+            "resourceName is not set: Multus has no device for host-device, and every attachment fails",
+            "Name the pool of the SR-IOV device plugin, without nvidia.com/.",
         );
     } else if resource.strip_prefix("nvidia.com/").is_some_and(is_name) {
         findings.add_as(
             Severity::Warning,
             "/spec/resourceName",
-            format!("{shown:?}: the operator writes the prefix itself, and its webhook refuses it here"),
-            "write the name without nvidia.com/",
+            format!(
+                "resourceName {shown:?}: the operator adds the prefix itself, and its webhook refuses it"
+            ),
+            "Write the name without nvidia.com/.",
         );
     } else if !is_name(resource) {
         findings.add(
             "/spec/resourceName",
-            format!("{shown:?} is no name of a pool: letters, digits, `-`, `_` and `.`, without a prefix"),
-            "write the bare name; nvidia.com/ is put before it",
+            format!("resourceName {shown:?} is not the name of a pool (letters, digits, `-`, `_`, `.`): Multus gets no device"),
+            "Write the bare name; the operator adds nvidia.com/.",
         );
     }
     if let Event::Updated { old } = context.event {
@@ -58,10 +60,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Warning,
                 "/spec/networkNamespace",
                 format!(
-                    "the network in namespace {} stays: the operator does not delete it",
+                    "networkNamespace changes: the operator does not delete the network in namespace {}",
                     printable(before, 63)
                 ),
-                "delete the old NetworkAttachmentDefinition by hand",
+                "Delete the old NetworkAttachmentDefinition yourself.",
             );
         }
     }
@@ -73,18 +75,16 @@ fn cel() -> Cel {
     let checks = vec![
         Check::error(
             "variables.spec.?networkNamespace.orValue('') == ''",
-            "without networkNamespace the operator makes no network: the kind has no default for it; set \
+            "networkNamespace is not set: the operator creates no network, since the kind has no default; set \
                  networkNamespace to the namespace of the pods",
         ),
         Check::error(
             format!("!{name}"),
-            "resourceName is no name of a pool, so that Multus gets no device: letters, digits, `-`, `_` and `.`, \
-                 without a prefix; write the bare name, nvidia.com/ is put before it",
+            "resourceName is not the name of a pool (letters, digits, `-`, `_`, `.`), so Multus gets no device; write the bare name, to which the operator adds nvidia.com/",
         ),
         Check::warning(
             prefixed,
-            "the operator writes the prefix nvidia.com/ itself, and its webhook refuses it in resourceName; write \
-                 the name without it",
+            "the operator adds the prefix nvidia.com/ itself, and its webhook refuses it in resourceName; write the name without it",
         ),
     ];
     Cel {

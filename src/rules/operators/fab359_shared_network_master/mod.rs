@@ -1,4 +1,4 @@
-//! FAB359: MacvlanNetwork or IPoIBNetwork over no interface, or over one of the other kind.
+//! FAB359: MacvlanNetwork or IPoIBNetwork over no interface or one of the wrong link type.
 
 use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};
@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(object) = context.value() else { return };
     let master = object.pointer("/spec/master");
-    // A value of another type is FAB809's.
+    // FAB809 reports a value of another type.
     if master.is_some_and(|m| !m.is_string() && !m.is_null())
         || !object.get("spec").is_some_and(Value::is_object)
     {
@@ -44,14 +44,12 @@ fn cel() -> Cel {
     let checks = vec![
         Check::error(
             none("IPoIBNetwork"),
-            "ipoib has no default for its interface: without `master` every attachment fails; name the InfiniBand \
-                 interface of the nodes",
+            "ipoib without `master`: it has no default interface, so every attachment fails; set master to the nodes' InfiniBand interface",
         ),
         Check::warning(
             none("MacvlanNetwork"),
-            "macvlan without `master` is over the interface of the default route, the management NIC; name the \
-                 fabric's interface",
+            "macvlan without `master`: it uses the interface of the default route, the management NIC; set master to the fabric's interface",
         ),
     ];
-    Cel { variables: Vec::new(), checks, beyond: Some("what kind of interface the master is") }
+    Cel { variables: Vec::new(), checks, beyond: Some("the link type of the master") }
 }

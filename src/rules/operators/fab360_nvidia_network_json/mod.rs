@@ -1,4 +1,4 @@
-//! FAB360: ipam or metaPlugins of a Macvlan-, IPoIB- or HostDeviceNetwork that is no JSON.
+//! FAB360: ipam or metaPlugins of an NVIDIA network that are not valid JSON.
 
 use crate::facts::go_json::CNI;
 use crate::rules::embedded::{object, sequence, spot};
@@ -24,8 +24,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_within(
             "/spec/ipam",
             fault.spot,
-            format!("ipam is no JSON object: {fault}; the network is never made"),
-            "mend the JSON at that place",
+            format!("ipam is not a JSON object: {fault}; the operator never creates the network"),
+            "Fix the JSON at that place.",
         );
     }
     // IPoIBNetwork has no such field; the API server drops it.
@@ -34,8 +34,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         Err(fault) => findings.add_within(
             "/spec/metaPlugins",
             fault.spot,
-            format!("metaPlugins are not JSON objects with commas between: {fault}"),
-            "mend the JSON at that place",
+            format!("metaPlugins are not JSON objects with commas between them: {fault}"),
+            "Fix the JSON at that place.",
         ),
         Ok(entries) => {
             let named = |v: Option<&Value>| v.and_then(Value::as_str).is_some_and(|t| !t.is_empty());
@@ -44,8 +44,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                     Severity::Error,
                     "/spec/metaPlugins",
                     || spot(meta, entry.at),
-                    "a plugin without type: the chain cannot be called",
-                    "write its type, such as \"type\": \"tuning\"",
+                    "a plugin without type: Multus cannot call the chain",
+                    "Add its type, such as \"type\": \"tuning\".",
                 );
             }
         }

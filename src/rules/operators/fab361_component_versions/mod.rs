@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// Where components stand in the objects of both kinds. The driver has a version of its own.
+/// Paths of components in the objects of both kinds. The driver has its own version.
 const COMPONENTS: [&str; 12] = [
     "/spec/docaTelemetryService",
     "/spec/ibKubernetes",
@@ -48,7 +48,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         for component in components {
             *releases.entry(component.release).or_default() += 1;
         }
-        // What most of them have is meant; of as many the newest.
+        // The release of most components is the intended one; of equal counts the newest.
         let Some((meant, _)) = releases.into_iter().max_by_key(|(release, times)| (*times, *release)) else {
             continue;
         };
@@ -57,13 +57,13 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 other.at.as_str(),
                 format!(
-                    "{} is {}, {} is {}: components of two releases of the operator",
+                    "{} is {}, but {} is {}: the two releases are not tested together",
                     other.name,
                     printable(other.version, 40),
                     like.name,
                     printable(like.version, 40)
                 ),
-                "write the tag of one release for all components",
+                "Write the tag of one release for all components.",
             );
         }
     }
@@ -88,7 +88,7 @@ fn components(object: &Value) -> Vec<Component<'_>> {
         text(&own).map(|value| (own, value)).or_else(|| Some((global.clone(), of_global()?)))
     };
     let read = |component: &'static str| {
-        // What is not asked for is not deployed.
+        // The operator deploys only requested components.
         object.pointer(component).filter(|c| c.is_object())?;
         let (at, version) = own_or_global(component, "version")?;
         let (_, repository) = own_or_global(component, "repository")?;

@@ -1,4 +1,4 @@
-//! FAB701: a variable that all ranks must share differs between replica types.
+//! FAB701: variable that differs between replica types, but must be equal on all ranks.
 
 use super::replica_types::is_one_world;
 use crate::plan::overlay::Variable;
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// Variables that every rank must have alike, and the value that stands for none where NCCL's default is one.
+/// Variables that must be equal on all ranks, and NCCL's default, which counts where a rank has none.
 const SHARED: &[(&str, Option<&str>)] = &[
     ("NCCL_ALGO", None),
     ("NCCL_BUFFSIZE", None),
@@ -78,7 +78,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             let differs = match (&here, &there) {
                 (Given::Unknown, _) | (_, Given::Unknown) | (Given::Absent, Given::Absent) => false,
                 (Given::Value(a), Given::Value(b)) => a.trim() != b.trim(),
-                // Of a default that depends on the version or the machine nothing is said.
+                // A default that depends on the version or the machine is not compared.
                 (Given::Value(value), Given::Absent) | (Given::Absent, Given::Value(value)) => {
                     default.is_some_and(|default| value.trim() != default)
                 }
@@ -91,13 +91,13 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     format!("{}/spec/containers/{index}{at}", template.pointer),
                     format!(
-                        "{name} is {} in {} and {} in {}: all ranks must have it alike",
+                        "{name} is {} in {} but {} in {}: the job hangs, since all ranks need the same value",
                         words(&there),
                         printable(first.name(), 63),
                         words(&here),
                         printable(template.name(), 63)
                     ),
-                    format!("set {name} to one value in both, or in none"),
+                    format!("Set {name} to one value in both, or in none."),
                 );
             }
         }
@@ -145,7 +145,7 @@ mod tests {
         let listed = |name: &str| SHARED.iter().any(|(shared, _)| *shared == name);
         let uniform = table::all().filter(|v| v.uniform == Some(true) && v.family == "nccl");
         let missing: Vec<&str> = uniform.map(|v| v.name).filter(|name| !listed(name)).collect();
-        // These two are told wherever they stand (FAB420, FAB416).
+        // Other rules report these two wherever they are set (FAB420, FAB416).
         assert_eq!(missing, ["NCCL_COMM_ID", "NCCL_GRAPH_FILE"]);
         for (name, _) in SHARED {
             assert_eq!(table::find(name).and_then(|v| v.uniform), Some(true), "{name}");

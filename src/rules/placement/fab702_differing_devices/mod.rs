@@ -1,4 +1,4 @@
-//! FAB702: replica types with as many accelerators and different numbers of RDMA devices.
+//! FAB702: replica types with equal accelerators but different numbers of RDMA devices.
 
 use super::replica_types::is_one_world;
 use crate::rules::finding::{Findings, Severity};
@@ -31,13 +31,13 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 format!("{pointer}/spec/containers"),
                 format!(
-                    "pods of {} get {} and those of {} {first_units}, with {} each",
+                    "pods of {} get {} but those of {} {first_units}, with {} each: the job hangs or slows down",
                     printable(&name, 63),
                     count(usize::try_from(units).unwrap_or(0), "RDMA device"),
                     printable(&first, 63),
                     count(usize::try_from(accelerators).unwrap_or(usize::MAX), "accelerator")
                 ),
-                "ask for the same devices in both",
+                "Request the same devices in both.",
             );
         }
     }

@@ -1,4 +1,4 @@
-//! FAB703: a service mesh puts its proxy into a pod of a training job.
+//! FAB703: service mesh proxy in a pod of a training job.
 
 use crate::pod::PodView;
 use crate::rules::finding::{Findings, Severity};
@@ -16,20 +16,20 @@ const ISTIO_REVISION: &str = "istio.io/rev";
 
 const LINKERD: &str = "linkerd.io/inject";
 
-/// Annotations by which somebody who knows takes traffic past the proxy.
+/// Annotations that exclude traffic from the proxy.
 const PAST: [&str; 2] = ["traffic.sidecar.istio.io/", "config.linkerd.io/skip-"];
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();
     let Some((mesh, path, fix)) = injected(pod, context) else { return };
-    // The proxies are not put into pods on the node's network.
+    // Meshes do not inject into hostNetwork pods.
     if pod.host_network() || !context.demands.any() || takes_past(pod) {
         return;
     }
     if context.gang().is_none_or(|gang| !gang.several) {
         return;
     }
-    findings.add(path, format!("{mesh} puts its proxy between the ranks: they may never connect"), fix);
+    findings.add(path, format!("{mesh} adds its proxy to the pod: ranks may never connect"), fix);
 }
 
 fn takes_past(pod: &PodView<'_>) -> bool {
@@ -37,11 +37,11 @@ fn takes_past(pod: &PodView<'_>) -> bool {
     annotations.is_some_and(|a| a.iter().any(|(key, _)| PAST.iter().any(|past| key.starts_with(past))))
 }
 
-/// The mesh, the place that says so, and the way out.
+/// The mesh, the path of what enables it, and the fix.
 fn injected(pod: &PodView<'_>, context: &PodContext<'_>) -> Option<(&'static str, String, &'static str)> {
     let labels = pod.metadata.as_ref().and_then(|m| m.labels.as_ref());
     let label = |key: &str| labels.and_then(|l| l.get(key)).map(|v| &**v);
-    let no_istio = "label the pods sidecar.istio.io/inject: \"false\"";
+    let no_istio = "Label the pods sidecar.istio.io/inject: \"false\".";
     // The label counts before the annotation, and both before the namespace.
     let asked = label(ISTIO).map(|v| (v, "labels"));
     if let Some((value, of)) = asked.or_else(|| pod.annotation(ISTIO).map(|v| (v, "annotations"))) {
@@ -64,6 +64,6 @@ fn injected(pod: &PodView<'_>, context: &PodContext<'_>) -> Option<(&'static str
     let linkerd = matches!(pod.annotation(LINKERD)?, "enabled" | "ingress");
     linkerd.then(|| {
         let path = paths::annotation(LINKERD);
-        ("Linkerd", path, "annotate the pods linkerd.io/inject: disabled")
+        ("Linkerd", path, "Annotate the pods linkerd.io/inject: disabled.")
     })
 }

@@ -44,7 +44,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
                 "{pods} pods with {each} of a node's {whole} accelerators (profile {}) may share a node, and {shared}",
                 profile.name
             ),
-            "keep them apart by a required pod anti-affinity, or set NCCL_HOSTID from metadata.name",
+            "Add a required pod anti-affinity, or set NCCL_HOSTID from metadata.name.",
         );
     }
 }

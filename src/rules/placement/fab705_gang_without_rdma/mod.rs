@@ -1,4 +1,4 @@
-//! FAB705: a job over several nodes with RDMA asks for none of it.
+//! FAB705: multi-node job without RDMA on nodes that offer it.
 
 use crate::fabric::Resolution;
 use crate::fabric::nodes::{Constraints, landing};
@@ -50,10 +50,10 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             format!("{}/spec", template.pointer),
             format!(
-                "the nodes of its pods offer {}{more}, and the pods ask for no RDMA device: NCCL runs over TCP",
+                "the nodes offer {}{more}, but the pods request no RDMA device: NCCL runs over TCP",
                 printable(first, 100)
             ),
-            "name a profile with annotation fabric-admission.dev/profile on the template, or ask for the devices",
+            "Annotate the pod template with fabric-admission.dev/profile: NAME, or request the devices.",
         );
     }
 }
@@ -63,7 +63,7 @@ fn is_device(name: &str) -> bool {
     names_rdma(name) || name == "vpc.amazonaws.com/efa"
 }
 
-/// Any resource beside those of the core and the accelerators may be a NIC under a name of the site's own.
+/// Any resource besides those of the core and the accelerators may be a NIC under a site's own name.
 fn asks_for_devices(pod: &PodView<'_>) -> bool {
     let known = |name: &str| {
         !name.contains('/') || name.ends_with("/gpu") || name.contains("gpu") || name.contains("/mig-")
@@ -71,7 +71,7 @@ fn asks_for_devices(pod: &PodView<'_>) -> bool {
     pod.containers().iter().any(|c| c.resource_names().any(|name| !known(name)))
 }
 
-/// RDMA resources of the nodes that a pod can land on; none where one kind of those nodes has none.
+/// RDMA resources of the nodes that a pod can run on; none where one kind of those nodes has none.
 fn offered(pod: &PodView<'_>, snapshot: &Snapshot) -> BTreeSet<String> {
     let constraints = Constraints::of(pod);
     if constraints.unread {

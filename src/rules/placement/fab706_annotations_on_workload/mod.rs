@@ -1,4 +1,4 @@
-//! FAB706: an annotation for pods stands on the workload and not on its pod template.
+//! FAB706: pod annotation on the workload instead of its pod template.
 
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::plan::{CONTAINERS_ANNOTATION, INJECT_ANNOTATION, RAILS_ANNOTATION};
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// Annotations that are read from pods.
+/// Annotations of pods.
 const FOR_PODS: [&str; 7] = [
     NETWORKS_ANNOTATION,
     PROFILE_ANNOTATION,
@@ -29,7 +29,7 @@ const FOR_PODS: [&str; 7] = [
     RANKS_ANNOTATION,
 ];
 
-/// Groups whose controllers make pods from the annotations of the template and no others.
+/// Groups whose controllers create pods with only the template's annotations.
 const GROUPS: [&str; 7] = [
     "batch",
     "apps",
@@ -55,11 +55,11 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 format!("{}/metadata/annotations/{}", maker.pointer, token(key)),
                 format!(
-                    "{key} on the {} does nothing: its pods are made from {}, which has no such annotation",
+                    "{key} on the {} has no effect: its pods come from {}, which has no such annotation",
                     printable(&maker.kind, 60),
                     printable(template.pointer, 100)
                 ),
-                format!("move it to {}/metadata/annotations", printable(template.pointer, 100)),
+                format!("Move it to {}/metadata/annotations.", printable(template.pointer, 100)),
             );
         }
     }

@@ -36,11 +36,11 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             format!("{}/spec/containers", template.pointer),
             format!(
-                "queue {} admits the pods without {}, which they will get: its quota does not count it",
+                "the quota of queue {} does not count {}, which the pods will get: they may stay Pending after admission",
                 printable(queue, 63),
                 printable(&shown.join(", "), 150)
             ),
-            "write it into the template with review -o yaml and let the ClusterQueue cover it",
+            "Write it into the template with review -o yaml, and add it to the ClusterQueue.",
         );
     }
 }

@@ -1,4 +1,4 @@
-//! FAB720: a resource that no node for the pod lists.
+//! FAB720: resource that no node for the pod lists.
 
 use super::landing::with_accelerators;
 use crate::plan::{Edit, ResourceList};
@@ -55,14 +55,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if listed.is_some_and(|listed| !listed.is_disjoint(&set)) {
             continue;
         }
-        let elsewhere = if listed.is_some() && !context.tenant_view { "; other nodes do" } else { "" };
+        let elsewhere = if listed.is_some() && !context.tenant_view { " (other nodes do)" } else { "" };
         findings.add(
             path,
-            format!(
-                "none of the nodes that the pod can land on and that have its accelerators lists {}{elsewhere}",
-                printable(name, 80)
-            ),
-            "ask the resource by the name that the nodes list, or let the pod onto nodes that have it",
+            format!("no node for the pod lists {}{elsewhere}: the pod stays Pending", printable(name, 80)),
+            "Request it by the name that the nodes list, or allow the pod on nodes that have it.",
         );
     }
 }

@@ -23,8 +23,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if set.is_subset(&waiting) {
         findings.add(
             "/spec",
-            format!("every node that the pod can land on waits for the NIC driver ({DRIVER_WAIT}=true)"),
-            "wait for the driver of the NVIDIA Network Operator, or see why it does not come up",
+            format!("every node for the pod waits for the NIC driver ({DRIVER_WAIT}=true)"),
+            "Wait for the driver, or ask the platform team why it does not start.",
         );
     }
 }

@@ -1,4 +1,4 @@
-//! FAB724: SR-IOV functions that are still being made.
+//! FAB724: SR-IOV VFs that the operator is still creating.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
@@ -15,10 +15,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 held.path(),
                 format!(
-                    "no node has finished making {}: syncStatus of its SriovNetworkNodeStates is not Succeeded",
+                    "no node has finished creating {}: syncStatus of its SriovNetworkNodeStates is not Succeeded",
                     printable(held.name, 63)
                 ),
-                "wait for Succeeded; for Failed see status.lastSyncError",
+                "Wait for Succeeded; for Failed read status.lastSyncError.",
             );
         }
     }

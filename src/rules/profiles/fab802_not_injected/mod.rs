@@ -1,4 +1,4 @@
-//! FAB802: the final pod has none of its profile's networks and resources.
+//! FAB802: pod admitted without its profile's networks and resources.
 
 use crate::fabric::profile::OnMissing;
 use crate::plan::INJECT_ANNOTATION;
@@ -20,10 +20,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let Some((profile, _)) = context.resolution.profile() else { return };
-    let message =
-        format!("nothing of profile {} is on the pod: the mutating webhook did not run", profile.name);
+    let message = format!(
+        "the mutating webhook was skipped: the pod has no network or resource of profile {}",
+        profile.name
+    );
     let fix = format!(
-        "create the pod again, or annotate it {INJECT_ANNOTATION}: \"false\" to run without the fabric"
+        "Create the pod again; if this repeats, contact the platform team. To run without the fabric, annotate it {INJECT_ANNOTATION}: \"false\"."
     );
     match profile.on_missing {
         OnMissing::Deny => findings.add("", message, fix),

@@ -1,4 +1,4 @@
-//! FAB803: no profile resolved for a pod that asks for accelerators.
+//! FAB803: no profile for a pod that requests accelerators.
 
 use crate::fabric::Resolution;
 use crate::rules::finding::{Findings, Severity};
@@ -17,9 +17,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         0 => format!("candidates: {}", candidates.join(", ")),
         more => format!("candidates: {}, {more} more", candidates.join(", ")),
     };
-    findings.add(
-        "",
-        format!("no profile for this pod, nothing is injected; {list}"),
-        format!("annotate the pod or namespace with {PROFILE_ANNOTATION}, or review with --profile"),
-    );
+    let fix = match candidates.first() {
+        Some(name) => format!("Annotate the pod template with {PROFILE_ANNOTATION}: {name}."),
+        None if context.tenant_view => {
+            "Ask the platform team for a FabricProfile that admits this namespace.".to_owned()
+        }
+        None => "Add a FabricProfile that admits the namespace, or review with --profile NAME.".to_owned(),
+    };
+    findings.add("", format!("no fabric profile matches, so the pod gets no RDMA network ({list})"), fix);
 }

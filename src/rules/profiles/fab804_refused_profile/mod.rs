@@ -1,4 +1,4 @@
-//! FAB804: a profile is named that does not exist or does not admit the namespace.
+//! FAB804: profile that does not exist or does not admit the namespace.
 
 use crate::fabric::{Evidence, Resolution};
 use crate::rules::finding::{Findings, Severity};

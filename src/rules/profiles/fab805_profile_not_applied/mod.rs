@@ -1,4 +1,4 @@
-//! FAB805: a pod with a profile is left as it is.
+//! FAB805: profile that is not applied to its pod.
 
 use crate::fabric::{Evidence, Resolution};
 use crate::multus::NETWORKS_ANNOTATION;
@@ -24,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             Severity::Info,
             "",
             format!("profile {name} ({}) is not applied: {reason}", evidence.words()),
-            format!("nothing where that is meant, else annotate the pod with {PROFILE_ANNOTATION}: {name}"),
+            format!("Ignore this if intended; else annotate the pod with {PROFILE_ANNOTATION}: {name}"),
         );
         return;
     }
@@ -35,55 +35,56 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let (path, why, fix) = match withheld {
         Withheld::HostNetwork => (
             "/spec/hostNetwork".to_owned(),
-            "a hostNetwork pod gets no networks".to_owned(),
-            "drop hostNetwork to get the profile's rails".to_owned(),
+            "the pod uses hostNetwork, where no CNI plugin runs".to_owned(),
+            "Remove hostNetwork to get the profile's rails.".to_owned(),
         ),
         Withheld::OwnNetwork => (
             "/spec".to_owned(),
-            "its NICs are in the node's network namespace, and the pod has one of its own".to_owned(),
-            "set hostNetwork: true and dnsPolicy: ClusterFirstWithHostNet, or use another profile".to_owned(),
+            "its NICs are in the node's network namespace, and the pod has its own".to_owned(),
+            "Set hostNetwork: true and dnsPolicy: ClusterFirstWithHostNet, or use another profile."
+                .to_owned(),
         ),
         Withheld::ProviderNetworks(key) => (
             annotation(key),
-            format!("annotation {key} asks a cloud provider for networks"),
-            format!("drop it to get networks by {NETWORKS_ANNOTATION}"),
+            format!("annotation {key} requests networks of a cloud provider"),
+            format!("Remove it to get networks by {NETWORKS_ANNOTATION}."),
         ),
         Withheld::OptedOut => (
             annotation(INJECT_ANNOTATION),
             "the pod opts out".to_owned(),
-            format!("drop annotation {INJECT_ANNOTATION}"),
+            format!("Remove annotation {INJECT_ANNOTATION}, or ignore this if intended."),
         ),
         Withheld::ReviewOnly => (
             String::new(),
             "the profile is for review only".to_owned(),
-            "set inject in the profile".to_owned(),
+            "Ask the platform team to set inject in the profile.".to_owned(),
         ),
         Withheld::Windows => (
             "/spec/os".to_owned(),
-            "a Windows pod".to_owned(),
-            "none: RDMA fabrics are Linux only here".to_owned(),
+            "the pod runs on Windows".to_owned(),
+            "Ignore this: profiles apply only to Linux pods.".to_owned(),
         ),
         Withheld::NetworkClaim => (
             "/spec/resourceClaims".to_owned(),
-            "a claim of the pod brings network devices".to_owned(),
-            "drop the claim to get the profile's rails".to_owned(),
+            "a claim of the pod gives it network devices".to_owned(),
+            "Remove the claim to get the profile's rails.".to_owned(),
         ),
         Withheld::ManyContainers => (
             "/spec/containers".to_owned(),
-            format!("more than {MAX_CONTAINERS} containers"),
-            "give the job more pods of fewer containers".to_owned(),
+            format!("the pod has more than {MAX_CONTAINERS} containers"),
+            "Use more pods with fewer containers.".to_owned(),
         ),
         Withheld::ManyResources => (
             "/spec/containers".to_owned(),
             "a container would list more than 64 resources".to_owned(),
-            "name fewer networks, or use resources that several networks share".to_owned(),
+            "Name fewer networks, or use resources that several networks share.".to_owned(),
         ),
         Withheld::NoRoom => (
             "/metadata/annotations".to_owned(),
-            "with its networks the annotations would pass the API server's 256 KiB".to_owned(),
-            "make the pod's own annotations smaller".to_owned(),
+            "with its networks the annotations would exceed the API server's 256 KiB".to_owned(),
+            "Shorten the pod's own annotations.".to_owned(),
         ),
-        // Told by FAB101, FAB801, FAB810 and FAB814; a mirror pod is the node's, not the API server's.
+        // FAB101, FAB801, FAB810 and FAB814 report these; a mirror pod belongs to the node, not the API server.
         Withheld::Unreadable
         | Withheld::MissingNetworks
         | Withheld::UnknownRails(_)

@@ -1,10 +1,11 @@
-//! FAB809: an object that other decisions ask for cannot be read.
+//! FAB809: object that other decisions need and that cannot be read.
 
 use crate::facts::kind::READABLE;
 use crate::facts::{self, Kind};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object::ObjectContext;
 use crate::rules::rule::{Rule, files};
+use crate::rules::wrong_type;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB809",
@@ -22,8 +23,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if let Err(error) = facts::check(kind, context.json) {
         findings.add(
             error.pointer,
-            format!("{} cannot be read as a fact: {}; what it says is unknown", kind.name(), error.message),
-            "give the value the type that the kind's schema wants",
+            format!(
+                "{} cannot be read: {}; the rest of this object was not checked",
+                kind.name(),
+                error.message
+            ),
+            wrong_type::fix(&error.message),
         );
     }
 }

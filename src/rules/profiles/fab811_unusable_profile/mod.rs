@@ -1,4 +1,4 @@
-//! FAB811: a FabricProfile with a value that cannot work.
+//! FAB811: FabricProfile with an invalid value.
 
 use crate::fabric::{FabricProfile, Profile};
 use crate::review::decode::object as decode;
@@ -6,6 +6,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::FABRIC_PROFILE;
 use crate::rules::object::ObjectContext;
 use crate::rules::rule::{Rule, files};
+use crate::rules::wrong_type;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB811",
@@ -26,8 +27,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Ok(_) => return,
         },
     };
-    // A warning has no pointer beside it.
+    // A warning does not show the pointer.
     let field = pointer.trim_start_matches('/').replace('/', ".");
     let at = if field.is_empty() { String::new() } else { format!("{field}: ") };
-    findings.add(pointer, format!("the profile cannot be used: {at}{message}"), "mend the value");
+    let fix = match message.starts_with("unknown field") || message.starts_with("invalid type") {
+        true => wrong_type::fix(&message),
+        false => "Correct the value, and apply the profile again.".to_owned(),
+    };
+    findings.add(pointer, format!("invalid profile: {at}{message}"), fix);
 }

@@ -1,4 +1,4 @@
-//! FAB812: a FabricProfile changes or goes while namespaces use it.
+//! FAB812: FabricProfile changed or deleted while namespaces use it.
 
 use crate::fabric::resolve::admits;
 use crate::fabric::{FabricProfile, Profile};
@@ -27,7 +27,7 @@ const MOST_NAMES: usize = 5;
 
 fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Event::Updated { old } = context.event else { return };
-    // What could not be used was not in use, and of what cannot be used the old one stays.
+    // An invalid profile was not in use, and an invalid change leaves the old one in use.
     let (Some((before, old)), Some((after, new))) = (read(old, context), read(context.json, context)) else {
         return;
     };
@@ -39,12 +39,12 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     findings.add(
         "/spec",
         format!(
-            "{} of profile {} would change, which {}",
+            "{} of profile {} changes, which {}: restarted ranks of running jobs get other settings",
             changed.join(", "),
             old.name,
-            told(&users, "may use")
+            describe(&users, "may use")
         ),
-        "change by a new name: restarted ranks of running jobs get other settings",
+        "Create a profile with another name, and use it for new jobs.",
     );
 }
 
@@ -56,8 +56,12 @@ fn check_deletion(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
     findings.add(
         "",
-        format!("profile {} goes, which {}", profile.name, told(&users, "may use")),
-        "pods that name it are refused from now on, and others get no injection by it",
+        format!(
+            "profile {} is deleted, which {}: pods that name it are refused from now on",
+            profile.name,
+            describe(&users, "may use")
+        ),
+        "Delete it when its last job has ended.",
     );
 }
 
@@ -96,7 +100,7 @@ fn users<'a>(profile: &Profile, snapshot: &'a Snapshot) -> Vec<&'a str> {
     named.into_iter().chain(admitted).map(|(name, _)| name).collect()
 }
 
-fn told(users: &[&str], verb: &str) -> String {
+fn describe(users: &[&str], verb: &str) -> String {
     let shown = users.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
     let more = users.len().saturating_sub(MOST_NAMES);
     let more = if more > 0 { format!(", {more} more") } else { String::new() };

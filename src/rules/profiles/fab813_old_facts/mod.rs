@@ -1,4 +1,4 @@
-//! FAB813: what is known of the cluster is old.
+//! FAB813: outdated facts about the cluster.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
@@ -16,7 +16,10 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let stale = context.snapshot.stale();
     if !stale.is_empty() && context.resolution.profile().is_some() {
-        let message = format!("nothing was heard of the cluster's {} for a while", stale.join(", "));
-        findings.add("", message, "ask the operators of this webhook; the answer follows from older facts");
+        let message = format!(
+            "facts about the cluster's {} are old: the API server has sent none for a while",
+            stale.join(", ")
+        );
+        findings.add("", message, "Report this to the platform team; the answer may be outdated.");
     }
 }

@@ -1,4 +1,4 @@
-//! FAB815: an annotation that should set findings aside and does not.
+//! FAB815: ignore annotation without effect.
 
 use crate::rules::finding::Severity;
 use crate::rules::rule::{Rule, Waiver, files};

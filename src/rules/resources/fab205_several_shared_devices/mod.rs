@@ -16,11 +16,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 format!("{}/resources/limits/{}", holder.path(), crate::text::token(held.name)),
                 format!(
-                    "{units} units of {}, shared by {}: one unit gives every device of the pool",
+                    "{units} units of {}, shared by {}: one unit already gives every device of the pool",
                     printable(held.name, 80),
                     held.fact.told(context.tenant_view)
                 ),
-                "ask 1",
+                "Request 1.",
             );
         }
     }

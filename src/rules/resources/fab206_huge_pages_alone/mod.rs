@@ -10,20 +10,23 @@ pub(super) static RULE: Rule =
     Rule { id: "FAB206", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    // What the pod as a whole asks may count for its containers.
+    // Pod-level requests may count for the containers.
     if context.pod().spec.as_ref().is_some_and(|s| s.resources.is_some()) {
         return;
     }
     for (holder, container) in context.pod().holders().filter(|(_, c)| alone(c)) {
         findings.add(
             format!("{}/resources", holder.path()),
-            format!("{} asks huge pages and neither cpu nor memory", printable(container.name(), 63)),
-            "ask memory as well: without it the API server refuses the pod",
+            format!(
+                "{} requests huge pages and neither cpu nor memory: the API server refuses the pod",
+                printable(container.name(), 63)
+            ),
+            "Request memory in the same container.",
         );
     }
 }
 
-/// Whether a container asks huge pages and neither cpu nor memory.
+/// Whether a container requests huge pages and neither cpu nor memory.
 fn alone(container: &Container<'_>) -> bool {
     let names = || container.resource_names();
     names().any(|name| name.starts_with("hugepages-"))

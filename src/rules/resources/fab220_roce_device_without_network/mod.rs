@@ -11,7 +11,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule =
     Rule { id: "FAB220", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-/// Annotations by which others than Multus, or Multus itself in place of the cluster's network, give interfaces.
+/// Annotations by which another program, or Multus in place of the cluster's network, adds interfaces.
 const OTHERS: [&str; 4] = [
     "networking.gke.io/interfaces",
     "k8s.volcengine.com/pod-networks",
@@ -37,11 +37,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     {
         return;
     }
-    // Where the prefix is wrong, that is told.
-    let told = |held: &Held<'_>| devices.needs.iter().any(|need| need.namesake == Some(held.name));
-    let held = held.filter(|held| !told(held));
+    // A wrong prefix is reported.
+    let reported = |held: &Held<'_>| devices.needs.iter().any(|need| need.namesake == Some(held.name));
+    let held = held.filter(|held| !reported(held));
     for held in held.filter(|held| !devices.networks.iter().any(|network| may_be_over(network, held))) {
-        tell(context, held, devices.networks.is_empty(), findings);
+        report(context, held, devices.networks.is_empty(), findings);
     }
 }
 
@@ -50,31 +50,31 @@ fn may_be_over(network: &Attached<'_>, held: &Held<'_>) -> bool {
     let Some(known) = network.known else { return true };
     match (known.class.sharing, &known.fact.resource) {
         (None, _) => true,
-        // Over which NIC it is, another rule judges.
+        // Another rule checks which NIC it is over.
         (Some(Sharing::Shared), _) => held.fact.shared != Some(false),
         (Some(_), Some(resource)) => resource.matches(held.name),
         (Some(_), None) => true,
     }
 }
 
-fn tell(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut Findings<'_>) {
+fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut Findings<'_>) {
     let mut over = context.snapshot.facts().networks_over(held.fact).peekable();
-    // That the cluster's own network is over the NIC cannot be seen; where it has another one for it, it is not.
+    // Whether the cluster's own network is over the NIC is not known; where another network is, it is not.
     let severity = if bare && over.peek().is_some() { Severity::Error } else { Severity::Warning };
     let own = over.find(|n| !context.tenant_view || n.namespace == context.namespace);
     let fix = match own {
         Some(network) => format!(
-            "name network {}/{} in annotation k8s.v1.cni.cncf.io/networks",
+            "Add {}/{} to annotation k8s.v1.cni.cncf.io/networks.",
             network.namespace,
             printable(&network.name, 63)
         ),
-        None => "name a network over the same NIC in annotation k8s.v1.cni.cncf.io/networks".to_owned(),
+        None => "Add a network over the same NIC to annotation k8s.v1.cni.cncf.io/networks.".to_owned(),
     };
     findings.add_as(
         severity,
         held.path(),
         format!(
-            "{} is RoCE ({}), and no network of the pod is over its NIC: its GID table stays empty",
+            "{} is RoCE ({}): no network over its NIC, so no GID",
             printable(held.name, 63),
             held.fact.told(context.tenant_view)
         ),

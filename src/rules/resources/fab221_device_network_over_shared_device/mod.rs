@@ -31,10 +31,10 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             annotation_path(),
             format!(
                 "network {} ({}) needs a PCI device, and {resource} of {by} has none",
-                network.told(),
+                network.describe(),
                 known.class.plugin.unwrap_or_default()
             ),
-            "name a network over a resource of the SR-IOV device plugin, or a macvlan network",
+            "Name an SR-IOV or macvlan network.",
         );
     }
 }
@@ -50,18 +50,18 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     findings.add(
         path,
         format!(
-            "{} needs a PCI device, and {resource} of {} has none",
+            "{} needs a PCI device, and {resource} of {} has none: pods never start",
             class.plugin.unwrap_or_default(),
             class.resource.map(|r| r.told(false)).unwrap_or_default()
         ),
-        "name a resource of the SR-IOV network device plugin",
+        "Name a resource of the SR-IOV device plugin.",
     );
 }
 
 /// Name of the resource, where a network cannot get a device of it.
 fn wrong<'a>(fact: &'a NetworkFact, class: NetworkClass<'_>) -> Option<&'a str> {
     let moves = match class.plugin {
-        // A configuration that names its device itself may do without the resource's.
+        // A configuration that names its device itself may not need the resource's.
         Some("host-device") => fact.class.interface.is_none(),
         plugin => matches!(plugin, Some("sriov" | "ib-sriov")),
     };

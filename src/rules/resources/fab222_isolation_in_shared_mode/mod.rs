@@ -21,14 +21,14 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    // The mode is a node's: nodes that the operator does not look after may have the other.
+    // The mode belongs to a node: nodes that the operator does not manage may have the other.
     let severity = if context.snapshot.states_cover_nodes() { Severity::Error } else { Severity::Warning };
     of_pod(context, isolates_in_shared, &mut |network| {
         findings.add_as(
             severity,
             annotation_path(),
-            format!("network {network} moves RDMA devices, and its nodes (SriovNetworkNodeState) are in RDMA mode shared"),
-            "ask for a network without plugin rdma, or have the nodes set to rdmaMode exclusive",
+            format!("network {network} moves RDMA devices, but its nodes are in RDMA mode shared: the sandbox fails"),
+            "Request a network without plugin rdma, or ask for nodes in rdmaMode exclusive.",
         );
     });
 }
@@ -38,8 +38,8 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             chain_path(context),
-            "the network moves RDMA devices, and the nodes of its resource are in RDMA mode shared: no pod of it starts",
-            "set rdmaMode: exclusive in a SriovNetworkPoolConfig for the nodes, or drop plugin rdma",
+            "the network moves RDMA devices, but its nodes are in RDMA mode shared: its pods never start",
+            "Set rdmaMode: exclusive in a SriovNetworkPoolConfig for the nodes, or remove plugin rdma.",
         );
     }
 }

@@ -1,4 +1,4 @@
-//! FAB223: network that leaves the RDMA device behind, on nodes in RDMA mode exclusive.
+//! FAB223: network that does not move the RDMA device, on nodes in RDMA mode exclusive.
 
 use super::rdma_mode::{chain_path, of_object, of_pod};
 use crate::facts::Site;
@@ -33,8 +33,8 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             severity(),
             annotation_path(),
-            format!("network {network} leaves the RDMA device on the host: its nodes (SriovNetworkNodeState) are in RDMA mode exclusive"),
-            "ask for a network that chains plugin rdma",
+            format!("network {network} does not move the RDMA device, and its nodes are in RDMA mode exclusive: NCCL finds none"),
+            "Request a network that chains plugin rdma.",
         );
     });
 }
@@ -44,8 +44,8 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             chain_path(context),
-            "the nodes of its resource are in RDMA mode exclusive, and nothing moves the RDMA device into the pod",
-            "chain plugin rdma after the one that moves the function",
+            "the nodes of its resource are in RDMA mode exclusive, and no plugin moves the RDMA device into the pod",
+            "Chain plugin rdma after the plugin that moves the VF.",
         );
     }
 }

@@ -27,7 +27,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if classes.offering_of(held.name).is_some() {
             continue;
         }
-        // What a pool is over is the operators' to know.
+        // Only admins may know which interfaces a pool is over.
         let over = match context.tenant_view {
             true => "NICs".to_owned(),
             false => printable(&held.fact.interfaces.join(", "), 40),
@@ -35,11 +35,11 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             held.path(),
             format!(
-                "{} of {} is over {over}, whose nodes are in RDMA mode exclusive: the plugin does not start there",
+                "{} of {} never starts: nodes with {over} are in mode exclusive",
                 printable(held.name, 63),
                 held.fact.told(context.tenant_view),
             ),
-            "use SR-IOV functions on these nodes, or have them set to rdmaMode shared",
+            "Request SR-IOV VFs, or ask for rdmaMode shared.",
         );
     }
 }
@@ -53,11 +53,11 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 text.pointer,
                 format!(
-                    "{} is over {}, whose nodes are in RDMA mode exclusive (SriovNetworkNodeState): the plugin does not start there",
+                    "{} is over {}, whose nodes are in RDMA mode exclusive: the device plugin does not start there",
                     printable(&pool.name.to_string(), 63),
                     printable(&pool.interfaces.join(", "), 40)
                 ),
-                "set the nodes to rdmaMode shared, or serve them with the SR-IOV device plugin",
+                "Set the nodes to rdmaMode shared, or serve them with the SR-IOV device plugin.",
             );
         }
     }

@@ -1,4 +1,4 @@
-//! FAB225: RDMA wanted over functions without RDMA.
+//! FAB225: pod needs RDMA, but its networks give VFs without RDMA.
 
 use super::without_rdma::others_may_bring_rdma;
 use crate::rules::finding::{Findings, Severity};
@@ -32,12 +32,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             annotation_path(),
             format!(
-                "network {} has no RDMA device: {} of {} is without isRdma, and NCCL gets TCP",
-                network.told(),
+                "network {}: {} of {} has no isRdma, so NCCL uses TCP",
+                network.describe(),
                 printable(&resource.name.to_string(), 63),
                 resource.told(context.tenant_view)
             ),
-            "ask for a network over a resource with isRdma: true",
+            "Use a resource with isRdma: true.",
         );
     }
 }

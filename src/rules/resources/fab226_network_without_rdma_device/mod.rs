@@ -28,12 +28,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "network {} is over an RDMA NIC, and no container asks {}: NCCL runs over TCP",
-                    network.told(),
+                    "network {} is over an RDMA NIC, but no container requests {}: NCCL runs over TCP",
+                    network.describe(),
                     printable(&pool.name.to_string(), 63)
                 ),
                 format!(
-                    "ask {}: 1 in the container with the accelerators",
+                    "Set {}: 1 in the container with the accelerators.",
                     printable(&pool.name.to_string(), 63)
                 ),
             );

@@ -11,7 +11,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule =
     Rule { id: "FAB227", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-/// Interfaces that are made over others: which NIC is below is not told by their names.
+/// Interfaces over others: their names do not show the NIC below.
 const UPPER: [&str; 5] = ["bond", "team", "br", "vlan", "ovs"];
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
@@ -42,7 +42,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     let facts: &Index = context.snapshot.facts();
     let is_nic = |name: &str| facts.port(name).is_some();
-    // What the pools are over is the operators' to know.
+    // Only admins may know which interfaces a pool is over.
     let on = match context.tenant_view {
         true => "other NICs".to_owned(),
         false => printable(&nics.join(", "), 40),
@@ -55,12 +55,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             severity,
             annotation_path(),
             format!(
-                "network {} is over {}, the RDMA devices of the pod are on {}: the HCA has no address",
-                network.told(),
+                "network {} is over {}, but the pod's RDMA devices are on {}: the HCA has no address",
+                network.describe(),
                 printable(master, 15),
                 on
             ),
-            "name a network over the same NIC, or ask the pool that is over the network's",
+            "Name a network over the same NIC, or request the pool of the network's NIC.",
         );
     }
 }

@@ -16,10 +16,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             held.path(),
             format!(
-                "the NICs behind {} have MTUs from {low} to {high} (SriovNetworkNodeState): the smallest counts for all",
+                "the NICs of {} have MTUs from {low} to {high}: all ranks run at the smallest",
                 printable(held.name, 63)
             ),
-            "have one mtu set in the SriovNetworkNodePolicies of the resource",
+            "Ask the platform team for one mtu in the SriovNetworkNodePolicies of the resource.",
         );
     }
 }

@@ -1,4 +1,4 @@
-//! FAB229: slices or shares of an accelerator beside an RDMA device.
+//! FAB229: slices or shares of an accelerator with an RDMA device.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
@@ -16,10 +16,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 paths::in_container(index, "resources"),
                 format!(
-                    "{} has an RDMA device beside slices of accelerators",
+                    "{} has an RDMA device and only slices of accelerators: NCCL refuses two ranks on one GPU",
                     printable(container.name(), 63)
                 ),
-                "ask whole accelerators, or drop the RDMA device",
+                "Request whole accelerators, or remove the RDMA device.",
             );
         }
     }

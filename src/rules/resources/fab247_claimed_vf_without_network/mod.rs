@@ -1,4 +1,4 @@
-//! FAB247: SR-IOV function by claim without a network.
+//! FAB247: claimed SR-IOV VF without a network.
 
 use super::claimed_functions::functions;
 use crate::rules::finding::{Findings, Severity};
@@ -14,12 +14,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     for (index, claim) in functions(context) {
-        // Functions on vfio-pci need no network.
+        // VFs on vfio-pci need no network.
         if !claim.functions.iter().any(|f| f.network.is_some() || f.vfio) {
             findings.add(
                 paths::claim(index),
-                "the claim brings an SR-IOV function, and neither its VfConfig nor the pod names a network for it",
-                "set netAttachDefName in the VfConfig, or annotation k8s.v1.cni.cncf.io/networks under mode MULTUS",
+                "the claimed SR-IOV VF has no network, so the pod gets no interface",
+                "Set netAttachDefName in the VfConfig, or under mode MULTUS annotation k8s.v1.cni.cncf.io/networks.",
             );
         }
     }

@@ -28,10 +28,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "network {} is named here and by the VfConfig of a claim: attached twice",
+                    "network {} is named by this annotation and by the VfConfig of a claim: the second attachment fails",
                     printable(name, 63)
                 ),
-                "drop it here; under a driver in mode MULTUS drop it from the VfConfig",
+                "Remove it from the annotation; under a driver in mode MULTUS remove it from the VfConfig.",
             );
         }
     }

@@ -1,4 +1,4 @@
-//! FAB249: SR-IOV function on vfio-pci for a pod with accelerators.
+//! FAB249: SR-IOV VF on vfio-pci for a pod with accelerators.
 
 use super::claimed_functions::functions;
 use crate::rules::finding::{Findings, Severity};
@@ -17,8 +17,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if claim.functions.iter().any(|function| function.vfio) {
             findings.add(
                 paths::claim(index),
-                "the claim's function is bound to vfio-pci: it has no interface and no RDMA device for NCCL",
-                "drop driver: vfio-pci from the VfConfig of the claim",
+                "the claimed VF is bound to vfio-pci: it has no interface and no RDMA device for NCCL",
+                "Remove driver: vfio-pci from the VfConfig of the claim.",
             );
         }
     }

@@ -36,10 +36,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec",
             format!(
-                "{}, on nodes with {CLIQUE}, without a claim on an IMEX channel: no NVLink between nodes",
+                "{} on nodes with {CLIQUE} has no claim on an IMEX channel: no NVLink between nodes",
                 gang.words
             ),
-            "claim the channel of a ComputeDomain, or set NCCL_MNNVL_ENABLE=0",
+            "Claim the channel of a ComputeDomain, or set NCCL_MNNVL_ENABLE=0.",
         );
     }
 }

@@ -16,11 +16,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             held.path(),
             format!(
-                "{} of {} is reserved and never configured: hostNetwork pods reach no CNI plugin",
+                "{} of {} is reserved but gets no address, since the pod uses hostNetwork",
                 printable(held.name, 63),
                 held.fact.told(context.tenant_view)
             ),
-            "drop hostNetwork and name the resource's network, or drop the resource",
+            "Remove hostNetwork, or remove the resource.",
         );
     }
 }

@@ -26,8 +26,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if by_service && matches!(policy, "ClusterFirst" | "Default" | "") {
         findings.add(
             "/spec/dnsPolicy",
-            format!("with hostNetwork dnsPolicy {policy} is the node's DNS: names of services, such as MASTER_ADDR, do not resolve"),
-            "dnsPolicy: ClusterFirstWithHostNet",
+            format!("hostNetwork with dnsPolicy {policy} uses the node's DNS: service names, such as MASTER_ADDR, do not resolve"),
+            "Set dnsPolicy: ClusterFirstWithHostNet.",
         );
     }
 }

@@ -1,24 +1,24 @@
-//! What the containers of a pod say of variables of NCCL and its companions, read once for all rules of the group: in
-//! `env`, in `envFrom` where the ConfigMap is known, in the text of the command and the scripts it runs, and what the
-//! plan adds. Containers that say nothing themselves are left out, which is nearly all.
+//! The variables of NCCL and its companions that the containers of a pod set, read once for all rules: from `env`, from
+//! `envFrom` where the ConfigMap is known, from the text of the command and the scripts it runs, and from the plan.
+//! Containers that set none themselves are left out, which is nearly all.
 
 use crate::fabric::Profile;
+use crate::fabric::Resolution;
 use crate::nccl::table::{Variable, find, is_prefixed, mentions};
 use crate::plan::overlay::Overlay;
 use crate::pod::decode::{List, Text};
 use crate::pod::shell::{How, Script, arguments, script};
 use crate::pod::view::{Container, Volume};
 use crate::rules::paths;
-use crate::rules::pod::PodContext;
 use crate::snapshot::Snapshot;
 use crate::text::printable;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// Where a variable is given.
+/// Where a variable is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place<'a> {
-    /// By the plan; or by the pod, as the profile has it.
+    /// By the plan; or by the pod with the profile's value.
     Planned,
     /// In a ConfigMap of `envFrom`, by position.
     EnvFrom(usize, &'a str),
@@ -30,7 +30,7 @@ pub(crate) enum Place<'a> {
     Script(&'static str, usize, &'a str),
 }
 
-/// One thing said of one variable.
+/// One setting of one variable.
 #[derive(Debug, Clone)]
 pub(crate) struct Given<'a> {
     pub(crate) name: Cow<'a, str>,
@@ -41,47 +41,51 @@ pub(crate) struct Given<'a> {
     pub(crate) known: Option<&'static Variable>,
 }
 
-/// What one app container says.
+/// The variables of one app container.
 #[derive(Debug)]
-pub(crate) struct Spoken<'a> {
+pub(crate) struct ContainerVariables<'a> {
     pub(crate) index: usize,
     pub(crate) container: &'a Container<'a>,
-    /// By name; of one name, what counts more comes later.
+    /// By name; of one name, the setting that counts more is later.
     all: Vec<Given<'a>>,
-    /// Whether variables may come from where we cannot look: a Secret, an unknown ConfigMap, a sourced file.
+    /// Whether variables may come from a place that is not known: a Secret, an unknown ConfigMap, a sourced file.
     pub(crate) open: bool,
 }
 
-/// Mounts, volumes and words of one container that are looked at for scripts.
+/// Most mounts, volumes and words of one container that are searched for scripts.
 const MAX_MOUNTS: usize = 64;
 
-/// Text of commands that is read in one pod (bytes); more is not read, and what it sets not known.
+/// Text of commands that is read in one pod (bytes); the rest is not read, and what it sets is not known.
 const MAX_TEXT: usize = 1 << 20;
 
-/// Most containers of a pod whose variables are looked at (count); pods of people have a few.
-const MAX_SPOKEN: usize = 64;
+/// Most containers of a pod whose variables are read (count); real pods have a few.
+const MAX_CONTAINERS: usize = 64;
 
-/// What every app container says that says anything.
-pub(crate) fn read<'a>(context: &PodContext<'a>) -> Vec<Spoken<'a>> {
-    let (overlay, namespace, snapshot) = (context.overlay, context.namespace, context.snapshot);
-    let profile = context.resolution.profile().map(|(p, _)| &**p);
+/// The variables of every app container that sets any.
+pub(crate) fn read<'a>(
+    overlay: Overlay<'a>,
+    namespace: &'a str,
+    snapshot: &'a Snapshot,
+    resolution: &'a Resolution,
+) -> Vec<ContainerVariables<'a>> {
+    let profile = resolution.profile().map(|(p, _)| &**p);
     let mut budget = MAX_TEXT;
     let containers = overlay.pod().containers().iter().enumerate();
     containers
         .filter_map(|(index, container)| {
-            let mut spoken = Spoken { index, container, all: Vec::new(), open: false };
-            spoken.take_env_from(namespace, snapshot);
-            spoken.take_env(profile);
-            spoken.take_texts(overlay, namespace, snapshot, &mut budget);
-            spoken.own().next()?;
-            spoken.add_planned(overlay);
-            Some(spoken)
+            let mut variables = ContainerVariables { index, container, all: Vec::new(), open: false };
+            variables.take_env_from(namespace, snapshot);
+            variables.take_env(profile);
+            variables.take_texts(overlay, namespace, snapshot, &mut budget);
+            variables.own().next()?;
+            variables.add_planned(overlay);
+            Some(variables)
         })
-        .take(MAX_SPOKEN)
+        .take(MAX_CONTAINERS)
         .collect()
 }
 
-impl<'a> Spoken<'a> {
+impl<'a> ContainerVariables<'a> {
     fn push(&mut self, name: Cow<'a, str>, value: Option<Cow<'a, str>>, how: How, place: Place<'a>) {
         let known = find(&name);
         self.all.push(Given { name, value, how, place, known });
@@ -210,12 +214,12 @@ impl<'a> Spoken<'a> {
         }
     }
 
-    /// What the container itself says, what the plan adds left out.
+    /// The container's own settings, without the plan's.
     pub(crate) fn own(&self) -> impl Iterator<Item = &Given<'a>> {
         self.all.iter().filter(|g| g.place != Place::Planned)
     }
 
-    /// What the container itself gives a value that is known.
+    /// The container's own settings with a known value.
     pub(crate) fn values(&self) -> impl Iterator<Item = (&Given<'a>, &str)> {
         let gives = |g: &&Given<'a>| matches!(g.how, How::Sets | How::Default);
         self.own().filter(gives).filter_map(|g| Some((g, g.value.as_deref()?)))
@@ -227,7 +231,7 @@ impl<'a> Spoken<'a> {
         rest.get(..rest.partition_point(|g| g.name == name)).unwrap_or_default()
     }
 
-    /// What counts of a variable in the end; `None` where it is not set as far as can be seen.
+    /// The setting of a variable that counts in the end; `None` where none is known.
     pub(crate) fn last(&self, name: &str) -> Option<&Given<'a>> {
         self.named(name).iter().fold(None, |last, given| match given.how {
             How::Sets => Some(given),
@@ -237,7 +241,7 @@ impl<'a> Spoken<'a> {
         })
     }
 
-    /// The same, where the container says it itself.
+    /// The same, where the container sets it itself.
     pub(crate) fn said(&self, name: &str) -> Option<&Given<'a>> {
         self.last(name).filter(|g| g.place != Place::Planned)
     }
@@ -252,7 +256,7 @@ impl<'a> Spoken<'a> {
         !self.open && self.last(name).is_none()
     }
 
-    /// Pointer of what was said.
+    /// Pointer of a setting.
     pub(crate) fn path(&self, given: &Given<'_>) -> String {
         let base = paths::container(self.index);
         match given.place {
@@ -263,7 +267,7 @@ impl<'a> Spoken<'a> {
         }
     }
 
-    /// Where it was said, to follow a variable in a message; nothing for `env`, which the path tells.
+    /// Where it is set, to follow a variable in a message; nothing for `env`, which the path shows.
     pub(crate) fn place(&self, given: &Given<'_>) -> String {
         let of = || printable(self.container.name(), 30);
         match given.place {
