@@ -15,7 +15,7 @@ pub(super) fn is_placed(context: &PodContext<'_>) -> bool {
     context.plan.changes.iter().any(|c| matches!(c.edit, Edit::NodeRequirement { .. }))
 }
 
-/// What says where the pod may go, with the placement that is planned.
+/// The pod's constraints on nodes, with the planned placement.
 pub(super) fn constraints<'a>(context: &'a PodContext<'_>, profile: &'a Profile) -> Constraints<'a> {
     let constraints = Constraints::of(context.pod());
     match &profile.node_selector {

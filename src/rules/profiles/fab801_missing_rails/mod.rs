@@ -12,7 +12,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, evidence)) = context.resolution.profile() else { return };
     let missing = &context.plan.missing;
     let Some(first) = missing.first() else { return };
-    // By what the namespace says, not by the evidence: what is injected becomes evidence of its own.
+    // By the namespace's annotation, not by the evidence: what is injected becomes evidence itself.
     let default = context.namespace_facts.and_then(|f| f.profile.as_deref());
     let named = *evidence == Evidence::PodAnnotation
         || *evidence != Evidence::Flag && default == Some(profile.name.as_str());
@@ -23,10 +23,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     };
     let (verb, fix) = match first {
         Missing::Network(_) => {
-            ("does not exist", "create the NetworkAttachmentDefinition, or mend the rails")
+            ("does not exist", "Create the NetworkAttachmentDefinition, or correct the rails")
         }
-        Missing::Resource(_) => ("is on none of its nodes", "create the device pool, or mend the profile"),
+        Missing::Resource(_) => {
+            ("is on none of its nodes", "Create the device pool, or correct the resources")
+        }
     };
     let message = format!("profile {}: {first}{more} {verb}", profile.name);
-    findings.add_as(severity, "", message, format!("{fix} of profile {}", profile.name));
+    findings.add_as(severity, "", message, format!("{fix} of profile {}.", profile.name));
 }

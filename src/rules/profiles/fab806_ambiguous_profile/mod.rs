@@ -20,25 +20,23 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     let names = names.join(", ");
     let why = match because {
-        Because::Nodes => "the nodes it can land on carry several profiles",
-        Because::Selectors => {
-            "no node that it can land on exists now, and its selectors fit several profiles"
-        }
-        Because::Own => "its own resources and networks belong to several profiles",
+        Because::Nodes => "the pod can run on nodes of several fabrics",
+        Because::Selectors => "no current node matches the pod, and its selectors match several profiles",
+        Because::Own => "the pod's resources and networks belong to several profiles",
     };
     let first = candidates.first();
     let label = first.and_then(|p| p.node_selector.as_ref()?.match_labels.iter().next());
-    let selector = label.map(|(k, v)| format!(", or nodeSelector {k}: {v}")).unwrap_or_default();
+    let selector = label.map(|(k, v)| format!(", or add nodeSelector {k}: {v}")).unwrap_or_default();
     let name = first.map_or("NAME", |p| p.name.as_str());
     let fix = match because {
-        Because::Own => "ask resources and networks of one profile only".to_owned(),
-        _ => format!("for {name} write annotation {PROFILE_ANNOTATION}: {name}{selector}"),
+        Because::Own => "Request resources and networks of only one profile.".to_owned(),
+        _ => format!("Annotate the pod template with {PROFILE_ANNOTATION}: {name}{selector}."),
     };
     let severity = match (because, context.snapshot.settings().ambiguity) {
-        // A pod that would get nothing from any of them loses nothing.
+        // A pod that would get nothing from any profile loses nothing.
         _ if candidates.iter().all(|p| by_itself(context.pod(), p).is_some()) => Severity::Info,
         (Because::Own, _) | (_, Ambiguity::Warn) => Severity::Warning,
         _ => Severity::Error,
     };
-    findings.add_as(severity, "", format!("{why} ({names}); nothing is injected"), fix);
+    findings.add_as(severity, "", format!("{why} ({names}): nothing is injected"), fix);
 }

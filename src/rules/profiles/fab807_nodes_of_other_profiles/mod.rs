@@ -39,9 +39,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if !landing.is_disjoint(carrying) || !is_named(evidence) && waits() {
         return;
     }
-    // What keeps it off is the pod's own text; how many nodes there are is the operator's to know.
+    // The reasons are the pod's own text; only admins may know how many nodes there are.
     let by = crate::fabric::nodes::dropped(&constraints, nodes, carrying);
     let by: Vec<String> = by.iter().take(3).map(|d| printable(&d.by, 80)).collect();
-    let message = format!("the pod cannot land on a node of profile {}: {}", profile.name, by.join("; "));
-    findings.add("/spec", message, "mend that, or name the profile of the nodes it goes to");
+    let message = format!("the pod cannot run on the nodes of profile {}: {}", profile.name, by.join("; "));
+    findings.add("/spec", message, "Correct that, or name the profile of the nodes where it runs.");
 }

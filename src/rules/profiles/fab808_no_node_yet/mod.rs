@@ -37,15 +37,15 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     let carrying = context.snapshot.catalog().classes_of(&profile.name).filter(|c| !c.is_clear());
     let by = carrying.map(|c| crate::fabric::nodes::dropped(&constraints(context, profile), nodes, c));
-    let by = by.iter().flatten().next().map(|d| format!(" ({} keeps it off)", printable(&d.by, 80)));
+    let by = by.iter().flatten().next().map(|d| format!(" ({} excludes them)", printable(&d.by, 80)));
     let message = format!(
-        "no node that this pod can land on exists now{}; profile {} follows from its selectors",
+        "no current node matches the pod{}: profile {} follows from its selectors",
         by.unwrap_or_default(),
         profile.name
     );
     findings.add(
         "/spec",
         message,
-        "nothing where its pool grows on demand, else mend the pod's nodeSelector",
+        "Ignore this if the pool grows on demand; else correct the pod's nodeSelector.",
     );
 }

@@ -28,9 +28,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let left = profile.subsets.len() - list.len();
         let more = if left > 0 { format!(", {left} more") } else { String::new() };
         let (has, fix) = match nearest(name, known()) {
-            _ if list.is_empty() => ("none".to_owned(), format!("drop annotation {RAILS_ANNOTATION}")),
-            Some(near) => (list.join(", "), format!("did you mean {near:?}?")),
-            None => (list.join(", "), format!("name one of them, or drop annotation {RAILS_ANNOTATION}")),
+            _ if list.is_empty() => ("none".to_owned(), format!("Remove annotation {RAILS_ANNOTATION}.")),
+            Some(near) => (list.join(", "), format!("Did you mean {near:?}?")),
+            None => (list.join(", "), format!("Name one of them, or remove annotation {RAILS_ANNOTATION}.")),
         };
         findings.add(
             paths::annotation(RAILS_ANNOTATION),
@@ -44,7 +44,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             Severity::Warning,
             paths::container(without.container),
             format!("{name}={interface} of profile {} is not set: the pod gets no {interface}", profile.name),
-            format!("set {name} to an interface of the pod, such as eth0"),
+            format!("Set {name} to an interface of the pod, such as eth0."),
         );
     }
 }

@@ -19,25 +19,25 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some(Withheld::WrongContainers(wrong)) = &context.plan.withheld else { return };
     let shown = |name: &str| format!("\"{}\"", printable(name, 63));
-    let drop = || format!("name one of spec.containers, or drop annotation {CONTAINERS_ANNOTATION}");
+    let drop = || format!("Name one of spec.containers, or remove annotation {CONTAINERS_ANNOTATION}.");
     let (message, fix) = match wrong {
         WrongContainers::Empty => ("an item of the list is empty".to_owned(), drop()),
         WrongContainers::Unknown(name, near) => {
-            let fix = near.as_deref().map(|near| format!("did you mean {}?", shown(near)));
+            let fix = near.as_deref().map(|near| format!("Did you mean {}?", shown(near)));
             (format!("no container is named {}", shown(name)), fix.unwrap_or_else(drop))
         }
         WrongContainers::Init(name) => {
-            (format!("{} is among initContainers, which a profile is never for", shown(name)), drop())
+            (format!("{} is an init container, to which no profile applies", shown(name)), drop())
         }
         WrongContainers::Proxy(name) => {
-            (format!("{} is the proxy of a mesh and gets no devices", shown(name)), drop())
+            (format!("{} is a mesh's proxy, which gets no devices", shown(name)), drop())
         }
         WrongContainers::Twice(name) => {
-            (format!("{} is named twice", shown(name)), "name each container once".to_owned())
+            (format!("{} is named twice", shown(name)), "Name each container once.".to_owned())
         }
         WrongContainers::NoAccelerators => (
-            "no container of the pod asks for accelerators".to_owned(),
-            format!("ask for them, or drop annotation {CONTAINERS_ANNOTATION}"),
+            "no container of the pod requests accelerators".to_owned(),
+            format!("Request them, or remove annotation {CONTAINERS_ANNOTATION}."),
         ),
     };
     let path = paths::annotation(CONTAINERS_ANNOTATION);

@@ -32,16 +32,16 @@ fn check_quantities(at: &str, container: &Container<'_>, findings: &mut Findings
             let parsed = Amount::parse(&text.0);
             let wrong = match parsed {
                 Err(QuantityError::Placeholder) => Some((
-                    "is a placeholder that nothing has replaced",
-                    "render the template before applying it",
+                    "is a placeholder that was not replaced",
+                    "Render the template before applying it.",
                 )),
                 Err(QuantityError::Grammar) => Some((
-                    "is no Kubernetes quantity",
-                    "write a number with an optional suffix, such as 8, 500m or 64Gi",
+                    "is not a Kubernetes quantity",
+                    "Write a number with an optional suffix, such as 8, 500m or 64Gi.",
                 )),
-                Ok(q) if q.is_negative() => Some(("is below zero", "write 0 or more")),
+                Ok(q) if q.is_negative() => Some(("is negative", "Write 0 or more.")),
                 Ok(q) if is_extended(name) && !q.is_integer() => {
-                    Some(("is no whole number, which an extended resource must be", "write a whole number"))
+                    Some(("is not a whole number, as an extended resource must be", "Write a whole number."))
                 }
                 Ok(_) => None,
             };
@@ -75,16 +75,16 @@ fn check_pair(
         None => findings.add(
             path(),
             format!(
-                "{}: a request without a limit, which the API server refuses for {}",
+                "{}: request without a limit, which the API server refuses for {}",
                 resource(),
                 if is_extended(name) { "extended resources" } else { "huge pages" }
             ),
-            "write the limit; the request follows from it",
+            "Write the limit; Kubernetes sets the request to it.",
         ),
         Some(Ok(limit)) if limit != request => findings.add(
             path(),
             format!("{}: request {} differs from limit {}", resource(), request.units(), limit.units()),
-            "make them equal, or write the limit alone",
+            "Make them equal, or write only the limit.",
         ),
         Some(_) => {}
     }

@@ -12,28 +12,28 @@ pub(super) static RULE: Rule =
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();
-    // A claim may bring the devices (DRA); whether it does is not known from the pod alone.
+    // A claim may bring the devices (DRA); the pod itself does not show whether it does.
     let claims = pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).is_some_and(|c| !c.is_empty());
     if pod.host_network() || claims {
         return;
     }
     for need in &context.devices().needs {
         if need.units() < need.attachments {
-            tell(need, findings);
+            report(need, findings);
         }
     }
 }
 
-fn tell(need: &Need<'_>, findings: &mut Findings<'_>) {
+fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
     let Need { shown, attachments, .. } = need;
     let units = need.units();
     let takes = count(usize::try_from(*attachments).unwrap_or(usize::MAX), "unit");
-    let fix = format!("set limit {shown}: {attachments} on the container that uses the network");
+    let fix = format!("Set limit {shown}: {attachments} on the container that uses the network.");
     if let Some((holder, name, _)) = need.holders.iter().find(|(holder, ..)| !holder.runs() && units == 0) {
         findings.add_as(
             Severity::Warning,
             format!("{}/resources/limits/{}", holder.path(), token(name)),
-            format!("only an init container asks {name}, of which the networks take {takes}: Multus does not see its devices"),
+            format!("only an init container requests {name}, of which the networks need {takes}: Multus does not see its devices"),
             fix,
         );
         return;
@@ -42,8 +42,8 @@ fn tell(need: &Need<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             annotation_path(),
-            format!("the networks take {takes} of {shown}, the containers ask {namesake}: Multus hands out no device"),
-            format!("ask {shown}, as annotation k8s.v1.cni.cncf.io/resourceName of the network has it"),
+            format!("the networks need {takes} of {shown}, but the containers request {namesake}: Multus finds no device"),
+            format!("Request {shown}, as in the network's annotation k8s.v1.cni.cncf.io/resourceName."),
         );
         return;
     }
@@ -54,7 +54,7 @@ fn tell(need: &Need<'_>, findings: &mut Findings<'_>) {
         severity,
         annotation_path(),
         format!(
-            "the networks take {takes} of {shown}, the containers ask {units}: a CNI plugin gets no device"
+            "the networks need {takes} of {shown}, but the containers request {units}: a CNI plugin gets no device"
         ),
         fix,
     );

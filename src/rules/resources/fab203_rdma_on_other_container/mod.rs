@@ -31,8 +31,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         for (holder, units) in others {
-            let have = format!("those that do have {of_targets} for {} attachments", need.attachments);
-            tell(context, &need.shown, holder, units, findings, have);
+            let have =
+                format!("those with accelerators have {of_targets} for {} attachments", need.attachments);
+            report(context, &need.shown, holder, units, findings, have);
         }
     }
     // A device that needs no network, such as one of InfiniBand, is of no use to another container either.
@@ -40,7 +41,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for held in rdma.filter(|held| !devices.needs.iter().any(|n| n.resource.matches(held.name))) {
         let (of_targets, others) = sorted(context, held.holders.iter().copied());
         for (holder, units) in others.into_iter().filter(|_| of_targets == 0) {
-            tell(context, held.name, holder, units, findings, "those that do have none".to_owned());
+            report(
+                context,
+                held.name,
+                holder,
+                units,
+                findings,
+                "those with accelerators have none".to_owned(),
+            );
         }
     }
 }
@@ -68,7 +76,7 @@ fn sorted(
     (of_targets, others)
 }
 
-fn tell(
+fn report(
     context: &PodContext<'_>,
     shown: &str,
     holder: Holder,
@@ -86,6 +94,6 @@ fn tell(
     findings.add(
         format!("{}/resources/limits/{}", holder.path(), token(shown)),
         format!("{units} of {shown} on {name}, which has no accelerators: {have}"),
-        "ask them on the container with the accelerators",
+        "Move them to the container with the accelerators.",
     );
 }

@@ -20,11 +20,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/containers",
             format!(
-                "{units} units of {} for {}: NCCL sees devices that have no interface in the pod",
+                "{units} units of {} for {}: NCCL sees devices without an interface in the pod",
                 need.shown,
                 count(usize::try_from(attachments).unwrap_or(usize::MAX), "attachment")
             ),
-            format!("ask {attachments} in all, and see that nobody adds to it"),
+            format!("Request {attachments} in all, and make sure that no other webhook adds units."),
         );
     }
 }

@@ -31,11 +31,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     format!("{}/resources/claims/{index}/name", holder.path()),
                     format!(
-                        "{} uses claim {:?}, which spec.resourceClaims does not have",
+                        "{} uses claim {:?}, which spec.resourceClaims does not have: the API server refuses the pod",
                         printable(container.name(), 63),
                         printable(name, 63)
                     ),
-                    "write the name of an entry of spec.resourceClaims",
+                    "Write the name of an entry of spec.resourceClaims.",
                 );
             }
             used.insert(name);
@@ -50,10 +50,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Warning,
                 path(),
                 format!(
-                    "no container uses claim {:?}: its devices are taken and reach nobody",
+                    "no container uses claim {:?}: its devices are allocated and not used",
                     printable(name, 63)
                 ),
-                "name it in resources.claims of the container that needs it, or drop it",
+                "Name it in resources.claims of the container that needs it, or remove it.",
             );
             continue;
         }
@@ -70,7 +70,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                         printable(name, 63),
                         printable(request, 63)
                     ),
-                    "name a request of the claim, or none to get all of it",
+                    "Name a request of the claim, or none to get the whole claim.",
                 );
             }
         }

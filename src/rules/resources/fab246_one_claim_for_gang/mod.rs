@@ -22,11 +22,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             format!("/spec/resourceClaims/{index}/resourceClaimName"),
             format!(
-                "claim {} is one for all pods ({}): they get the same devices of one node",
+                "claim {} is shared by all pods ({}): they get the same devices of one node",
                 printable(name, 63),
                 gang.words
             ),
-            "use resourceClaimTemplateName, so that each pod gets its own",
+            "Use resourceClaimTemplateName, so that each pod gets its own.",
         );
     }
 }

@@ -46,11 +46,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     format!("{}/resources", holder.path()),
                     format!(
-                        "{} asks {vendor_resource} and claim {}: accelerators twice",
+                        "{} requests {vendor_resource} and uses claim {}: it gets accelerators twice",
                         printable(container.name(), 63),
                         printable(name, 63)
                     ),
-                    "keep one of the two",
+                    "Keep only one of the two.",
                 );
             }
         }
