@@ -6,6 +6,9 @@ use crate::rules::{self, RULES};
 use crate::text::nearest;
 use std::io::{self, Write};
 
+/// Characters of a line of text.
+const WIDTH: usize = 100;
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Id of a rule, such as FAB301, or name of a variable, such as NCCL_IB_HCA
@@ -28,7 +31,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let page = rule.page();
     writeln!(out, "{} ({}): {}\n", rule.id, rule.severity, page.summary)?;
     for (title, text) in [("What it looks at", page.what), ("Why it breaks", page.why), ("Fix", page.fix)] {
-        writeln!(out, "{title}\n  {text}\n")?;
+        writeln!(out, "{title}\n{}\n", wrapped(&text))?;
     }
     // A rule of the webhook alone has no manifest that shows it.
     for (title, example) in
@@ -50,6 +53,23 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     writeln!(out, "\nSet aside\n  {}", rule.waiver.words(rule.id))?;
     writeln!(out, "\nSince {}", rule.since)?;
     Ok(Exit::Clean)
+}
+
+/// A paragraph in lines that fit a terminal.
+fn wrapped(text: &str) -> String {
+    let mut lines = String::from(" ");
+    let mut width = 1;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if width > 1 && width + 1 + length > WIDTH {
+            lines.push_str("\n ");
+            width = 1;
+        }
+        lines.push(' ');
+        lines.push_str(word);
+        width += 1 + length;
+    }
+    lines
 }
 
 fn explain_variable(v: &Variable, out: &mut dyn Write) -> io::Result<Exit> {

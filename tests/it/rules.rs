@@ -169,9 +169,18 @@ fn explain(rule: &Rule) -> Outcome {
     same("in lower case", &upper.stdout, &lower.stdout)?;
     let page = rule.page();
     let id = rule.id.to_owned();
+    let (title, wide) =
+        (format!("{} ({})", rule.id, rule.severity), upper.stdout.lines().find(|l| l.chars().count() > 100));
+    // Titles, sources and examples are not wrapped.
+    let (head, rest) = upper.stdout.split_once("\nBad\n").unwrap_or((&upper.stdout, ""));
+    let (head, _) = head.split_once("\nSources\n").unwrap_or((head, rest));
+    if let Some(line) = wide.filter(|l| !l.starts_with(&title) && head.contains(l)) {
+        return Err(format!("a line is wider than a terminal: {line}").into());
+    }
+    let unwrapped = upper.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let texts = [&id, &page.summary, &page.what, &page.why, &page.fix];
     for text in texts.into_iter().chain(&page.sources) {
-        if !upper.stdout.contains(text.as_str()) {
+        if !unwrapped.contains(text.as_str()) {
             return Err(format!("explain does not print: {text}").into());
         }
     }

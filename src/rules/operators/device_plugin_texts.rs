@@ -134,7 +134,9 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<Fault> {
                 fix,
             );
         }
-        match entry.get("rdmaHcaMax").and_then(Value::as_i64) {
+        // FAB302 reports a value of another type.
+        let most = entry.get("rdmaHcaMax").filter(|most| !most.is_null());
+        match most.map_or(Some(0), Value::as_i64) {
             Some(n) if n < 0 => {
                 let message = format!("rdmaHcaMax {n} is negative: the plugin exits");
                 fault(
@@ -145,7 +147,7 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<Fault> {
                     "Set rdmaHcaMax to the number of pods that may share a NIC, such as 63.",
                 );
             }
-            None | Some(0) => {
+            Some(0) => {
                 let message =
                     "rdmaHcaMax is 0 or not set: the plugin advertises no unit of the resource".to_owned();
                 fault(
@@ -156,7 +158,7 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<Fault> {
                     "Set rdmaHcaMax to the number of pods that may share a NIC, such as 63.",
                 );
             }
-            Some(_) => {}
+            Some(_) | None => {}
         }
         faults.extend(prefix(entry, &at));
     }
@@ -303,6 +305,9 @@ mod tests {
         for (entry, expected) in [
             (r#"{"resourceName":"a","rdmaHcaMax":63,"selectors":{"ifNames":["e"]}}"#, vec![]),
             (r#"{"resourceName":"a","rdmaHcaMax":63,"devices":["e"]}"#, vec![]),
+            (r#"{"resourceName":"a","rdmaHcaMax":"63","devices":["e"]}"#, vec![]),
+            (r#"{"resourceName":"a","rdmaHcaMax":null,"devices":["e"]}"#, vec![("/rdmaHcaMax", Devices)]),
+            (r#"{"resourceName":"a","devices":["e"]}"#, vec![("/rdmaHcaMax", Devices)]),
             (
                 r#"{"resourceName":"a-b","rdmaHcaMax":-1,"devices":["e"],"resourcePrefix":"rdma"}"#,
                 vec![("/resourceName", Start), ("/rdmaHcaMax", Start), ("/resourcePrefix", Operator)],
