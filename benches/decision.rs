@@ -6,9 +6,10 @@ mod scene;
 mod shapes;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
+use fabric_admission::json::decode;
 use fabric_admission::pod::PodView;
 use fabric_admission::review::webhook::{Entry, handle};
-use fabric_admission::review::{decode, envelope, response};
+use fabric_admission::review::{envelope, response};
 use fabric_admission::snapshot::{Layer, Snapshot};
 use scene::{decide, pod, review};
 use serde_json::{Map, Value, json};

@@ -12,12 +12,14 @@
 mod scene;
 
 use criterion::{BenchmarkId, Criterion};
-use fabric_admission::fabric::nodes::{NodeIndex, NodeObject};
-use fabric_admission::fabric::{Question, Resolution, resolve};
+use fabric_admission::facts::Mode;
+use fabric_admission::json::decode;
+use fabric_admission::nodes::{NodeIndex, NodeObject};
 use fabric_admission::pod::PodView;
-use fabric_admission::review::{decide_object, decode};
+use fabric_admission::resolve::{Question, Resolution, resolve};
+use fabric_admission::review::decide_object;
 use fabric_admission::rules::{Event, ObjectContext};
-use fabric_admission::snapshot::{Layer, Mode, Snapshot};
+use fabric_admission::snapshot::{Layer, Snapshot};
 use scene::{decide, pod, review};
 use serde_json::{Value, json};
 use std::hint::black_box;

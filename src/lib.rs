@@ -10,20 +10,24 @@
 //!       -> verdict, response or report
 //! ```
 //!
-//! The core (`certificates`, `fabric`, `facts`, `multus`, `nccl`, `patch`, `plan`, `pod`, `report`, `review`, `rules`, `snapshot`, `text`)
-//! takes bytes and a [`snapshot::Snapshot`] and gives an outcome; it knows no files, sockets, clocks or
-//! environment. The shell (`manifest`, `server`, `cli`, `telemetry`) does the input and output. A test holds the line between them.
+//! The core takes bytes and a [`snapshot::Snapshot`] and gives an outcome; it knows no files, sockets, clocks or
+//! environment. The shell (`cli`, `cluster`, `keeper`, `manifest`, `server`, `telemetry`, `tls`) does the input and output.
+//! Modules stand on floors and import downward only (docs/design.md). A test holds both lines.
 
 // ---- core ----
 pub mod certificates;
-pub mod fabric;
+pub mod demands;
 pub mod facts;
+pub mod json;
 pub mod multus;
 pub mod nccl;
+pub mod nodes;
 pub mod patch;
 pub mod plan;
 pub mod pod;
+pub mod profile;
 pub mod report;
+pub mod resolve;
 pub mod review;
 pub mod rules;
 pub mod snapshot;
@@ -31,6 +35,8 @@ mod text;
 // ---- shell ----
 pub mod cli;
 pub mod cluster;
+pub mod keeper;
 pub mod manifest;
 pub mod server;
 pub mod telemetry;
+pub mod tls;

@@ -3,10 +3,10 @@
 //! failurePolicy (k8s.io/apiserver pkg/admission/plugin/webhook/mutating/dispatcher.go), so every path here
 //! follows from what the read model saw.
 
-use crate::fabric::profile::Requirement;
 use crate::plan::{Change, Edit, Plan, ResourceList, SHM_PATH, TERMS_PATH, file_field_path};
 use crate::pod::Bytes;
 use crate::pod::view::{Container, PodView};
+use crate::profile::schema::Requirement;
 use crate::text::token;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

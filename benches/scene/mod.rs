@@ -1,8 +1,8 @@
 //! What the benches have in common: a training pod in its review, and a builder that knows the compiled-in profiles.
 
-use fabric_admission::fabric::FabricProfile;
-use fabric_admission::fabric::base::BASES;
 use fabric_admission::manifest::{Item, read};
+use fabric_admission::profile::FabricProfile;
+use fabric_admission::profile::base::BASES;
 use fabric_admission::review::webhook::{Entry, Outcome, handle};
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Map, Value, json};

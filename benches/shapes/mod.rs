@@ -2,8 +2,8 @@
 //! send: whatever a decision walks, as long as it can be.
 
 use super::scene::{pod, review};
+use fabric_admission::facts::Mode;
 use fabric_admission::review::webhook::Entry;
-use fabric_admission::snapshot::Mode;
 use serde_json::{Value, json};
 
 /// Name, body, the entry it comes to, and how long it must be (MiB).

@@ -1,7 +1,7 @@
 //! When a replica signs another leaf for itself, and under which CA. A leaf that is served stays until the one that takes
 //! its place is known to be trusted.
 
-use super::machine::Look;
+use super::look::Look;
 use super::record::{Record, Signer};
 
 /// The leaf that is served.

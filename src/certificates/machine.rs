@@ -10,6 +10,7 @@
 
 use super::authority::Authority;
 use super::lives::Lives;
+use super::look::Look;
 use super::marks::Seen;
 use super::record::{Record, Signer};
 
@@ -71,47 +72,6 @@ impl Change {
             Self::Wait => "wait",
             Self::Drain => "drain",
         }
-    }
-}
-
-/// What is known of one configuration.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Look {
-    /// The caBundle of each of its webhooks, decoded.
-    Present(Vec<Vec<u8>>),
-    /// It does not exist: nobody calls us by it.
-    Absent,
-    /// It cannot be read.
-    Unknown,
-}
-
-impl Look {
-    /// Whether every webhook has this caBundle. A configuration that does not exist has it: there is nothing to write.
-    #[must_use]
-    pub fn has(&self, bundle: &str) -> bool {
-        match self {
-            Self::Present(bundles) => bundles.iter().all(|b| b == bundle.as_bytes()),
-            Self::Absent => true,
-            Self::Unknown => false,
-        }
-    }
-
-    /// Whether every webhook trusts a CA.
-    #[must_use]
-    pub fn trusts(&self, authority: &Authority) -> bool {
-        match self {
-            Self::Present(bundles) => {
-                bundles.iter().all(|b| std::str::from_utf8(b).is_ok_and(|text| text.contains(&authority.pem)))
-            }
-            Self::Absent => true,
-            Self::Unknown => false,
-        }
-    }
-
-    /// Whether a webhook is known not to trust a CA.
-    #[must_use]
-    pub fn lacks(&self, authority: &Authority) -> bool {
-        matches!(self, Self::Present(_)) && !self.trusts(authority)
     }
 }
 

@@ -1,7 +1,7 @@
 //! How long a replica itself has seen what the marks of the Secret are about, by a clock that nobody sets. A mark is one
 //! machine's wall clock read by another's: alone it is believed by nobody, and one of the future is waited out here.
 
-use super::machine::Look;
+use super::look::Look;
 use super::record::Record;
 
 /// Seconds by this replica's steady clock.

@@ -13,6 +13,7 @@ mod der;
 mod drift;
 mod leaf;
 mod lives;
+mod look;
 mod machine;
 mod marks;
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub use der::{Fields, common_name, fields};
 pub use drift::Drift;
 pub use leaf::{Leaf, Reason, due, last_resort};
 pub use lives::Lives;
-pub use machine::{Change, Look, Step, advance, next};
+pub use look::Look;
+pub use machine::{Change, Step, advance, next};
 pub use marks::{Marks, Seen};
 pub use record::{Key, Record, Signer};

@@ -1,6 +1,6 @@
 //! Budgets of the webhook port as flags of `serve`.
 
-use super::serve::seconds;
+use super::values::seconds;
 use crate::server::Limits;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Who may call the webhook port, as flags of `serve`.
 
-use crate::server::ClientSettings;
+use crate::tls::ClientSettings;
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -3,13 +3,17 @@
 mod budgets;
 mod certs;
 mod clients;
+mod exit;
 mod explain;
 mod input;
 mod review;
 mod rules;
 mod serve;
 mod tls;
+mod values;
 mod why;
+
+pub use exit::Exit;
 
 use clap::{Parser, Subcommand};
 use std::io;
@@ -36,19 +40,6 @@ enum Command {
     Certs(certs::Arguments),
     /// The rules
     Rules(rules::Arguments),
-}
-
-/// How a command ends; the same for every format and mode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    /// Nothing to report.
-    Clean = 0,
-    /// A finding reaches `--fail-on`.
-    Findings = 1,
-    /// Input that could not be read, or wrong usage.
-    Usage = 2,
-    /// Our own fault, or a cluster out of reach.
-    Internal = 3,
 }
 
 /// Parses the command line and runs the command.

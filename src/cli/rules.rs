@@ -1,12 +1,12 @@
 //! `rules list` and `rules export`.
 
 use super::Exit;
+use crate::facts::Mode;
 use crate::manifest::to_yaml;
 use crate::pod::Accelerators;
 use crate::report::policies::{Choice, policies};
 use crate::report::reserved::reserved;
 use crate::rules::{self, RULES, Rule};
-use crate::snapshot::Mode;
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use std::io::{self, Write};

@@ -4,9 +4,11 @@ use super::Exit;
 use super::budgets::Budgets;
 use super::clients::Clients;
 use super::input::{Choice, facts_from_files, files};
+use super::values::{identity, seconds};
 use crate::cluster::{self, Pace};
+use crate::facts::Mode;
 use crate::server::{self, Facts, Limits, Live, Look, Settings, Source, StatusWriter};
-use crate::snapshot::{Builder, Mode};
+use crate::snapshot::Builder;
 use clap::ValueEnum;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -89,13 +91,6 @@ enum NetworkObjects {
     Audit,
     /// Refuse what cannot work
     Enforce,
-}
-
-pub(super) fn seconds(text: &str) -> Result<f64, String> {
-    text.parse::<f64>()
-        .ok()
-        .filter(|s| (0.0..=3600.0).contains(s))
-        .ok_or_else(|| "a number of seconds from 0 to 3600 is expected".to_owned())
 }
 
 pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit> {
@@ -209,12 +204,6 @@ fn live_facts(
     let status_writer = arguments.profile_status.then(|| status_writer(&client));
     let live = Live { client, builder, pace, runtime: watching.handle().clone(), status_writer };
     Ok((watching, live))
-}
-
-/// Names this replica: a pod by its name, elsewhere by the process as well.
-pub(super) fn identity() -> String {
-    let host = std::env::var("HOSTNAME").unwrap_or_default();
-    format!("{host}_{}", std::process::id())
 }
 
 fn status_writer(client: &kube::Client) -> StatusWriter {

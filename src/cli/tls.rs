@@ -3,8 +3,9 @@
 use crate::certificates::Lives;
 use crate::cluster;
 use crate::cluster::own::Names;
+use crate::keeper::Clock;
+use crate::keeper::{Mode, Settings};
 use crate::server::Certificate;
-use crate::server::certificates::{Clock, Mode, Settings};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,7 +26,7 @@ pub(super) struct Tls {
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_TLS_MIN_VERSION", default_value_t = TlsVersion::V1_3)]
     tls_min_version: TlsVersion,
     /// Seconds between looks at the certificate files
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_TLS_POLL", default_value_t = 10.0, value_parser = super::serve::seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_TLS_POLL", default_value_t = 10.0, value_parser = super::values::seconds)]
     tls_poll: f64,
     /// Namespace of the Secret and of the Service; without it that of the pod, or of the kubeconfig
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_NAMESPACE", value_parser = name)]
@@ -189,7 +190,7 @@ impl Tls {
             mutating: self.tls_mutating.clone(),
             validating: self.tls_validating.clone(),
         };
-        let (ca_out, identity) = (self.tls_ca_out.clone(), super::serve::identity());
+        let (ca_out, identity) = (self.tls_ca_out.clone(), super::values::identity());
         let clock = Clock { offset: self.tls_test_clock_offset.clone() };
         Ok(Certificate::Cluster(Box::new(Settings {
             client,

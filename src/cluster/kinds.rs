@@ -45,6 +45,7 @@ pub static WATCHED: &[Watched] = &[
     watched(Kind::IpPool, NV_IPAM, "v1alpha1", "ippools"),
     watched(Kind::CidrPool, NV_IPAM, "v1alpha1", "cidrpools"),
     watched(Kind::DeviceClass, DRA, "v1", "deviceclasses"),
+    watched(Kind::ComputeDomain, "resource.nvidia.com", "v1beta1", "computedomains"),
     watched(Kind::ResourceClaim, DRA, "v1", "resourceclaims"),
     watched(Kind::ResourceClaimTemplate, DRA, "v1", "resourceclaimtemplates"),
     watched(Kind::ResourceSlice, DRA, "v1", "resourceslices"),

@@ -4,7 +4,7 @@
 //! Whether another's lease has run out is told by our own clock, from when it was last seen to change; clocks of
 //! different nodes are never compared (as in client-go tools/leaderelection/leaderelection.go).
 
-use super::status::Fault;
+use super::fault::Fault;
 use k8s_openapi::api::coordination::v1::{Lease as Object, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use k8s_openapi::jiff::Timestamp;

@@ -4,7 +4,7 @@
 use super::event::{Header, Page, Status};
 use super::kinds::Watched;
 use super::listed::Listed;
-use super::{CALL, Shared};
+use super::shared::{CALL, Shared};
 use crate::facts::Kind;
 use crate::snapshot::{FactError, Layer};
 use http_body_util::{BodyExt, LengthLimitError, Limited};

@@ -10,84 +10,30 @@
 
 pub mod client;
 mod event;
+mod fault;
 pub mod kinds;
 mod lease;
 mod list;
 mod listed;
+mod metrics;
 mod once;
 pub mod own;
 mod publish;
+mod shared;
 pub mod status;
 mod sync;
 mod watch;
 
+pub(crate) use fault::Fault;
+pub use metrics::Metrics;
 pub use once::{OnceError, Seen, once, pod};
+pub use shared::Pace;
 pub use sync::{Phase, Sync};
 
-use crate::server::Metrics;
 use crate::snapshot::{Builder, Snapshot};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use shared::Shared;
+use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
-
-/// How watches behave.
-#[derive(Debug, Clone, Copy)]
-pub struct Pace {
-    /// Longest pause before something that failed is tried again; also how often kinds that are absent or forbidden
-    /// are asked for.
-    pub retry: Duration,
-    /// Server-side time limit of a watch. A stream that is silent for this long, and ten seconds, is given up.
-    pub watch: Duration,
-    /// Silence after which what is known of a kind counts as old, and answers say so.
-    pub stale: Duration,
-}
-
-impl Default for Pace {
-    fn default() -> Self {
-        Self {
-            retry: Duration::from_secs(10),
-            watch: Duration::from_secs(120),
-            stale: Duration::from_secs(600),
-        }
-    }
-}
-
-/// Deadline of one page of a list, and of the headers of a watch.
-const CALL: Duration = Duration::from_secs(30);
-/// Least time between two Snapshots.
-const PUBLISH: Duration = Duration::from_millis(100);
-
-/// What all watches share.
-pub(crate) struct Shared {
-    builder: Mutex<Builder>,
-    changed: Notify,
-    pub(crate) sync: Sync,
-    pub(crate) metrics: Arc<Metrics>,
-    pub(crate) pace: Pace,
-}
-
-impl Shared {
-    /// Works on the builder. Never held across an await.
-    fn with<T>(&self, work: impl FnOnce(&mut Builder) -> T) -> T {
-        let mut builder = self.builder.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&mut builder)
-    }
-
-    /// Notes that the API server answered for a kind.
-    fn heard(&self, kind: &'static str) {
-        self.sync.heard(kind);
-        self.metrics.watch_contact(kind);
-    }
-
-    /// Works on the builder, and has a Snapshot made of it if that told anything new.
-    fn change<T>(&self, work: impl FnOnce(&mut Builder) -> T) -> T {
-        let (done, changed) = self.with(|builder| (work(builder), builder.changed()));
-        if changed {
-            self.changed.notify_one();
-        }
-        done
-    }
-}
 
 /// Watches every kind until dropped. `publish` gets each new Snapshot, the first once every kind has been listed, or
 /// is known to be absent or forbidden.

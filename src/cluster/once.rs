@@ -1,12 +1,13 @@
 //! The cluster as it is now, for commands that look once.
 
 use super::list::{Failure, get, list};
-use super::{CALL, Notify, Pace, Shared, Sync, kinds};
+use super::shared::{CALL, Shared};
+use super::{Metrics, Pace, Sync, kinds};
 use crate::facts::Kind;
-use crate::server::Metrics;
 use crate::snapshot::Builder;
 use http_body_util::BodyExt;
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Notify;
 
 /// What a look at the cluster gives.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ pub async fn once(client: &kube::Client, builder: Builder) -> Result<Seen, OnceE
         builder: Mutex::new(builder),
         changed: Notify::new(),
         sync: Sync::default(),
-        metrics: Arc::new(Metrics::new()),
+        metrics: Arc::new(Metrics::default()),
         pace: Pace::default(),
     };
     let mut forbidden = Vec::new();

@@ -1,7 +1,7 @@
 //! The objects behind our certificate, read and written by name: one Secret, two configurations. Of a configuration
 //! nothing is ever written but its caBundles.
 
-use super::status::Fault;
+use super::fault::Fault;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http_body_util::BodyExt;
@@ -236,11 +236,14 @@ impl Objects {
                 .header(http::header::ACCEPT, "application/json")
                 .body(Body::empty());
             if let Ok(request) = request
-                && let Ok(Ok(response)) = tokio::time::timeout(super::CALL, self.client.send(request)).await
+                && let Ok(Ok(response)) =
+                    tokio::time::timeout(super::shared::CALL, self.client.send(request)).await
                 && response.status().is_success()
             {
                 let mut body = response.into_body();
-                while let Ok(Some(Ok(_))) = tokio::time::timeout(WATCH + super::CALL, body.frame()).await {
+                while let Ok(Some(Ok(_))) =
+                    tokio::time::timeout(WATCH + super::shared::CALL, body.frame()).await
+                {
                     changed.notify_one();
                 }
             }

@@ -1,6 +1,6 @@
 //! Hands Snapshots to the server: after a change, at most ten times a second, and none before everything is known.
 
-use super::{PUBLISH, Shared};
+use super::shared::{PUBLISH, Shared};
 use crate::snapshot::Snapshot;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,10 +1,12 @@
 //! Writes what the cluster says about FabricProfiles into their `status`. One replica does, the one with the Lease;
 //! nothing here is on the path of a request.
 
+use super::Metrics;
 use super::event::{ListMeta, Page};
+use super::fault::Fault;
 use super::lease::Lease;
-use crate::fabric::status::{FabricProfileStatus, Standing, of_object};
-use crate::server::Metrics;
+use crate::profile::FabricProfileStatus;
+use crate::resolve::status::{Standing, of_object};
 use crate::snapshot::Snapshot;
 use kube::api::{ListParams, Patch, PatchParams};
 use serde::Deserialize;
@@ -21,37 +23,9 @@ pub const FIELD_MANAGER: &str = "fabric-admission";
 const EVERY: Duration = Duration::from_secs(5);
 /// Time after which the objects are looked at though no Snapshot is new: a status may have been changed by others.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
-/// Deadline of one call.
-const CALL: Duration = Duration::from_secs(10);
 /// Objects of a page.
 const LIMIT: u32 = 500;
 const PATH: &str = "/apis/fabric-admission.dev/v1alpha1/fabricprofiles";
-
-/// Why a call did not succeed.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Fault {
-    #[error("no answer in time")]
-    Timeout,
-    #[error(transparent)]
-    Api(#[from] kube::Error),
-    #[error("the answer cannot be read: {0}")]
-    Answer(#[from] serde_json::Error),
-}
-
-impl Fault {
-    /// The answer of a call, which has its deadline here.
-    pub(crate) async fn of<T>(call: impl Future<Output = kube::Result<T>>) -> Result<T, Self> {
-        Ok(tokio::time::timeout(CALL, call).await.map_err(|_| Self::Timeout)??)
-    }
-
-    /// The HTTP status, where the API server answered with one.
-    pub(crate) fn code(&self) -> Option<u16> {
-        match self {
-            Self::Api(kube::Error::Api(status)) => Some(status.code),
-            _ => None,
-        }
-    }
-}
 
 /// Writes statuses until `stop`, while the Lease in `namespace` is held by `identity`. `snapshot` gives what decisions
 /// are made with, or `None` while that is not all of the cluster yet. A Lease that is held is given up in the end.

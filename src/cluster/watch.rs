@@ -1,9 +1,10 @@
 //! One kind: listed, watched, and listed again when its past is lost.
 
+use super::Phase;
 use super::event::{Event, Header, Status};
 use super::kinds::Watched;
 use super::list::{Failure, get, list, take};
-use super::{Phase, Shared};
+use super::shared::Shared;
 use crate::facts::Kind;
 use crate::snapshot::Layer;
 use http_body_util::BodyExt;

@@ -1,8 +1,8 @@
 //! IPPool and CIDRPool of nv-ipam: addresses that networks hand out by name (Mellanox/nvidia-k8s-ipam api/v1alpha1).
 
 use super::object::{Meta, Object, text};
-use super::subnet::Subnet;
-use crate::review::decode::{DecodeError, object as decode};
+use crate::json::decode::{DecodeError, object as decode};
+use crate::multus::subnet::Subnet;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -5,9 +5,9 @@
 use super::device_plugin::{SRIOV_PREFIX, shared, sriov};
 use super::object::Meta;
 use super::resource::ResourceFact;
+use crate::json::decode::{DecodeError, object as decode};
+use crate::json::values::mapping;
 use crate::nccl::table::{is_prefixed, mentions};
-use crate::pod::decode::mapping;
-use crate::review::decode::{DecodeError, object as decode};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

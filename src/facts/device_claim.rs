@@ -2,8 +2,8 @@
 
 use super::device_class::SRIOV_DRIVER;
 use super::object::{Meta, Object, number, text};
-use crate::pod::decode::{Objects, mapping};
-use crate::review::decode::{DecodeError, object as decode};
+use crate::json::decode::{DecodeError, object as decode};
+use crate::json::values::{Objects, mapping};
 use serde::Deserialize;
 
 /// What a claim asks for.

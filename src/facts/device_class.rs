@@ -1,8 +1,8 @@
 //! DeviceClass: what a claim's request names, and the extended resource that it may stand for.
 
 use super::object::{Meta, Object, text};
-use crate::pod::decode::{Objects, mapping};
-use crate::review::decode::{DecodeError, object as decode};
+use crate::json::decode::{DecodeError, object as decode};
+use crate::json::values::{Objects, mapping};
 use serde::Deserialize;
 
 /// Domain of the resource that every class stands for by its own name
@@ -13,8 +13,6 @@ pub const IMPLICIT_DOMAIN: &str = "deviceclass.resource.kubernetes.io";
 /// ROCm/k8s-gpu-dra-driver, and AWS' for Neuron.
 const ACCELERATORS: [&str; 3] = ["gpu.nvidia.com", "gpu.amd.com", "neuron.aws.com"];
 
-/// Drivers of NICs: kubernetes-sigs/dranet and k8snetworkplumbingwg/dra-driver-sriov.
-const NETWORKS: [&str; 2] = ["dra.net", SRIOV_DRIVER];
 /// Driver of SR-IOV functions.
 pub(super) const SRIOV_DRIVER: &str = "sriovnetwork.k8snetworkplumbingwg.io";
 
@@ -88,14 +86,14 @@ pub fn is_accelerator(name: &str, class: Option<&DeviceClass>) -> bool {
 /// Whether a request of a class asks for functions of dra-driver-sriov, told in the same way.
 #[must_use]
 pub fn is_function(name: &str, class: Option<&DeviceClass>) -> bool {
-    class.and_then(|c| c.driver.as_deref()).unwrap_or(name) == SRIOV_DRIVER
+    driver_of(name, class) == SRIOV_DRIVER
 }
 
-/// Whether a request of a class asks for network devices, told in the same way.
+/// The driver behind a class: the one that a selector names, else the class's own name, since drivers name their
+/// classes after themselves.
 #[must_use]
-pub fn is_network(name: &str, class: Option<&DeviceClass>) -> bool {
-    let driver = class.and_then(|c| c.driver.as_deref()).unwrap_or(name);
-    NETWORKS.contains(&driver)
+pub fn driver_of<'a>(name: &'a str, class: Option<&'a DeviceClass>) -> &'a str {
+    class.and_then(|c| c.driver.as_deref()).unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Configurations of the device plugins: JSON text inside of other objects.
 
-use super::go_json;
 use super::object::{number, text};
 use super::resource::{ResourceFact, Server};
+use crate::json::decode::object as decode;
+use crate::json::go;
+use crate::json::values::{Objects, mapping};
 use crate::multus::{LinkLayer, ResourceName};
-use crate::pod::decode::{Objects, mapping};
-use crate::review::decode::object as decode;
 use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -25,7 +25,7 @@ pub const SHARED_PREFIX: &str = "rdma";
 pub struct ConfigFault(pub String);
 
 /// A fault with its place inside of the text.
-fn fault(error: &crate::review::decode::DecodeError) -> ConfigFault {
+fn fault(error: &crate::json::decode::DecodeError) -> ConfigFault {
     ConfigFault(match error.pointer.as_str() {
         "" => error.message.clone(),
         pointer => format!("{pointer}: {}", error.message),
@@ -33,7 +33,7 @@ fn fault(error: &crate::review::decode::DecodeError) -> ConfigFault {
 }
 
 fn checked(config: &str) -> Result<Cow<'_, str>, ConfigFault> {
-    match go_json::read(config, go_json::DEVICE_PLUGIN) {
+    match go::read(config, go::DEVICE_PLUGIN) {
         Ok((Value::Object(_), false)) => Ok(config.into()),
         Ok((object @ Value::Object(_), true)) => Ok(object.to_string().into()),
         Ok(_) => Err(ConfigFault("it is no JSON object".to_owned())),

@@ -42,6 +42,8 @@ pub enum Kind {
     ConfigMap,
     /// DeviceClass of DRA.
     DeviceClass,
+    /// ComputeDomain of NVIDIA's DRA driver. Before the templates: one that exists says more than what will be made.
+    ComputeDomain,
     /// ResourceClaim of DRA.
     ResourceClaim,
     /// ResourceClaimTemplate of DRA.
@@ -58,6 +60,7 @@ const SRIOV: &str = "sriovnetwork.openshift.io";
 const NVIDIA: &str = "mellanox.com";
 const NV_IPAM: &str = "nv-ipam.nvidia.com";
 const DRA: &str = "resource.k8s.io";
+const NVIDIA_RESOURCES: &str = "resource.nvidia.com";
 const TRAINER: &str = "trainer.kubeflow.org";
 
 /// Group and kind of every kind of fact that is read by its type alone: all but FabricProfile, whose faults are
@@ -81,6 +84,7 @@ pub static READABLE: &[(&str, &str)] = &[
     (NV_IPAM, "CIDRPool"),
     ("", "ConfigMap"),
     (DRA, "DeviceClass"),
+    (NVIDIA_RESOURCES, "ComputeDomain"),
     (DRA, "ResourceClaim"),
     (DRA, "ResourceClaimTemplate"),
     (DRA, "ResourceSlice"),
@@ -111,6 +115,7 @@ impl Kind {
             (NV_IPAM, "IPPool") => Self::IpPool,
             (NV_IPAM, "CIDRPool") => Self::CidrPool,
             (DRA, "DeviceClass") => Self::DeviceClass,
+            (NVIDIA_RESOURCES, "ComputeDomain") => Self::ComputeDomain,
             (DRA, "ResourceClaim") => Self::ResourceClaim,
             (DRA, "ResourceClaimTemplate") => Self::ResourceClaimTemplate,
             (DRA, "ResourceSlice") => Self::ResourceSlice,
@@ -159,6 +164,7 @@ impl Kind {
             | Self::CidrPool
             | Self::PoolConfig
             | Self::ConfigMap
+            | Self::ComputeDomain
             | Self::ResourceClaim
             | Self::ResourceClaimTemplate
             | Self::TrainingRuntime => true,

@@ -2,15 +2,14 @@
 //! together. Objects come from files or from watches; nothing here knows which.
 
 pub mod address_pool;
-pub mod cni;
+mod compute_domain;
 mod config_map;
 pub mod device_claim;
 pub mod device_class;
+pub mod device_driver;
 pub mod device_plugin;
 mod gather;
-pub(crate) mod go_json;
 pub mod index;
-pub mod ipam;
 pub mod kind;
 mod namespace;
 pub mod network;
@@ -18,32 +17,35 @@ mod nic_cluster_policy;
 pub mod node_policy;
 pub mod node_state;
 mod object;
+mod pod_security;
 pub mod pool_config;
 pub mod resource;
 mod site;
 pub mod slice;
-pub mod subnet;
 mod training_runtime;
 
 pub use address_pool::AddressPool;
+pub use compute_domain::ChannelTemplate;
 pub use config_map::Texts;
 pub use device_claim::{Ask, DeviceClaim, DeviceRequest};
 pub use device_class::DeviceClass;
+pub use device_driver::{DriverKind, DriverPattern, HarmlessDrivers};
 pub use index::{Index, NetworkClass, NicSet};
 pub use kind::Kind;
+pub use namespace::{MODE_LABEL, Mode, NAME_LABEL, NamespaceFacts, POD_SECURITY_LABEL, PROFILE_ANNOTATION};
 pub use nic_cluster_policy::{ConfigText, config_texts};
 pub use node_policy::NodePolicy;
 pub use node_state::NodeState;
+pub use pod_security::PodSecurity;
 pub use pool_config::PoolConfig;
 pub use resource::{ResourceFact, Server};
 pub use site::{Port, Site};
 pub use slice::{DevicePool, Slice};
 pub use training_runtime::TrainingRuntime;
 
-use crate::fabric::Profile;
-use crate::fabric::nodes::NodeObject;
-use crate::review::decode::{DecodeError, object as decode};
-use crate::snapshot::NamespaceFacts;
+use crate::json::decode::{DecodeError, object as decode};
+use crate::nodes::NodeObject;
+use crate::profile::Profile;
 use network::{NetworkObject, Rendered, render};
 use std::sync::Arc;
 
@@ -62,6 +64,7 @@ pub(crate) enum Fact {
     Texts(Arc<Texts>),
     DeviceClass(Arc<DeviceClass>),
     DeviceClaim(Arc<DeviceClaim>),
+    ChannelTemplate(Arc<ChannelTemplate>),
     Slice(Arc<Slice>),
     AddressPool(Arc<AddressPool>),
     TrainingRuntime(Arc<TrainingRuntime>),
@@ -136,6 +139,10 @@ pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Op
         Kind::ResourceClaimTemplate => {
             let (meta, fact) = device_claim::read_template(json)?;
             (meta, Some(Fact::DeviceClaim(Arc::new(fact))))
+        }
+        Kind::ComputeDomain => {
+            let (meta, fact) = compute_domain::read(json)?;
+            (meta, fact.map(|f| Fact::ChannelTemplate(Arc::new(f))))
         }
         Kind::ResourceSlice => {
             let (meta, fact) = slice::read(json)?;

@@ -1,11 +1,63 @@
 //! Namespace: its labels and its default profile.
 
+use super::PodSecurity;
 use super::object::Meta;
-use crate::pod::decode::mapping;
-use crate::review::decode::{DecodeError, object as decode};
-use crate::snapshot::{NAME_LABEL, NamespaceFacts, PROFILE_ANNOTATION};
+use crate::json::decode::{DecodeError, object as decode};
+use crate::json::values::mapping;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+
+/// Label of a namespace that opts in, with the mode as its value.
+pub const MODE_LABEL: &str = "fabric-admission.dev/mode";
+/// Annotation that names a profile: on a pod for itself, on a namespace as its default.
+pub const PROFILE_ANNOTATION: &str = "fabric-admission.dev/profile";
+/// Label that the API server gives every namespace: its name.
+pub const NAME_LABEL: &str = "kubernetes.io/metadata.name";
+/// Label by which Pod Security is enforced in a namespace.
+pub const POD_SECURITY_LABEL: &str = "pod-security.kubernetes.io/enforce";
+
+/// Whether errors deny.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Errors deny.
+    Enforce,
+    /// Errors are told, never denied.
+    Audit,
+}
+
+impl Mode {
+    /// Reads the value of the mode label.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "enforce" => Some(Self::Enforce),
+            "audit" => Some(Self::Audit),
+            _ => None,
+        }
+    }
+}
+
+/// What is known of one namespace.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NamespaceFacts {
+    /// Labels.
+    pub labels: BTreeMap<String, String>,
+    /// The namespace's default profile.
+    pub profile: Option<String>,
+}
+
+impl NamespaceFacts {
+    /// The mode the namespace opted in with; `None` where it did not.
+    #[must_use]
+    pub fn mode(&self) -> Option<Mode> {
+        self.labels.get(MODE_LABEL).and_then(|v| Mode::parse(v))
+    }
+    /// Level of Pod Security that is enforced, where it is labelled.
+    #[must_use]
+    pub fn pod_security(&self) -> Option<PodSecurity> {
+        self.labels.get(POD_SECURITY_LABEL).map(|level| PodSecurity::parse(level))
+    }
+}
 
 #[derive(Deserialize)]
 struct NamespaceObject {

@@ -5,13 +5,13 @@
 //! namespace, Macvlan and IPoIB to `default`, HostDevice to nothing.
 
 use super::Kind;
-use super::cni::{Capabilities, CniConfig, Plugin};
-use super::go_json;
-use super::ipam::Ipam;
+use crate::json::go;
+use crate::json::values::mapping;
+use crate::multus::cni::{Capabilities, CniConfig, Plugin};
+use crate::multus::ipam::Ipam;
 use crate::multus::{
     Addressing, Class, NODE_SELECTOR_ANNOTATION, NetworkFact, RESOURCE_ANNOTATION, ResourceName, classify,
 };
-use crate::pod::decode::mapping;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -131,7 +131,7 @@ pub fn render(kind: Kind, object: &NetworkObject, default_namespace: &str) -> Op
 /// What an operator writes: its own plugin first, then `metaPlugins`, which is the text of one JSON object or of
 /// several with commas between them.
 fn made(cni_type: &str, spec: &NetworkSpec) -> CniConfig {
-    let object = |text: &Option<String>| match go_json::cni(text.as_deref()?) {
+    let object = |text: &Option<String>| match go::cni(text.as_deref()?) {
         Ok(Value::Object(object)) => Some(object),
         _ => None,
     };

@@ -4,8 +4,8 @@ use super::Kind;
 use super::device_plugin::{ConfigFault, NVIDIA_PREFIX, shared, sriov};
 use super::object::{Meta, Object, text};
 use super::resource::ResourceFact;
-use crate::pod::decode::mapping;
-use crate::review::decode::{DecodeError, object as decode};
+use crate::json::decode::{DecodeError, object as decode};
+use crate::json::values::mapping;
 use serde::Deserialize;
 
 #[derive(Default, Deserialize)]

@@ -2,9 +2,9 @@
 
 use super::node_state::Interface;
 use super::object::{Meta, Object, number, text};
+use crate::json::decode::{DecodeError, object as decode};
+use crate::json::values::mapping;
 use crate::multus::LinkLayer;
-use crate::pod::decode::mapping;
-use crate::review::decode::{DecodeError, object as decode};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

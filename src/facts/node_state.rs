@@ -1,9 +1,9 @@
 //! SriovNetworkNodeState: the NICs of a node, and the resources that the SR-IOV operator makes of them.
 
 use super::object::{Meta, number, text};
+use crate::json::decode::{DecodeError, object as decode};
+use crate::json::values::{Objects, mapping};
 use crate::multus::LinkLayer;
-use crate::pod::decode::{Objects, mapping};
-use crate::review::decode::{DecodeError, object as decode};
 use serde::Deserialize;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

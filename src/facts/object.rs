@@ -1,6 +1,6 @@
 //! The shape that most objects share.
 
-use crate::pod::decode::mapping;
+use crate::json::values::mapping;
 use serde::Deserialize;
 
 /// An object with `metadata` and `spec`; other fields are not looked at.

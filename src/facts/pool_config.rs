@@ -1,9 +1,9 @@
 //! SriovNetworkPoolConfig: nodes that the SR-IOV operator configures together.
 
 use super::object::{Meta, Object, text};
-use crate::fabric::nodes::{Relation, Requirement, Values};
-use crate::pod::decode::{Objects, mapping};
-use crate::review::decode::{DecodeError, object as decode};
+use crate::json::decode::{DecodeError, object as decode};
+use crate::json::values::{Objects, mapping};
+use crate::nodes::{Relation, Requirement, Values};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

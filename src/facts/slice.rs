@@ -2,9 +2,9 @@
 
 use super::object::{Meta, Object, text};
 use super::resource::agreed;
+use crate::json::decode::{DecodeError, object as decode};
+use crate::json::values::{Objects, mapping};
 use crate::multus::LinkLayer;
-use crate::pod::decode::{Objects, mapping};
-use crate::review::decode::{DecodeError, object as decode};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;

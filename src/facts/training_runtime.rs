@@ -2,8 +2,8 @@
 //! out of files alone; a live cluster's are not watched.
 
 use super::object::Meta;
-use crate::pod::decode::mapping;
-use crate::review::decode::{DecodeError, object as decode};
+use crate::json::decode::{DecodeError, object as decode};
+use crate::json::values::mapping;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

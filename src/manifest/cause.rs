@@ -1,7 +1,7 @@
 //! The usual causes of YAML that cannot be read, named in place of the parser's wording.
 
+use super::fault::Fault;
 use super::position::Position;
-use super::yaml::Fault;
 
 const HELM: &str = "this looks like an unrendered Helm template: render it first (helm template …)";
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::fault::Fault;
 use super::position::Position;
-use super::yaml::Fault;
 
 /// A document, or a part of a file, that cannot be read.
 #[derive(Debug, Clone, thiserror::Error)]

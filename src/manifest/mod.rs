@@ -7,8 +7,10 @@
 //! is where a value came from, and that is what a reader of our findings needs.
 
 mod cause;
+mod document;
 mod emit;
 mod error;
+mod fault;
 mod json;
 mod merge;
 mod node;
@@ -25,106 +27,9 @@ mod within;
 mod write;
 mod yaml;
 
-use std::ops::Range;
-use std::sync::Arc;
-
-use serde_json::value::RawValue;
-
+pub use document::{Document, Duplicate, Item};
 pub use emit::to_yaml;
 pub use error::InputError;
 pub use position::Position;
 pub use quiet::install_quiet_panic_hook;
 pub use read::read;
-
-/// How deeply mappings and sequences may nest, aliases expanded.
-///
-/// Real objects stay below 50 (a CustomResourceDefinition with a deep schema); the limit keeps every walk
-/// over a document within a small stack.
-const MAX_DEPTH: usize = 100;
-
-/// One document of a stream.
-#[derive(Debug)]
-pub struct Document {
-    /// The file as the user named it, `<stdin>` for standard input.
-    pub file: Arc<str>,
-    /// 0-based number of the document in its file; only documents with content count.
-    pub index: usize,
-    /// 1-based line of its first node.
-    pub line: u32,
-    /// Compact JSON, key order as written, values as kubectl reads them.
-    pub json: Box<RawValue>,
-    /// Byte range of the document in its file, without the separator line: for verbatim re-emission.
-    pub text: Range<usize>,
-    /// Keys given twice; the last one wins, as in kubectl.
-    pub warnings: Vec<Duplicate>,
-    positions: position::Positions,
-}
-
-/// A mapping key that is written twice.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Duplicate {
-    /// RFC 6901 pointer of the entry.
-    pub pointer: String,
-    /// The key, unescaped.
-    pub key: String,
-    /// Where the key stands the first time; this value is lost.
-    pub first: Position,
-    /// Where it stands again.
-    pub second: Position,
-}
-
-/// What a file yields, in its order.
-#[derive(Debug)]
-pub enum Item {
-    /// A document that was read.
-    Document(Document),
-    /// A document, or a part of the file, that cannot be read.
-    Error(InputError),
-    /// The file holds no document at all.
-    Empty {
-        /// The file as the user named it.
-        file: Arc<str>,
-        /// Always 0.
-        index: usize,
-        /// Always 1.
-        line: u32,
-        /// What the file holds instead.
-        reason: &'static str,
-    },
-}
-
-impl Document {
-    /// Position of the node at an RFC 6901 pointer, or of its nearest ancestor that exists.
-    ///
-    /// For a mapping entry that is the position of its key, where an editor should jump to; for a sequence
-    /// item that of the item. Linear in the size of the document.
-    #[must_use]
-    pub fn locate(&self, pointer: &str) -> Position {
-        let found = pointer::resolve(self.json.get(), pointer);
-        self.positions.at(found.start).unwrap_or(Position { line: self.line, column: 1 })
-    }
-
-    /// Position of a character of the string at a pointer, by its line and column in the string, both from 1; of the
-    /// string itself where that cannot be told. `file` is what the document was read from.
-    #[must_use]
-    pub fn locate_within(&self, file: &[u8], pointer: &str, line: u32, column: u32) -> Position {
-        let entry = self.locate(pointer);
-        let within = || {
-            let source = std::str::from_utf8(file).ok()?;
-            let value: String = serde_json::from_str(self.get(pointer)?.get()).ok()?;
-            within::place(source, entry, &value, line, column)
-        };
-        within().unwrap_or(entry)
-    }
-
-    /// The JSON text of the node at an RFC 6901 pointer, if it exists.
-    #[must_use]
-    pub fn get(&self, pointer: &str) -> Option<&RawValue> {
-        let found = pointer::resolve(self.json.get(), pointer);
-        if !found.exact {
-            return None;
-        }
-        let text = self.json.get().get(found.start..found.end)?;
-        serde_json::from_str(text).ok()
-    }
-}

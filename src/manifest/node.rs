@@ -2,6 +2,12 @@
 
 use super::position::Position;
 
+/// How deeply mappings and sequences may nest, aliases expanded.
+///
+/// Real objects stay below 50 (a CustomResourceDefinition with a deep schema); the limit keeps every walk
+/// over a document within a small stack.
+pub(super) const MAX_DEPTH: usize = 100;
+
 /// Index of a node in its tree.
 pub(super) type Id = u32;
 

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
+use super::document::{Document, Item};
 use super::error::InputError;
+use super::fault::Fault;
 use super::node::{Id, Kind, Tree};
 use super::position::Position;
 use super::split::{Piece, pieces};
-use super::yaml::{Fault, Parsed};
-use super::{Document, Item, cause, json, write, yaml};
+use super::yaml::Parsed;
+use super::{cause, json, write, yaml};
 
 const NO_MAPPING: &str = "a manifest is a mapping with apiVersion and kind";
 
@@ -246,124 +248,4 @@ fn next_separator(bytes: &[u8], at: usize, line: u32) -> (usize, Position) {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::super::Duplicate;
-    use super::*;
-
-    /// One line an item: the JSON, or the place of the error, or the reason.
-    pub(in super::super) fn json(text: impl AsRef<[u8]>) -> Vec<String> {
-        let shown = |item| match item {
-            Item::Document(document) => document.json.get().to_owned(),
-            Item::Error(error) => format!("error {}:{}", error.line, error.column),
-            Item::Empty { reason, .. } => reason.to_owned(),
-        };
-        read("f", text.as_ref()).into_iter().map(shown).collect()
-    }
-
-    fn document(text: &str) -> Document {
-        match read("f", text.as_bytes()).remove(0) {
-            Item::Document(document) => document,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn streams() {
-        assert_eq!(json("a: 1\n---\n# c\n---\nb: 2"), [r#"{"a":1}"#, r#"{"b":2}"#]);
-        assert_eq!(json("---\r\na: |\r\n  x\r\n  y\r\n"), [r#"{"a":"x\ny\n"}"#]);
-        assert_eq!(json("\u{feff}a: 1\n---\n\u{feff}b: 2\n"), [r#"{"a":1}"#, r#"{"b":2}"#]);
-        assert_eq!(
-            json("a: b: c\n---\nd: 1\n--- x\ne: 1\n---\nf: 1"),
-            ["error 1:5", r#"{"d":1}"#, "error 4:5", r#"{"f":1}"#]
-        );
-        assert_eq!(json("- a\n---\nb\n---\n~\n---\n[]\n"), ["error 1:1", "error 3:1", "error 7:1"]);
-        assert_eq!(json("a: 1\n...\n# c\n"), [r#"{"a":1}"#]);
-        assert_eq!(json("a: 1\n...\nb: 2\n"), [r#"{"a":1}"#, "error 2:1"]);
-        assert_eq!(json("%YAML 1.1\n---\na: 1\n"), ["error 1:1", r#"{"a":1}"#]);
-    }
-
-    #[test]
-    fn files_without_a_document() {
-        assert_eq!(json(""), ["empty file"]);
-        assert_eq!(json(" \n\n"), ["empty file"]);
-        assert_eq!(json("# a\n---\n# b"), ["only comments"]);
-        assert_eq!(json("null\n---\n~\n"), ["no document"]);
-    }
-
-    #[test]
-    fn encodings() {
-        assert_eq!(json(b"\xff\xfea\0"), ["error 1:1"]);
-        assert_eq!(
-            json(b"a: 1\n---\nb: \xc3\xa9\xff\n---\nc: 1\n"),
-            [r#"{"a":1}"#, "error 3:5", r#"{"c":1}"#]
-        );
-    }
-
-    #[test]
-    fn json_streams() {
-        assert_eq!(json("{\"a\":1}\n {\"b\":2}{\"c\":3}"), [r#"{"a":1}"#, r#"{"b":2}"#, r#"{"c":3}"#]);
-        assert_eq!(json("{\"a\":1}\n---\nb: 2\n---\n{\"c\":3}"), [r#"{"a":1}"#, r#"{"b":2}"#, r#"{"c":3}"#]);
-        assert_eq!(json("{a: 1, b: {c: d}}"), [r#"{"a":1,"b":{"c":"d"}}"#]);
-        assert_eq!(json("{\"a\":1,}"), [r#"{"a":1}"#]);
-        assert_eq!(
-            json("{\"a\":1}{\"b\":2}\n---\nc: 3\n"),
-            [r#"{"a":1}"#, r#"{"b":2}"#, "error 2:2", r#"{"c":3}"#]
-        );
-        assert_eq!(json("{\"a\":1}\nnull\n[1]"), [r#"{"a":1}"#, "error 3:1"]);
-        // Broken JSON that is YAML is read as YAML, by kubectl too.
-        assert_eq!(json("{\"a\": [1, 2 3]}"), [r#"{"a":[1,"2 3"]}"#]);
-        assert_eq!(json("{\"a\": [1, 2}}"), ["error 1:12"]);
-    }
-
-    #[test]
-    fn positions_and_ranges() {
-        let text = "# c\nkind: Pod\nspec:\n  list:\n  - name: é\n    on: {x: 1}\n  - &a [1]\n  - *a\n";
-        let document = document(text);
-        assert_eq!((document.line, document.index, document.text.clone()), (2, 0, 0..text.len()));
-        for (pointer, line, column) in [
-            ("", 2, 1),
-            ("/kind", 2, 1),
-            ("/spec/list", 4, 3),
-            ("/spec/list/0", 5, 5),
-            ("/spec/list/0/name", 5, 5),
-            ("/spec/list/0/true/x", 6, 10),
-            ("/spec/list/0/true/none/deeper", 6, 5),
-            ("/spec/list/1/0", 7, 9),
-            ("/spec/list/2", 8, 5),
-            ("/spec/list/2/0", 7, 9),
-            ("/spec/list/7", 4, 3),
-            ("/x", 2, 1),
-        ] {
-            assert_eq!(document.locate(pointer), Position { line, column }, "{pointer}");
-        }
-        assert_eq!(document.get("/spec/list/0/true").unwrap().get(), r#"{"x":1}"#);
-        assert!(document.get("/spec/list/3").is_none());
-    }
-
-    #[test]
-    fn positions_in_json() {
-        let document = document("{\"é\": 1, \"b\": {\n\t\"c\": [true,\n null]}}");
-        for (pointer, line, column) in
-            [("", 1, 1), ("/b", 1, 10), ("/b/c", 2, 2), ("/b/c/0", 2, 8), ("/b/c/1", 3, 2)]
-        {
-            assert_eq!(document.locate(pointer), Position { line, column }, "{pointer}");
-        }
-    }
-
-    #[test]
-    fn repeated_keys() {
-        for text in ["a:\n- b/c: 1\n  b/c: 2\n", "{\"a\":[\n  {\"b/c\":1,\n   \"b/c\":2}]}"] {
-            let document = document(text);
-            assert_eq!(document.json.get(), r#"{"a":[{"b/c":2}]}"#);
-            let [Duplicate { pointer, key, first, second }] = &document.warnings[..] else { panic!() };
-            assert_eq!((pointer.as_str(), key.as_str(), first.line, second.line), ("/a/0/b~1c", "b/c", 2, 3));
-        }
-    }
-
-    #[test]
-    fn templates_that_parse_are_errors() {
-        let Item::Error(error) = read("f", b"a: 1\nreplicas: {{ .Values.n }}\n").remove(0) else { panic!() };
-        assert_eq!((error.line, error.column), (2, 11));
-        assert!(error.message.starts_with("this looks like an unrendered Helm template"));
-    }
-}
+pub(super) mod tests;

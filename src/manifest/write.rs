@@ -1,13 +1,12 @@
 //! A node tree to compact JSON, with the position of every node.
 
-use super::Duplicate;
-use super::MAX_DEPTH;
+use super::document::Duplicate;
+use super::fault::Fault;
 use super::merge::{Budget, Entries, Entry, Origin, too_deep, too_many};
-use super::node::{Id, Kind, Tree};
+use super::node::{Id, Kind, MAX_DEPTH, Tree};
 use super::number;
 use super::pointer;
 use super::position::{Position, Positions, Recorder};
-use super::yaml::Fault;
 
 /// Aliases may add this much text: a document of a few kilobytes must not fill the memory by naming one long
 /// string over and over.

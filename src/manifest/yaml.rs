@@ -5,17 +5,11 @@ use std::io::{BufRead, Read};
 
 use libyaml_safer::{EventData, MappingStyle, Mark, Parser, ScalarStyle, SequenceStyle};
 
-use super::node::{Id, Kind, NONE, Tree};
+use super::fault::Fault;
+use super::node::{Id, Kind, MAX_DEPTH, NONE, Tree};
 use super::position::Position;
 use super::repair::Repair;
-use super::{MAX_DEPTH, quiet, scalar};
-
-/// Why a document cannot be read, without its file.
-#[derive(Debug)]
-pub(super) struct Fault {
-    pub(super) at: Position,
-    pub(super) message: String,
-}
+use super::{quiet, scalar};
 
 /// What one text between two separators holds.
 #[derive(Debug)]

@@ -2,8 +2,9 @@
 //! pkg/k8sclient/k8sclient.go): text with any of `[`, `{` or `"` is a JSON list, anything else a comma list
 //! of `[namespace/]name[@interface]`.
 
+use super::error::{AnnotationError, shorten};
 use super::request::{self, Requests};
-use crate::pod::decode::{Pairs, Text};
+use crate::json::values::{Pairs, Text};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -38,51 +39,6 @@ pub struct Selection<'a> {
     pub interface: Option<Cow<'a, str>>,
     /// What else it asks; `None` where that is nothing, as in most pods.
     pub requests: Option<Box<Requests<'a>>>,
-}
-
-/// Why the annotation cannot be parsed. Texts quote at most a few characters of the input.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AnnotationError {
-    /// More than the API server stores.
-    #[error("{0} bytes; all annotations of an object share 262144")]
-    TooLong(usize),
-    /// Looks like JSON and is none.
-    #[error("not valid JSON ({0})")]
-    Json(String),
-    /// JSON, but no list.
-    #[error("JSON, but not a list; Multus takes only a list here")]
-    NotAList,
-    /// A list element that is no object.
-    #[error("item {0} is not an object")]
-    NotAnObject(usize),
-    /// An item without a name.
-    #[error("item {0} has no network name")]
-    NoName(usize),
-    /// A name that no Kubernetes object can have.
-    #[error("item {index}: {what} {value:?} is not a valid name")]
-    BadName {
-        /// Position in the list, from 1.
-        index: usize,
-        /// Namespace, network name or interface.
-        what: &'static str,
-        /// The text, shortened.
-        value: String,
-    },
-    /// A request that Multus refuses.
-    #[error("item {index}: `{key}` is {value}; expected {expected}")]
-    BadValue {
-        /// Position in the list, from 1.
-        index: usize,
-        /// Key of the element.
-        key: &'static str,
-        /// The value, shortened.
-        value: String,
-        /// What it has to be.
-        expected: &'static str,
-    },
-    /// More than one `/` or `@`.
-    #[error("item {0}: expected [namespace/]name[@interface]")]
-    Shape(usize),
 }
 
 /// Reads the annotation.
@@ -196,14 +152,6 @@ fn check(
     valid: fn(&str) -> bool,
 ) -> Result<(), AnnotationError> {
     if valid(value) { Ok(()) } else { Err(AnnotationError::BadName { index, what, value: shorten(value) }) }
-}
-
-pub(super) fn shorten(value: &str) -> String {
-    let mut short: String = value.chars().take(40).collect();
-    if short.len() < value.len() {
-        short.push('…');
-    }
-    short
 }
 
 /// A DNS-1123 label, which names of namespaces are.

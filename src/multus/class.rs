@@ -1,6 +1,6 @@
 //! What a network is: which plugin attaches it, over which link layer, and whether the pod has the device alone.
 
-use crate::facts::cni::{CniConfig, Plugin};
+use crate::multus::cni::{CniConfig, Plugin};
 
 /// What a NIC's port speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

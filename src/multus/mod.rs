@@ -3,11 +3,16 @@
 
 pub mod annotation;
 pub mod class;
+pub mod cni;
+mod error;
+pub mod ipam;
 pub mod network;
 pub mod request;
+pub mod subnet;
 
-pub use annotation::{AnnotationError, Networks, Selection, parse};
+pub use annotation::{Networks, Selection, parse};
 pub use class::{Class, LinkLayer, Sharing, classify};
+pub use error::AnnotationError;
 pub use network::{Addressing, NetworkFact, NetworkRef, NodeLabel, ResourceName};
 pub use request::Requests;
 

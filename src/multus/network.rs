@@ -1,8 +1,8 @@
 //! A network by name, and what is known of it: the extended resource whose devices its CNI plugin needs.
 
 use super::{Class, annotation};
-use crate::facts::cni::Capabilities;
-use crate::facts::ipam::Ipam;
+use crate::multus::cni::Capabilities;
+use crate::multus::ipam::Ipam;
 use std::fmt;
 
 /// A NetworkAttachmentDefinition by name.

@@ -1,9 +1,9 @@
 //! What an element of the networks annotation's JSON form asks of its network, beyond a name and an interface
 //! (k8snetworkplumbingwg/multus-cni pkg/types/types.go, NetworkSelectionElement).
 
-use super::AnnotationError;
-use crate::facts::subnet::Subnet;
-use crate::pod::decode::{Pairs, Text};
+use super::error::{AnnotationError, shorten};
+use crate::json::values::{Pairs, Text};
+use crate::multus::subnet::Subnet;
 use core::net::IpAddr;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -131,69 +131,5 @@ pub fn octets(text: &str) -> Option<usize> {
     matches!(octets, 6 | 8 | 20).then_some(octets)
 }
 
-fn shorten(value: &str) -> String {
-    super::annotation::shorten(value)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::multus::parse;
-
-    fn requests(element: &str) -> Option<Requests<'static>> {
-        let text: &'static str = format!("[{{\"name\":\"a\",{element}}}]").leak();
-        parse(text).unwrap().items.remove(0).requests.map(|r| *r)
-    }
-
-    #[test]
-    fn reads_what_is_asked() {
-        assert_eq!(requests(r#""namespace":"b","interface":"x","bandwidth":{}"#), None);
-        assert_eq!(requests(r#""ips":null,"mac":"","cni-args":null"#), None);
-        let asked = requests(
-            r#""IPs":["10.0.0.1/24","fd00::1"],"mac":"02:00:00:00:00:01","infiniband-guid":"02-00-00-00-00-00-00-01",
-               "deviceID":"0000:01:00.1","default-route":["10.0.0.254"],"gateway":["10.0.0.1"]"#,
-        )
-        .unwrap();
-        assert_eq!(asked.ips, ["10.0.0.1/24", "fd00::1"]);
-        assert!(asked.mac.is_some() && asked.guid.is_some() && asked.device.is_some());
-        assert_eq!(asked.default_routes, ["10.0.0.254".parse::<IpAddr>().unwrap()]);
-        assert_eq!(asked.unknown, ["gateway"]);
-    }
-
-    #[test]
-    fn refuses_values_that_multus_refuses() {
-        for element in [
-            r#""ips":"10.0.0.1""#,
-            r#""ips":["10.0.0.256"]"#,
-            r#""ips":["10.0.0.1/33"]"#,
-            r#""ips":[null]"#,
-            r#""mac":"02:00:00:00:00""#,
-            r#""mac":7"#,
-            r#""infiniband-guid":"0x1""#,
-            r#""default-route":"10.0.0.1""#,
-            r#""default-route":["gateway"]"#,
-            r#""cni-args":[]"#,
-        ] {
-            let text = format!("[{{\"name\":\"a\",{element}}}]");
-            let error = parse(&text).unwrap_err();
-            assert!(matches!(error, AnnotationError::BadValue { index: 1, .. }), "{element}: {error}");
-        }
-    }
-
-    #[test]
-    fn counts_octets_as_go_does() {
-        for (text, count) in [
-            ("00:00:5e:00:53:01", Some(6)),
-            ("02-00-5E-10-00-00-00-01", Some(8)),
-            ("0000.5e00.5301", Some(6)),
-            ("0200.5e10.0000.0001", Some(8)),
-            ("00:00:00:00", None),
-            ("00:00:5e:00:53:0g", None),
-            ("00-00:5e:00:53:01", None),
-            ("000000000001", None),
-            ("", None),
-        ] {
-            assert_eq!(octets(text), count, "{text}");
-        }
-    }
-}
+mod tests;

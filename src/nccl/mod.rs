@@ -6,9 +6,11 @@ pub mod number;
 pub mod table;
 pub mod unread;
 pub mod value;
+pub mod version;
 
 pub use table::{Reading, Status, Variable, find};
 pub use unread::{Unread, unread};
+pub use version::NcclVersion;
 
 /// The release whose source the table was made from. Later ones may read more.
 pub const KNOWN_UP_TO: &str = "2.30.7";

@@ -1,6 +1,6 @@
 //! The table of variables, compiled in: one a line, `NAME FAMILY TYPE RELEVANCE`, then what else is known as `key=value`.
 
-use crate::pod::NcclVersion;
+use crate::nccl::NcclVersion;
 use memchr::memmem::Finder;
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -1,8 +1,8 @@
 //! Edits by intent: what of a pod is set, where it will stand, and how a person reads it.
 
-use super::{FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, SHM_PATH, TERMS_PATH, networks};
-use crate::fabric::profile::Requirement;
+use super::{FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, SHM_PATH, TERMS_PATH, summary};
 use crate::multus::NETWORKS_ANNOTATION;
+use crate::profile::schema::Requirement;
 use crate::text::token;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -217,7 +217,7 @@ impl Edit {
     #[must_use]
     pub fn summary(&self) -> String {
         match self {
-            Self::Networks { value, .. } => format!("networks annotation: {}", networks::summary(value)),
+            Self::Networks { value, .. } => format!("networks annotation: {}", summary::networks(value)),
             Self::ShmVolume { name, size, .. } => {
                 format!("volume {name}: emptyDir in memory, sizeLimit {}", crate::pod::Bytes(*size))
             }

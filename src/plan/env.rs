@@ -1,43 +1,28 @@
 //! Variables: each one that is absent from the container's `env` and from the shell text of its command, by the
 //! carrier that reaches the ranks.
 
-use super::files::{self, FileRefusal};
+use super::files;
 use super::host_network::names_interface;
-use super::{Change, Edit, EnvRefusal, LeftOut, Plan, Scene, Target, WithoutInterface, nccl_conf};
-use crate::fabric::profile::EnvPolicy;
-use crate::fabric::{EnvEntry, Profile};
+use super::names::{FILES_PATH, NCCL_CONF};
+use super::variables::Variables;
+use super::{
+    Change, Edit, EnvRefusal, FileRefusal, LeftOut, Plan, Scene, Target, WithoutInterface, nccl_conf,
+};
+use crate::nccl::version::{NcclVersion, of_image};
 use crate::pod::PodView;
-use crate::pod::nccl_version::{NcclVersion, of_image};
 use crate::pod::shell::{assigned, sets_variable};
 use crate::pod::view::Container;
+use crate::profile::schema::EnvPolicy;
+use crate::profile::{EnvEntry, Profile};
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
-
-/// The variables that a target lacks.
-#[derive(Debug, Default)]
-pub(super) struct Variables<'p> {
-    pub(super) container: usize,
-    /// Set in `env`.
-    pub(super) by_env: Vec<&'p EnvEntry>,
-    /// Lines of `/etc/nccl.conf`.
-    pub(super) by_file: Vec<&'p EnvEntry>,
-    /// Set nowhere.
-    pub(super) left: Vec<&'p EnvEntry>,
-    /// Of the profile, but not for this container: of another version of NCCL, beside a plugin, without its file, or
-    /// with a value of the user's that the file would cover for ranks over ssh.
-    never: Vec<&'p str>,
-    /// Why `env` does not do.
-    pub(super) why: Option<EnvRefusal>,
-    /// Why the file does not either.
-    pub(super) file_refusal: Option<FileRefusal>,
-}
 
 fn names_plugin(pod: &PodView<'_>, container: &Container<'_>) -> bool {
     let plugin = container.env_var("NCCL_NET_PLUGIN");
     plugin.is_some_and(|(_, e)| e.literal().is_none_or(|v| !v.is_empty() && v != "none"))
         || container.shell_text().any(|text| sets_variable(text, "NCCL_NET_PLUGIN"))
         || files::has_conf(pod, container)
-            && files::text(pod, files::NCCL_CONF)
+            && files::text(pod, NCCL_CONF)
                 .is_some_and(|text| nccl_conf::variables(text).any(|(name, _)| name == "NCCL_NET_PLUGIN"))
 }
 
@@ -50,7 +35,7 @@ pub(crate) fn unused_interface<'a>(entry: &EnvEntry, unused: &'a [String]) -> Op
 
 /// Whether a variable names one of the profile's files.
 fn points_to_file(entry: &EnvEntry) -> bool {
-    entry.value.strip_prefix(files::FILES_PATH).is_some_and(|rest| rest.starts_with('/'))
+    entry.value.strip_prefix(FILES_PATH).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Whether a variable is for the NCCL of a container.
@@ -126,6 +111,7 @@ fn of_target<'p>(
         .env
         .iter()
         .filter(|e| e.policy != EnvPolicy::Forbid)
+        .filter(|e| target.nccl || !(e.name.starts_with("NCCL_") || e.name.starts_with("RCCL_")))
         .filter(|e| match container.env_var(&e.name) {
             None => true,
             // The user's value does not reach ranks that sshd starts; where it is the profile's, the file brings it.
@@ -180,7 +166,7 @@ fn of_target<'p>(
         None
     };
     if variables.why.is_none() {
-        let conf = files::has_conf(scene.pod, container).then(|| files::text(scene.pod, files::NCCL_CONF));
+        let conf = files::has_conf(scene.pod, container).then(|| files::text(scene.pod, NCCL_CONF));
         let conf = conf.flatten().unwrap_or_default();
         let in_file = |e: &&EnvEntry| nccl_conf::variables(conf).all(|(name, _)| name != e.name);
         variables.by_env = absent.into_iter().filter(in_file).collect();

@@ -1,54 +1,16 @@
 //! Small files in containers: an annotation of the pod that a downward-API volume shows as a file. No ConfigMap has
 //! to exist, nothing is read, and a dump of the pod that is created again brings its files along.
 
-use super::env::Variables;
-use super::{Change, Edit, Plan, Scene, annotations, nccl_conf};
-use crate::fabric::Profile;
-use crate::fabric::profile::NcclConf;
-use crate::fabric::small_files::MAX_FILE;
+use super::names::{FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, VOLUME_NAMES};
+use super::variables::Variables;
+use super::{Change, Edit, FileRefusal, Plan, Scene, annotations, nccl_conf};
 use crate::pod::PodView;
 use crate::pod::view::{Container, Volume, VolumeMount};
+use crate::profile::Profile;
+use crate::profile::schema::NcclConf;
+use crate::profile::small_files::MAX_FILE;
 use crate::text::count;
 use std::collections::BTreeSet;
-
-/// Start of the annotations that hold files; their names follow.
-pub const FILE_ANNOTATION: &str = "fabric-admission.dev/file.";
-/// Name of NCCL's file.
-pub const NCCL_CONF: &str = "nccl.conf";
-/// Where NCCL looks for it.
-pub const NCCL_CONF_PATH: &str = "/etc/nccl.conf";
-/// Directory of a profile's other files.
-pub const FILES_PATH: &str = "/etc/fabric-admission";
-/// Names a volume of ours may have; the first that is free.
-const VOLUME_NAMES: [&str; 2] = ["fabric-files", "fabric-admission-files"];
-/// Why a file does not reach a container.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileRefusal {
-    /// Images of the fabric have one of their own that must stay.
-    Image,
-    /// The container mounts something there, or above it.
-    Mounted(String),
-    /// Another container reads the same file and must not have the variable.
-    Shared,
-    /// It would be longer than 64 KiB, or the pod's annotations longer than 256 KiB.
-    TooLarge,
-    /// Volumes of the pod have every name that ours may have.
-    NoName,
-}
-
-impl FileRefusal {
-    /// In words, to follow the file's path.
-    #[must_use]
-    pub fn words(&self) -> String {
-        match self {
-            Self::Image => "belongs to the image, says the profile".to_owned(),
-            Self::Mounted(path) => format!("lies behind the container's own mount at {path}"),
-            Self::Shared => "is read by other containers of the pod too, which must not have it".to_owned(),
-            Self::TooLarge => "would pass 64 KiB, or the pod's annotations 256 KiB".to_owned(),
-            Self::NoName => format!("needs a volume, and {} are taken", VOLUME_NAMES.join(" and ")),
-        }
-    }
-}
 
 /// The files of a pod.
 #[derive(Debug, Default)]

@@ -1,7 +1,8 @@
 //! GKE's own annotations for networks: set where the pod has neither of them.
 
 use super::{Change, Edit, Plan, Scene};
-use crate::fabric::{Evidence, Profile};
+use crate::profile::Profile;
+use crate::resolve::Evidence;
 use crate::text::count;
 
 /// What the keys begin with; nothing else of GKE's is ever set.

@@ -1,7 +1,7 @@
 //! Pods in the node's network namespace, under a profile whose NICs are reached that way: no CNI plugin is called for
 //! them, and the names of interfaces are the node's.
 
-use crate::fabric::EnvEntry;
+use crate::profile::EnvEntry;
 
 /// Whether a variable names interfaces, by its own name or by its value. A pod's names (`eth0`, `rail0`) are not the
 /// node's, and NCCL stops where none matches: `no socket interface found`.

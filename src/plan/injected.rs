@@ -1,7 +1,7 @@
 //! The mark that a pod was changed: by which profile, and as it was then.
 
 use super::{Change, Edit, Plan, Scene, annotations};
-use crate::fabric::{INJECTED_ANNOTATION, Profile, mark};
+use crate::profile::{INJECTED_ANNOTATION, Profile, mark};
 
 /// Plans the mark, if anything else is planned: a pod that fits already is left as it is.
 pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) {

@@ -2,9 +2,10 @@
 //! to 8 MiB or less. It is the only capability that is ever added.
 
 use super::{Change, Edit, IpcLockRefusal, Plan, Scene, Target};
-use crate::fabric::{Memlock, Profile};
-use crate::pod::view::{Container, runs_as_root};
-use crate::snapshot::PodSecurity;
+use crate::facts::PodSecurity;
+use crate::pod::runs_as_root;
+use crate::pod::view::Container;
+use crate::profile::{Memlock, Profile};
 
 /// Name of the capability as Kubernetes writes it.
 pub(crate) const IPC_LOCK: &str = "IPC_LOCK";

@@ -1,7 +1,7 @@
 //! `/etc/nccl.conf` as NCCL reads it (NVIDIA/nccl src/misc/param.cc, setEnvFile): one variable a line, split at the
 //! first `=`, nothing trimmed, lines without `=` passed over; a variable that the process has already stays.
 
-use crate::fabric::EnvEntry;
+use crate::profile::EnvEntry;
 
 /// Longest name and value (bytes): NCCL copies each into 1024 bytes with their end.
 const MAX_PART: usize = 1023;
@@ -52,7 +52,7 @@ pub(super) fn with_lines<'e>(text: &str, entries: impl Iterator<Item = &'e EnvEn
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::profile::EnvPolicy;
+    use crate::profile::schema::EnvPolicy;
 
     fn entry(name: &str, value: &str) -> EnvEntry {
         let (name, value) = (name.to_owned(), value.to_owned());

@@ -1,22 +1,17 @@
 //! The networks annotation: the profile's rails merged with what is there.
 
-use super::{Change, Edit, Plan, RAILS_ANNOTATION, Scene};
-use crate::fabric::profile::Inject;
-use crate::fabric::{Evidence, Profile, Rail};
+use super::attached::Attached;
+use super::brought::{of_rails, visible};
+use super::serves::serves_namespace;
+use super::{Change, Edit, Plan, RAILS_ANNOTATION, Scene, Standing};
 use crate::multus::network::is_extended;
-use crate::multus::{Networks, Selection, parse};
+use crate::multus::{Networks, Selection};
+use crate::profile::schema::Inject;
+use crate::profile::{Profile, Rail};
+use crate::resolve::Evidence;
 use crate::text::count;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// One attachment of the final annotation.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Attached<'a> {
-    /// Resource whose unit it takes.
-    pub(super) resource: Option<&'a str>,
-    /// Whether its network is one that the profile serves.
-    pub(super) rail: bool,
-}
 
 /// Plans the annotation, and tells every attachment of the final one, in its order.
 pub(super) fn plan<'a>(
@@ -24,16 +19,29 @@ pub(super) fn plan<'a>(
     profile: &'a Profile,
     rails: &[Rail],
     evidence: &Evidence,
+    mut room: BTreeMap<String, i64>,
     plan: &mut Plan,
 ) -> Vec<Attached<'a>> {
     let existing: Option<&Networks<'_>> = scene.networks.and_then(|n| n.as_ref().ok());
     let items: &[Selection<'_>] = existing.map(|n| n.items.as_slice()).unwrap_or_default();
     let mut missing = missing(rails, items, scene.namespace);
     let have = rails.len() - missing.len();
+    let complete = plan.brought.as_ref().is_some_and(|b| b.standing != Standing::Incomplete);
+    if complete {
+        missing.clear();
+    }
+    // A pod that requests devices itself gets at most one network for each.
+    missing.retain(|rail| match rail.resource.as_deref().and_then(|name| room.get_mut(name)) {
+        Some(left) => {
+            *left -= 1;
+            *left >= 0
+        }
+        None => true,
+    });
     if profile.inject == Inject::Annotations {
         with_devices(scene, rails, items, &mut missing);
     }
-    let left_out = rails.len() - have - missing.len();
+    let left_out = if complete { 0 } else { rails.len() - have - missing.len() };
     // A rail keeps its own interface; where the user gave that name to another network, it gets one that no rail has.
     let taken: BTreeSet<&str> = items.iter().filter_map(|i| i.interface.as_deref()).collect();
     let mut spare = (profile.rails.len()..)
@@ -53,9 +61,15 @@ pub(super) fn plan<'a>(
         })
         .collect();
     let networks = || items.iter().chain(&added);
-    let attached: Vec<Attached<'a>> = networks().map(|item| attached(scene, profile, item)).collect();
-    let on_rails = networks().zip(&attached).filter(|(_, attached)| attached.rail);
-    let there: BTreeSet<&str> = on_rails.filter_map(|(item, _)| item.interface.as_deref()).collect();
+    let attached: Vec<Attached<'a>> =
+        networks().map(|item| attached(scene, profile, item, complete)).collect();
+    let is_rail = |item: &&Selection<'_>| {
+        let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
+        profile.inject == Inject::Networks
+            || profile.rail_on(namespace, &item.name, scene.namespace).is_some()
+    };
+    let on_rails = networks().filter(is_rail);
+    let there: BTreeSet<&str> = on_rails.filter_map(|item| item.interface.as_deref()).collect();
     let unused = profile.rails.iter().map(|r| &r.interface).filter(|name| !there.contains(name.as_str()));
     plan.unused_interfaces = unused.cloned().collect();
     if missing.is_empty() {
@@ -79,9 +93,15 @@ pub(super) fn plan<'a>(
     attached
 }
 
-/// What an attachment takes. A network that is none of the profile's may take units of a rail's resource too: then it
-/// counts, or one of the rails would be left without a device.
-fn attached<'a>(scene: Scene<'a>, profile: &'a Profile, item: &Selection<'_>) -> Attached<'a> {
+/// What an attachment takes. A network that is not the profile's may take units of a rail's resource too: then it
+/// counts, or one of the rails would be left without a device. Where such attachments stand in for the rails, their
+/// units are dealt over the containers as those of rails are.
+fn attached<'a>(
+    scene: Scene<'a>,
+    profile: &'a Profile,
+    item: &Selection<'_>,
+    complete: bool,
+) -> Attached<'a> {
     let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
     if let Some(rail) = profile.rail_on(namespace, &item.name, scene.namespace) {
         return Attached { resource: rail.resource.as_deref(), rail: true };
@@ -92,19 +112,9 @@ fn attached<'a>(scene: Scene<'a>, profile: &'a Profile, item: &Selection<'_>) ->
         let resource = fact.and_then(|f| f.resource.as_ref()?.full());
         return Attached { resource: resource.filter(|name| is_extended(name)), rail: true };
     }
-    // What networks of other namespaces take is not the pod's to learn.
-    let told = namespace == scene.namespace;
-    let fact = fact.filter(|f| told && f.takes_device != Some(false));
-    let resource = fact.and_then(|f| f.resource.as_ref()?.full());
-    let shared = |name: &&str| profile.rails.iter().any(|r| r.resource.as_deref() == Some(*name));
-    Attached { resource: resource.filter(shared), rail: false }
-}
-
-/// Whether networks of a namespace are looked into for a pod that names them: those of its own, and of `default`, which
-/// Multus leaves open to all where it keeps namespaces apart (multus-cni docs/configuration.md, namespaceIsolation).
-#[must_use]
-pub(crate) fn serves_namespace(pod_namespace: &str, namespace: &str) -> bool {
-    namespace == pod_namespace || namespace == "default"
+    let fact = visible(scene, profile, namespace, &item.name);
+    let resource = fact.and_then(|fact| of_rails(profile, fact));
+    Attached { resource, rail: complete && resource.is_some() }
 }
 
 /// The rails that no attachment of the pod serves. A network under the interface of a rail is that rail; beyond that a
@@ -158,45 +168,6 @@ fn with_devices(scene: Scene<'_>, rails: &[Rail], items: &[Selection<'_>], missi
         }
         None => true,
     });
-}
-
-/// The networks of an annotation, with repetitions counted: `default/net x8 (rail0 to rail7)`.
-pub(super) fn summary(value: &str) -> String {
-    let Ok(networks) = parse(value) else { return value.to_owned() };
-    let name = |s: &Selection<'_>| match &s.namespace {
-        Some(namespace) => format!("{namespace}/{}", s.name),
-        None => s.name.to_string(),
-    };
-    let groups = networks.items.chunk_by(|a, b| {
-        a.name == b.name && a.namespace == b.namespace && a.interface.is_some() == b.interface.is_some()
-    });
-    let words = groups.map(|group| match group {
-        [one] => one.short(),
-        [first, ..] => {
-            let interfaces: Vec<&str> = group.iter().filter_map(|s| s.interface.as_deref()).collect();
-            format!("{} x{}{}", name(first), group.len(), range(&interfaces))
-        }
-        [] => String::new(),
-    });
-    words.collect::<Vec<_>>().join(", ")
-}
-
-/// Interface names in brackets: a range where they count up, else each.
-fn range(interfaces: &[&str]) -> String {
-    let parts = |name: &str| {
-        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
-        let number = name.strip_prefix(stem.as_str())?.parse::<u64>().ok()?;
-        Some((stem, number))
-    };
-    let counts_up = interfaces.windows(2).all(|pair| match pair {
-        [a, b] => parts(a).zip(parts(b)).is_some_and(|(a, b)| a.0 == b.0 && a.1 + 1 == b.1),
-        _ => false,
-    });
-    match interfaces {
-        [] => String::new(),
-        [first, .., last] if counts_up => format!(" ({first} to {last})"),
-        each => format!(" ({})", each.join(", ")),
-    }
 }
 
 fn short(added: &[Selection<'_>]) -> String {

@@ -5,14 +5,11 @@
 //! term of its own would widen what the pod asks.
 
 use super::{Change, Edit, Plan, Scene};
-use crate::fabric::Profile;
-use crate::fabric::profile::{NodeAffinity, Requirement};
 use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
+use crate::profile::schema::Requirement;
+use crate::profile::{NodeAffinity, Profile};
 use std::collections::BTreeSet;
 
-/// Where the terms stand in a pod.
-pub const TERMS_PATH: &str =
-    "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
 /// Terms that are looked at. Real pods have a few; the patch of a pod with more would be larger than what etcd keeps.
 const MAX_TERMS: usize = 256;
 
@@ -72,7 +69,7 @@ fn is_same(own: &NodeSelectorRequirement<'_>, wanted: &Requirement) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::FabricProfile;
+    use crate::profile::FabricProfile;
     use crate::snapshot::Snapshot;
 
     fn planned(spec: &str, placement: &str, pin: bool) -> Vec<String> {
@@ -87,7 +84,7 @@ mod tests {
         let snapshot = Snapshot::default();
         let scene = Scene {
             pod: &pod,
-            demands: &crate::pod::Demands::default(),
+            demands: &crate::demands::Demands::default(),
             networks: None,
             namespace: "default",
             namespace_facts: None,

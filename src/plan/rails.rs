@@ -1,11 +1,9 @@
 //! Which of the profile's rails a pod gets: a named part where the pod asks for one, else as many as its
 //! accelerators take.
 
+use super::names::RAILS_ANNOTATION;
 use super::{Plan, Scene};
-use crate::fabric::{Profile, Rail};
-
-/// Annotation by which a pod asks for a named part of its profile's rails.
-pub const RAILS_ANNOTATION: &str = "fabric-admission.dev/rails";
+use crate::profile::{Profile, Rail};
 
 /// The rails of the pod. `None`: it asks for a part that the profile does not have.
 pub(super) fn chosen<'p>(scene: Scene<'_>, profile: &'p Profile, plan: &Plan) -> Option<&'p [Rail]> {

@@ -1,13 +1,13 @@
 //! RDMA resources: as many units as attachments carry them, on the containers that ask for accelerators.
 
-use super::networks::Attached;
+use super::attached::Attached;
 use super::{Change, Edit, Plan, ResourceList, Scene, Target};
-use crate::fabric::profile::Per;
-use crate::fabric::{Profile, fixed_units};
+use crate::json::values::MAX_RESOURCES;
 use crate::pod::Quantity;
-use crate::pod::decode::MAX_RESOURCES;
 use crate::pod::units::units;
 use crate::pod::view::Container;
+use crate::profile::schema::Per;
+use crate::profile::{Profile, fixed_units};
 use crate::text::count;
 use std::collections::{BTreeMap, HashMap};
 

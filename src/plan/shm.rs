@@ -1,30 +1,34 @@
 //! `/dev/shm`: NCCL reserves about 33 MiB of it for each rank and communicator; the runtime's default is
 //! 64 MiB for the whole container.
 
+use super::names::SHM_PATH;
 use super::targets::is_mesh_proxy;
 use super::{Change, Edit, Plan, Scene};
-use crate::fabric::Profile;
 use crate::pod::view::Volume;
 use crate::pod::{Bytes, Container, Quantity, memory_limit};
+use crate::profile::Profile;
 use crate::text::count;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where processes expect POSIX shared memory.
-pub const SHM_PATH: &str = "/dev/shm";
 /// Never less than this for each rank (bytes): two of NCCL 2.29's proxy pools of 31.5 MiB.
 const FLOOR_PER_RANK: i64 = 64 << 20;
+/// What a container runtime mounts at `/dev/shm` (bytes).
+const RUNTIME_DEFAULT: i64 = 64 << 20;
 /// Names a volume of ours may have; the first that is free.
 const VOLUME_NAMES: [&str; 3] = ["dshm", "fabric-dshm", "fabric-admission-dshm"];
 
 /// Bytes for so many ranks: the profile's share for each, at most half the memory limit, since tmpfs pages are
-/// charged to the container (k8s.io/kubernetes pkg/volume/emptydir, KEP-1967), never under what NCCL needs.
+/// charged to the container (k8s.io/kubernetes pkg/volume/emptydir, KEP-1967), not under what NCCL needs, and never
+/// more than the limit itself. `None` where the limit leaves less than the runtime's 64 MiB: a volume would take away
+/// what the container has.
 #[must_use]
-pub fn recommended(accelerators: u32, per_accelerator: i64, memory_limit: Option<i64>) -> i64 {
+pub fn recommended(accelerators: u32, per_accelerator: i64, memory_limit: Option<i64>) -> Option<i64> {
     let wanted = per_accelerator.saturating_mul(i64::from(accelerators));
     let capped = memory_limit.map_or(wanted, |limit| wanted.min(limit / 2));
     let size = capped.max(FLOOR_PER_RANK.saturating_mul(i64::from(accelerators)));
+    let size = memory_limit.map_or(size, |limit| size.min(limit));
     // Whole Mi: people read it, and every kubelet prints it the same.
-    size / (1 << 20) * (1 << 20)
+    Some(size / (1 << 20) * (1 << 20)).filter(|size| *size >= RUNTIME_DEFAULT)
 }
 
 fn needs_mount(container: &Container<'_>) -> bool {
@@ -47,7 +51,7 @@ pub(super) fn plan_volume(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) 
         return;
     }
     let limit = memory_limit(pod, bare.filter_map(|t| pod.containers().get(t.index)));
-    let size = recommended(accelerators, profile.shm_per_accelerator, limit);
+    let Some(size) = recommended(accelerators, profile.shm_per_accelerator, limit) else { return };
     // Another container has a large enough one already: a later webhook added this container, or half of them were
     // mounted.
     if let Some(shared) = shared_volume(scene, size) {
@@ -64,8 +68,9 @@ pub(super) fn plan_volume(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) 
     let full = profile.shm_per_accelerator.saturating_mul(i64::from(accelerators));
     let reason = if size < full {
         let memory = Bytes(limit.unwrap_or_default());
+        let part = if size > limit.unwrap_or_default() / 2 { "" } else { "half " };
         format!(
-            "{} at {each} each, held to half the memory limit of {memory}",
+            "{} at {each} each, held to {part}the memory limit of {memory}",
             count(accelerators as usize, "accelerator")
         )
     } else {
@@ -123,9 +128,12 @@ mod tests {
 
     #[test]
     fn sizes() {
-        assert_eq!(recommended(8, 8 * GI, None), 64 * GI);
-        assert_eq!(recommended(8, 8 * GI, Some(64 * GI)), 32 * GI);
-        assert_eq!(recommended(8, 8 * GI, Some(512 << 20)), 512 << 20);
-        assert_eq!(recommended(1, 8 * GI, Some(1 << 20)), 64 << 20);
+        assert_eq!(recommended(8, 8 * GI, None), Some(64 * GI));
+        assert_eq!(recommended(8, 8 * GI, Some(64 * GI)), Some(32 * GI));
+        assert_eq!(recommended(8, 8 * GI, Some(512 << 20)), Some(512 << 20));
+        // Less than NCCL needs is more than the runtime gives, and no more than the container may use.
+        assert_eq!(recommended(8, 8 * GI, Some(400 << 20)), Some(400 << 20));
+        assert_eq!(recommended(1, 8 * GI, Some(64 << 20)), Some(64 << 20));
+        assert_eq!(recommended(1, 8 * GI, Some(63 << 20)), None);
     }
 }

@@ -1,14 +1,12 @@
 //! The containers a profile is for: those that ask for accelerators, wherever they stand in the list, or those that the
 //! pod names. Never container 0 by position, never a mesh's proxy: a mesh puts it there.
 
-use super::Scene;
-use crate::fabric::Profile;
-use crate::fabric::profile::Inject;
+use super::names::CONTAINERS_ANNOTATION;
+use super::{Scene, Target, WrongContainers};
+use crate::profile::Profile;
+use crate::profile::schema::Inject;
 use crate::text::nearest;
 use std::collections::BTreeMap;
-
-/// Annotation by which a pod names the containers that the profile is for.
-pub const CONTAINERS_ANNOTATION: &str = "fabric-admission.dev/containers";
 
 /// Proxies of service meshes, which are not the user's containers.
 const MESH_PROXIES: [&str; 2] = ["istio-proxy", "linkerd-proxy"];
@@ -16,32 +14,6 @@ const MESH_PROXIES: [&str; 2] = ["istio-proxy", "linkerd-proxy"];
 /// Whether a container is the proxy of a service mesh, by its name.
 pub(super) fn is_mesh_proxy(name: &str) -> bool {
     MESH_PROXIES.contains(&name)
-}
-
-/// A container that the profile is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Target {
-    /// Index in `spec.containers`.
-    pub index: usize,
-    /// Whole accelerators it asks for (count, at least 1); where the quantity is unknown, a node's.
-    pub accelerators: u32,
-}
-
-/// Why the containers that a pod names cannot be taken.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WrongContainers {
-    /// An item is empty.
-    Empty,
-    /// No container of `spec.containers` has the name. With the one that was probably meant.
-    Unknown(String, Option<String>),
-    /// An init container has it.
-    Init(String),
-    /// It is the proxy of a mesh.
-    Proxy(String),
-    /// It is named twice.
-    Twice(String),
-    /// No container of the pod asks for accelerators.
-    NoAccelerators,
 }
 
 /// Finds the targets, in the order of the list.
@@ -54,7 +26,7 @@ pub(super) fn find(scene: Scene<'_>, profile: &Profile) -> Result<Vec<Target>, W
         // An unknown quantity, and a claim that cannot be read, may be for a whole node.
         let unknown = demand.unknown || !demand.any && demands.is_unread(index);
         let least = if unknown { profile.accelerators_per_node } else { 1 };
-        Target { index, accelerators: demand.whole.max(least) }
+        Target { index, accelerators: demand.whole.max(least), nccl: demand.nccl || !demand.any }
     };
     if let Some(list) = pod.annotation(CONTAINERS_ANNOTATION) {
         let named = named(scene, list)?;
@@ -78,11 +50,12 @@ pub(super) fn find(scene: Scene<'_>, profile: &Profile) -> Result<Vec<Target>, W
     if profile.inject == Inject::Networks {
         let present = |index: usize| pod.containers().get(index).is_some_and(|c| c.present);
         let first = apps.into_iter().find(|index| present(*index) && !is_mesh_proxy(names(*index)));
-        return Ok(first.map(|index| Target { index, accelerators: 1 }).into_iter().collect());
+        return Ok(first.map(|index| Target { index, accelerators: 1, nccl: true }).into_iter().collect());
     }
     // A claim that cannot be read may be for a whole node; its container is the only one that may compute.
     let unread = apps.filter(|index| demands.is_unread(*index) && !is_mesh_proxy(names(*index)));
-    Ok(unread.map(|index| Target { index, accelerators: profile.accelerators_per_node }).collect())
+    let target = |index| Target { index, accelerators: profile.accelerators_per_node, nccl: true };
+    Ok(unread.map(target).collect())
 }
 
 /// Indices of the containers of a comma list, in the order of the pod.
@@ -116,6 +89,9 @@ fn weigh(named: &[usize], asking: Vec<Target>) -> Vec<Target> {
     let others = others.fold(0_u32, u32::saturating_add);
     let without = named.len() - asking.iter().filter(|t| named.contains(&t.index)).count();
     let share = others.div_ceil(u32::try_from(without).unwrap_or(u32::MAX).max(1)).max(1);
-    let own = |index: usize| asking.iter().find(|t| t.index == index).map(|t| t.accelerators);
-    named.iter().map(|index| Target { index: *index, accelerators: own(*index).unwrap_or(share) }).collect()
+    // A container without accelerators of its own drives the NICs for those of the others.
+    let nccl = asking.iter().any(|t| t.nccl) || asking.is_empty();
+    let own = |index: usize| asking.iter().find(|t| t.index == index).copied();
+    let target = |index: &usize| own(*index).unwrap_or(Target { index: *index, accelerators: share, nccl });
+    named.iter().map(target).collect()
 }

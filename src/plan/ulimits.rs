@@ -2,9 +2,9 @@
 //! holds for any user and needs no capability, so that Pod Security lets it through.
 
 use super::{Change, Edit, Plan, Scene};
-use crate::fabric::{Memlock, Profile};
 use crate::multus::annotation::is_label;
 use crate::pod::{Container, PodView};
+use crate::profile::{Memlock, Profile};
 use std::collections::BTreeSet;
 
 /// Annotation that the plugin reads, without the container's name. Newer versions of the plugin call it deprecated and

@@ -15,6 +15,8 @@ struct Pattern {
     prefix: bool,
     /// Whether one unit is a whole accelerator; a MIG slice or a time share is not.
     whole: bool,
+    /// Whether it is AWS Neuron, whose collectives are the Neuron runtime's own.
+    neuron: bool,
 }
 
 /// How many accelerators a container asks for.
@@ -26,6 +28,8 @@ pub struct Demand {
     pub whole: u32,
     /// A quantity that is no number, such as `$GPUS`: the container asks, how many is unknown.
     pub unknown: bool,
+    /// Whether any of them speaks NCCL or RCCL. AWS Neuron does not: it runs its own collectives over EFA.
+    pub nccl: bool,
 }
 
 /// Most accelerators that are counted for one container. No node has more, and sizes follow from the count.
@@ -38,7 +42,10 @@ fn is_zero(text: &str) -> bool {
 impl Default for Accelerators {
     /// NVIDIA's device plugin (whole, MIG and shared names), AMD's, and AWS Neuron's.
     fn default() -> Self {
-        let pattern = |text: &str, prefix, whole| Pattern { text: text.to_owned(), prefix, whole };
+        let pattern = |text: &str, prefix, whole| {
+            let neuron = text.starts_with("aws.amazon.com/neuron");
+            Pattern { text: text.to_owned(), prefix, whole, neuron }
+        };
         Self {
             names: vec![
                 pattern("nvidia.com/gpu", false, true),
@@ -80,9 +87,9 @@ impl Accelerators {
     pub fn demand(&self, container: &Container<'_>, backed: &dyn Fn(&str) -> bool) -> Demand {
         let mut demand = Demand::default();
         for name in container.resource_names() {
-            let whole = match self.find(name) {
-                Some(pattern) => pattern.whole,
-                None if backed(name) => true,
+            let (whole, nccl) = match self.find(name) {
+                Some(pattern) => (pattern.whole, !pattern.neuron),
+                None if backed(name) => (true, true),
                 None => continue,
             };
             let text = container
@@ -92,6 +99,7 @@ impl Accelerators {
             match text.map(|t| Quantity::parse(&t.0)) {
                 Some(Ok(q)) if q.units() > 0 => {
                     demand.any = true;
+                    demand.nccl |= nccl;
                     if whole {
                         let units = u32::try_from(q.units()).unwrap_or(MAX_WHOLE);
                         demand.whole = demand.whole.saturating_add(units).min(MAX_WHOLE);
@@ -100,6 +108,7 @@ impl Accelerators {
                 // No number, or one below zero: the pod wants accelerators and is wrong about how many.
                 Some(Err(_)) | Some(Ok(_)) if text.is_some_and(|t| !is_zero(&t.0)) => {
                     demand.any = true;
+                    demand.nccl |= nccl;
                     demand.unknown = true;
                 }
                 Some(_) | None => {}
@@ -119,9 +128,10 @@ fn cel<'a>(names: impl Iterator<Item = &'a Pattern>) -> String {
 
 impl Demand {
     /// Adds what comes another way.
-    pub(super) fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.any |= other.any;
         self.unknown |= other.unknown;
+        self.nccl |= other.nccl;
         self.whole = self.whole.saturating_add(other.whole).min(MAX_WHOLE);
     }
 }
@@ -140,10 +150,11 @@ mod tests {
     fn counts_whole_accelerators() {
         assert_eq!(
             demand(r#"{"limits":{"nvidia.com/gpu":8}}"#),
-            Demand { any: true, whole: 8, unknown: false }
+            Demand { any: true, whole: 8, unknown: false, nccl: true }
         );
         assert_eq!(demand(r#"{"requests":{"amd.com/gpu":"2"}}"#).whole, 2);
-        assert_eq!(demand(r#"{"limits":{"aws.amazon.com/neuroncore":"4"}}"#).whole, 4);
+        let neuron = demand(r#"{"limits":{"aws.amazon.com/neuroncore":"4"}}"#);
+        assert!(neuron.whole == 4 && !neuron.nccl);
     }
 
     #[test]
@@ -156,7 +167,7 @@ mod tests {
     fn impossible_counts_are_asked_and_bounded() {
         assert_eq!(
             demand(r#"{"limits":{"nvidia.com/gpu":-1}}"#),
-            Demand { any: true, whole: 0, unknown: true }
+            Demand { any: true, whole: 0, unknown: true, nccl: true }
         );
         assert_eq!(demand(r#"{"limits":{"nvidia.com/gpu":"1e9"}}"#).whole, MAX_WHOLE);
     }
@@ -172,7 +183,7 @@ mod tests {
     fn a_placeholder_is_asked_and_unknown() {
         assert_eq!(
             demand(r#"{"limits":{"nvidia.com/gpu":"$GPUS"}}"#),
-            Demand { any: true, whole: 0, unknown: true }
+            Demand { any: true, whole: 0, unknown: true, nccl: true }
         );
     }
 }

@@ -1,6 +1,6 @@
 //! Claims on devices (DRA), as a pod names them and its containers use them.
 
-use super::decode::Text;
+use crate::json::values::Text;
 use serde::Deserialize;
 
 /// An entry of `spec.resourceClaims`.

@@ -105,5 +105,4 @@ fn number(text: &str) -> Option<u64> {
 }
 
 #[cfg(test)]
-#[path = "gang_tests.rs"]
 mod tests;

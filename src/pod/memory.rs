@@ -1,8 +1,8 @@
 //! Memory limits: of containers, and of the pod as a whole.
 
-use super::decode::{Pairs, QuantityText};
 use super::quantity::Quantity;
 use super::view::{Container, PodView};
+use crate::json::values::{Pairs, QuantityText};
 
 fn memory(limits: Option<&Pairs<'_, QuantityText<'_>>>) -> Option<i64> {
     let text = limits?.get("memory")?;

@@ -4,13 +4,10 @@
 pub mod accelerator;
 pub mod affinity;
 mod claim;
-pub mod claimed;
-pub mod decode;
-pub mod demands;
 pub mod gang;
 mod ignored;
 mod memory;
-pub mod nccl_version;
+pub mod nic;
 pub mod quantity;
 pub mod ranks;
 pub mod shell;
@@ -19,12 +16,15 @@ pub mod template;
 pub mod units;
 mod user;
 pub mod view;
+mod volume_index;
 mod volumes;
 pub mod workload;
 
+#[cfg(test)]
+mod view_tests;
+
 pub use accelerator::Accelerators;
-pub use demands::Demands;
 pub use memory::memory_limit;
-pub use nccl_version::NcclVersion;
 pub use quantity::{Bytes, Quantity, QuantityError};
+pub use user::runs_as_root;
 pub use view::{Container, PodView};

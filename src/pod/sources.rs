@@ -1,6 +1,6 @@
 //! Where a container takes variables and scripts from besides its own fields.
 
-use super::decode::{Objects, Text, mapping};
+use crate::json::values::{Objects, Text, mapping};
 use serde::Deserialize;
 
 /// `envFrom[]`.

@@ -3,7 +3,7 @@
 //! JobSet, LeaderWorkerSet, Volcano, KubeRay and those nobody lists in advance. What stands on the way to a template
 //! tells how many pods are made from it, and what they are called among the others.
 
-use super::decode::{List, Objects, Pairs, Text, mapping};
+use crate::json::values::{List, Objects, Pairs, Text, mapping};
 use crate::text::token;
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -1,9 +1,9 @@
 //! Units of resources that containers hold, of all of them in one walk. A pod may have thousands of containers with
 //! dozens of resources each: to walk them again for each resource would cost seconds.
 
-use super::decode::QuantityText;
 use super::quantity::Quantity;
 use super::view::{Container, PodView};
+use crate::json::values::QuantityText;
 use std::collections::BTreeSet;
 
 /// Who holds devices.

@@ -3,12 +3,11 @@
 
 use super::affinity::{Affinity, Toleration};
 pub use super::claim::{ContainerClaim, PodClaim};
-use super::decode::{List, Objects, Pairs, QuantityText, Text, mapping, resources};
 pub use super::ignored::Ignored;
 use super::quantity::Quantity;
 use super::sources::{ConfigMapVolume, EnvFrom};
-pub use super::user::runs_as_root;
-use super::volumes::VolumeIndex;
+use super::volume_index::VolumeIndex;
+use crate::json::values::{List, Objects, Pairs, QuantityText, Text, mapping, resources};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 

@@ -1,14 +1,9 @@
 //! Volumes by name. A pod may have thousands of volumes and of mounts, so that a search for each would cost seconds.
 
 use super::view::{PodView, Volume};
-use std::cell::OnceCell;
 
 /// Fewer volumes than this are searched one by one: real pods have a handful.
 const FEW: usize = 16;
-
-/// Places of the volumes in the order of their names; made when it is first asked for.
-#[derive(Debug, Default)]
-pub(super) struct VolumeIndex(OnceCell<Vec<usize>>);
 
 impl<'a> PodView<'a> {
     /// The volume of a name. Of two with one name, which the API server refuses, the first counts.

@@ -1,8 +1,8 @@
 //! How many pods work together in a workload, by its kind: what a review knows of a pod template before there are pods
 //! with their controllers' labels.
 
-use super::decode::{Objects, Pairs, Text, mapping};
 use super::gang::Gang;
+use crate::json::values::{Objects, Pairs, Text, mapping};
 use crate::text::count;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
@@ -355,5 +355,4 @@ impl Counted for RayOwner {
 }
 
 #[cfg(test)]
-#[path = "workload_tests.rs"]
 mod tests;

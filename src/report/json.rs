@@ -2,10 +2,10 @@
 //! `null`, never absent.
 
 use super::{Reviewed, Skipped, Source, Summary, Unread};
+use crate::facts::Mode;
 use crate::patch::Operation;
 use crate::plan::Carrier;
 use crate::rules::Severity;
-use crate::snapshot::Mode;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;

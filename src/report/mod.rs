@@ -8,8 +8,8 @@ pub mod rules_page;
 pub mod text;
 pub mod why;
 
+use crate::facts::Mode;
 use crate::review::Decision;
-use crate::snapshot::Mode;
 
 /// Where something stands in the input.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]

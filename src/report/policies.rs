@@ -1,10 +1,10 @@
 //! The rules that one object shows, as ValidatingAdmissionPolicies with their bindings
 //! (`admissionregistration.k8s.io/v1`): what is left of us while we are down. The API server judges them by itself.
 
+use crate::facts::Mode;
 use crate::pod::Accelerators;
 use crate::rules::cel::{self, Cel, Check, NAMES_RDMA, OBJECT_VARIABLES, POD_VARIABLES, Wrong};
 use crate::rules::{Rule, Severity, Waiver};
-use crate::snapshot::Mode;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 

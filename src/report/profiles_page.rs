@@ -1,7 +1,7 @@
 //! `docs/profiles.md`, made from the compiled-in profiles and the schema of a profile.
 
-use crate::fabric::FabricProfile;
-use crate::fabric::profile::{EnvVar, Inject, Per, Spec};
+use crate::profile::FabricProfile;
+use crate::profile::schema::{EnvVar, Inject, Per, Spec};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use std::fmt::Write;
 pub fn page(bases: &[FabricProfile], schema: &Value) -> String {
     let mut page = String::from(
         "# Profiles\n\n\
-         <!-- Generated from policies/ and src/fabric by `just docs`; a test keeps it current. -->\n\n\
+         <!-- Generated from policies/ and src/profile by `just docs`; a test keeps it current. -->\n\n\
          A FabricProfile says what one fabric asks of a pod. The profiles below are compiled in: shapes to build on,\n\
          named by `spec.base`. What they leave out on purpose, and where each number comes from, stands in the comments\n\
          of [policies/](../policies). A site's own profile: [examples/profiles/](../examples/profiles).\n\n\
@@ -93,6 +93,9 @@ fn section(page: &mut String, name: &str, spec: &Spec) {
     }
     if let Some(memory) = &spec.shared_memory {
         line("`/dev/shm`", format!("{} for each accelerator", memory.per_accelerator));
+    }
+    if let Some(pin) = spec.pin_transport {
+        line("`NCCL_NET`", if pin { "`IB` (pinTransport)".into() } else { "not set".into() });
     }
     if let Some(bootstrap) = &spec.bootstrap {
         line("bootstrap", format!("`{bootstrap}`"));

@@ -3,8 +3,10 @@
 use super::json::ResultEntry;
 use super::text::{BOLD, DIM, GREEN, body, head};
 use super::{Reviewed, Skipped, Unread};
-use crate::fabric::why::{Candidate, Why};
-use crate::fabric::{Resolution, nodes::Dropped};
+use crate::nodes::Dropped;
+use crate::plan::Brought;
+use crate::resolve::Resolution;
+use crate::resolve::why::{Candidate, Why};
 use crate::text::count;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -50,6 +52,57 @@ pub struct Story<'a> {
     landing: Option<LandingEntry<'a>>,
     /// Every profile.
     profiles: Vec<ProfileEntry<'a>>,
+    /// Networks and units that the pod brings; null where nothing was counted.
+    counted: Option<CountedEntry<'a>>,
+}
+
+/// Networks and units of the pod, counted before anything is planned.
+#[derive(Debug, Serialize, JsonSchema)]
+struct CountedEntry<'a> {
+    /// Rails that the profile has for this pod (count).
+    rails: usize,
+    /// Attachments to the profile's own networks (count).
+    own: usize,
+    /// Attachments over the profile's resources through other networks (count).
+    stand_ins: usize,
+    /// Units of extended resources other than accelerators.
+    units: Vec<UnitsEntry<'a>>,
+    /// `incomplete` (missing rails are added), `complete`, `completeByUnits` or `otherFabric` (nothing is added to
+    /// networks and units).
+    result: &'static str,
+    /// Attachments and rails in words.
+    attachments: String,
+    /// What follows, in words.
+    consequence: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct UnitsEntry<'a> {
+    /// Extended resource.
+    resource: &'a str,
+    /// Units of the containers that the profile is for (count).
+    targets: i64,
+    /// Units of other running containers (count).
+    others: i64,
+}
+
+impl<'a> From<&'a Brought> for CountedEntry<'a> {
+    fn from(brought: &'a Brought) -> Self {
+        let units = brought.units.iter().map(|u| UnitsEntry {
+            resource: &u.resource,
+            targets: u.targets,
+            others: u.others,
+        });
+        Self {
+            rails: brought.rails,
+            own: brought.own,
+            stand_ins: brought.stand_ins,
+            units: units.collect(),
+            result: brought.result(),
+            attachments: brought.attachments(),
+            consequence: brought.consequence(),
+        }
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -130,7 +183,9 @@ impl<'a> Entry<'a> {
     /// One result.
     #[must_use]
     pub fn new(reviewed: &'a Reviewed, why: Option<&'a Why>) -> Self {
-        Self { review: ResultEntry::from(reviewed), why: why.map(Story::from) }
+        let brought = reviewed.decision.plan.brought.as_ref();
+        let story = |why| Story { counted: brought.map(CountedEntry::from), ..Story::from(why) };
+        Self { review: ResultEntry::from(reviewed), why: why.map(story) }
     }
 }
 
@@ -176,6 +231,7 @@ impl<'a> From<&'a Why> for Story<'a> {
                     needs: &p.needs,
                 })
                 .collect(),
+            counted: None,
         }
     }
 }
@@ -213,6 +269,12 @@ pub fn text(
     let width = why.profiles.iter().map(|p| p.name.len()).max().unwrap_or(0).min(40);
     for profile in &why.profiles {
         candidate(out, profile, width)?;
+    }
+    if let Some(brought) = &reviewed.decision.plan.brought {
+        writeln!(out, "{BOLD}counted{BOLD:#}")?;
+        writeln!(out, "     networks    {}", brought.attachments())?;
+        writeln!(out, "     units       {}", brought.held())?;
+        writeln!(out, "  {GREEN}->{GREEN:#} {}", brought.consequence())?;
     }
     let plain = reviewed.decision.plan.changes.is_empty() && reviewed.decision.findings.is_empty();
     if !plain {

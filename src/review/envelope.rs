@@ -1,7 +1,7 @@
 //! AdmissionReview v1 as the API server sends it. The objects stay raw text: decoding them through generic
 //! types costs more than everything else together.
 
-use crate::pod::decode::Text;
+use crate::json::values::Text;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -16,7 +16,7 @@ pub struct AdmissionReview<'a> {
     #[serde(borrow, default)]
     pub kind: Option<Text<'a>>,
     /// The request.
-    #[serde(borrow, default, deserialize_with = "crate::pod::decode::mapping")]
+    #[serde(borrow, default, deserialize_with = "crate::json::values::mapping")]
     pub request: Option<Request<'a>>,
 }
 
@@ -84,7 +84,7 @@ pub enum EnvelopeError {
     NoObject,
     /// A pod whose fields have other types than the API's.
     #[error("the object cannot be read: {0}")]
-    Object(super::decode::DecodeError),
+    Object(crate::json::decode::DecodeError),
 }
 
 /// Reads a body.

@@ -4,12 +4,12 @@
 
 use super::pod::Examined;
 use super::{PodRequest, WorkloadRequest, decide_pod, gang_of};
+use crate::json::decode::DecodeError;
 use crate::nccl::table::{is_prefixed, mentions};
 use crate::pod::PodView;
 use crate::pod::shell::{How, Setting, arguments, script};
 use crate::pod::template::Template;
 use crate::pod::view::Container;
-use crate::review::decode::DecodeError;
 use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;
 use crate::text::tree;

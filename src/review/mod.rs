@@ -1,7 +1,6 @@
 //! The one way in: an object, a snapshot, a decision. The webhook, `review` and `audit` all come through
 //! here, so what one says the others say.
 
-pub mod decode;
 pub mod envelope;
 mod launcher;
 mod part;
@@ -13,18 +12,20 @@ mod train_job;
 mod warnings;
 pub mod webhook;
 mod workload;
+mod workload_request;
 
 pub use pod::{decide_pod, why_pod};
-pub use workload::{WorkloadDecision, WorkloadRequest, decide_workload, gang_of};
+pub use workload::decide_workload;
+pub use workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
 
-use crate::fabric::Profile;
+use crate::facts::Mode;
+use crate::json::values::{Pairs, Text, mapping};
 use crate::patch::Operation;
 use crate::plan::Plan;
-use crate::pod::decode::{Pairs, Text, mapping};
 use crate::pod::gang::Gang;
+use crate::profile::Profile;
 use crate::rules::suppression::{Limit, Suppressed, set_aside};
 use crate::rules::{self, Finding, ObjectContext, Severity, check_object};
-use crate::snapshot::Mode;
 use serde::Deserialize;
 use std::sync::Arc;
 

@@ -3,9 +3,10 @@
 //! of an LLMInferenceService, which its controller lays over others. What they say is judged; what they do not say is
 //! not, since the other part may say it.
 
+use super::workload_request::{Decide, MAX_FINDINGS};
 use super::{Annotated, PodRequest, WorkloadRequest, decide_pod, train_job};
+use crate::json::values::mapping;
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::pod::decode::mapping;
 use crate::pod::template;
 use crate::rules::Finding;
 use crate::snapshot::Snapshot;
@@ -13,9 +14,6 @@ use crate::text::tree;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-
-/// Most findings of one object: it has a part or two.
-pub(super) const MAX_FINDINGS: usize = 500;
 
 /// A pod as far as a workload says it, and where its parts stand in the workload.
 struct Part {
@@ -33,9 +31,13 @@ pub(super) fn has_parts(group: &str, kind: &str) -> bool {
 }
 
 /// What is found in the parts of such an object, and whether any of them is in scope.
-pub(super) fn findings(request: WorkloadRequest<'_>, snapshot: &Snapshot) -> (bool, Vec<Finding>) {
+pub(super) fn findings(
+    request: WorkloadRequest<'_>,
+    snapshot: &Snapshot,
+    decide: Decide,
+) -> (bool, Vec<Finding>) {
     if request.kind == "TrainJob"
-        && let Some(joined) = train_job::findings(request, snapshot)
+        && let Some(joined) = train_job::findings(request, snapshot, decide)
     {
         return joined;
     }

@@ -1,19 +1,21 @@
 //! Decides on a pod, or on the template of one.
 
-use super::decode::{self, DecodeError};
 use super::{Decision, PodRequest, Stage, judge};
-use crate::fabric::profile::Inject;
-use crate::fabric::why::{Why, why};
-use crate::fabric::{Because, Evidence, Question, Resolution, default_profile, resolve};
+use crate::demands::Demands;
+use crate::facts::PROFILE_ANNOTATION;
+use crate::json::decode::{self, DecodeError};
+use crate::json::values::Pairs;
 use crate::multus::{self, AnnotationError, Networks};
 use crate::patch::operations;
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, GKE_DOMAIN, Plan, Scene, plan};
-use crate::pod::decode::Pairs;
-use crate::pod::{Demands, PodView};
+use crate::pod::PodView;
+use crate::profile::schema::Inject;
+use crate::resolve::why::{Why, why};
+use crate::resolve::{Because, Evidence, Question, Resolution, default_profile, resolve};
 use crate::rules::suppression::{Limit, set_aside};
 use crate::rules::{Asked, PodContext, check_pod};
-use crate::snapshot::{PROFILE_ANNOTATION, Snapshot};
+use crate::snapshot::Snapshot;
 use std::cell::OnceCell;
 
 /// Tells how the profile of a pod was found, for people; `None` where the pod is out of scope.

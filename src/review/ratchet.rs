@@ -1,10 +1,10 @@
 //! An update is judged by what it brings, not by what was there already: one set difference, for every kind.
 
-use super::decode::{self, DecodeError};
 use super::{Decision, Stage, judge};
-use crate::pod::decode::Pairs;
+use crate::facts::Mode;
+use crate::json::decode::{self, DecodeError};
+use crate::json::values::Pairs;
 use crate::rules::{Finding, MAX_PER_RULE, Severity};
-use crate::snapshot::Mode;
 use crate::text::tree;
 use serde::Deserialize;
 use serde::de::IgnoredAny;

@@ -2,9 +2,9 @@
 //! each value in the TrainJob (kubeflow/trainer pkg/runtime/core/trainingruntime.go, `newRuntimeInfo`, and
 //! pkg/runtime/framework/plugins/jobset/builder.go, `Trainer`).
 
-use super::part::MAX_FINDINGS;
+use super::WorkloadRequest;
 use super::patched::{MAX_ELEMENTS, Places, merge};
-use super::{WorkloadRequest, decide_workload};
+use super::workload_request::{Decide, MAX_FINDINGS};
 use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;
 use crate::text::{printable, token, tree};
@@ -40,12 +40,16 @@ struct Joined {
 
 /// What is found in the pods of a TrainJob whose runtime is known, and whether any of them is in scope; `None` where it
 /// is not known.
-pub(super) fn findings(request: WorkloadRequest<'_>, snapshot: &Snapshot) -> Option<(bool, Vec<Finding>)> {
+pub(super) fn findings(
+    request: WorkloadRequest<'_>,
+    snapshot: &Snapshot,
+    decide: Decide,
+) -> Option<(bool, Vec<Finding>)> {
     let joined = join(request, snapshot, Resources::Merged)?;
-    let (in_scope, mut found) = joined.findings(request, snapshot);
+    let (in_scope, mut found) = joined.findings(request, snapshot, decide);
     // Which Trainer runs is not known: what one of them alone would break is no error.
     if joined.both_say_resources && found.iter().any(|f| f.severity == Severity::Error) {
-        let other = join(request, snapshot, Resources::Replaced)?.findings(request, snapshot).1;
+        let other = join(request, snapshot, Resources::Replaced)?.findings(request, snapshot, decide).1;
         for finding in found.iter_mut().filter(|f| f.severity == Severity::Error) {
             if !other.iter().any(|o| (o.rule, &o.path) == (finding.rule, &finding.path)) {
                 finding.severity = Severity::Warning;
@@ -57,9 +61,14 @@ pub(super) fn findings(request: WorkloadRequest<'_>, snapshot: &Snapshot) -> Opt
 }
 
 impl Joined {
-    fn findings(&self, request: WorkloadRequest<'_>, snapshot: &Snapshot) -> (bool, Vec<Finding>) {
+    fn findings(
+        &self,
+        request: WorkloadRequest<'_>,
+        snapshot: &Snapshot,
+        decide: Decide,
+    ) -> (bool, Vec<Finding>) {
         let inner = WorkloadRequest { group: "jobset.x-k8s.io", kind: "JobSet", json: &self.json, ..request };
-        let decided = decide_workload(inner, snapshot);
+        let decided = decide(inner, snapshot);
         let (mut in_scope, mut found) = (false, Vec::new());
         for (template, decision) in decided.templates {
             let Ok(decision) = decision else { continue };
@@ -281,5 +290,4 @@ fn resources(
 }
 
 #[cfg(test)]
-#[path = "train_job_tests.rs"]
 mod tests;

@@ -5,10 +5,11 @@ use super::{
     Decision, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_pod,
     decide_workload, judge, ratchet,
 };
+use crate::facts::Mode;
+use crate::json::values::{Objects, Text, mapping};
 use crate::plan::Plan;
-use crate::pod::decode::{Objects, Text, mapping};
 use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
-use crate::snapshot::{Mode, Snapshot};
+use crate::snapshot::Snapshot;
 use serde::Deserialize;
 
 /// A webhook entry, by its path. The mode is the entry's, which the API server matched by the namespace's

@@ -1,81 +1,20 @@
 //! Decides on an object that makes pods: each of its templates as a pod would be, and all of them together.
 
-use super::decode::{self, DecodeError};
 use super::pod::Examined;
-use super::{Annotated, Decision, PodRequest, Stage, judge, launcher, part};
-use crate::fabric::{Ignorable, Profile};
-use crate::pod::decode::mapping;
+use super::workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
+use super::{Annotated, Decision, Stage, judge, launcher, part};
+use crate::json::decode::{self, DecodeError};
+use crate::json::values::mapping;
+use crate::pod::PodView;
 use crate::pod::gang::Gang;
 use crate::pod::template::{self, Maker, Template};
 use crate::pod::view::Metadata;
-use crate::pod::{PodView, workload};
+use crate::profile::Ignorable;
 use crate::rules::suppression::{Limit, set_aside};
 use crate::rules::{Finding, WorkloadContext, WorkloadTemplate, check_workload};
-use crate::snapshot::{Mode, Snapshot};
+use crate::snapshot::Snapshot;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::sync::Arc;
-
-/// An object that may make pods.
-#[derive(Debug, Clone, Copy)]
-pub struct WorkloadRequest<'a> {
-    /// API group.
-    pub group: &'a str,
-    /// Kind.
-    pub kind: &'a str,
-    /// JSON text of the object.
-    pub json: &'a str,
-    /// Namespace; never empty.
-    pub namespace: &'a str,
-    /// Whether errors deny.
-    pub mode: Mode,
-    /// Whether the namespace opted in.
-    pub opted_in: bool,
-    /// A profile given on the command line.
-    pub profile: Option<&'a Arc<Profile>>,
-    /// Whether the answer goes to the workload's owner.
-    pub tenant_view: bool,
-}
-
-impl<'a> WorkloadRequest<'a> {
-    /// The request for a pod of it, without its text.
-    pub(super) fn of_pod(self) -> PodRequest<'a> {
-        PodRequest {
-            json: "",
-            namespace: self.namespace,
-            stage: Stage::Whole,
-            mode: self.mode,
-            opted_in: self.opted_in,
-            profile: self.profile,
-            tenant_view: self.tenant_view,
-            ranks_over_ssh: false,
-            gang: None,
-            siblings: None,
-        }
-    }
-
-    /// The request for a pod of one of its templates. A template says less of its pods than the pods will.
-    #[must_use]
-    pub fn of_template(self, template: &Template<'a>, gang: Option<&'a Gang>) -> PodRequest<'a> {
-        PodRequest {
-            json: template.json,
-            // mpi-operator starts sshd in workers that name no command, and marks their pods by label.
-            ranks_over_ssh: template.maker.kind == "MPIJob" && template.role == "Worker",
-            gang,
-            siblings: template.pods,
-            ..self.of_pod()
-        }
-    }
-}
-
-/// What is decided on it.
-#[derive(Debug)]
-pub struct WorkloadDecision<'a> {
-    /// Its templates, in the order of the text; an error where one cannot be read.
-    pub templates: Vec<(Template<'a>, Result<Decision, DecodeError>)>,
-    /// What is said of the object itself; `None` where that is nothing.
-    pub own: Option<Decision>,
-}
 
 /// Decides on a workload. Templates of a kind that nobody knows are found by their shape.
 #[must_use]
@@ -101,16 +40,6 @@ pub fn decide_workload<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) ->
     WorkloadDecision { templates: templates.into_iter().zip(decisions).collect(), own }
 }
 
-/// Whether the pods of a template work together, as the object around it says.
-#[must_use]
-pub fn gang_of(request: WorkloadRequest<'_>, template: &Template<'_>) -> Option<Gang> {
-    let maker = &template.maker;
-    match maker.kind.as_str() {
-        "" => workload::multi_node_workload(request.group, request.kind, request.json),
-        kind => workload::multi_node_workload(&maker.group, kind, maker.json),
-    }
-}
-
 /// The same for each object that makes pods, by its pointer.
 fn gangs(request: WorkloadRequest<'_>, templates: &[Template<'_>]) -> BTreeMap<String, Option<Gang>> {
     let mut gangs = BTreeMap::new();
@@ -134,7 +63,7 @@ fn own<'p>(
 ) -> Option<Decision> {
     let has_parts = part::has_parts(request.group, request.kind);
     let (mut in_scope, mut findings) = match has_parts {
-        true => part::findings(request, snapshot),
+        true => part::findings(request, snapshot, decide_workload),
         false => (false, Vec::new()),
     };
     in_scope |= examined.iter().any(Option::is_some);

@@ -1,12 +1,12 @@
 //! The devices that the pod's networks need and its containers request, joined with the facts: once for all rules, in one
 //! walk over the containers. A pod may have thousands of containers and of networks.
 
-use crate::fabric::Profile;
 use crate::facts::{NetworkClass, ResourceFact, Server};
 use crate::multus::{AnnotationError, NetworkFact, Networks, ResourceName, Selection};
 use crate::plan::{Edit, Plan, ResourceList};
 use crate::pod::PodView;
 use crate::pod::units::{Holder, units};
+use crate::profile::Profile;
 use crate::snapshot::Snapshot;
 use crate::text::printable;
 use std::collections::{BTreeMap, HashMap};

@@ -4,7 +4,7 @@
 //! in the text, and names the usual mistake instead of the parser's words.
 
 use super::finding::Spot;
-use crate::facts::go_json;
+use crate::json::go;
 use crate::text::{check_size, printable};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -42,7 +42,7 @@ pub struct Entry {
 /// # Errors
 /// [`Fault`] where it is not one.
 pub fn object(text: &str, fields: &[&'static str]) -> Result<Map<String, Value>, Fault> {
-    match go_json::read(text, fields).map_err(|error| fault(text, 0, &error))? {
+    match go::read(text, fields).map_err(|error| fault(text, 0, &error))? {
         (Value::Object(object), _) => Ok(object),
         (other, _) => Err(at(text, start(text), format!("{} where an object is expected", kind(&other)))),
     }
@@ -63,7 +63,7 @@ pub fn sequence(text: &str) -> Result<Vec<Entry>, Fault> {
         match values.next() {
             Some(Ok(Value::Object(object))) => {
                 let own = text.get(from..from + values.byte_offset()).unwrap_or_default();
-                let object = match go_json::cni(own) {
+                let object = match go::cni(own) {
                     Ok(Value::Object(object)) => object,
                     _ => object,
                 };

@@ -1,9 +1,9 @@
 //! An object that is not a pod, as its rules see it.
 
 use super::definition::Definition;
-use crate::fabric::nodes::Requirement;
 use crate::facts::network::{Rendered, render};
 use crate::facts::{Kind, NicSet, NodePolicy};
+use crate::nodes::Requirement;
 use crate::snapshot::Snapshot;
 use crate::text::tree;
 use std::cell::OnceCell;
@@ -49,7 +49,7 @@ impl<'a> ObjectContext<'a> {
     /// The network that the object is, or that its operator makes of it.
     pub(super) fn network(&self) -> Option<Rendered> {
         let kind = Kind::of(self.group, self.kind)?.makes_network()?;
-        render(kind, &crate::review::decode::object(self.json).ok()?, "default")
+        render(kind, &crate::json::decode::object(self.json).ok()?, "default")
     }
 
     /// The whole object; `None` where it is not JSON that fits a tree.

@@ -1,14 +1,17 @@
 //! The context of a rule on pods: the pod with its plan, and the known facts about it.
 
-use crate::fabric::Resolution;
+use crate::demands::Demands;
+use crate::facts::NamespaceFacts;
 use crate::multus::{AnnotationError, Networks};
 use crate::plan::overlay::{Overlay, Variable};
 use crate::plan::{Edit, Plan};
+use crate::pod::PodView;
 use crate::pod::gang::{self, Gang};
-use crate::pod::{Container, Demands, PodView};
+use crate::pod::view::Container;
+use crate::resolve::Resolution;
 use crate::rules::devices::{Devices, Sources};
 use crate::rules::variables::{self, ContainerVariables};
-use crate::snapshot::{NamespaceFacts, Snapshot};
+use crate::snapshot::Snapshot;
 use std::cell::OnceCell;
 
 /// The context of a rule on pods.

@@ -6,7 +6,7 @@ use super::paths;
 use super::profiles::INEFFECTIVE_IGNORE;
 use super::registry::{RULES, find};
 use super::rule::Waiver;
-use crate::fabric::Ignorable;
+use crate::profile::Ignorable;
 use crate::text::{count, nearest, printable};
 
 /// Annotations that set findings aside: this and the id of the rule.

@@ -2,13 +2,14 @@
 //! `envFrom` where the ConfigMap is known, from the text of the command and the scripts it runs, and from the plan.
 //! Containers that set none themselves are left out, which is nearly all.
 
-use crate::fabric::Profile;
-use crate::fabric::Resolution;
-use crate::nccl::table::{Variable, find, is_prefixed, mentions};
+use crate::json::values::{List, Text};
+use crate::nccl::table::Variable;
+use crate::nccl::table::{find, is_prefixed, mentions};
 use crate::plan::overlay::Overlay;
-use crate::pod::decode::{List, Text};
 use crate::pod::shell::{How, Script, arguments, script};
 use crate::pod::view::{Container, Volume};
+use crate::profile::Profile;
+use crate::resolve::Resolution;
 use crate::rules::paths;
 use crate::snapshot::Snapshot;
 use crate::text::printable;

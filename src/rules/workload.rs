@@ -1,13 +1,15 @@
 //! The context of a rule on workloads: an object that creates pods, with all of its templates side by side.
 
-use crate::fabric::Resolution;
+use crate::demands::Demands;
+use crate::facts::NamespaceFacts;
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, Plan};
+use crate::pod::PodView;
 use crate::pod::gang::Gang;
 use crate::pod::template::Maker;
 use crate::pod::view::Metadata;
-use crate::pod::{Demands, PodView};
-use crate::snapshot::{NamespaceFacts, Snapshot};
+use crate::resolve::Resolution;
+use crate::snapshot::Snapshot;
 
 /// The context of a rule on workloads. An object that wraps others, such as an AppWrapper, gives one context for each of
 /// them: templates of different jobs have nothing to do with each other.

@@ -1,12 +1,14 @@
 //! The accept loop. A handshake never holds up another connection, an error never spins, and the end waits for
 //! what is under way.
 
+use super::age;
 use super::limits::Limits;
 use super::metrics::{Handshake, Shed};
-use super::routes::Caller;
+use super::routes::{self, Caller};
+use super::state::State;
+use super::stop::Stop;
 use super::table::{Place, Refused, Table};
 use super::watch::{Slow, Waits, Watch, Watched};
-use super::{State, Stop, age, routes};
 use axum::Router;
 use axum::http::{HeaderValue, header};
 use hyper::body::Incoming;

@@ -1,7 +1,8 @@
 //! The admin port: plain HTTP, for probes and Prometheus, never for the API server.
 
 use super::accept::READ_BUFFER;
-use super::{State, routes};
+use super::routes;
+use super::state::State;
 use axum::Router;
 use axum::extract::State as Shared;
 use axum::http::{HeaderValue, StatusCode, header};

@@ -1,7 +1,7 @@
 //! Profiles and facts from files: looked at again every few seconds, taken all together, and kept as they were when
 //! any of them cannot be used. Half a set could give the ranks of one job different fabrics.
 
-use super::State;
+use super::state::State;
 use crate::snapshot::Snapshot;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,13 +1,15 @@
 //! Metrics, in Prometheus' names: `fabric_admission_…`, seconds, bounded label sets.
 
 use crate::review::webhook::Entry;
+use crate::{cluster, keeper};
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Every metric of the process.
 #[derive(Debug)]
@@ -23,12 +25,10 @@ pub struct Metrics {
     shed: Family<ShedLabel, Counter>,
     in_flight: Gauge,
     held: Gauge,
-    certificate_reloads: Family<ReloadLabel, Counter>,
     facts_reloads: Family<ReloadLabel, Counter>,
     client_ca_reloads: Family<ReloadLabel, Counter>,
-    watches: super::watch_metrics::WatchMetrics,
-    certificates: super::certificate_metrics::CertificateMetrics,
-    certificate_loaded_at: Gauge,
+    watches: Arc<cluster::Metrics>,
+    certificates: Arc<keeper::Metrics>,
 }
 
 /// How a request ended.
@@ -238,24 +238,13 @@ impl Metrics {
             "Looks at the file of the clients' CA that found another",
             client_ca_reloads.clone(),
         );
-        let certificate_reloads = Family::<ReloadLabel, Counter>::default();
-        registry.register(
-            "certificate_reloads",
-            "Looks at the certificate files that found others",
-            certificate_reloads.clone(),
-        );
-        let certificate_loaded_at = Gauge::default();
-        registry.register_with_unit(
-            "certificate_loaded_timestamp",
-            "When the certificate in use was loaded",
-            Unit::Seconds,
-            certificate_loaded_at.clone(),
-        );
         let build = Family::<BuildLabels, Gauge>::default();
         build.get_or_create(&BuildLabels { version: env!("CARGO_PKG_VERSION") }).set(1);
         registry.register("build_info", "Version, as a label", build);
-        let watches = super::watch_metrics::WatchMetrics::register(&mut registry);
-        let certificates = super::certificate_metrics::CertificateMetrics::register(&mut registry);
+        let watches = Arc::<cluster::Metrics>::default();
+        watches.register(&mut registry);
+        let certificates = Arc::<keeper::Metrics>::default();
+        certificates.register(&mut registry);
         Self {
             registry,
             requests,
@@ -268,12 +257,10 @@ impl Metrics {
             shed,
             in_flight,
             held,
-            certificate_reloads,
             facts_reloads,
             client_ca_reloads,
             watches,
             certificates,
-            certificate_loaded_at,
         }
     }
 
@@ -316,16 +303,6 @@ impl Metrics {
     pub fn panicked(&self) {
         self.panics.inc();
     }
-    /// Notes that a certificate came into use.
-    pub fn certificate_loaded(&self) {
-        self.certificate_reloads.get_or_create(&ReloadLabel { result: "ok" }).inc();
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        self.certificate_loaded_at.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
-    }
-    /// Notes that the files could not be used.
-    pub fn certificate_failed(&self) {
-        self.certificate_reloads.get_or_create(&ReloadLabel { result: "failed" }).inc();
-    }
     /// Notes that another CA of clients counts, or that its file could not be used.
     pub fn client_ca_loaded(&self, well: bool) {
         let result = if well { "ok" } else { "failed" };
@@ -340,11 +317,11 @@ impl Metrics {
         self.facts_reloads.get_or_create(&ReloadLabel { result: "failed" }).inc();
     }
     /// What is counted of watches.
-    pub(super) fn watches(&self) -> &super::watch_metrics::WatchMetrics {
+    pub(super) fn watches(&self) -> &Arc<cluster::Metrics> {
         &self.watches
     }
     /// What is counted of certificates.
-    pub(super) fn certificates(&self) -> &super::certificate_metrics::CertificateMetrics {
+    pub(super) fn certificates(&self) -> &Arc<keeper::Metrics> {
         &self.certificates
     }
     /// The text that Prometheus reads.

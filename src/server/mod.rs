@@ -5,22 +5,23 @@ mod accept;
 mod admin;
 mod age;
 mod budgets;
-mod certificate_metrics;
-pub mod certificates;
-mod clients;
+mod certificate;
+mod client_ca;
 mod descriptors;
 mod facts;
 mod limits;
 mod metrics;
-mod names;
 mod routes;
+mod state;
+mod stop;
 mod table;
-pub mod tls;
 mod watch;
-mod watch_metrics;
 
 use crate::cluster::{self, Pace, Sync};
-use crate::snapshot::{Builder, Mode, Snapshot};
+use crate::facts::Mode;
+use crate::keeper;
+use crate::snapshot::{Builder, Snapshot};
+use crate::tls::{self, ClientSettings, Clients};
 use arc_swap::ArcSwap;
 use std::io;
 use std::net::SocketAddr;
@@ -31,10 +32,11 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch as channel;
 
-pub use clients::{ClientSettings, Clients};
 pub use facts::{Look, Source};
 pub use limits::Limits;
 pub use metrics::Metrics;
+pub(crate) use state::State;
+pub(crate) use stop::Stop;
 
 /// Everything the server needs to know before it starts.
 #[derive(Debug, Clone)]
@@ -70,26 +72,7 @@ pub enum Certificate {
         poll: Duration,
     },
     /// A Secret of the cluster.
-    Cluster(Box<certificates::Settings>),
-}
-
-/// Shared by every connection.
-pub(crate) struct State {
-    pub(crate) snapshot: ArcSwap<Snapshot>,
-    pub(crate) metrics: Arc<Metrics>,
-    /// What the watches have heard of.
-    pub(crate) sync: Sync,
-    /// Whether the API server would believe our certificate.
-    pub(crate) certificates: certificates::Standing,
-    pub(crate) workloads: Option<Mode>,
-    pub(crate) network_objects: Option<Mode>,
-    pub(crate) limits: Limits,
-    /// What is left of the budgets.
-    pub(crate) budgets: budgets::Budgets,
-    /// Serving and not about to stop.
-    pub(crate) ready: AtomicBool,
-    /// A signal to stop has come: answers carry `Connection: close`.
-    pub(crate) draining: AtomicBool,
+    Cluster(Box<keeper::Settings>),
 }
 
 /// Where Snapshots come from after the first.
@@ -167,11 +150,11 @@ pub async fn run(
     let (store, served, standing) = match &settings.certificate {
         Certificate::Files { cert, key, .. } => {
             let store = Arc::new(tls::Store::load(cert, key)?);
-            let (served, standing) = (store.served(), certificates::Standing::default());
-            tls::judge(&store, &standing);
+            let (served, standing) = (store.served(), keeper::Standing::default());
+            certificate::judge(&store, &standing);
             (Some(store), served, standing)
         }
-        Certificate::Cluster(_) => (None, Arc::default(), certificates::Standing::waiting()),
+        Certificate::Cluster(_) => (None, Arc::default(), keeper::Standing::waiting()),
     };
     let config = tls::server_config(Arc::clone(&served), settings.tls12, clients.clone())?;
     let bind = async |address| {
@@ -197,56 +180,64 @@ pub async fn run(
         ready: AtomicBool::new(true),
         draining: AtomicBool::new(false),
     });
-    let stop = stop_signal(Arc::clone(&state), settings.lame_duck).map_err(StartError::Signal)?;
+    let stop = stop::stop_signal(Arc::clone(&state), settings.lame_duck).map_err(StartError::Signal)?;
     let certificate = match settings.certificate {
         Certificate::Cluster(of_cluster) => {
             // Where client certificates are asked for, ours would be refused and counted.
             let port = clients.is_none().then_some((addresses.0, stop.clone()));
             let pause = Duration::from_secs(of_cluster.lives.tick.unsigned_abs());
-            let (told, metrics) = (standing.clone(), Arc::clone(&state.metrics));
-            let orphan = certificates::Orphan {
+            let (told, metrics) = (standing.clone(), Arc::clone(state.metrics.certificates()));
+            let orphan = keeper::Orphan {
                 served: Arc::clone(&served),
                 clock: of_cluster.clock.clone(),
-                lives: Some(of_cluster.lives).filter(|_| of_cluster.mode == certificates::Mode::SelfManaged),
+                lives: Some(of_cluster.lives).filter(|_| of_cluster.mode == keeper::Mode::SelfManaged),
             };
-            let kept = certificates::Kept::default();
+            let kept = keeper::Kept::default();
             let keep = move || {
                 let (settings, served) = ((*of_cluster).clone(), Arc::clone(&served));
-                let port = port.clone().map(|(address, stop)| certificates::Port { address, stop });
-                certificates::run(
-                    settings,
-                    port,
-                    served,
-                    standing.clone(),
-                    Arc::clone(&metrics),
-                    kept.clone(),
-                )
+                let port = port.clone().map(|(address, stop)| keeper::Port {
+                    address,
+                    closes: Arc::new(move || *stop.borrow() != Stop::No),
+                });
+                keeper::run(settings, port, served, standing.clone(), Arc::clone(&metrics), kept.clone())
             };
-            tokio::spawn(certificates::restarted(told, Arc::clone(&state.metrics), pause, orphan, keep))
+            tokio::spawn(keeper::restarted(
+                told,
+                Arc::clone(state.metrics.certificates()),
+                pause,
+                orphan,
+                keep,
+            ))
         }
         Certificate::Files { poll, .. } => {
-            state.metrics.certificate_loaded();
-            let orphan = certificates::Orphan { served, clock: certificates::Clock::default(), lives: None };
+            state.metrics.certificates().certificate_loaded();
+            let orphan = keeper::Orphan { served, clock: keeper::Clock::default(), lives: None };
             let using = Arc::clone(&state);
             let keep = move || {
                 let (store, using) = (store.clone(), Arc::clone(&using));
                 async move {
                     if let Some(store) = store {
-                        using.metrics.leaf_expiry(store.until());
-                        tls::reload(store, poll, using).await;
+                        using.metrics.certificates().leaf_expiry(store.until());
+                        certificate::reload(store, poll, using).await;
                     }
                 }
             };
-            tokio::spawn(certificates::restarted(standing, Arc::clone(&state.metrics), poll, orphan, keep))
+            tokio::spawn(keeper::restarted(
+                standing,
+                Arc::clone(state.metrics.certificates()),
+                poll,
+                orphan,
+                keep,
+            ))
         }
     };
-    let clients = clients.map(|clients| tokio::spawn(clients::reload(clients, Arc::clone(&state))));
+    let clients = clients.map(|clients| tokio::spawn(client_ca::reload(clients, Arc::clone(&state))));
     let mut writing = None;
     let following = match facts {
         Facts::Fixed => None,
         Facts::Files(source) => Some(tokio::spawn(facts::reload(source, Arc::clone(&state)))),
         Facts::Live(live) => {
-            let (using, metrics) = (Arc::clone(&state), Arc::clone(&state.metrics));
+            let (using, metrics) = (Arc::clone(&state), Arc::clone(state.metrics.watches()));
             let publish = move |snapshot| using.snapshot.store(Arc::new(snapshot));
             let Live { client, builder, pace, runtime, status_writer } = *live;
             writing =
@@ -279,48 +270,10 @@ fn write_statuses(
     state: &Arc<State>,
     mut stop: channel::Receiver<Stop>,
 ) -> tokio::task::JoinHandle<()> {
-    let (using, metrics) = (Arc::clone(state), Arc::clone(&state.metrics));
+    let (using, metrics) = (Arc::clone(state), Arc::clone(state.metrics.watches()));
     // Before everything is known, a profile would be told that half of the cluster is missing.
     let snapshot = move || using.sync.waiting().is_none().then(|| using.snapshot.load_full());
     let stopped = async move { drop(stop.wait_for(|stop| *stop != Stop::No).await) };
     let StatusWriter { namespace, identity } = writer;
     tokio::spawn(cluster::status::run(client, namespace, identity, metrics, snapshot, stopped))
-}
-
-/// What the accept loop is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// Serve.
-    No,
-    /// Take no more connections and let those that are there end.
-    Drain,
-    /// End at once.
-    Now,
-}
-
-/// Watches for SIGTERM and SIGINT. The first makes us a lame duck: not ready, every answer closes its
-/// connection, but connections are still taken, since endpoints lag behind; then draining starts. A second
-/// signal ends at once.
-fn stop_signal(state: Arc<State>, lame_duck: Duration) -> io::Result<channel::Receiver<Stop>> {
-    use std::sync::atomic::Ordering;
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let (sender, receiver) = channel::channel(Stop::No);
-    tokio::spawn(async move {
-        tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
-        state.ready.store(false, Ordering::Release);
-        state.draining.store(true, Ordering::Release);
-        tracing::info!(lame_duck_seconds = lame_duck.as_secs_f64(), "stopping: no longer ready");
-        tokio::select! {
-            () = tokio::time::sleep(lame_duck) => {
-                let _ = sender.send(Stop::Drain);
-                tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
-                let _ = sender.send(Stop::Now);
-            }
-            _ = terminate.recv() => { let _ = sender.send(Stop::Now); }
-            _ = interrupt.recv() => { let _ = sender.send(Stop::Now); }
-        }
-    });
-    Ok(receiver)
 }

@@ -1,14 +1,15 @@
 //! Paths of the webhook port. A request that cannot be answered is 4xx and a fault of ours 500, so that
 //! failurePolicy decides; a denial is always about the object.
 
-use super::State;
 use super::budgets::{Held, NoRoom};
 use super::metrics::{Result as Outcome, Shed};
+use super::state::State;
 use super::watch::Watch;
+use crate::facts::Mode;
 use crate::review::envelope::EnvelopeError;
 use crate::review::response;
 use crate::review::webhook::{Entry, Outcome as Decided, acknowledge, handle};
-use crate::snapshot::{Mode, Snapshot};
+use crate::snapshot::Snapshot;
 use crate::text::printable;
 use axum::Router;
 use axum::body::Body;
@@ -263,7 +264,7 @@ mod tests {
             snapshot: arc_swap::ArcSwap::from_pointee(Snapshot::default()),
             metrics: Arc::new(Metrics::new()),
             sync: Sync::default(),
-            certificates: crate::server::certificates::Standing::default(),
+            certificates: crate::keeper::Standing::default(),
             workloads: None,
             network_objects: None,
             limits,

@@ -1,24 +1,15 @@
 //! Folds objects into a [`Snapshot`]: one object at a time, in any order, with the same result.
 
+use super::layer::Layer;
 use super::store::{Id, Profiles, Store};
 use super::{Objects, Settings, Snapshot};
-use crate::fabric::nodes::{NodeIndex, NodeObject, NodeView};
-use crate::fabric::{Catalog, FabricProfile, Profile, ProfileError};
 use crate::facts::{self, Fact, Kind};
-use crate::review::decode::{DecodeError, object as decode};
+use crate::json::decode::{DecodeError, object as decode};
+use crate::nodes::{NodeIndex, NodeObject, NodeView};
+use crate::profile::{FabricProfile, Profile, ProfileError};
+use crate::snapshot::Catalog;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Where a fact comes from; the larger one wins over the same object of a smaller one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Layer {
-    /// A live cluster.
-    Live,
-    /// Files that describe a cluster.
-    Cluster,
-    /// The objects under review.
-    Input,
-}
 
 /// Why an object gives no fact.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -231,8 +222,8 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::Mode;
     use crate::multus::{LinkLayer, ResourceName};
-    use crate::snapshot::Mode;
     use proptest::prelude::*;
 
     const NAD: &str = r#"{"metadata":{"name":"n","namespace":"x","annotations":{"k8s.v1.cni.cncf.io/resourceName":"a.com/r"}}}"#;

@@ -2,49 +2,24 @@
 //! builder.
 
 mod builder;
+mod catalog;
+mod layer;
 mod lookup;
-mod pod_security;
 mod store;
 
-pub use builder::{Builder, FactError, Layer};
-pub use pod_security::PodSecurity;
+#[cfg(test)]
+mod index_tests;
 
-use crate::fabric::nodes::NodeView;
-use crate::fabric::{Catalog, FabricProfile, Ignorable, Profile};
-use crate::facts::Index;
+pub use builder::{Builder, FactError};
+pub use catalog::Catalog;
+pub use layer::Layer;
+
+use crate::facts::{HarmlessDrivers, Index, NamespaceFacts, PodSecurity};
+use crate::nodes::NodeView;
 use crate::pod::Accelerators;
+use crate::profile::{FabricProfile, Ignorable, Profile};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-
-/// Label of a namespace that opts in, with the mode as its value.
-pub const MODE_LABEL: &str = "fabric-admission.dev/mode";
-/// Annotation that names a profile: on a pod for itself, on a namespace as its default.
-pub const PROFILE_ANNOTATION: &str = "fabric-admission.dev/profile";
-/// Label that the API server gives every namespace: its name.
-pub const NAME_LABEL: &str = "kubernetes.io/metadata.name";
-/// Label by which Pod Security is enforced in a namespace.
-pub const POD_SECURITY_LABEL: &str = "pod-security.kubernetes.io/enforce";
-
-/// Whether errors deny.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// Errors deny.
-    Enforce,
-    /// Errors are told, never denied.
-    Audit,
-}
-
-impl Mode {
-    /// Reads the value of the mode label.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "enforce" => Some(Self::Enforce),
-            "audit" => Some(Self::Audit),
-            _ => None,
-        }
-    }
-}
 
 /// Everything that is known when a decision is made. Cheap to share; never changed.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -82,6 +57,8 @@ pub struct Settings {
     pub namespace_isolation: bool,
     /// What annotations may set aside on objects without a profile.
     pub ignorable: Ignorable,
+    /// DRA drivers that hand out no NICs, beside the known ones: claims on their devices change no plan.
+    pub harmless_drivers: HarmlessDrivers,
 }
 
 /// What becomes of a pod that several profiles fit equally well.
@@ -94,28 +71,6 @@ pub enum Ambiguity {
     Pin,
     /// It is left as it is, with a warning.
     Warn,
-}
-
-/// What is known of one namespace.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NamespaceFacts {
-    /// Labels.
-    pub labels: BTreeMap<String, String>,
-    /// The namespace's default profile.
-    pub profile: Option<String>,
-}
-
-impl NamespaceFacts {
-    /// The mode the namespace opted in with; `None` where it did not.
-    #[must_use]
-    pub fn mode(&self) -> Option<Mode> {
-        self.labels.get(MODE_LABEL).and_then(|v| Mode::parse(v))
-    }
-    /// Level of Pod Security that is enforced, where it is labelled.
-    #[must_use]
-    pub fn pod_security(&self) -> Option<PodSecurity> {
-        self.labels.get(POD_SECURITY_LABEL).map(|level| PodSecurity::parse(level))
-    }
 }
 
 impl Snapshot {

@@ -1,8 +1,9 @@
 //! What every object says, kept one by one, so that an object that changes or goes leaves no trace of what it was.
 
-use super::{Layer, Objects};
-use crate::fabric::Profile;
+use super::Objects;
+use super::layer::Layer;
 use crate::facts::{Fact, Index, Kind};
+use crate::profile::Profile;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -98,6 +99,7 @@ impl Store {
                     facts.add_claim(&id.namespace, &id.name, f);
                 }
                 Fact::DeviceClaim(f) => facts.add_claim_template(&id.namespace, &id.name, f),
+                Fact::ChannelTemplate(f) => facts.add_claim_template(&id.namespace, &f.name, &f.claim),
                 Fact::AddressPool(f) => facts.add_address_pool(&id.name, f),
                 Fact::Slice(f) => facts.add_slice(f),
                 Fact::TrainingRuntime(f) => facts.add_training_runtime(&id.namespace, &id.name, f),

@@ -1,10 +1,11 @@
 //! A generated case as the engine sees it.
 
-use fabric_admission::fabric::base::BASES;
-use fabric_admission::fabric::{FabricProfile, Profile};
+use fabric_admission::facts::Mode;
 use fabric_admission::manifest::{Item, read};
+use fabric_admission::profile::base::BASES;
+use fabric_admission::profile::{FabricProfile, Profile};
 use fabric_admission::review::{Decision, PodRequest, Stage, decide_pod};
-use fabric_admission::snapshot::{Builder, Layer, Mode, Snapshot};
+use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
 

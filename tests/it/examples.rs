@@ -104,12 +104,7 @@ fn pytorch() -> Result<(), String> {
     same("/dev/shm", Some(serde_json::json!({"medium": "Memory", "sizeLimit": "64Gi"})), size)?;
     let mounts = trainer["volumeMounts"].as_array().cloned().unwrap_or_default();
     same("mounts of /dev/shm", 1, mounts.iter().filter(|m| m["mountPath"] == "/dev/shm").count())?;
-    let expected = vec![
-        ("NCCL_NET", "IB"),
-        ("NCCL_IB_HCA", "mlx5"),
-        ("NCCL_SOCKET_IFNAME", "eth0"),
-        ("NCCL_IGNORE_NET_MISMATCH", "0"),
-    ];
+    let expected = vec![("NCCL_NET", "IB"), ("NCCL_IB_HCA", "mlx5"), ("NCCL_SOCKET_IFNAME", "eth0")];
     same("variables", expected, variables(trainer))
 }
 

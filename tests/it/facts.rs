@@ -2,8 +2,9 @@
 
 use crate::round_trip::same;
 use crate::suite::{Need, Suite};
+use fabric_admission::demands::Demands;
 use fabric_admission::manifest::{Item, read};
-use fabric_admission::pod::{Demands, PodView};
+use fabric_admission::pod::PodView;
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::Value;
 use std::path::Path;

@@ -19,10 +19,13 @@
 use crate::documents::{Dice, Documents, put};
 use crate::properties::check;
 use crate::suite::Suite;
-use fabric_admission::fabric::{Evidence, Profile, Question, Resolution, resolve};
+use fabric_admission::facts::Mode;
+use fabric_admission::json::decode;
 use fabric_admission::pod::{Accelerators, PodView};
-use fabric_admission::review::{PodRequest, Stage, decide_pod, decode};
-use fabric_admission::snapshot::{Ambiguity, Builder, Layer, Mode, Settings, Snapshot};
+use fabric_admission::profile::Profile;
+use fabric_admission::resolve::{Evidence, Question, Resolution, resolve};
+use fabric_admission::review::{PodRequest, Stage, decide_pod};
+use fabric_admission::snapshot::{Ambiguity, Builder, Layer, Settings, Snapshot};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -302,7 +305,7 @@ fn one_profile(
             networks: None,
             namespace: "team",
             flag: None,
-            accelerators: fabric_admission::pod::Demands::of(&pod, "team", snapshot).whole(),
+            accelerators: fabric_admission::demands::Demands::of(&pod, "team", snapshot).whole(),
             gang: None,
         };
         let resolution = resolve(question, snapshot);

@@ -76,13 +76,8 @@ fn pod(dice: &mut Dice<'_>) -> Value {
         put(&mut spec, "resources", 8, dice, |dice| json!({"limits": quantities(0, dice)}));
         put(&mut spec, "hostUsers", 10, dice, |dice| dice.percent(50).into());
         put(&mut spec, "os", 10, dice, |dice| json!({"name": dice.pick(&["linux", "windows"])}));
-        put(
-            &mut spec,
-            "resourceClaims",
-            8,
-            dice,
-            |_| json!([{"name": "nic", "resourceClaimTemplateName": "n"}]),
-        );
+        let claims = json!([{"name": "nic", "resourceClaimTemplateName": "n"}]);
+        put(&mut spec, "resourceClaims", 8, dice, |_| claims.clone());
         placement::spec(&mut spec, dice);
         spec
     });
@@ -105,11 +100,11 @@ fn metadata(dice: &mut Dice<'_>) -> Value {
         let mut annotations = json!({});
         let profiles = ["p0", "p0", "p0", "p0", "p0", "p0", "p0", "p1"];
         put(&mut annotations, "fabric-admission.dev/profile", 85, dice, |dice| {
-            if dice.odd() { dice.pick(&["p9", ""]) } else { dice.pick(&profiles) }.into()
+            if dice.percent(15) { dice.pick(&["p9", ""]) } else { dice.pick(&profiles) }.into()
         });
         put(&mut annotations, "k8s.v1.cni.cncf.io/networks", 45, dice, |dice| networks(dice).into());
-        put(&mut annotations, "fabric-admission.dev/inject", 6, dice, |dice| {
-            dice.pick(&["false", "true"]).into()
+        put(&mut annotations, "fabric-admission.dev/inject", 9, dice, |dice| {
+            dice.pick(&["false", "true", "full"]).into()
         });
         put(&mut annotations, "fabric-admission.dev/ranks", 6, dice, |dice| dice.pick(&["ssh", "x"]).into());
         put(&mut annotations, "fabric-admission.dev/file.nccl.conf", 6, dice, |dice| {
@@ -298,7 +293,7 @@ fn quantities(accelerators: usize, dice: &mut Dice<'_>) -> Value {
         put(&mut map, name, 4, dice, count);
     }
     for name in EXTENDED {
-        put(&mut map, name, 10, dice, count);
+        put(&mut map, name, 5, dice, count);
     }
     let sizes = ["1Gi", "64Gi", "2Ti", "0", "100G", "512Mi"];
     put(&mut map, "memory", 40, dice, |dice| if dice.odd() { count(dice) } else { dice.pick(&sizes).into() });
@@ -307,6 +302,7 @@ fn quantities(accelerators: usize, dice: &mut Dice<'_>) -> Value {
 }
 
 fn count(dice: &mut Dice<'_>) -> Value {
+    // Of ten quantities one is odd: nothing is planned for a pod that has one which is not a number.
     let usual = [json!(8), json!("8"), json!(1), json!("4"), json!(2)];
     let odd = [
         json!(0),
@@ -325,7 +321,7 @@ fn count(dice: &mut Dice<'_>) -> Value {
         json!({}),
         json!(2.0),
     ];
-    if dice.odd() { dice.pick(&odd) } else { dice.pick(&usual) }
+    if dice.percent(10) { dice.pick(&odd) } else { dice.pick(&usual) }
 }
 
 fn security_context(dice: &mut Dice<'_>) -> Value {

@@ -1,5 +1,6 @@
 //! Rules of the house: layers, sizes of files, dependencies, words.
 
+use crate::floors;
 use crate::layers;
 use crate::suite::Suite;
 use crate::support::{names, read, root};
@@ -9,6 +10,11 @@ const MAX_LINES: usize = 500;
 
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("house::the_layer_scan_sees", || Ok(layers::sees()?));
+    suite.add("house::the_floor_check_sees", || Ok(floors::sees()?));
+    suite.add("house::no_import_goes_up_or_in_a_cycle", || {
+        none("src/ is not as its floors", floors::breaches()?)
+    });
+    suite.add("house::the_picture_of_the_modules_is_current", || Ok(floors::drawn()?));
     suite.add("house::the_core_names_no_shell", || none("a core module names", layers::breaches()?));
     suite.add("house::files_are_short", || none("too long", long_files()?));
     suite.add("house::locked_crates", || none("Cargo.lock", locked()?));

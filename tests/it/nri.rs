@@ -4,9 +4,9 @@
 use crate::cluster::World;
 use crate::suite::{Outcome, Suite};
 use crate::support::{golden, read, root};
+use fabric_admission::facts::Mode;
 use fabric_admission::review::Stage;
 use fabric_admission::review::webhook::{Entry, handle};
-use fabric_admission::snapshot::Mode;
 use serde_json::{Value, json};
 use std::fmt::Write;
 

@@ -3,8 +3,9 @@
 
 use crate::cluster::World;
 use crate::documents::{Dice, put};
-use fabric_admission::fabric::profile::{Inject, NodeAffinity};
 use fabric_admission::plan::Edit;
+use fabric_admission::profile::NodeAffinity;
+use fabric_admission::profile::schema::Inject;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -140,7 +141,10 @@ pub(crate) fn may_add(path: &[&str], value: &Value, is_new: bool) -> bool {
 /// The property.
 pub(crate) fn narrows(world: &World) -> Result<(), String> {
     let (Some(decision), patched) = (world.decide(), world.patched()?) else { return Ok(()) };
-    let planned = !decision.denied && decision.plan.withheld.is_none() && !decision.plan.targets.is_empty();
+    // A pod with a fabric of its own stays free to go where that is.
+    let other = decision.plan.brought.as_ref().is_some_and(|b| b.other_fabric().is_some());
+    let withheld = other || decision.plan.withheld.is_some();
+    let planned = !decision.denied && !withheld && !decision.plan.targets.is_empty();
     let named = decision.profile.as_deref();
     let profile = world.profile.as_ref().or_else(|| world.snapshot.profile(named?));
     let bound = world.pod["spec"]["nodeName"].as_str().is_some_and(|n| !n.is_empty());

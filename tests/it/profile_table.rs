@@ -3,7 +3,7 @@
 
 use crate::cluster::bases;
 use crate::suite::Suite;
-use fabric_admission::fabric::{FabricProfile, Profile};
+use fabric_admission::profile::{FabricProfile, Profile};
 use serde_json::{Value, json};
 
 /// Who refuses a profile.
@@ -155,7 +155,7 @@ pub(crate) fn add(suite: &mut Suite) {
 /// What a file of this profile gets: the pointer of the value at fault, if there is one.
 fn judge(row: &Row) -> Result<(), String> {
     let json = row.object()?.to_string();
-    let found = match fabric_admission::review::decode::object::<FabricProfile>(&json) {
+    let found = match fabric_admission::json::decode::object::<FabricProfile>(&json) {
         Err(error) => Err((error.pointer.clone(), error.to_string())),
         Ok(profile) => {
             Profile::resolve(&profile, bases()).map(|_| ()).map_err(|e| (e.pointer.clone(), e.to_string()))

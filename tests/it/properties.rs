@@ -1,15 +1,16 @@
 //! What holds of every decision, whatever the pod and the cluster: checked on cases made by chance, with the
 //! smallest case and the seed told where one fails. `PROPTEST_CASES` asks for more of them.
 
+use crate::cluster::World;
 use crate::documents::{Documents, pointers};
+use crate::generator;
 use crate::suite::{Outcome, Suite};
-use crate::{cluster::World, generator};
+use fabric_admission::facts::Mode;
 use fabric_admission::plan::{Change, Edit, SHM_PATH};
 use fabric_admission::pod::Bytes;
 use fabric_admission::review::webhook::{Entry, handle};
 use fabric_admission::review::{Decision, Stage, envelope, response};
 use fabric_admission::rules::{Finding, Severity};
-use fabric_admission::snapshot::Mode;
 use proptest::prelude::{Strategy, any};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 use serde_json::{Value, json};
@@ -372,6 +373,13 @@ fn cases_reach_everything() -> Outcome {
         "NoRoom",
         "WrongContainers",
         "WithoutInterface",
+        "Placeholder",
+        "UnreadClaim",
+        "UnknownNetworks",
+        "Conflict",
+        "NotServed",
+        "OtherFabric",
+        "CompleteByUnits",
         "NonRoot",
         "PodSecurity",
         "UserNamespace",
@@ -424,6 +432,9 @@ fn reached(decision: &Decision, missing: &mut BTreeSet<String>) {
     }
     if let Some(withheld) = &plan.withheld {
         missing.remove(&word(format!("{withheld:?}")));
+    }
+    if let Some(brought) = &plan.brought {
+        missing.remove(&word(format!("{:?}", brought.standing)));
     }
     if !plan.without_interface.is_empty() {
         missing.remove("WithoutInterface");

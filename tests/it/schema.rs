@@ -46,7 +46,7 @@ const CONTRACT: &[(&str, &[&str])] = &[
 const NULLABLE: &[&str] = &["namespace", "name", "generateName", "template", "profile", "evidence"];
 
 /// Heads a file that `just docs` writes.
-const GENERATED: &str = "# Generated from src/fabric by `just docs`; a test keeps it current.\n";
+const GENERATED: &str = "# Generated from src/profile by `just docs`; a test keeps it current.\n";
 
 fn path(name: &str) -> PathBuf {
     root().join("docs/schema").join(name)
@@ -69,16 +69,16 @@ pub(crate) fn add(suite: &mut Suite) {
         Ok(golden(&path("why-v1.json"), Some(&text(&schema)?))?)
     });
     suite.add("schema::fabricprofile_is_current", || {
-        let schema = schemars::schema_for!(fabric_admission::fabric::FabricProfile);
+        let schema = schemars::schema_for!(fabric_admission::profile::FabricProfile);
         Ok(golden(&path("fabricprofile-v1alpha1.json"), Some(&text(&schema)?))?)
     });
     suite.add("schema::crd_is_current", || {
-        let crd = fabric_admission::fabric::definition()?;
+        let crd = fabric_admission::profile::definition()?;
         let text = format!("{GENERATED}{}", fabric_admission::manifest::to_yaml(&crd));
         Ok(golden(&root().join("deploy/crds/fabricprofiles.yaml"), Some(&text))?)
     });
     suite.add("schema::profiles_page_is_current", || {
-        let schema = schemars::schema_for!(fabric_admission::fabric::FabricProfile);
+        let schema = schemars::schema_for!(fabric_admission::profile::FabricProfile);
         let page = fabric_admission::report::profiles_page::page(crate::cluster::bases(), schema.as_value());
         Ok(golden(&root().join("docs/profiles.md"), Some(&page))?)
     });
@@ -107,7 +107,7 @@ pub(crate) fn add(suite: &mut Suite) {
     for name in names(&root().join("policies")) {
         suite.add(format!("schema::policy_fits::{name}"), move || {
             let text = read(&root().join("policies").join(&name))?;
-            let schema = schemars::schema_for!(fabric_admission::fabric::FabricProfile);
+            let schema = schemars::schema_for!(fabric_admission::profile::FabricProfile);
             let schema = serde_json::to_value(&schema).map_err(|e| e.to_string())?;
             for (_, document) in crate::round_trip::documents(text.as_bytes()) {
                 validate(&document, &schema, &schema, "")?;

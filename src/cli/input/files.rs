@@ -1,19 +1,12 @@
 //! Files, directories and standard input to documents. A file that cannot be read costs that file alone.
 
-use super::Loaded;
-use crate::manifest::{self, Document, Item};
+use super::{File, Loaded};
+use crate::manifest::{self, Item};
 use crate::report::{Skipped, Source, Unread};
 use rayon::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-
-/// One file and its documents.
-pub(in crate::cli) struct File {
-    /// Bytes as read: unchanged documents are written again as they came.
-    pub(in crate::cli) text: Vec<u8>,
-    pub(in crate::cli) documents: Vec<Document>,
-}
 
 /// Extensions that are looked for in directories.
 const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];

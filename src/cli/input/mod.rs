@@ -2,19 +2,21 @@
 
 pub(super) mod files;
 mod live;
+mod loaded;
 pub(super) mod objects;
 mod profiles;
 
-use crate::fabric::{Ignorable, Profile};
-use crate::manifest::Document;
-use crate::report::{Place, Skipped, Source, Unread};
-use crate::snapshot::{Ambiguity, Builder, Layer, PodSecurity, Settings, Snapshot};
+use crate::facts::{DriverPattern, HarmlessDrivers, PodSecurity};
+use crate::profile::{Ignorable, Profile};
+use crate::report::Unread;
+use crate::snapshot::{Ambiguity, Builder, Layer, Settings, Snapshot};
 use clap::ValueEnum;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Exit;
+pub(super) use loaded::{File, Loaded, place, source};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Inputs {
@@ -64,6 +66,14 @@ pub(super) struct Choice {
     /// What annotation fabric-admission.dev/ignore.FABnnn may set aside where no profile says so
     #[arg(long, value_enum, value_name = "WHAT", env = "FABRIC_ADMISSION_IGNORABLE", default_value_t = IgnorableArgument::Warnings)]
     ignorable: IgnorableArgument,
+    /// DRA drivers or DeviceClasses that hand out no NICs, beside the known ones; `*` stands for any text
+    #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_HARMLESS_DRIVERS", value_delimiter = ',', value_parser = driver)]
+    harmless_drivers: Vec<DriverPattern>,
+}
+
+fn driver(text: &str) -> Result<DriverPattern, String> {
+    DriverPattern::parse(text)
+        .ok_or_else(|| "expected a name of lower-case letters, digits, '-', '.' and '*'".to_owned())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -118,6 +128,7 @@ impl Choice {
             default_profile,
             pod_security_default,
             namespace_isolation,
+            harmless_drivers: HarmlessDrivers::new(self.harmless_drivers.clone()),
             ignorable,
             ..Settings::default()
         }
@@ -137,13 +148,6 @@ impl Choice {
             _ => Ok(()),
         }
     }
-}
-
-/// Everything that was read, in order.
-pub(super) struct Loaded {
-    pub(super) files: Vec<files::File>,
-    pub(super) unread: Vec<(Unread, Option<String>)>,
-    pub(super) skipped: Vec<Skipped>,
 }
 
 /// Inputs and facts, ready to be decided on. What could not be read has been told.
@@ -294,15 +298,4 @@ fn warn_of_duplicates(loaded: &Loaded, err: &mut dyn Write) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Where an object of a document stands.
-pub(super) fn source(document: &Document, pointer: &str) -> Source {
-    let line = if pointer.is_empty() { document.line } else { document.locate(pointer).line };
-    Source { file: document.file.to_string(), document: document.index, line, pointer: pointer.to_owned() }
-}
-
-pub(super) fn place(document: &Document, pointer: &str) -> Place {
-    let position = document.locate(pointer);
-    Place { line: position.line, column: position.column }
 }

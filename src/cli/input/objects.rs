@@ -1,8 +1,8 @@
 //! Documents to objects: Lists and AdmissionReviews unwrapped, headers read, facts taken.
 
 use super::{Loaded, place, source};
+use crate::json::values::{List, Text, mapping};
 use crate::manifest::Document;
-use crate::pod::decode::{List, Text, mapping};
 use crate::report::{Skipped, Unread};
 use crate::review::envelope;
 use crate::snapshot::{Builder, FactError, Layer};
@@ -77,7 +77,7 @@ fn unwrap<'a>(
     namespace: Option<String>,
     found: &mut Vec<Found<'a>>,
 ) {
-    let header: Header<'_> = match crate::review::decode::object(json) {
+    let header: Header<'_> = match crate::json::decode::object(json) {
         Ok(header) => header,
         Err(error) => {
             found.push(Found::Unread(unread(

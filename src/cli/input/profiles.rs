@@ -1,9 +1,9 @@
 //! Profiles from the binary, from files, and by name.
 
 use super::{files, objects};
-use crate::fabric::base::BASES;
-use crate::fabric::{FabricProfile, Profile};
 use crate::manifest::{self, Item};
+use crate::profile::base::BASES;
+use crate::profile::{FabricProfile, Profile};
 use crate::report::Unread;
 use crate::snapshot::{Builder, Layer, Snapshot};
 use crate::text::nearest;
@@ -18,7 +18,7 @@ pub(in crate::cli) fn bases() -> Result<Vec<FabricProfile>, String> {
             let file = format!("policies/{name}.yaml");
             match manifest::read(&file, text.as_bytes()).into_iter().next() {
                 Some(Item::Document(document)) => {
-                    crate::review::decode::object(document.json.get()).map_err(|e| format!("{file}: {e}"))
+                    crate::json::decode::object(document.json.get()).map_err(|e| format!("{file}: {e}"))
                 }
                 Some(Item::Error(error)) => Err(error.to_string()),
                 Some(Item::Empty { .. }) | None => Err(format!("{file}: no document")),
@@ -80,7 +80,7 @@ pub(in crate::cli) fn load(
 }
 
 fn one(json: &str, bases: &[FabricProfile]) -> Result<FabricProfile, (String, String)> {
-    let profile: FabricProfile = crate::review::decode::object(json)
+    let profile: FabricProfile = crate::json::decode::object(json)
         .map_err(|e| (e.pointer, format!("FabricProfile cannot be read: {}", e.message)))?;
     Profile::resolve(&profile, bases).map_err(|e| (e.pointer.clone(), e.to_string()))?;
     Ok(profile)

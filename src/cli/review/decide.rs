@@ -1,21 +1,21 @@
 //! Objects to results.
 
-use super::Setting;
-use crate::cli::input::files::File;
+use super::setting::Setting;
+use crate::cli::input::File;
 use crate::cli::input::objects::{Found, Object, of, unread};
 use crate::cli::input::{place, source};
-use crate::fabric::why::Why;
-use crate::facts::{Kind, is_fact};
+use crate::facts::{Kind, Mode, is_fact};
+use crate::json::decode::DecodeError;
 use crate::manifest::Document;
 use crate::pod::template;
 use crate::report::{Place, Reviewed, Skipped, Unread};
-use crate::review::decode::DecodeError;
+use crate::resolve::why::Why;
 use crate::review::{
     Decision, PodRequest, Stage, WorkloadRequest, decide_object, decide_pod, decide_workload, gang_of,
     why_pod,
 };
 use crate::rules::{Event, Finding, ObjectContext, checks_kind, judges_kind};
-use crate::snapshot::{Mode, Snapshot};
+use crate::snapshot::Snapshot;
 
 /// What one document comes to.
 #[derive(Default)]

@@ -2,14 +2,16 @@
 
 pub(super) mod decide;
 mod output;
+mod setting;
+
+pub(super) use setting::Setting;
 
 use super::{Exit, input};
-use crate::fabric::Profile;
+use crate::facts::Mode;
 use crate::rules::Severity;
-use crate::snapshot::Mode;
 use clap::ValueEnum;
+use setting::Format;
 use std::io::{self, Write};
-use std::sync::Arc;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -38,34 +40,11 @@ enum ModeArgument {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// For programs: fabric-admission.dev/review/v1
-    Json,
-    /// Every input document, changed or not
-    Yaml,
-    /// One JSON line for each changed object
-    Patch,
-    /// What would change, as a unified diff
-    Diff,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FailOn {
     Error,
     Warning,
     Info,
     Never,
-}
-
-/// What every decision shares.
-pub(super) struct Setting {
-    pub(super) namespace: String,
-    pub(super) mode: Option<Mode>,
-    pub(super) profile: Option<Arc<Profile>>,
-    /// Whether it is told how profiles were found.
-    pub(super) why: bool,
 }
 
 fn kube_version(text: &str) -> Result<(u32, u32), String> {

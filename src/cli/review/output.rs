@@ -2,9 +2,9 @@
 //! order, so that memory does not grow with the number of results.
 
 use super::decide::{self, Outcome};
-use super::{Format, Setting};
+use super::setting::{Format, Setting};
+use crate::cli::input::File;
 use crate::cli::input::Loaded;
-use crate::cli::input::files::File;
 use crate::manifest::{self, Document};
 use crate::patch::Operation;
 use crate::report::json::{ResultEntry, SCHEMA, patch};

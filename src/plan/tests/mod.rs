@@ -8,9 +8,10 @@ mod resources;
 mod shm;
 
 use super::{Plan, Scene, plan};
-use crate::fabric::{Evidence, FabricProfile, Profile};
+use crate::demands::Demands;
 use crate::multus::parse;
-use crate::pod::Demands;
+use crate::profile::{FabricProfile, Profile};
+use crate::resolve::Evidence;
 use crate::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 
@@ -128,7 +129,7 @@ fn what_is_missing_is_told_where_nothing_is_injected_for_want_of_room() {
     let mut case = Case::new();
     case.listed = true;
     let missing = case.plan().missing;
-    assert_eq!(missing, [crate::fabric::Missing::Network("default/net".to_owned())]);
+    assert_eq!(missing, [crate::resolve::Missing::Network("default/net".to_owned())]);
     case.annotation("note", &"x".repeat((256 << 10) - 4));
     let plan = case.plan();
     assert_eq!(plan.withheld, Some(super::Withheld::NoRoom));

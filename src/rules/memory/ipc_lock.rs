@@ -1,7 +1,7 @@
 //! Containers that add IPC_LOCK, and other ways to lift the memlock limit.
 
-use crate::fabric::Memlock;
-use crate::pod::Container;
+use crate::pod::view::Container;
+use crate::profile::Memlock;
 use crate::rules::pod::PodContext;
 
 /// Whether the container's memlock limit is lifted another way: by its profile's runtime, or by the NRI plugin.

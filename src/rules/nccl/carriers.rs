@@ -1,7 +1,7 @@
 //! Variables of a profile that do not reach the ranks, in words.
 
-use crate::fabric::Profile;
 use crate::plan::{LeftOut, NCCL_CONF_PATH};
+use crate::profile::Profile;
 
 /// The variables, by name as far as a warning has room.
 pub(super) fn names(left: &LeftOut) -> String {

@@ -1,10 +1,10 @@
 //! The networks of a pod and the version of NCCL in a container, for rules on variables.
 
-use crate::fabric::profile::{Attachment, Transport};
 use crate::multus::{LinkLayer, Sharing};
-use crate::pod::NcclVersion;
-use crate::pod::nccl_version::of_image;
+use crate::nccl::NcclVersion;
+use crate::nccl::version::of_image;
 use crate::pod::view::Container;
+use crate::profile::schema::{Attachment, Transport};
 use crate::rules::pod::PodContext;
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
 //! A network object as rules read it: the decision that pods get from it, and the text of its `ipam`.
 
 use crate::facts::Kind;
-use crate::facts::go_json::{self, CNI};
 use crate::facts::network::{NetworkObject, render};
+use crate::json::go::{self, CNI};
 use crate::multus::NetworkFact;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::locate::Places;
@@ -51,7 +51,7 @@ impl IpamText {
             _ => return None,
         };
         let text = context.value()?.pointer("/spec/ipam")?.as_str()?.to_owned();
-        let Ok(Value::Object(object)) = go_json::cni(&text) else { return None };
+        let Ok(Value::Object(object)) = go::cni(&text) else { return None };
         let (places, prefix, plugin) = (Places::default(), String::new(), plugin.to_owned());
         Some(Self { path: "/spec/ipam", text, places, prefix, object, plugin })
     }

@@ -1,7 +1,7 @@
 //! Device plugin configurations inside of network operator objects.
 
 use super::device_plugin_texts::{Concern, Fault, shared, sriov};
-use crate::facts::go_json::DEVICE_PLUGIN;
+use crate::json::go::DEVICE_PLUGIN;
 use crate::rules::embedded;
 use crate::rules::finding::Findings;
 use crate::rules::locate::Places;

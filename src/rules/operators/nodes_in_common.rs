@@ -1,6 +1,6 @@
 //! Whether two selectors of nodes have a node in common.
 
-use crate::fabric::nodes::{NodeView, Relation, Requirement};
+use crate::nodes::{NodeView, Relation, Requirement};
 
 /// What two selectors have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +75,7 @@ fn implied(a: Requirement<'_>, b: Requirement<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::nodes::Values;
+    use crate::nodes::Values;
 
     fn is<'a>(key: &'a str, value: &'a str) -> Requirement<'a> {
         Requirement::equals(key, value)

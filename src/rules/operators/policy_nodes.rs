@@ -1,9 +1,9 @@
 //! The nodes and NICs that a SriovNetworkNodePolicy selects.
 
-use crate::fabric::nodes::Requirement;
 use crate::facts::NodePolicy;
 use crate::facts::node_state::Interface;
 use crate::multus::LinkLayer;
+use crate::nodes::Requirement;
 use crate::rules::object::ObjectContext;
 
 /// Conditions of a policy on nodes.

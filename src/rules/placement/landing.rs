@@ -1,7 +1,7 @@
 //! Where a pod can run, for findings: kinds of nodes, never single ones, so that a decision costs the same at ten nodes
 //! and at a hundred thousand.
 
-use crate::fabric::nodes::{ClassSet, Constraints, landing};
+use crate::nodes::{ClassSet, Constraints, landing};
 use crate::rules::pod::PodContext;
 use std::collections::BTreeSet;
 

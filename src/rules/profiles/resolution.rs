@@ -1,8 +1,9 @@
 //! How the pod names its profile, and the nodes that it can run on.
 
-use crate::fabric::nodes::Constraints;
-use crate::fabric::{Evidence, Profile};
+use crate::nodes::Constraints;
 use crate::plan::Edit;
+use crate::profile::Profile;
+use crate::resolve::Evidence;
 use crate::rules::pod::PodContext;
 
 /// Whether the profile was named for this pod, and will be for the pod that is stored. A namespace's default is not:

@@ -1,8 +1,8 @@
 //! SR-IOV functions that a pod gets by claim (dra-driver-sriov).
 
+use crate::demands::claimed::look_up;
 use crate::facts::DeviceClaim;
 use crate::facts::device_class::is_function;
-use crate::pod::claimed::look_up;
 use crate::rules::pod::PodContext;
 
 /// Claims of a pod on VFs: their places, and the known facts about them.

@@ -1,8 +1,8 @@
 //! Readers of text.
 
-use fabric_admission::facts::cni::CniConfig;
 use fabric_admission::manifest::{self, Item};
 use fabric_admission::multus::annotation::{Selection, is_interface, is_label, is_subdomain};
+use fabric_admission::multus::cni::CniConfig;
 use fabric_admission::multus::{NodeLabel, classify, parse};
 use fabric_admission::nccl::number::is_word_for_number;
 use fabric_admission::pod::shell::sets_variable;

@@ -1,12 +1,13 @@
 //! Decisions: on the body of a webhook's request, on objects, and on a pod among facts.
 
-use fabric_admission::fabric::FabricProfile;
-use fabric_admission::fabric::base::BASES;
+use fabric_admission::facts::Mode;
 use fabric_admission::manifest::{self, Item};
+use fabric_admission::profile::FabricProfile;
+use fabric_admission::profile::base::BASES;
 use fabric_admission::review::response;
 use fabric_admission::review::webhook::{Entry, Outcome, handle};
 use fabric_admission::rules::{Event, ObjectContext, check_object};
-use fabric_admission::snapshot::{Builder, Layer, Mode, Snapshot};
+use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 

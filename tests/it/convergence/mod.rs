@@ -5,8 +5,8 @@ pub(crate) mod writers;
 
 use crate::cluster::World;
 use crate::suite::{Outcome, Suite};
+use fabric_admission::facts::Mode;
 use fabric_admission::review::{Decision, Stage};
-use fabric_admission::snapshot::Mode;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use writers::{

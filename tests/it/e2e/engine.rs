@@ -4,9 +4,9 @@ use super::fabrics::{FABRICS, Fabrics, profiles};
 use super::fate::Review;
 use crate::cluster::World;
 use crate::round_trip::documents;
+use fabric_admission::facts::Mode;
 use fabric_admission::review::Stage;
 use fabric_admission::rules::Severity;
-use fabric_admission::snapshot::Mode;
 use serde_json::{Value, json};
 
 /// One for each pair of namespaces.

@@ -162,7 +162,7 @@ pub(super) fn assert_fitted(pod: &Value) {
         container["volumeMounts"].as_array().is_some_and(|m| m.iter().any(|m| m["mountPath"] == "/dev/shm"));
     assert!(shm, "{pod}");
     let env = container["env"].to_string();
-    for name in ["NCCL_NET", "NCCL_IB_HCA", "NCCL_SOCKET_IFNAME", "NCCL_IGNORE_NET_MISMATCH"] {
+    for name in ["NCCL_NET", "NCCL_IB_HCA", "NCCL_SOCKET_IFNAME"] {
         assert!(env.contains(name), "{name}: {pod}");
     }
 }

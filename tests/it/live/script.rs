@@ -29,6 +29,7 @@ pub(crate) const RESOURCES: &[(&str, &str)] = &[
     ("CIDRPool", "/apis/nv-ipam.nvidia.com/v1alpha1/cidrpools"),
     ("FabricProfile", "/apis/fabric-admission.dev/v1alpha1/fabricprofiles"),
     ("DeviceClass", "/apis/resource.k8s.io/v1/deviceclasses"),
+    ("ComputeDomain", "/apis/resource.nvidia.com/v1beta1/computedomains"),
     ("ResourceClaim", "/apis/resource.k8s.io/v1/resourceclaims"),
     ("ResourceClaimTemplate", "/apis/resource.k8s.io/v1/resourceclaimtemplates"),
     ("ResourceSlice", "/apis/resource.k8s.io/v1/resourceslices"),

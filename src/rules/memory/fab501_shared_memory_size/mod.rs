@@ -39,7 +39,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let recommended = recommend(context, &[index], limit);
         let (path, fix) = (
             paths::container(index),
-            format!("Mount an emptyDir {{medium: Memory, sizeLimit: {}}} at {SHM_PATH}.", Bytes(recommended)),
+            match recommended {
+                Some(size) => {
+                    format!("Mount an emptyDir {{medium: Memory, sizeLimit: {}}} at {SHM_PATH}.", Bytes(size))
+                }
+                None => format!(
+                    "Raise the memory limit, and mount an emptyDir with medium: Memory at {SHM_PATH}."
+                ),
+            },
         );
         if container.has_device_at(SHM_PATH) {
             let what = format!("{SHM_PATH} is a raw block device: NCCL cannot create shared memory there");
@@ -90,8 +97,12 @@ fn cel() -> Cel {
     }
 }
 
-/// The size to write (bytes).
-fn recommend(context: &PodContext<'_>, users: &[usize], limit: Option<i64>) -> i64 {
+fn set_limit(size: Option<i64>) -> String {
+    size.map_or("Write a size such as 64Gi.".to_owned(), |size| format!("Set sizeLimit: {}.", Bytes(size)))
+}
+
+/// The size to write (bytes); `None` where the memory limit leaves no room.
+fn recommend(context: &PodContext<'_>, users: &[usize], limit: Option<i64>) -> Option<i64> {
     let profile = context.resolution.profile().map(|(p, _)| p.shm_per_accelerator);
     recommended_shm(accelerators(context, users), profile.unwrap_or(RECOMMENDED_PER_RANK), limit)
 }
@@ -143,7 +154,7 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
                 "sizeLimit {:?} is not a Kubernetes quantity: the API server refuses the pod",
                 printable(&text.0, 40)
             ),
-            format!("Set sizeLimit: {}.", Bytes(recommend(context, &mounted.users, mounted.limit))),
+            set_limit(recommend(context, &mounted.users, mounted.limit)),
         );
         return;
     };
@@ -155,15 +166,11 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
             "sizeLimit {:?} means thousandths of a byte: almost nothing fits",
             printable(&text.0, 40)
         );
-        findings.add(
-            path,
-            what,
-            format!("Set sizeLimit: {}.", Bytes(recommend(context, &mounted.users, mounted.limit))),
-        );
+        findings.add(path, what, set_limit(recommend(context, &mounted.users, mounted.limit)));
         return;
     }
     let users = accelerators(context, &mounted.users);
-    let recommended = recommend(context, &mounted.users, mounted.limit);
+    let Some(recommended) = recommend(context, &mounted.users, mounted.limit) else { return };
     if size >= recommended {
         return;
     }

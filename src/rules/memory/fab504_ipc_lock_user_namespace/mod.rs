@@ -2,7 +2,7 @@
 
 use super::ipc_lock::adds;
 use crate::plan::IpcLockRefusal;
-use crate::pod::view::runs_as_root;
+use crate::pod::runs_as_root;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};

@@ -1,8 +1,8 @@
 //! FAB507: RDMA device without IPC_LOCK under a profile that relies on it.
 
-use crate::fabric::Memlock;
-use crate::pod::Container;
-use crate::pod::view::runs_as_root;
+use crate::pod::runs_as_root;
+use crate::pod::view::Container;
+use crate::profile::Memlock;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;

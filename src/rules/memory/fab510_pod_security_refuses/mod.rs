@@ -1,10 +1,10 @@
 //! FAB510: Pod Security of the namespace refuses what the pod requests.
 
+use crate::facts::PodSecurity;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
-use crate::snapshot::PodSecurity;
 use crate::text::printable;
 
 pub(super) static RULE: Rule =

@@ -1,7 +1,7 @@
 //! FAB402: word where NCCL reads a number.
 
-use crate::nccl::Reading;
 use crate::nccl::number::{is_word, reads_number};
+use crate::nccl::table::Reading;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};

@@ -1,7 +1,7 @@
 //! FAB403: variable that differs from the profile.
 
-use crate::fabric::profile::EnvPolicy;
 use crate::plan::{Applies, applies, unused_interface};
+use crate::profile::schema::EnvPolicy;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;

@@ -1,6 +1,7 @@
 //! FAB409: value that NCCL does not know.
 
-use crate::nccl::table::{Reading, Variable};
+use crate::nccl::table::Reading;
+use crate::nccl::table::Variable;
 use crate::nccl::value::unknown_word;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;

@@ -2,8 +2,8 @@
 
 use super::pod::{Attachments, attachments, version};
 use crate::multus::LinkLayer;
+use crate::nccl::NcclVersion;
 use crate::nccl::number::{is_open, is_word, leading_number};
-use crate::pod::NcclVersion;
 use crate::pod::shell::sets_variable;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;

@@ -1,8 +1,8 @@
 //! FAB103: NetworkAttachmentDefinition with an invalid CNI configuration.
 
-use crate::facts::cni::{CniConfig, ConfigError};
-use crate::facts::go_json::CNI;
 use crate::facts::network::NetworkObject;
+use crate::json::go::CNI;
+use crate::multus::cni::{CniConfig, ConfigError};
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::embedded;
 use crate::rules::finding::{Findings, Severity};
@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     // FAB809 reports values of other types.
-    let Ok(object) = crate::review::decode::object::<NetworkObject>(context.json) else { return };
+    let Ok(object) = crate::json::decode::object::<NetworkObject>(context.json) else { return };
     match object.config().map(CniConfig::parse) {
         None => findings.add_as(
             Severity::Warning,

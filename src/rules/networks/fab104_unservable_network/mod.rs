@@ -1,8 +1,8 @@
 //! FAB104: network of the pod that the profile cannot serve.
 
-use crate::fabric::profile::Inject;
 use crate::multus::{NODE_SELECTOR_ANNOTATION, NodeLabel, Selection};
 use crate::plan::{Edit, serves_namespace};
+use crate::profile::schema::Inject;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::networks::annotation::annotation_path;
 use crate::rules::pod::PodContext;

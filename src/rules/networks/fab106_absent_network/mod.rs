@@ -1,8 +1,8 @@
 //! FAB106: a network that does not exist where the pod looks for it.
 
 use super::annotation::annotation_path;
-use crate::fabric::profile::Inject;
 use crate::multus::Selection;
+use crate::profile::schema::Inject;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};

@@ -3,7 +3,7 @@
 use super::annotation::annotation_path;
 use super::attached::attached;
 use super::network::IpamText;
-use crate::facts::ipam::Allocator;
+use crate::multus::ipam::Allocator;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::WITH_IPAM;
 use crate::rules::object::ObjectContext;

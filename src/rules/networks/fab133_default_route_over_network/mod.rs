@@ -3,7 +3,7 @@
 use super::annotation::annotation_path;
 use super::attached::attached;
 use super::network::IpamText;
-use crate::facts::ipam::default_route;
+use crate::multus::ipam::default_route;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{
     CIDR_POOL, HOST_DEVICE_NETWORK, IB_NETWORK, IP_POOL, IPOIB_NETWORK, MACVLAN_NETWORK, NETWORK,

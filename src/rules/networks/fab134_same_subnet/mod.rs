@@ -2,8 +2,8 @@
 
 use super::annotation::annotation_path;
 use super::attached::{Attached, attached};
-use crate::facts::subnet::Subnet;
 use crate::multus::LinkLayer;
+use crate::multus::subnet::Subnet;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};

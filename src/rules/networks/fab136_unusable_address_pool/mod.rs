@@ -3,8 +3,8 @@
 use super::annotation::annotation_path;
 use super::attached::attached;
 use super::network::{IpamText, fact};
-use crate::facts::ipam::PoolRef;
 use crate::multus::LinkLayer;
+use crate::multus::ipam::PoolRef;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::WITH_IPAM;
 use crate::rules::object::ObjectContext;

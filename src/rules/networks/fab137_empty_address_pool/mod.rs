@@ -1,6 +1,6 @@
 //! FAB137: IPPool or CIDRPool that gives no addresses.
 
-use crate::facts::subnet::Subnet;
+use crate::multus::subnet::Subnet;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{CIDR_POOL, IP_POOL};
 use crate::rules::object::ObjectContext;

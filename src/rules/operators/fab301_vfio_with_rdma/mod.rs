@@ -39,7 +39,7 @@ fn cel() -> Cel {
 
 #[derive(Deserialize)]
 struct NodePolicy<'a> {
-    #[serde(borrow, default, deserialize_with = "crate::pod::decode::mapping")]
+    #[serde(borrow, default, deserialize_with = "crate::json::values::mapping")]
     spec: Option<NodePolicySpec<'a>>,
 }
 
@@ -47,7 +47,7 @@ struct NodePolicy<'a> {
 #[serde(rename_all = "camelCase")]
 struct NodePolicySpec<'a> {
     #[serde(borrow, default)]
-    device_type: Option<crate::pod::decode::Text<'a>>,
+    device_type: Option<crate::json::values::Text<'a>>,
     #[serde(default)]
     is_rdma: Option<bool>,
 }

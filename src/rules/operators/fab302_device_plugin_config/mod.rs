@@ -3,13 +3,12 @@
 use super::device_plugin_config::report;
 use super::device_plugin_texts::Concern;
 use crate::facts::config_texts;
-use crate::facts::go_json::DEVICE_PLUGIN;
-use crate::rules::embedded;
+use crate::json::go::DEVICE_PLUGIN;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::object::ObjectContext;
 use crate::rules::rule::{Rule, files};
-use crate::rules::wrong_type;
+use crate::rules::{embedded, wrong_type};
 use serde_json::Value;
 
 pub(super) static RULE: Rule = Rule {

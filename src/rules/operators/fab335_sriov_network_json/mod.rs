@@ -1,6 +1,6 @@
 //! FAB335: ipam, metaPlugins or capabilities that are not valid JSON.
 
-use crate::facts::go_json::CNI;
+use crate::json::go::CNI;
 use crate::rules::embedded::{self, Fault};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};

@@ -1,6 +1,6 @@
 //! FAB341: SriovIBNetwork with DHCP.
 
-use crate::facts::go_json::CNI;
+use crate::json::go::CNI;
 use crate::rules::embedded;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::IB_NETWORK;

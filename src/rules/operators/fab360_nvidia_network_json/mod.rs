@@ -1,6 +1,6 @@
 //! FAB360: ipam or metaPlugins of an NVIDIA network that are not valid JSON.
 
-use crate::facts::go_json::CNI;
+use crate::json::go::CNI;
 use crate::rules::embedded::{object, sequence, spot};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{HOST_DEVICE_NETWORK, IPOIB_NETWORK, MACVLAN_NETWORK};

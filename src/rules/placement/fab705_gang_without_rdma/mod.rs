@@ -1,10 +1,9 @@
 //! FAB705: multi-node job without RDMA on nodes that offer it.
 
-use crate::fabric::Resolution;
-use crate::fabric::nodes::{Constraints, landing};
-use crate::fabric::resolve::without_others;
 use crate::multus::NETWORKS_ANNOTATION;
+use crate::nodes::{Constraints, landing};
 use crate::pod::PodView;
+use crate::resolve::{Resolution, without_others};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::names_rdma;
 use crate::rules::rule::{Rule, files};

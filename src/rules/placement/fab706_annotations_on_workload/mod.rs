@@ -1,5 +1,6 @@
 //! FAB706: pod annotation on the workload instead of its pod template.
 
+use crate::facts::PROFILE_ANNOTATION;
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::plan::{CONTAINERS_ANNOTATION, INJECT_ANNOTATION, RAILS_ANNOTATION};
 use crate::pod::gang::MULTI_NODE_ANNOTATION;
@@ -7,7 +8,6 @@ use crate::pod::ranks::RANKS_ANNOTATION;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::rule::{Rule, files};
 use crate::rules::workload::WorkloadContext;
-use crate::snapshot::PROFILE_ANNOTATION;
 use crate::text::{printable, token};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,7 +1,7 @@
 //! FAB723: all nodes for the pod wait for the NIC driver.
 
 use super::landing::with_accelerators;
-use crate::fabric::nodes::Requirement;
+use crate::nodes::Requirement;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};

@@ -1,6 +1,6 @@
 //! FAB801: networks or resources of the profile do not exist.
 
-use crate::fabric::{Evidence, Missing};
+use crate::resolve::{Evidence, Missing};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};

@@ -1,7 +1,7 @@
 //! FAB802: pod admitted without its profile's networks and resources.
 
-use crate::fabric::profile::OnMissing;
 use crate::plan::INJECT_ANNOTATION;
+use crate::profile::schema::OnMissing;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};

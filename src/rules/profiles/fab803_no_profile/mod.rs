@@ -1,10 +1,10 @@
 //! FAB803: no profile for a pod that requests accelerators.
 
-use crate::fabric::Resolution;
+use crate::facts::PROFILE_ANNOTATION;
+use crate::resolve::Resolution;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
-use crate::snapshot::PROFILE_ANNOTATION;
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB803", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };

@@ -1,11 +1,11 @@
 //! FAB804: profile that does not exist or does not admit the namespace.
 
-use crate::fabric::{Evidence, Resolution};
+use crate::facts::PROFILE_ANNOTATION;
+use crate::resolve::{Evidence, Resolution};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, Waiver, files};
-use crate::snapshot::PROFILE_ANNOTATION;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB804",

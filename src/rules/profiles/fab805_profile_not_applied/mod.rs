@@ -1,13 +1,14 @@
 //! FAB805: profile that is not applied to its pod.
 
-use crate::fabric::{Evidence, Resolution};
+use crate::facts::PROFILE_ANNOTATION;
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::plan::{INJECT_ANNOTATION, MAX_CONTAINERS, Withheld};
+use crate::plan::{Brought, INJECT_ANNOTATION, MAX_CONTAINERS, OtherFabric, Withheld};
+use crate::resolve::{Evidence, Resolution};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
-use crate::snapshot::PROFILE_ANNOTATION;
+use crate::text::printable;
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB805", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
@@ -29,8 +30,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let Some((profile, _)) = context.resolution.profile() else { return };
-    let Some(withheld) = &context.plan.withheld else { return };
     let name = &profile.name;
+    if let Some(other) = context.plan.brought.as_ref().and_then(Brought::other_fabric) {
+        return other_fabric(name, other, findings);
+    }
+    let Some(withheld) = &context.plan.withheld else { return };
     let annotation = |key: &str| paths::annotation(key);
     let (path, why, fix) = match withheld {
         Withheld::HostNetwork => (
@@ -64,10 +68,50 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "the pod runs on Windows".to_owned(),
             "Ignore this: profiles apply only to Linux pods.".to_owned(),
         ),
-        Withheld::NetworkClaim => (
-            "/spec/resourceClaims".to_owned(),
-            "a claim of the pod gives it network devices".to_owned(),
-            "Remove the claim to get the profile's rails.".to_owned(),
+        Withheld::Placeholder { path, resource } => (
+            path.clone(),
+            format!("the quantity of {} is a placeholder", printable(resource, 80)),
+            "Write the number before the manifest is applied.".to_owned(),
+        ),
+        Withheld::UnreadClaim(claim) => (
+            paths::claim(claim.index),
+            format!(
+                "claim {} is not known, or has no template, and may be for NICs",
+                printable(&claim.claim, 63)
+            ),
+            "Create the ResourceClaimTemplate before the pod; in a review add it to the inputs or --cluster."
+                .to_owned(),
+        ),
+        Withheld::UnknownNetworks(networks) => (
+            annotation(NETWORKS_ANNOTATION),
+            format!(
+                "{networks} unknown networks may be the pod's rails, and no container requests \
+                 units for them"
+            ),
+            "Create the networks before the pod, or request their resource; in a review add them to the \
+             inputs or --cluster."
+                .to_owned(),
+        ),
+        Withheld::NodesTooSmall { resource, wanted, most } => (
+            annotation(NETWORKS_ANNOTATION),
+            match context.tenant_view {
+                true => format!("no node has {wanted} units of {resource}"),
+                false => format!(
+                    "its networks and the profile's rails need {wanted} units of {resource}, and the largest node \
+                     has {most}"
+                ),
+            },
+            format!("Remove the pod's own networks over {resource}, or replace the rails by them."),
+        ),
+        Withheld::Conflict(resource) => (
+            annotation(INJECT_ANNOTATION),
+            format!("NCCL cannot use {} and this fabric in one pod", printable(resource, 80)),
+            format!("Remove annotation {INJECT_ANNOTATION}: \"full\", or the other resource."),
+        ),
+        Withheld::NotServed => (
+            "/spec/containers".to_owned(),
+            "AWS Neuron devices do not use NCCL".to_owned(),
+            "Ignore this: the Neuron runtime brings its own collectives.".to_owned(),
         ),
         Withheld::ManyContainers => (
             "/spec/containers".to_owned(),
@@ -95,8 +139,62 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     };
     let warned = matches!(
         withheld,
-        Withheld::NoRoom | Withheld::ManyContainers | Withheld::ManyResources | Withheld::OwnNetwork
+        Withheld::NoRoom
+            | Withheld::ManyContainers
+            | Withheld::ManyResources
+            | Withheld::OwnNetwork
+            | Withheld::Placeholder { .. }
+            | Withheld::UnreadClaim(_)
+            | Withheld::UnknownNetworks(_)
+            | Withheld::NodesTooSmall { .. }
+            | Withheld::Conflict(_)
     );
     let severity = if warned { Severity::Warning } else { Severity::Info };
     findings.add_as(severity, path, format!("profile {name} is not applied: {why}"), fix);
+}
+
+/// Reports that a pod keeps the fabric that it has.
+fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>) {
+    let networks = || paths::annotation(NETWORKS_ANNOTATION);
+    let full = format!(
+        "Ignore this if intended. To add the profile's networks as well, set {INJECT_ANNOTATION}: \"full\"."
+    );
+    let has =
+        format!("the pod has its own fabric, so profile {profile} adds no networks, units or variables");
+    match other {
+        OtherFabric::Unit(resource) => findings.add_as(
+            Severity::Info,
+            "/spec/containers",
+            format!("{}: {has}", printable(resource, 80)),
+            full,
+        ),
+        OtherFabric::Claim(claim) => findings.add_as(
+            Severity::Info,
+            paths::claim(claim.index),
+            format!("claim {} on NICs ({}): {has}", printable(&claim.claim, 63), printable(&claim.class, 80)),
+            full,
+        ),
+        OtherFabric::UnknownClaim(claim) => findings.add_as(
+            Severity::Warning,
+            paths::claim(claim.index),
+            format!(
+                "claim {}: devices of class {} may be NICs, so profile {profile} adds no networks, units or variables",
+                printable(&claim.claim, 63),
+                printable(&claim.class, 80)
+            ),
+            format!("If they are not NICs, ask the platform team to set unknownClaims: ignore in profile {profile}."),
+        ),
+        OtherFabric::Child(network, resource) => findings.add_as(
+            Severity::Info,
+            networks(),
+            format!("network {network} with {}: {has}", printable(resource, 80)),
+            full,
+        ),
+        OtherFabric::Networks(attachments, resource) => findings.add_as(
+            Severity::Info,
+            networks(),
+            format!("{attachments} attachments over {}: {has}", printable(resource, 80)),
+            full,
+        ),
+    }
 }

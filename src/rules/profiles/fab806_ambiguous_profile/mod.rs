@@ -1,11 +1,12 @@
 //! FAB806: several profiles fit the pod, and nothing decides between them.
 
-use crate::fabric::{Because, Resolution, SHOWN};
+use crate::facts::PROFILE_ANNOTATION;
 use crate::plan::by_itself;
+use crate::resolve::{Because, Resolution, SHOWN};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
-use crate::snapshot::{Ambiguity, PROFILE_ANNOTATION};
+use crate::snapshot::Ambiguity;
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB806", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };

@@ -1,9 +1,8 @@
 //! FAB807: the pod cannot land on the nodes of its profile.
 
 use super::resolution::{constraints, is_named};
-use crate::fabric::Evidence;
-use crate::fabric::nodes::landing;
-use crate::fabric::resolve::awaits;
+use crate::nodes::landing;
+use crate::resolve::{Evidence, awaits};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
@@ -40,7 +39,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     // The reasons are the pod's own text; only admins may know how many nodes there are.
-    let by = crate::fabric::nodes::dropped(&constraints, nodes, carrying);
+    let by = crate::nodes::dropped(&constraints, nodes, carrying);
     let by: Vec<String> = by.iter().take(3).map(|d| printable(&d.by, 80)).collect();
     let message = format!("the pod cannot run on the nodes of profile {}: {}", profile.name, by.join("; "));
     findings.add("/spec", message, "Correct that, or name the profile of the nodes where it runs.");

@@ -1,9 +1,8 @@
 //! FAB808: no node that the pod can land on exists now; its profile follows from selectors.
 
 use super::resolution::{constraints, is_named};
-use crate::fabric::Evidence;
-use crate::fabric::nodes::landing;
-use crate::fabric::resolve::{awaits, without_others};
+use crate::nodes::landing;
+use crate::resolve::{Evidence, awaits, without_others};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
@@ -36,7 +35,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
     }
     let carrying = context.snapshot.catalog().classes_of(&profile.name).filter(|c| !c.is_clear());
-    let by = carrying.map(|c| crate::fabric::nodes::dropped(&constraints(context, profile), nodes, c));
+    let by = carrying.map(|c| crate::nodes::dropped(&constraints(context, profile), nodes, c));
     let by = by.iter().flatten().next().map(|d| format!(" ({} excludes them)", printable(&d.by, 80)));
     let message = format!(
         "no current node matches the pod{}: profile {} follows from its selectors",

@@ -1,7 +1,7 @@
 //! FAB811: FabricProfile with an invalid value.
 
-use crate::fabric::{FabricProfile, Profile};
-use crate::review::decode::object as decode;
+use crate::json::decode::object as decode;
+use crate::profile::{FabricProfile, Profile};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::FABRIC_PROFILE;
 use crate::rules::object::ObjectContext;

@@ -1,13 +1,14 @@
 //! FAB812: FabricProfile changed or deleted while namespaces use it.
 
-use crate::fabric::resolve::admits;
-use crate::fabric::{FabricProfile, Profile};
-use crate::review::decode::object as decode;
+use crate::facts::Mode;
+use crate::json::decode::object as decode;
+use crate::profile::{FabricProfile, Profile};
+use crate::resolve::admits;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::FABRIC_PROFILE;
 use crate::rules::object::{Event, ObjectContext};
 use crate::rules::rule::{Rule, files};
-use crate::snapshot::{Mode, Snapshot};
+use crate::snapshot::Snapshot;
 use crate::text::count;
 
 pub(super) static RULE: Rule = Rule {

@@ -1,6 +1,9 @@
 //! FAB245: claim that a container uses and the pod does not have.
 
-use crate::pod::claimed::look_up;
+use crate::demands::claimed::look_up;
+use crate::facts::DriverKind;
+use crate::facts::device_class::{driver_of, is_function};
+use crate::pod::view::PodClaim;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
@@ -46,6 +49,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let Some(name) = claim.name.as_deref() else { continue };
         let path = || paths::claim(index);
         if !used.contains(name) {
+            if reaches_every_container(claim, context) {
+                continue;
+            }
             findings.add_as(
                 Severity::Warning,
                 path(),
@@ -75,4 +81,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             }
         }
     }
+}
+
+/// Whether a claim is for NICs that DRANET moves into the pod's network namespace: they reach every container, also those
+/// that do not name the claim. dra-driver-sriov gives its devices only to containers that name them.
+fn reaches_every_container(claim: &PodClaim<'_>, context: &PodContext<'_>) -> bool {
+    let Some(known) = look_up(claim, context.namespace, context.snapshot) else { return false };
+    let moved = |class: &str| {
+        let class_fact = context.snapshot.device_class(class);
+        let kind = context.snapshot.settings().harmless_drivers.kind(driver_of(class, class_fact));
+        kind == DriverKind::Nic && !is_function(class, class_fact)
+    };
+    let mut asks = known.requests.iter().flat_map(|request| &request.options).peekable();
+    asks.peek().is_some() && asks.all(|ask| moved(&ask.class))
 }

@@ -1,7 +1,7 @@
 //! FAB250: accelerators by resource and by claim in one container.
 
+use crate::demands::claimed::look_up;
 use crate::facts::device_class::is_accelerator;
-use crate::pod::claimed::look_up;
 use crate::pod::view::PodClaim;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;

@@ -1,6 +1,6 @@
 //! FAB251: pods of a gang on NVLink racks without a ComputeDomain channel.
 
-use crate::fabric::nodes::{Relation, Requirement, Values};
+use crate::nodes::{Relation, Requirement, Values};
 use crate::plan::overlay::Variable;
 use crate::pod::gang::multi_node;
 use crate::rules::finding::{Findings, Severity};

@@ -1,0 +1,110 @@
+//! Metrics of the watches.
+
+use super::Phase;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::{Registry, Unit};
+use std::time::SystemTime;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KindLabel {
+    kind: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PhaseLabel {
+    kind: &'static str,
+    state: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CallLabel {
+    call: &'static str,
+}
+
+/// What is counted of watches, by kind.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    objects: Family<KindLabel, Gauge>,
+    state: Family<PhaseLabel, Gauge>,
+    lists: Family<KindLabel, Counter>,
+    malformed: Family<KindLabel, Counter>,
+    contact: Family<KindLabel, Gauge>,
+    published: Counter,
+    status_leader: Gauge,
+    status_writes: Counter,
+    status_failures: Family<CallLabel, Counter>,
+}
+
+impl Metrics {
+    /// Registers them.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register("watch_objects", "Objects known, by kind", self.objects.clone());
+        registry.register("watch_state", "1 for the state a watch is in", self.state.clone());
+        registry.register("watch_lists", "Complete lists", self.lists.clone());
+        registry.register("watch_malformed", "Objects that could not be read", self.malformed.clone());
+        registry.register_with_unit(
+            "watch_last_contact_timestamp",
+            "When the API server was last heard of",
+            Unit::Seconds,
+            self.contact.clone(),
+        );
+        registry.register("snapshots_published", "Views that came into use", self.published.clone());
+        registry.register(
+            "status_leader",
+            "1 where this replica writes the statuses of FabricProfiles",
+            self.status_leader.clone(),
+        );
+        registry.register("status_writes", "Statuses written", self.status_writes.clone());
+        registry.register("status_failures", "Calls for statuses that failed", self.status_failures.clone());
+    }
+
+    /// Notes how many objects of a kind there are.
+    pub fn watch_objects(&self, kind: &'static str, count: usize) {
+        let gauge = self.objects.get_or_create_owned(&KindLabel { kind });
+        gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+    /// Notes an object more, or less.
+    pub fn watch_object_added(&self, kind: &'static str, more: i64) {
+        self.objects.get_or_create_owned(&KindLabel { kind }).inc_by(more);
+    }
+    /// Notes the state that a watch is in.
+    pub fn watch_phase(&self, kind: &'static str, phase: Phase) {
+        for other in Phase::ALL {
+            let label = PhaseLabel { kind, state: other.name() };
+            self.state.get_or_create_owned(&label).set(i64::from(other == phase));
+        }
+    }
+    /// Counts a complete list.
+    pub fn watch_listed(&self, kind: &'static str) {
+        self.lists.get_or_create_owned(&KindLabel { kind }).inc();
+    }
+    /// Counts an object that cannot be read.
+    pub fn watch_malformed(&self, kind: &'static str) {
+        self.malformed.get_or_create_owned(&KindLabel { kind }).inc();
+    }
+    /// Notes that the API server was heard of.
+    pub fn watch_contact(&self, kind: &'static str) {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let gauge = self.contact.get_or_create_owned(&KindLabel { kind });
+        gauge.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
+    }
+    /// Notes whether this replica writes statuses.
+    pub fn status_leader(&self, leads: bool) {
+        self.status_leader.set(i64::from(leads));
+    }
+    /// Counts a status that was written.
+    pub fn status_written(&self) {
+        self.status_writes.inc();
+    }
+    /// Counts a call for statuses that failed.
+    pub fn status_failed(&self, call: &'static str) {
+        self.status_failures.get_or_create_owned(&CallLabel { call }).inc();
+    }
+    /// Counts a view that came into use.
+    pub fn snapshot_published(&self) {
+        self.published.inc();
+    }
+}

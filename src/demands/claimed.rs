@@ -1,0 +1,246 @@
+//! Accelerators that a pod asks for by claims on devices (DRA), which its resources do not show.
+
+use crate::facts::device_class::{driver_of, is_accelerator};
+use crate::facts::{Ask, DeviceClaim, DeviceRequest, DriverKind};
+use crate::pod::accelerator::Demand;
+use crate::pod::view::{Container, PodClaim, PodView};
+use crate::snapshot::Snapshot;
+use std::collections::BTreeMap;
+
+/// What claims bring to the containers that use them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Claimed {
+    /// By index: app containers, then init containers. Containers without claims are left out.
+    pub demands: BTreeMap<usize, Demand>,
+    /// Containers of which a claim is not at hand, so that it is not known what it brings.
+    pub unread: Vec<usize>,
+    /// What the claims mean for the fabric of the pod.
+    pub fabric: FabricClaims,
+}
+
+/// What the claims of a pod mean for its fabric, whether a container names them or not: DRANET gives the devices of a
+/// claim to every container of the pod (kubernetes-sigs/dranet pkg/driver, which moves interfaces into the pod's
+/// network namespace). Of each kind the first claim is kept.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct FabricClaims {
+    /// A claim on NICs.
+    pub nic: Option<ClaimOn>,
+    /// A claim on devices of a driver that nobody has classified.
+    pub unknown: Option<ClaimOn>,
+    /// A claim whose template, or that itself, is not at hand. The class is empty.
+    pub unread: Option<ClaimOn>,
+}
+
+/// A claim of a pod and what it asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimOn {
+    /// Place in `spec.resourceClaims`.
+    pub index: usize,
+    /// Name by which containers refer to it.
+    pub claim: String,
+    /// DeviceClass, as the claim names it.
+    pub class: String,
+}
+
+impl FabricClaims {
+    fn of(claims: &[PodClaim<'_>], namespace: &str, snapshot: &Snapshot) -> Self {
+        let mut found = Self::default();
+        for (index, claim) in claims.iter().enumerate() {
+            let on = |class: &str| ClaimOn {
+                index,
+                claim: claim.name.as_deref().unwrap_or_default().to_owned(),
+                class: class.to_owned(),
+            };
+            let Some(known) = look_up(claim, namespace, snapshot) else {
+                found.unread.get_or_insert_with(|| on(""));
+                continue;
+            };
+            for ask in known.requests.iter().flat_map(|r| &r.options) {
+                let driver = driver_of(&ask.class, snapshot.device_class(&ask.class));
+                match snapshot.settings().harmless_drivers.kind(driver) {
+                    DriverKind::Nic => drop(found.nic.get_or_insert_with(|| on(&ask.class))),
+                    DriverKind::Unknown => drop(found.unknown.get_or_insert_with(|| on(&ask.class))),
+                    DriverKind::Harmless => {}
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Who uses what of which claim.
+type Uses<'a> = BTreeMap<&'a str, Vec<(usize, &'a str)>>;
+
+/// What the claims of app containers and native sidecars bring. A claim that several containers use is one set of
+/// devices, shared by them (kubernetes/enhancements keps/sig-node/4381-dra-structured-parameters): each counts its
+/// share, and at least one.
+#[must_use]
+pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claimed {
+    let mut found = Claimed::default();
+    let claims: &[PodClaim<'_>] =
+        pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
+    if claims.is_empty() {
+        return found;
+    }
+    found.fabric = FabricClaims::of(claims, namespace, snapshot);
+    let mut uses: Uses<'_> = BTreeMap::new();
+    let running = |(index, c): &(usize, &Container<'_>)| *index < pod.containers().len() || c.is_sidecar();
+    let all = pod.containers().iter().chain(pod.init_containers()).enumerate();
+    for (index, container) in all.filter(running) {
+        let own = container.resources.as_ref().and_then(|r| r.claims.as_deref()).unwrap_or_default();
+        for entry in own {
+            // A null in the list uses nothing.
+            let Some(name) = entry.name.as_deref() else { continue };
+            uses.entry(name).or_default().push((index, entry.request.as_deref().unwrap_or_default()));
+        }
+    }
+    // Of two claims of one name, which the API server refuses, the first counts.
+    let mut known: BTreeMap<&str, &PodClaim<'_>> = BTreeMap::new();
+    for claim in claims {
+        known.entry(claim.name.as_deref().unwrap_or_default()).or_insert(claim);
+    }
+    for (name, users) in &uses {
+        match known.get(name).and_then(|claim| look_up(claim, namespace, snapshot)) {
+            None => found.unread.extend(users.iter().map(|(index, _)| *index)),
+            Some(claim) => claim.requests.iter().for_each(|r| found.share(r, users, snapshot)),
+        }
+    }
+    found.unread.sort_unstable();
+    found.unread.dedup();
+    found
+}
+
+impl Claimed {
+    fn share(&mut self, request: &DeviceRequest, users: &[(usize, &str)], snapshot: &Snapshot) {
+        let mut users: Vec<usize> =
+            users.iter().filter(|(_, wanted)| names(wanted, request)).map(|(index, _)| *index).collect();
+        users.sort_unstable();
+        users.dedup();
+        if users.is_empty() {
+            return;
+        }
+        let class = |ask: &Ask| snapshot.device_class(&ask.class);
+        let accelerators = |ask: &&Ask| is_accelerator(&ask.class, class(ask));
+        if !request.options.iter().any(|ask| accelerators(&ask)) {
+            return;
+        }
+        // AWS Neuron runs collectives of its own.
+        let nccl = request.options.iter().any(|ask| driver_of(&ask.class, class(ask)) != "neuron.aws.com");
+        // All devices of a node, or alternatives that differ: how many is not known.
+        let mut counts =
+            request.options.iter().map(|ask| if accelerators(&ask) { ask.count } else { Some(0) });
+        let first = counts.next().flatten();
+        let count = first.filter(|_| counts.all(|c| c == first));
+        let share = count.map(|n| n.div_ceil(u32::try_from(users.len()).unwrap_or(u32::MAX)).max(1));
+        for index in users {
+            let demand = self.demands.entry(index).or_default();
+            demand.any = true;
+            demand.nccl |= nccl;
+            demand.unknown |= share.is_none();
+            demand.whole = demand.whole.saturating_add(share.unwrap_or(0));
+        }
+    }
+}
+
+/// A container may name one of several alternatives too, as `request/alternative`. The empty name is the whole claim.
+fn names(wanted: &str, request: &DeviceRequest) -> bool {
+    wanted.is_empty() || wanted.split('/').next() == Some(&request.name)
+}
+
+/// What is known of a claim that a pod names.
+pub(crate) fn look_up<'s>(
+    claim: &PodClaim<'_>,
+    namespace: &str,
+    snapshot: &'s Snapshot,
+) -> Option<&'s DeviceClaim> {
+    match (claim.resource_claim_template_name.as_deref(), claim.resource_claim_name.as_deref()) {
+        (Some(template), _) => snapshot.claim_template(namespace, template),
+        (None, Some(claim)) => snapshot.claim(namespace, claim),
+        (None, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::{Builder, Layer};
+
+    fn snapshot() -> Snapshot {
+        let mut builder = Builder::default();
+        let mut add = |kind: &str, name: &str, spec: &str| {
+            let json = format!(r#"{{"metadata":{{"name":"{name}","namespace":"t"}},"spec":{spec}}}"#);
+            builder.add(Layer::Input, "resource.k8s.io", kind, &json, "t").unwrap();
+        };
+        let template = |requests: &str| format!(r#"{{"spec":{{"devices":{{"requests":[{requests}]}}}}}}"#);
+        let gpus = r#"{"name":"gpus","exactly":{"deviceClassName":"gpu.nvidia.com","count":4}},
+            {"name":"other","exactly":{"deviceClassName":"else"}}"#;
+        add("ResourceClaimTemplate", "four", &template(gpus));
+        add(
+            "ResourceClaimTemplate",
+            "nic",
+            &template(r#"{"name":"n","exactly":{"deviceClassName":"dranet"}}"#),
+        );
+        let own = r#"{"name":"g","exactly":{"deviceClassName":"ours","count":2}}"#;
+        add("ResourceClaim", "two", &format!(r#"{{"devices":{{"requests":[{own}]}}}}"#));
+        let all = r#"{"exactly":{"deviceClassName":"gpu.nvidia.com","allocationMode":"All"}}"#;
+        add("ResourceClaimTemplate", "all", &template(all));
+        let either = r#"{"firstAvailable":[{"deviceClassName":"gpu.nvidia.com","count":1},{"deviceClassName":"ours","count":2}]}"#;
+        add("ResourceClaimTemplate", "either", &template(either));
+        let driver =
+            |d: &str| format!(r#"{{"selectors":[{{"cel":{{"expression":"device.driver == '{d}'"}}}}]}}"#);
+        add("DeviceClass", "ours", &driver("gpu.nvidia.com"));
+        add("DeviceClass", "dranet", &driver("dra.net"));
+        builder.build()
+    }
+
+    fn of(claims: &str, used: &[&str]) -> Claimed {
+        let containers: Vec<String> =
+            used.iter().map(|u| format!(r#"{{"resources":{{"claims":[{u}]}}}}"#)).collect();
+        let json =
+            format!(r#"{{"spec":{{"resourceClaims":[{claims}],"containers":[{}]}}}}"#, containers.join(","));
+        claimed(&serde_json::from_str(&json).unwrap(), "t", &snapshot())
+    }
+
+    fn whole(claims: &str, used: &[&str]) -> Vec<u32> {
+        let found = of(claims, used);
+        assert!(found.unread.is_empty());
+        found.demands.values().map(|d| d.whole).collect()
+    }
+
+    #[test]
+    fn counts_what_classes_are_known_to_be() {
+        let four = r#"{"name":"c","resourceClaimTemplateName":"four"}"#;
+        assert_eq!(whole(four, &[r#"{"name":"c"}"#]), [4]);
+        assert!(whole(four, &[r#"{"name":"c","request":"other"}"#]).is_empty());
+        // One set of four, for two containers, however they name it.
+        assert_eq!(whole(four, &[r#"{"name":"c"}"#, r#"{"name":"c","request":"gpus"}"#]), [2, 2]);
+        assert_eq!(whole(four, &[r#"{"name":"c"},{"name":"c","request":"gpus"}"#]), [4]);
+        assert_eq!(whole(r#"{"name":"c","resourceClaimName":"two"}"#, &[r#"{"name":"c"}"#]), [2]);
+        assert!(whole(four, &[]).is_empty());
+    }
+
+    #[test]
+    fn knows_network_devices() {
+        let nic = r#"{"name":"c","resourceClaimTemplateName":"nic"}"#;
+        let on = ClaimOn { index: 0, claim: "c".to_owned(), class: "dranet".to_owned() };
+        for used in [r#"{"name":"c"}"#, "null"] {
+            assert_eq!(of(nic, &[used]).fabric, FabricClaims { nic: Some(on.clone()), ..Default::default() });
+        }
+    }
+
+    #[test]
+    fn says_when_it_does_not_know() {
+        let four = of(r#"{"name":"c","resourceClaimTemplateName":"four"}"#, &[r#"{"name":"c"}"#]).fabric;
+        assert_eq!(four.unknown.map(|on| on.class).as_deref(), Some("else"));
+        assert_eq!((four.nic, four.unread), (None, None));
+        for template in ["all", "either"] {
+            let claim = format!(r#"{{"name":"c","resourceClaimTemplateName":"{template}"}}"#);
+            let demand = of(&claim, &[r#"{"name":"c"}"#]).demands[&0];
+            assert!(demand.any && demand.unknown, "{template}");
+        }
+        let absent = of(r#"{"name":"c","resourceClaimTemplateName":"absent"}"#, &["null", r#"{"name":"c"}"#]);
+        assert!(absent.fabric.unread.is_some_and(|on| on.claim == "c"));
+        assert_eq!((absent.unread, absent.demands.len()), (vec![1], 0));
+        assert_eq!(of("null", &[r#"{"name":"c"}"#]).unread, [0]);
+    }
+}

@@ -1,0 +1,72 @@
+//! ComputeDomain: NVLink over several nodes. NVIDIA's controller makes a ResourceClaimTemplate for its channel some time
+//! after the object (NVIDIA/k8s-dra-driver-gpu cmd/compute-domain-controller), and pods of the gang name that template
+//! from the start: the object says what their claims will be.
+
+use super::object::{Meta, Object, text};
+use super::{Ask, DeviceClaim, DeviceRequest};
+use crate::json::decode::{DecodeError, object as decode};
+use crate::json::values::mapping;
+use serde::Deserialize;
+
+/// Class of the claims on the channel of a ComputeDomain.
+const CHANNEL_CLASS: &str = "compute-domain-default-channel.nvidia.com";
+
+/// The template that the controller makes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChannelTemplate {
+    /// Name of the ResourceClaimTemplate, in the namespace of the ComputeDomain.
+    pub name: String,
+    /// What claims of it ask for: one channel.
+    pub claim: std::sync::Arc<DeviceClaim>,
+}
+
+#[derive(Default, Deserialize)]
+struct Spec {
+    #[serde(default, deserialize_with = "mapping")]
+    channel: Option<Channel>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Channel {
+    #[serde(default, deserialize_with = "mapping")]
+    resource_claim_template: Option<Template>,
+}
+
+#[derive(Default, Deserialize)]
+struct Template {
+    #[serde(default)]
+    name: Option<String>,
+}
+
+pub(super) fn read(json: &str) -> Result<(Meta, Option<ChannelTemplate>), DecodeError> {
+    let (meta, spec) = decode::<Object<Spec>>(json)?.split();
+    let template = spec.and_then(|s| s.channel?.resource_claim_template);
+    let found = template.and_then(|t| text(t.name)).map(|name| {
+        let channel = Ask { class: CHANNEL_CLASS.to_owned(), count: Some(1) };
+        let request = DeviceRequest { name: "channel".to_owned(), options: vec![channel] };
+        let claim = DeviceClaim { requests: vec![request], functions: Vec::new() };
+        ChannelTemplate { name, claim: claim.into() }
+    });
+    Ok((meta, found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_template_of_the_channel() {
+        let json = r#"{"metadata":{"name":"d"},"spec":{"numNodes":"__N__","channel":{"resourceClaimTemplate":{"name":"t"}}}}"#;
+        let found = read(json).unwrap().1.unwrap();
+        assert_eq!(
+            (found.name.as_str(), found.claim.requests[0].options[0].class.as_str()),
+            ("t", CHANNEL_CLASS)
+        );
+        for none in
+            [r#"{"spec":{"channel":null}}"#, r#"{"spec":{"channel":{"resourceClaimTemplate":{"name":""}}}}"#]
+        {
+            assert_eq!(read(none).unwrap().1, None);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Events about our certificates, on the Secret: what an operator would otherwise find in logs alone. Never about a
+//! review, and never waited for.
+
+use super::metrics::Metrics;
+use crate::cluster::own::Objects;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use k8s_openapi::jiff::Timestamp;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Least time between two Events of a reason.
+const SELDOM: Duration = Duration::from_secs(60);
+/// The same of what goes on for hours. Events are kept for one (kube-apiserver --event-ttl).
+const HALF_AN_HOUR: Duration = Duration::from_secs(1800);
+
+/// What is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reason {
+    /// Another CA signs, as it should.
+    Rotated,
+    /// Another CA signs, since the one before could not.
+    Replaced,
+    /// Somebody has changed a caBundle; it is put back.
+    Reverted,
+    /// Somebody changes a caBundle again and again.
+    Fight,
+    /// Our certificate should have been renewed long ago.
+    Overdue,
+}
+
+impl Reason {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Rotated => "AuthorityRotated",
+            Self::Replaced => "AuthorityReplaced",
+            Self::Reverted => "CaBundlePutBack",
+            Self::Fight => "CaBundleChangedByOthers",
+            Self::Overdue => "CertificateNotRenewed",
+        }
+    }
+
+    fn pause(self) -> Duration {
+        if self == Self::Overdue { HALF_AN_HOUR } else { SELDOM }
+    }
+
+    fn kind(self) -> &'static str {
+        if self == Self::Rotated { "Normal" } else { "Warning" }
+    }
+}
+
+/// What has been told, and when.
+pub(super) struct Events {
+    objects: Objects,
+    /// Who we are among the replicas.
+    instance: String,
+    metrics: Arc<Metrics>,
+    last: BTreeMap<Reason, Instant>,
+}
+
+impl Events {
+    pub(super) fn new(objects: Objects, instance: String, metrics: Arc<Metrics>) -> Self {
+        Self { objects, instance, metrics, last: BTreeMap::new() }
+    }
+
+    /// Tells, unless it was told a moment ago. One that is refused is counted, and no more: it is a courtesy.
+    pub(super) fn tell(&mut self, reason: Reason, note: &str) {
+        if self.last.get(&reason).is_some_and(|at| at.elapsed() < reason.pause()) {
+            return;
+        }
+        self.last.insert(reason, Instant::now());
+        let event = self.event(reason, note, Timestamp::now());
+        let (objects, metrics) = (self.objects.clone(), Arc::clone(&self.metrics));
+        tokio::spawn(async move {
+            if let Err(error) = objects.event(&event).await {
+                metrics.certificate_call_failed("event");
+                tracing::debug!(%error, "an Event cannot be made");
+            }
+        });
+    }
+
+    fn event(&self, reason: Reason, note: &str, now: Timestamp) -> Value {
+        let names = &self.objects.names;
+        let name = format!("{}.{:x}", names.secret, now.as_nanosecond());
+        // 128 bytes are taken (kubernetes pkg/apis/core/validation/events.go).
+        let instance: String = self.instance.chars().filter(char::is_ascii).take(128).collect();
+        json!({
+            "apiVersion": "events.k8s.io/v1", "kind": "Event",
+            "metadata": {"name": name, "namespace": names.namespace},
+            "eventTime": MicroTime(now), "type": reason.kind(), "reason": reason.name(), "action": "Certificates",
+            "reportingController": "fabric-admission.dev/certificates", "reportingInstance": instance,
+            "regarding": {"apiVersion": "v1", "kind": "Secret", "namespace": names.namespace, "name": names.secret},
+            "note": crate::text::printable(note, 1000),
+        })
+    }
+}

@@ -1,0 +1,71 @@
+//! Certificates out of the cluster: made by ourselves (`--tls-mode self-managed`), or by cert-manager. One task looks at
+//! the Secret and the configurations, does at most one write, and looks again; what to do is `crate::certificates`'s.
+//! Handshakes only ever load a pointer.
+
+mod brake;
+mod ca_out;
+mod clock;
+mod dial;
+mod events;
+mod issue;
+#[cfg(test)]
+mod keeper_tests;
+mod kept;
+mod metrics;
+mod port;
+mod restart;
+mod round;
+mod settings;
+mod sight;
+mod standing;
+mod verify;
+
+pub use clock::Clock;
+pub(crate) use kept::Kept;
+pub use metrics::Metrics;
+pub(crate) use port::Port;
+pub(crate) use restart::{Orphan, restarted};
+pub use settings::{Mode, Settings};
+pub(crate) use standing::Standing;
+
+use crate::cluster::own::Objects;
+use crate::tls::Served;
+use brake::{Brake, GATHER};
+use round::Keeper;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// Keeps the certificate until dropped. `port` is our own, where a handshake with it says what it serves.
+pub(crate) async fn run(
+    settings: Settings,
+    port: Option<Port>,
+    served: Arc<Served>,
+    standing: Standing,
+    metrics: Arc<Metrics>,
+    kept: Kept,
+) {
+    let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
+    let objects = Objects { client: settings.client.clone(), names: settings.names.clone() };
+    let changed = Notify::new();
+    let following = objects.clone();
+    let mut keeper = Keeper::new(objects, settings, port, served, standing, metrics, kept);
+    let keep = async {
+        let mut brake = Brake::default();
+        loop {
+            let again = keeper.round().await;
+            let pause = brake.after(again, tick);
+            if pause.brakes {
+                keeper.braked();
+            }
+            // Not by way of the brake: an answer that is missing is no write that brought no rest.
+            let soon = keeper.redial().filter(|_| !pause.brakes);
+            let length = soon.map_or(pause.length, |soon| pause.length.min(soon));
+            tokio::select! {
+                () = changed.notified(), if pause.listens => tokio::time::sleep(GATHER).await,
+                () = tokio::time::sleep(length) => {}
+            }
+        }
+    };
+    tokio::select! { () = keep => {}, () = following.follow(&changed) => {} }
+}

@@ -1,0 +1,74 @@
+//! Our own port, and its answers to handshakes.
+
+use super::dial::Silence;
+use rustls_pki_types::CertificateDer;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Handshakes in a row without an answer after which we are not ready.
+const PATIENCE: u32 = 2;
+
+/// The last handshakes with ourselves.
+#[derive(Debug, Default)]
+pub(super) struct Dialed {
+    pub(super) last: Option<(Vec<CertificateDer<'static>>, Instant)>,
+    pub(super) unanswered: u32,
+    pub(super) problem: Option<String>,
+    pub(super) remark: Option<String>,
+}
+
+/// Our own port, and whether it still takes connections.
+pub(crate) struct Port {
+    pub(crate) address: SocketAddr,
+    /// Whether it takes no more connections.
+    pub(crate) closes: Arc<dyn Fn() -> bool + Send + Sync>,
+}
+
+impl Port {
+    pub(super) fn closes(&self) -> bool {
+        (self.closes)()
+    }
+}
+
+impl Dialed {
+    pub(super) fn note(
+        &mut self,
+        address: SocketAddr,
+        served: &[CertificateDer<'static>],
+        answer: Result<Vec<CertificateDer<'static>>, Silence>,
+    ) {
+        self.last = Some((served.to_vec(), Instant::now()));
+        self.remark = None;
+        // Fewer answers than before are no news about those that we had.
+        if let Err(Silence::Unasked(why)) = &answer {
+            self.remark = Some(format!("our own port {address} cannot be asked what it serves: {why}"));
+            return;
+        }
+        self.problem = None;
+        if answer != Err(Silence::Deaf) {
+            self.unanswered = 0;
+        }
+        match answer {
+            // One task changes what is served, and it is the one that asks.
+            Ok(chain) if chain == served => {}
+            Ok(_) => {
+                self.problem = Some(format!("our own port {address} serves another certificate than ours"));
+            }
+            Err(Silence::Strange(what)) => {
+                self.problem = Some(format!("our own port {address} answers no handshake of ours: {what}"));
+            }
+            // A port with too many connections: others are served, so it is no reason to go.
+            Err(Silence::Closed) => {
+                self.remark = Some(format!("our own port {address} closes handshakes; is it full?"));
+            }
+            Err(Silence::Deaf) => {
+                self.unanswered += 1;
+                let text = format!("our own port {address} answers no handshake");
+                let place = if self.unanswered >= PATIENCE { &mut self.problem } else { &mut self.remark };
+                *place = Some(text);
+            }
+            Err(Silence::Unasked(_)) => {}
+        }
+    }
+}

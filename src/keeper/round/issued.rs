@@ -1,0 +1,68 @@
+//! A certificate that cert-manager makes.
+
+use super::Keeper;
+use crate::certificates::{Authority, secret};
+use crate::tls;
+use serde_json::Value;
+use std::path::Path;
+use std::time::Instant;
+
+impl Keeper {
+    /// A certificate that cert-manager made. Another one is served once it verifies, or where that in use does not.
+    pub(super) fn issued(&mut self, found: Option<Option<Value>>, now: i64) {
+        let Some(found) = found else { return };
+        let names = &self.settings.names;
+        let place = format!("Secret {}/{}", names.namespace, names.secret);
+        let Some(object) = found else {
+            self.fault =
+                Some(format!("{place} does not exist; cert-manager makes it, if its Certificate is there"));
+            return;
+        };
+        self.ca = secret::ca(&object);
+        let certified = secret::pair(&object).and_then(|(cert, key)| {
+            let name = |field| format!("{place}, {field}");
+            let (cert_name, key_name) = (name("tls.crt"), name("tls.key"));
+            tls::certified((Path::new(&cert_name), &cert), (Path::new(&key_name), &key))
+                .map_err(|error| error.to_string())
+        });
+        let certified = match certified {
+            Ok(certified) => certified,
+            Err(why) => {
+                let text = if why.starts_with("Secret") { why } else { format!("{place} {why}") };
+                if self.fault.is_none() {
+                    self.metrics.certificate_failed();
+                }
+                self.fault = Some(text);
+                return;
+            }
+        };
+        let same = self.served.load().is_some_and(|served| served.cert == certified.cert);
+        if same {
+            return;
+        }
+        let better = self.sights.iter().all(|sight| sight.problem(&certified.cert, now).is_none());
+        let print = format!("{:?}", certified.cert);
+        if !better {
+            self.trusted = None;
+        } else if self.trusted.as_ref().is_none_or(|(known, _)| *known != print) {
+            self.trusted = Some((print, Instant::now()));
+        }
+        let age = |since: Instant| self.began.saturating_duration_since(since);
+        let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle());
+        let distrusted = !self.problems(now).is_empty();
+        if settled || distrusted {
+            let until =
+                certified.cert.first().and_then(|der| Authority::of(der)).map_or(0, |leaf| leaf.until);
+            self.metrics.leaf_expiry(until);
+            self.metrics.rotated("leaf", "issued");
+            self.metrics.certificate_loaded();
+            self.served.serve(certified);
+            if distrusted {
+                self.verified = None;
+            }
+            tracing::info!(until, "a certificate of cert-manager's is in use");
+        } else if !better {
+            self.fault = Some(format!("{place} has another certificate, which no caBundle verifies yet"));
+        }
+    }
+}

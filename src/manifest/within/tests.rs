@@ -1,0 +1,53 @@
+use crate::manifest::{Item, Position, read};
+
+/// The place of the text's `@`, asked by its line and column in the value at `/s`.
+fn found(source: &str) -> Position {
+    let Some(Item::Document(document)) = read("f", source.as_bytes()).into_iter().next() else {
+        panic!("{source}")
+    };
+    let value: String = serde_json::from_str(document.get("/s").unwrap().get()).unwrap();
+    let before = value.split('@').next().unwrap();
+    let line = before.matches('\n').count() as u32 + 1;
+    let column = before.rsplit('\n').next().unwrap().chars().count() as u32 + 1;
+    document.locate_within(source.as_bytes(), "/s", line, column)
+}
+
+fn expected(source: &str) -> Position {
+    let before = source.split('@').next().unwrap();
+    let line = before.matches('\n').count() as u32 + 1;
+    Position { line, column: before.rsplit('\n').next().unwrap().chars().count() as u32 + 1 }
+}
+
+#[test]
+fn every_style_is_followed() {
+    for source in [
+        "s: |\n  {\n    \"a\": @1\n  }\n",
+        "# a comment\nb: 1\ns: |-  # why\n\n    {\"ä\": 1,\n     \"b\": @}\nc: 2\n",
+        "s: |2\n    {@\n",
+        "s: >\n  {\"a\":\n    1, @\n  }\n",
+        "s: '{\"a\": ''x'', @}'\n",
+        "s: \"{\\\"a\\\": \\u0041\\n, @}\"\n",
+        "s: \"{\\\"a\\\": \\\n   1, @}\"\n",
+        "s: (a) @ b\n",
+        "s: &x !!str '{\n  \"a\": @}'\n",
+        "\"s\" : '{@}'\n",
+        "{\"s\": \"{\\\"a\\\": 1,\\n\\t@}\"}\n",
+    ] {
+        assert_eq!(found(source), expected(source), "{source:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_followed_is_the_entry() {
+    let alias = "a: &x '{@}'\ns: *x\n";
+    assert_eq!(found(alias), Position { line: 2, column: 1 });
+}
+
+#[test]
+fn the_end_is_the_last_character() {
+    let source = "s: |\n  {\n   1\n\nt: 1\n";
+    let Some(Item::Document(document)) = read("f", source.as_bytes()).into_iter().next() else { panic!() };
+    assert_eq!(document.locate_within(source.as_bytes(), "/s", 9, 1), Position { line: 3, column: 4 });
+    assert_eq!(document.locate_within(b"\xff", "/s", 1, 1), Position { line: 1, column: 1 });
+    assert_eq!(document.locate_within(source.as_bytes(), "/t", 1, 1), Position { line: 5, column: 1 });
+}

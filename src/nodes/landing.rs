@@ -1,0 +1,278 @@
+//! The node filter: which nodes a pod can land on, as kube-scheduler decides it (plugins NodeName, NodeAffinity and
+//! TaintToleration), with cordons and passing taints left out.
+
+use super::classes::ClassSet;
+use super::refine::{SCANS, refine};
+use super::requirement::{Relation, Requirement, Values};
+use super::taint::{Taint, Toleration};
+use super::view::NodeView;
+use crate::pod::PodView;
+use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
+use crate::profile::schema::LabelSelector;
+
+/// Most conditions and values, and most tolerations, that are looked at; real pods state a handful. Without a bound
+/// one pod could cost minutes.
+const MAX_STATED: usize = 4096;
+
+/// Everything in a pod that says where it may go.
+#[derive(Debug, Default)]
+pub struct Constraints<'a> {
+    /// `spec.nodeName`.
+    pub node_name: Option<&'a str>,
+    /// `spec.nodeSelector`.
+    pub selector: Vec<Requirement<'a>>,
+    /// Terms of the required node affinity, of which one must hold; `None` where there is no such affinity.
+    pub terms: Option<Vec<Term<'a>>>,
+    /// `spec.tolerations`.
+    pub tolerations: Vec<Toleration<'a>>,
+    /// Extended resources that the pod asks for.
+    pub resources: Vec<&'a str>,
+    /// Whether the pod states more than is looked at: of nodes nothing can be said then, and nothing is read.
+    pub unread: bool,
+}
+
+/// One term of a node affinity; every requirement must hold.
+#[derive(Debug, Default)]
+pub struct Term<'a> {
+    /// On labels.
+    pub labels: Vec<Requirement<'a>>,
+    /// On the node's name.
+    pub names: Vec<Requirement<'a>>,
+    /// Whether it can match nothing: it is empty, or holds what the API server refuses.
+    pub void: bool,
+}
+
+impl<'a> Constraints<'a> {
+    /// Reads the constraints of a pod.
+    #[must_use]
+    pub fn of(pod: &'a PodView<'a>) -> Self {
+        let Some(spec) = &pod.spec else { return Self::default() };
+        // The API server adds tolerations by itself; they must not tip the others over.
+        if Self::stated(pod) > MAX_STATED || pod.tolerations().len() > MAX_STATED {
+            return Self { unread: true, ..Self::default() };
+        }
+        let selector = spec.node_selector.iter().flat_map(|s| s.iter());
+        let asked = pod.containers().iter().chain(pod.init_containers()).flat_map(|c| {
+            let positive = |name: &&str| c.units(name).is_some_and(|units| units > 0);
+            c.resource_names().filter(|name| name.contains('/')).filter(positive)
+        });
+        let required = pod.affinity().and_then(|a| a.node_affinity.as_ref()?.required.as_ref());
+        Self {
+            node_name: pod.node_name(),
+            selector: selector.map(|(key, value)| Requirement::equals(key, value)).collect(),
+            terms: required
+                .map(|r| r.node_selector_terms.as_deref().unwrap_or_default().iter().map(term).collect()),
+            tolerations: pod
+                .tolerations()
+                .iter()
+                .map(|t| Toleration {
+                    key: t.key.as_deref().unwrap_or_default(),
+                    operator: t.operator.as_deref().unwrap_or_default(),
+                    value: t.value.as_deref().unwrap_or_default(),
+                    effect: t.effect.as_deref().unwrap_or_default(),
+                })
+                .collect(),
+            resources: asked.collect(),
+            unread: false,
+        }
+    }
+
+    /// The same with a profile's selector in every term, as placement writes it into a pod.
+    #[must_use]
+    pub fn kept_to(mut self, selector: &'a LabelSelector) -> Self {
+        let terms = self.terms.take().filter(|terms| !terms.is_empty());
+        let mut terms = terms.unwrap_or_else(|| vec![Term::default()]);
+        for term in terms.iter_mut().filter(|t| !t.void) {
+            term.labels.extend(selector.conditions());
+        }
+        self.terms = Some(terms);
+        self
+    }
+
+    /// How much a pod states about nodes: entries of its selector, requirements and their values. A comparison of
+    /// numbers counts for many, since it looks at every value that nodes have.
+    fn stated(pod: &PodView<'_>) -> usize {
+        let requirement = |r: &NodeSelectorRequirement<'_>| {
+            let compares = matches!(r.operator.as_deref(), Some("Gt" | "Lt"));
+            1 + r.values().len() + if compares { 64 } else { 0 }
+        };
+        let terms = pod.affinity().and_then(|a| a.required_terms()).unwrap_or_default().iter();
+        let selector = pod.spec.as_ref().and_then(|s| s.node_selector.as_ref());
+        terms
+            .map(|t| 1 + t.expressions().iter().chain(t.fields()).map(requirement).sum::<usize>())
+            .sum::<usize>()
+            + selector.map_or(0, |s| s.0.len())
+    }
+
+    /// Whether a taint is tolerated. A taint named like a resource that the pod asks for counts as tolerated: where
+    /// the plugin ExtendedResourceToleration is on, the API server adds that toleration after a manifest is written
+    /// (kubernetes/kubernetes plugin/pkg/admission/extendedresourcetoleration/admission.go); where it is off, the pod
+    /// stays Pending and no harm is done.
+    #[must_use]
+    pub fn tolerates(&self, taint: &Taint) -> bool {
+        self.resources.contains(&&*taint.key) || self.tolerations.iter().any(|t| t.tolerates(taint))
+    }
+
+    /// Whether anything in the pod narrows the nodes.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        self.node_name.is_none() && self.selector.is_empty() && self.terms.is_none()
+    }
+}
+
+fn term<'a>(term: &'a NodeSelectorTerm<'a>) -> Term<'a> {
+    let mut read = Term { void: term.is_empty(), ..Term::default() };
+    for expression in term.expressions() {
+        match requirement(expression) {
+            Some(requirement) => read.labels.push(requirement),
+            None => read.void = true,
+        }
+    }
+    for field in term.fields() {
+        // The one field there is (kubernetes/kubernetes pkg/apis/core/validation, `ValidateNodeFieldSelectorRequirement`).
+        match requirement(field).filter(|r| r.key == "metadata.name") {
+            Some(requirement) => read.names.push(requirement),
+            None => read.void = true,
+        }
+    }
+    read
+}
+
+fn requirement<'a>(read: &'a NodeSelectorRequirement<'a>) -> Option<Requirement<'a>> {
+    Some(Requirement {
+        key: read.key.as_deref()?,
+        relation: Relation::parse(read.operator.as_deref()?)?,
+        values: Values::Texts(read.values.as_deref().unwrap_or_default()),
+    })
+}
+
+/// What keeps a pod off some nodes, and how many of them there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dropped {
+    /// `taint dedicated=ib:NoSchedule`, `nodeSelector pool=a`, `affinity zone in (a, b)`.
+    pub by: String,
+    /// Nodes (count).
+    pub nodes: usize,
+}
+
+/// The classes that have a node the pod can land on.
+#[must_use]
+pub fn landing(constraints: &Constraints<'_>, view: &NodeView) -> ClassSet {
+    if let Some(name) = constraints.node_name {
+        return named(name, view);
+    }
+    let mut set = view.classes.tolerated(|taint| constraints.tolerates(taint));
+    let mut own: Vec<Requirement<'_>> = Vec::new();
+    let mut scans = SCANS;
+    for requirement in &constraints.selector {
+        if view.own_keys.contains_key(requirement.key) {
+            own.push(*requirement);
+        } else {
+            view.classes.retain(&mut set, *requirement);
+        }
+    }
+    match &constraints.terms {
+        None => refine(view, set, &own, &[], &mut scans),
+        Some(terms) => {
+            let mut any = view.classes.none();
+            for term in terms.iter().filter(|t| !t.void) {
+                let mut fits = set.clone();
+                let mut own = own.clone();
+                for requirement in &term.labels {
+                    if view.own_keys.contains_key(requirement.key) {
+                        own.push(*requirement);
+                    } else {
+                        view.classes.retain(&mut fits, *requirement);
+                    }
+                }
+                if !fits.is_clear() {
+                    any.union_with(&refine(view, fits, &own, &term.names, &mut scans));
+                }
+            }
+            any
+        }
+    }
+}
+
+fn named(name: &str, view: &NodeView) -> ClassSet {
+    let mut set = view.classes.none();
+    if let Some(class) = view.class_of(name) {
+        set.insert(class);
+    }
+    set
+}
+
+/// What keeps a pod off the nodes of a set, in the order in which the pod states it. Slower than [`landing`]; for
+/// people.
+#[must_use]
+pub fn dropped(constraints: &Constraints<'_>, view: &NodeView, of: &ClassSet) -> Vec<Dropped> {
+    let mut found: Vec<Dropped> = Vec::new();
+    let mut left = of.clone();
+    let mut step = |left: &mut ClassSet, after: ClassSet, by: &str| {
+        let mut gone = left.clone();
+        gone.difference_with(&after);
+        let nodes = view.count(&gone);
+        if nodes > 0 {
+            match found.iter_mut().find(|d| d.by == by) {
+                Some(known) => known.nodes += nodes,
+                None => found.push(Dropped { by: by.to_owned(), nodes }),
+            }
+        }
+        *left = after;
+    };
+    if let Some(name) = constraints.node_name {
+        let mut after = left.clone();
+        after.intersect_with(&named(name, view));
+        step(&mut left, after, &format!("nodeName {}", crate::text::printable(name, 80)));
+        return found;
+    }
+    for (number, class, _) in view.members(of) {
+        if let Some(taint) = class.taints.iter().find(|t| !constraints.tolerates(t)) {
+            let mut after = left.clone();
+            after.remove(number);
+            step(&mut left, after, &format!("taint {taint}"));
+        }
+    }
+    let mut scans = SCANS;
+    let mut narrow = |set: &ClassSet, requirement: &Requirement<'_>| {
+        if view.own_keys.contains_key(requirement.key) {
+            refine(view, set.clone(), &[*requirement], &[], &mut scans)
+        } else {
+            let mut after = set.clone();
+            view.classes.retain(&mut after, *requirement);
+            after
+        }
+    };
+    for requirement in &constraints.selector {
+        let after = narrow(&left, requirement);
+        step(&mut left, after, &format!("nodeSelector {requirement}"));
+    }
+    let mut fits = landing(constraints, view);
+    fits.intersect_with(&left);
+    if fits == left {
+        return found;
+    }
+    let Some(terms) = &constraints.terms else {
+        // Each holds for some node of a class, and no node has all of them.
+        step(&mut left, fits, "its nodeSelector as a whole");
+        return found;
+    };
+    let mut by = Vec::new();
+    for term in terms {
+        // Of each term, the first requirement that nothing of the rest satisfies says enough.
+        let mut rest = left.clone();
+        let culprit = term.labels.iter().find(|requirement| {
+            rest = narrow(&rest, requirement);
+            rest.is_clear()
+        });
+        by.push(match (culprit, term.names.first()) {
+            _ if term.void => "an empty term".to_owned(),
+            (Some(requirement), _) => requirement.to_string(),
+            (None, Some(name)) => name.to_string(),
+            (None, None) => term.labels.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and "),
+        });
+    }
+    let by = if by.is_empty() { "without terms".to_owned() } else { by.join(" or ") };
+    step(&mut left, fits, &format!("affinity {by}"));
+    found
+}

@@ -1,0 +1,36 @@
+//! Nodes as resolution sees them: label sets, taints and extended resources, with as many nodes behind each as there
+//! happen to be. How many, and whether they are ready or cordoned, is kept out of every answer.
+//!
+//! ```text
+//! Node objects -> NodeIndex (add, delete, replace all)      one writer, no locks
+//!                   `- view() -> NodeView                    immutable, shared by every decision
+//!                                  |- Classes    label pair -> set of classes (bits)
+//!                                  `- Shards     node name, and labels that every node has a value of its own for
+//! pod            -> Landing::of(pod, view) -> set of classes
+//! ```
+
+mod amounts;
+mod classes;
+mod index;
+mod landing;
+mod node;
+mod refine;
+mod requirement;
+mod shards;
+mod taint;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use classes::{Class, ClassSet, Classes};
+pub use index::NodeIndex;
+pub use landing::{Constraints, Dropped, Term, dropped, landing};
+pub use node::NodeObject;
+pub use requirement::{Relation, Requirement, Values};
+pub use taint::{Taint, Toleration};
+pub use view::NodeView;
+
+/// Label that the kubelet sets to the host's name; every node has a value of its own.
+pub const HOSTNAME_LABEL: &str = "kubernetes.io/hostname";
+/// Label that cloud providers set to the machine type.
+pub const INSTANCE_TYPE_LABEL: &str = "node.kubernetes.io/instance-type";

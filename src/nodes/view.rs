@@ -1,0 +1,189 @@
+//! The immutable view of all nodes that a decision is made under.
+
+use super::HOSTNAME_LABEL;
+use super::amounts::{Amounts, ListNumber};
+use super::classes::{Class, ClassSet, Classes};
+use super::requirement::Requirement;
+use super::shards::Shards;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A node: its class, and the labels that are its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// Number of its class: four bytes, as there is an entry for every node.
+    class: u32,
+    /// Its units of extended resources, by the number of the list.
+    pub(super) amounts: ListNumber,
+    /// Whether its label `kubernetes.io/hostname` is its name, as it is nearly everywhere.
+    pub(super) named: bool,
+    /// Labels that every node has a value of its own for, by key.
+    pub(super) own: Box<[(Arc<str>, Box<str>)]>,
+}
+
+impl Entry {
+    pub(super) fn new(
+        class: usize,
+        amounts: ListNumber,
+        named: bool,
+        own: Vec<(Arc<str>, Box<str>)>,
+    ) -> Self {
+        // No cluster has four billion classes; such a number would name none.
+        let class = u32::try_from(class).unwrap_or(u32::MAX);
+        Self { class, amounts, named, own: own.into_boxed_slice() }
+    }
+
+    /// Number of its class.
+    pub(super) fn class(&self) -> usize {
+        usize::try_from(self.class).unwrap_or(usize::MAX)
+    }
+
+    /// Value of a label that is not part of the class.
+    pub(super) fn own<'a>(&'a self, name: &'a str, key: &str) -> Option<&'a str> {
+        if self.named && key == HOSTNAME_LABEL {
+            return Some(name);
+        }
+        self.own.iter().find(|(k, _)| **k == *key).map(|(_, value)| &**value)
+    }
+}
+
+/// All nodes, as classes and by name. Cheap to copy.
+#[derive(Debug, Clone, Default)]
+pub struct NodeView {
+    pub(super) classes: Arc<Classes>,
+    /// Nodes of each class (count).
+    pub(super) counts: Vec<usize>,
+    pub(super) nodes: Shards<Entry>,
+    pub(super) amounts: Arc<Amounts>,
+    /// Names of the nodes behind `key\0value` of a label that is not part of the classes.
+    pub(super) values: Shards<Vec<Arc<str>>>,
+    /// The labels that are not part of the classes, and how many nodes of each class have them.
+    pub(super) own_keys: BTreeMap<Arc<str>, Vec<usize>>,
+}
+
+impl NodeView {
+    /// Whether any node is known. Where none is, nothing can be said about where a pod lands.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.len() == 0
+    }
+
+    /// Whether another view has the same classes, by number.
+    #[must_use]
+    pub fn same_classes(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.classes, &other.classes)
+    }
+
+    /// Nodes (count).
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The classes.
+    #[must_use]
+    pub fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    /// Number of a node's class.
+    #[must_use]
+    pub fn class_of(&self, node: &str) -> Option<usize> {
+        self.nodes.get(node).map(|entry| entry.class())
+    }
+
+    /// Whether a node satisfies every requirement; `None` where the node is not known.
+    #[must_use]
+    pub fn selects(&self, requirements: &[Requirement<'_>], node: &str) -> Option<bool> {
+        let entry = self.nodes.get(node)?;
+        Some(self.holds(requirements, node, entry))
+    }
+
+    /// A node that satisfies every requirement, the first by name: taints aside, as operators select nodes.
+    #[must_use]
+    pub fn selected(&self, requirements: &[Requirement<'_>]) -> Option<&str> {
+        self.all_selected(requirements).min()
+    }
+
+    /// Whether any node satisfies every requirement. It need not look at all of them.
+    #[must_use]
+    pub fn selects_any(&self, requirements: &[Requirement<'_>]) -> bool {
+        self.all_selected(requirements).next().is_some()
+    }
+
+    fn all_selected<'s, 'q>(&'s self, requirements: &'q [Requirement<'q>]) -> impl Iterator<Item = &'s str> {
+        let mut set = self.classes.all().clone();
+        for requirement in requirements.iter().filter(|r| !self.own_keys.contains_key(r.key)) {
+            self.classes.retain(&mut set, *requirement);
+        }
+        let none = set.is_clear();
+        let in_set = self.nodes.iter().filter(move |(_, entry)| set.contains(entry.class()));
+        let held = in_set.filter(move |(name, entry)| self.holds(requirements, name, entry));
+        held.map(|(name, _)| name).take(if none { 0 } else { usize::MAX })
+    }
+
+    fn holds(&self, requirements: &[Requirement<'_>], name: &str, entry: &Entry) -> bool {
+        let class = self.classes.get(entry.class());
+        requirements.iter().all(|r| {
+            let value = entry.own(name, r.key).or_else(|| class.and_then(|c| c.label(r.key)));
+            r.holds(value)
+        })
+    }
+
+    /// The classes of a set, with their number of nodes.
+    pub fn members<'a>(&'a self, set: &'a ClassSet) -> impl Iterator<Item = (usize, &'a Class, usize)> {
+        set.ones().filter_map(|n| Some((n, self.classes.get(n)?, self.counts.get(n).copied().unwrap_or(0))))
+    }
+
+    /// Units of an extended resource on the node of a set of classes that lists most of them. `None` where none lists it,
+    /// or where a node may have more than is known.
+    #[must_use]
+    pub fn most_units(&self, set: &ClassSet, resource: &str) -> Option<u64> {
+        self.amounts.most(set, resource)
+    }
+
+    /// Nodes in a set of classes (count).
+    #[must_use]
+    pub fn count(&self, set: &ClassSet) -> usize {
+        set.ones().filter_map(|n| self.counts.get(n)).sum()
+    }
+
+    /// Names of nodes of a set of classes, in order, at most `most`.
+    #[must_use]
+    pub fn names(&self, set: &ClassSet, most: usize) -> Vec<&str> {
+        let mut names: Vec<&str> =
+            self.nodes.iter().filter(|(_, e)| set.contains(e.class())).map(|(name, _)| name).collect();
+        names.sort_unstable();
+        names.truncate(most);
+        names
+    }
+}
+
+/// Key of the index of labels that are not part of the classes. No label key holds a NUL.
+pub(super) fn value_key(key: &str, value: &str) -> String {
+    format!("{key}\0{value}")
+}
+
+/// Views are equal when the same nodes have the same properties; the numbers of classes do not count.
+impl PartialEq for NodeView {
+    fn eq(&self, other: &Self) -> bool {
+        let labels = |view: &Self, name: &str, entry: &Entry| {
+            let class = view.classes.get(entry.class())?;
+            let mut labels: Vec<(String, String)> =
+                class.labels.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+            labels.extend(entry.own.iter().map(|(k, v)| (k.to_string(), v.to_string())));
+            if entry.named {
+                labels.push((HOSTNAME_LABEL.to_owned(), name.to_owned()));
+            }
+            labels.sort();
+            let amounts = view.amounts.list(entry.amounts).to_vec();
+            Some((labels, class.taints.clone(), class.resources.clone(), amounts))
+        };
+        self.len() == other.len()
+            && self.nodes.iter().all(|(name, entry)| {
+                other.nodes.get(name).is_some_and(|o| labels(self, name, entry) == labels(other, name, o))
+            })
+    }
+}
+
+impl Eq for NodeView {}

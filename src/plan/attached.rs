@@ -1,0 +1,10 @@
+//! An attachment that a pod will have.
+
+/// One attachment of the final annotation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Attached<'a> {
+    /// Resource whose unit it takes.
+    pub(super) resource: Option<&'a str>,
+    /// Whether its network is one that the profile serves.
+    pub(super) rail: bool,
+}

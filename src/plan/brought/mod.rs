@@ -1,0 +1,156 @@
+//! What a pod brings, counted before anything is planned: a pod that could be scheduled and could start before
+//! us can do so after us. Attachments satisfy attachments and units satisfy units, by what they provide and not by
+//! their names. The rules and their reasons are in docs/adr/0018-do-no-harm.md.
+
+mod attachments;
+mod nodes;
+mod units;
+
+use attachments::{Attachments, Kind as AttachmentKind};
+pub(super) use attachments::{of_rails, visible};
+use units::Units;
+
+use super::counted::{Brought, OtherFabric, Standing};
+use super::{Plan, Scene, Withheld};
+use crate::pod::nic::names_efa;
+use crate::profile::schema::{Inject, Per, Transport};
+use crate::profile::{INJECTED_ANNOTATION, Profile, Rail, UnknownClaims};
+use std::collections::BTreeMap;
+
+/// Counts what the pod brings.
+///
+/// # Errors
+/// [`Withheld`] where the pod's own fields cannot be counted, or where no answer is safe.
+pub(super) fn count(
+    scene: Scene<'_>,
+    profile: &Profile,
+    rails: &[Rail],
+    plan: &Plan,
+) -> Result<(Brought, BTreeMap<String, i64>), Withheld> {
+    let units = Units::of(scene, profile, plan);
+    if let Some((path, resource)) = units.placeholder {
+        return Err(Withheld::Placeholder { path, resource });
+    }
+    let full = scene.injects_in_full();
+    let claims = scene.demands.fabric_claims();
+    if let Some(claim) = claims.unread.as_ref().filter(|_| !full) {
+        return Err(Withheld::UnreadClaim(claim.clone()));
+    }
+    if full {
+        conflict(scene, profile, &units)?;
+    }
+    let attachments = Attachments::of(scene, profile);
+    let mut brought = Brought {
+        rails: rails.len(),
+        own: attachments.count(AttachmentKind::Rail),
+        stand_ins: attachments.count(AttachmentKind::StandIn),
+        networks: attachments.networks(),
+        units: units.counted(),
+        standing: Standing::Incomplete,
+    };
+    if !full {
+        brought.standing = standing(scene, profile, rails, plan, &attachments, &units)?;
+    }
+    if brought.standing == Standing::Incomplete && brought.stand_ins > 0 {
+        nodes::hold(scene, rails, &attachments)?;
+    }
+    let injected = scene.pod.annotation(INJECTED_ANNOTATION).is_some();
+    let room = units.room(&attachments, injected);
+    Ok((brought, room))
+}
+
+fn standing(
+    scene: Scene<'_>,
+    profile: &Profile,
+    rails: &[Rail],
+    plan: &Plan,
+    attachments: &Attachments<'_>,
+    units: &Units<'_>,
+) -> Result<Standing, Withheld> {
+    let other = |found| Ok(Standing::OtherFabric(found));
+    let claims = scene.demands.fabric_claims();
+    if let Some(claim) = &claims.nic {
+        return other(OtherFabric::Claim(claim.clone()));
+    }
+    if let Some(claim) = claims.unknown.as_ref().filter(|_| profile.unknown_claims == UnknownClaims::Block) {
+        return other(OtherFabric::UnknownClaim(claim.clone()));
+    }
+    // What networks of the pod need is all that this level gives; it says nothing of a fabric.
+    if profile.inject == Inject::Networks && rails.is_empty() {
+        return Ok(Standing::Incomplete);
+    }
+    if let Some(resource) = units.of_another_fabric(scene, profile) {
+        return other(OtherFabric::Unit(resource.to_owned()));
+    }
+    let own = attachments.count(AttachmentKind::Rail);
+    let stand_ins = attachments.count(AttachmentKind::StandIn);
+    if own + stand_ins == 0
+        && let Some(child) = attachments.first(AttachmentKind::Child)
+        && let Some(resource) = units.rdma_of_targets(scene, profile)
+    {
+        return other(OtherFabric::Child(child, resource.to_owned()));
+    }
+    let accelerators = usize::try_from(plan.accelerators).unwrap_or(usize::MAX).max(1);
+    let enough = if rails.is_empty() { accelerators } else { rails.len().min(accelerators) };
+    if stand_ins > 0 && own + stand_ins >= enough {
+        return Ok(Standing::Complete);
+    }
+    // Once the cluster's networks are listed, one that is missing may be created any moment, and the pod's peers will be
+    // planned with it. What it takes must not decide between them, so nothing is added unless the units decide.
+    let absent = attachments.count(AttachmentKind::Absent);
+    let of_rails = usize::try_from(units.of_rails()).unwrap_or(0);
+    if absent > 0 {
+        let listed = absent + stand_ins + attachments.count(AttachmentKind::Unknown);
+        let complete = own == 0 && listed >= enough && of_rails >= listed;
+        return match complete || own >= rails.len() && of_rails >= own {
+            true if complete => Ok(Standing::CompleteByUnits),
+            true => Ok(Standing::Incomplete),
+            false => Err(Withheld::UnknownNetworks(absent)),
+        };
+    }
+    if own > 0 {
+        return Ok(Standing::Incomplete);
+    }
+    let foreign = attachments.count(AttachmentKind::Foreign);
+    // One management function beside one accelerator is not a fabric.
+    let many = enough.max(2);
+    if foreign >= many {
+        let resource = attachments.resource_of(AttachmentKind::Foreign).unwrap_or_default();
+        return other(OtherFabric::Networks(foreign, resource));
+    }
+    let unknown = attachments.count(AttachmentKind::Unknown);
+    if unknown == 0 {
+        return Ok(Standing::Incomplete);
+    }
+    // A unit that serves every attachment of its container is one for all of them.
+    let per_container =
+        |name: &str| profile.resources.iter().any(|r| r.name == name && r.per == Per::Container);
+    let listed = unknown + stand_ins + foreign;
+    let enough = |units: i64| usize::try_from(units).unwrap_or(0) >= listed;
+    if enough(units.of_rails()) || units.names().any(per_container) {
+        return Ok(Standing::CompleteByUnits);
+    }
+    let (beside, resource) = units.not_of(profile);
+    if let Some(resource) = resource.filter(|_| enough(beside)) {
+        return other(OtherFabric::Networks(listed, resource.to_owned()));
+    }
+    // A profile without rails adds no network, so that none of these can be doubled.
+    match unknown >= many && !rails.is_empty() {
+        true => Err(Withheld::UnknownNetworks(unknown)),
+        false => Ok(Standing::Incomplete),
+    }
+}
+
+/// Whether the pod asks for the profile beside a fabric that it cannot share a pod with. NCCL takes one network plugin
+/// for all devices: EFA's drives no verbs NIC, and NCCL's own transport drives no EFA adapter (aws/aws-ofi-nccl).
+fn conflict(scene: Scene<'_>, profile: &Profile, units: &Units<'_>) -> Result<(), Withheld> {
+    let efa = units.names().find(|name| names_efa(name) && !profile.serves_resource(name));
+    if let Some(name) = efa.filter(|_| profile.transport.is_verbs()) {
+        return Err(Withheld::Conflict(name.to_owned()));
+    }
+    let verbs = || units.of_another_fabric(scene, profile).filter(|name| !names_efa(name));
+    match profile.transport {
+        Transport::Efa => verbs().map_or(Ok(()), |name| Err(Withheld::Conflict(name.to_owned()))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,34 @@
+//! Whether a node that the pod can run on holds what the pod would request in all.
+
+use super::attachments::Attachments;
+use crate::plan::{Scene, Withheld};
+use crate::profile::Rail;
+use std::collections::BTreeMap;
+
+/// Checks that some node which the pod can run on has units for the pod's own attachments beside all rails. Nodes
+/// whose number of units is not known, or is 0 while a device plugin restarts, count as having enough.
+///
+/// # Errors
+/// [`Withheld::NodesTooSmall`] with the numbers.
+pub(super) fn hold(scene: Scene<'_>, rails: &[Rail], attachments: &Attachments<'_>) -> Result<(), Withheld> {
+    let view = scene.snapshot.nodes();
+    if view.is_empty() {
+        return Ok(());
+    }
+    let mut wanted: BTreeMap<&str, i64> = BTreeMap::new();
+    for resource in rails.iter().filter_map(|rail| rail.resource.as_deref()) {
+        *wanted.entry(resource).or_default() += 1;
+    }
+    for resource in attachments.stand_ins() {
+        *wanted.entry(resource).or_default() += 1;
+    }
+    let constraints = crate::nodes::Constraints::of(scene.pod);
+    let landing = crate::nodes::landing(&constraints, view);
+    for (resource, wanted) in wanted {
+        let Some(most) = view.most_units(&landing, resource).filter(|most| *most > 0) else { continue };
+        if i64::try_from(most).unwrap_or(i64::MAX) < wanted {
+            return Err(Withheld::NodesTooSmall { resource: resource.to_owned(), wanted, most });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! The plan of a pod: changes in order, and the reasons for everything left undone.
+
+use super::counted::Brought;
+use super::edit::Edit;
+use super::refusals::{EnvRefusal, FileRefusal, IpcLockRefusal};
+use super::target::{Target, WrongContainers};
+use crate::demands::claimed::ClaimOn;
+use crate::resolve::Missing;
+
+/// Ordered changes, and what was left undone.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// Intended edits. All edits of one container stand together, containers in order.
+    pub changes: Vec<Change>,
+    /// Containers that the profile is for.
+    pub targets: Vec<Target>,
+    /// Volume that goes to `/dev/shm` of every app container without one: planned, or there already.
+    pub shm_volume: Option<String>,
+    /// Whole accelerators of the targets (count).
+    pub accelerators: u32,
+    /// What of the profile does not exist, where the pod would get it.
+    pub missing: Vec<Missing>,
+    /// Why the whole plan is empty although there is a profile.
+    pub withheld: Option<Withheld>,
+    /// Why a container does not get `IPC_LOCK`.
+    pub ipc_lock_refusals: Vec<(usize, IpcLockRefusal)>,
+    /// Variables of the profile that no carrier takes to a container.
+    pub left_out: Vec<LeftOut>,
+    /// Variables that are for some versions of NCCL, and containers whose version is not known.
+    pub unknown_version: Vec<(usize, String)>,
+    /// Containers that do not get the profile's files, and why.
+    pub file_refusals: Vec<(usize, FileRefusal)>,
+    /// Interfaces of the profile's rails that the pod does not get.
+    pub unused_interfaces: Vec<String>,
+    /// Variables of containers that are not set because they name such an interface.
+    pub without_interface: Vec<WithoutInterface>,
+    /// What the pod brings of networks and units, and what follows; `None` where it was not counted.
+    pub brought: Option<Brought>,
+}
+
+/// Variables that a container does not get.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Container.
+    pub container: usize,
+    /// Why not by `env`.
+    pub why: EnvRefusal,
+    /// Their names.
+    pub names: Vec<String>,
+    /// Why not by `/etc/nccl.conf`; `None` where only others than NCCL's are left, which do not read it.
+    pub file: Option<FileRefusal>,
+}
+
+/// A variable that is not set because it names the interface of a rail that the pod does not get.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WithoutInterface {
+    /// Container.
+    pub container: usize,
+    /// Variable.
+    pub name: String,
+    /// Interface.
+    pub interface: String,
+}
+
+/// One edit and its reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// What is edited.
+    pub edit: Edit,
+    /// Why, in a few words.
+    pub reason: String,
+}
+
+impl Plan {
+    /// The target at an index of `spec.containers`. Targets are in the order of the list.
+    #[must_use]
+    pub fn target(&self, index: usize) -> Option<Target> {
+        let at = self.targets.binary_search_by_key(&index, |t| t.index).ok()?;
+        self.targets.get(at).copied()
+    }
+
+    /// Why a container does not get `IPC_LOCK`, if it does not.
+    #[must_use]
+    pub fn ipc_lock_refusal(&self, index: usize) -> Option<&IpcLockRefusal> {
+        let at = self.ipc_lock_refusals.binary_search_by_key(&index, |(i, _)| *i).ok()?;
+        self.ipc_lock_refusals.get(at).map(|(_, refusal)| refusal)
+    }
+
+    /// What was left undone and why, without the changes.
+    #[must_use]
+    pub fn without_changes(mut self) -> Self {
+        self.changes.clear();
+        self
+    }
+
+    /// The changes of one container, which stand together.
+    #[must_use]
+    pub fn of_container(&self, index: usize) -> &[Change] {
+        let start = self.changes.partition_point(|c| c.edit.container() < Some(index));
+        let rest = self.changes.get(start..).unwrap_or_default();
+        let length = rest.partition_point(|c| c.edit.container() <= Some(index));
+        rest.get(..length).unwrap_or_default()
+    }
+}
+
+/// Why nothing is planned for a pod that has a profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Withheld {
+    /// The pod asks to be left alone.
+    OptedOut,
+    /// The profile is for review only.
+    ReviewOnly,
+    /// The pod uses the node's network namespace, where no CNI plugin is called.
+    HostNetwork,
+    /// The pod has a network namespace of its own, and the profile's NICs are in the node's.
+    OwnNetwork,
+    /// The pod names networks of a cloud provider, whose own webhook serves it.
+    ProviderNetworks(&'static str),
+    /// A Windows pod.
+    Windows,
+    /// A mirror pod of a static pod: the node runs it whatever the API server says.
+    Mirror,
+    /// Networks of the profile do not exist.
+    MissingNetworks,
+    /// The networks annotation cannot be read, so nothing is built upon it.
+    Unreadable,
+    /// The pod asks for a part of the rails that the profile does not have.
+    UnknownRails(String),
+    /// More containers than any node runs; what each of them gets would make an answer of tens of megabytes.
+    ManyContainers,
+    /// A container would list more resources than are read.
+    ManyResources,
+    /// The pod's annotations leave no room for ours, and the API server would refuse the pod.
+    NoRoom,
+    /// The pod names containers that the profile cannot be for.
+    WrongContainers(WrongContainers),
+    /// A quantity is a placeholder, such as `$GPUS`: how much the pod asks for is not known.
+    Placeholder {
+        /// JSON pointer of the quantity.
+        path: String,
+        /// Resource.
+        resource: String,
+    },
+    /// A claim of the pod, or its template, is not at hand: it may be for NICs.
+    UnreadClaim(ClaimOn),
+    /// So many networks that are not at hand are named without units that they may be the pod's rails.
+    UnknownNetworks(usize),
+    /// No node that the pod can run on has units for its own attachments beside the profile's rails.
+    NodesTooSmall {
+        /// Resource.
+        resource: String,
+        /// Units that the pod would request (count).
+        wanted: i64,
+        /// Units of the largest node (count).
+        most: u64,
+    },
+    /// The pod asks for the profile beside a unit of a fabric that cannot share a pod with it.
+    Conflict(String),
+    /// The profile's transport does not serve the pod's accelerators.
+    NotServed,
+}

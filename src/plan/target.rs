@@ -1,0 +1,29 @@
+//! A container that the profile is for.
+
+/// A container that the profile is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target {
+    /// Index in `spec.containers`.
+    pub index: usize,
+    /// Whole accelerators it asks for (count, at least 1); where the quantity is unknown, a node's.
+    pub accelerators: u32,
+    /// Whether its accelerators use NCCL or RCCL, as all but AWS Neuron do.
+    pub nccl: bool,
+}
+
+/// Why the containers that a pod names cannot be taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WrongContainers {
+    /// An item is empty.
+    Empty,
+    /// No container of `spec.containers` has the name. With the one that was probably meant.
+    Unknown(String, Option<String>),
+    /// An init container has it.
+    Init(String),
+    /// It is the proxy of a mesh.
+    Proxy(String),
+    /// It is named twice.
+    Twice(String),
+    /// No container of the pod asks for accelerators.
+    NoAccelerators,
+}

@@ -1,0 +1,23 @@
+//! Variables that a target lacks, by carrier.
+
+use super::refusals::{EnvRefusal, FileRefusal};
+use crate::profile::EnvEntry;
+
+/// The variables that a target lacks.
+#[derive(Debug, Default)]
+pub(super) struct Variables<'p> {
+    pub(super) container: usize,
+    /// Set in `env`.
+    pub(super) by_env: Vec<&'p EnvEntry>,
+    /// Lines of `/etc/nccl.conf`.
+    pub(super) by_file: Vec<&'p EnvEntry>,
+    /// Set nowhere.
+    pub(super) left: Vec<&'p EnvEntry>,
+    /// Of the profile, but not for this container: of another version of NCCL, beside a plugin, without its file, or
+    /// with a value of the user's that the file would cover for ranks over ssh.
+    pub(super) never: Vec<&'p str>,
+    /// Why `env` does not do.
+    pub(super) why: Option<EnvRefusal>,
+    /// Why the file does not either.
+    pub(super) file_refusal: Option<FileRefusal>,
+}

@@ -1,0 +1,84 @@
+//! Extended resources that hand out NICs for RDMA, by their names: what a pod's own fields show without a fact.
+
+/// Resource of the AWS EFA device plugin. `vpc.amazonaws.com/efa-…` are its variants.
+const EFA: &str = "vpc.amazonaws.com/efa";
+
+/// Words of resource names that mean an RDMA device, whoever serves them: `rdma/hca_a`, `openshift.io/rdma_vf`,
+/// `aliyun/erdma`, `networking.gke.io.networks/rdma-0`.
+const RDMA_WORDS: [&str; 6] = ["rdma", "erdma", "roce", "hca", "infiniband", "efa"];
+/// Words that mean one only under the prefixes of NIC vendors, whose other resources are accelerators:
+/// `nvidia.com/sriov_resource`, `nvidia.com/hostdev`, `nvidia.com/mlnxnics`, `mellanox.com/cx6_vf`, `amd.com/nic`.
+const NIC_WORDS: [&str; 12] =
+    ["sriov", "hostdev", "mlnx", "mlnxnics", "nic", "nics", "vnic", "vf", "vfs", "ib", "rail", "connectx"];
+/// Prefixes of those vendors: NVIDIA's network operator, the former Mellanox', and AMD's network operator.
+const NIC_VENDORS: [&str; 3] = ["nvidia.com", "mellanox.com", "amd.com"];
+
+/// Whether a name is the EFA resource or a variant of it.
+#[must_use]
+pub fn names_efa(resource: &str) -> bool {
+    resource.strip_prefix(EFA).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
+}
+
+/// Whether a resource's name alone shows an RDMA device. The prefix proves little: one device plugin serves
+/// `nvidia.com`, `openshift.io`, `intel.com` and `rdma` alike.
+#[must_use]
+pub fn names_rdma_device(resource: &str) -> bool {
+    let Some((domain, name)) = resource.split_once('/') else { return false };
+    if domain == "rdma" {
+        return true;
+    }
+    let vendor = NIC_VENDORS.contains(&domain);
+    let words = || name.split(|c: char| !c.is_ascii_alphanumeric());
+    words().any(|word| {
+        // `rdma8` and `sriovlegacy` carry a word and more: a number, or a pool's own name.
+        let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        RDMA_WORDS.contains(&stem) || vendor && (NIC_WORDS.contains(&stem) || word.starts_with("sriov"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_public_manifests() {
+        for name in [
+            "rdma/ib",
+            "rdma/rdma_shared_device_a",
+            "nvidia.com/rdma-vf",
+            "nvidia.com/hostdev",
+            "nvidia.com/mlnxnics",
+            "nvidia.com/sriov_resource_rail_0",
+            "nvidia.com/sriovlegacy",
+            "mellanox.com/shared_hca_rdma",
+            "mellanox.com/mlnx_rdma",
+            "intel.com/mlnx_sriov_rdma8",
+            "openshift.io/rdma_exclusive_device",
+            "vpc.amazonaws.com/efa",
+            "vke.volcengine.com/rdma",
+            "aliyun/erdma",
+            "amd.com/nic",
+            "networking.gke.io.networks/rdma-0",
+        ] {
+            assert!(names_rdma_device(name), "{name}");
+        }
+        for name in [
+            "nvidia.com/gpu",
+            "nvidia.com/gpu.shared",
+            "nvidia.com/gpumem",
+            "nvidia.com/mig-1g.10gb",
+            "nvidia.com/priority",
+            "amd.com/gpu",
+            "intel.com/sriov",
+            "aws.amazon.com/neuron",
+            "vpc.amazonaws.com/pod-eni",
+            "example.com/graphics",
+            "hugepages-2Mi",
+            "cpu",
+        ] {
+            assert!(!names_rdma_device(name), "{name}");
+        }
+        assert!(names_efa("vpc.amazonaws.com/efa") && names_efa("vpc.amazonaws.com/efa-only"));
+        assert!(!names_efa("vpc.amazonaws.com/efax"));
+    }
+}

@@ -1,0 +1,218 @@
+//! The CustomResourceDefinition of FabricProfile, from the type: what the derive makes, and what the API server can
+//! check before a profile is stored.
+//!
+//! The bounds of single values stand beside the fields, in [`crate::profile::schema`]. Here stand the checks that need more
+//! than one value or a negation, in CEL. Each has its counterpart in `Profile::resolve`, which stays the judge: it
+//! also reads files, and knows the bases and their rails.
+
+use super::schema;
+use serde_json::{Map, Value, json};
+
+/// One rule of the API server's.
+struct Check {
+    /// Schema it belongs to, below `spec`; `*` stands for the items of a list.
+    at: &'static str,
+    /// CEL; `self` is the value at `at`.
+    rule: &'static str,
+    /// What is wrong, and what is expected.
+    message: &'static str,
+    /// The field that the message names, below `at`.
+    field: Option<&'static str>,
+}
+
+/// Every rule, in the order of the schema. Their estimated cost is bounded by the sizes in [`crate::profile::schema`].
+const CHECKS: &[Check] = &[
+    Check {
+        at: "",
+        rule: "has(self.base) || has(self.transport)",
+        message: "a transport or a base is needed",
+        field: Some(".transport"),
+    },
+    Check {
+        at: "",
+        rule: "has(self.base) || has(self.attachment)",
+        message: "an attachment or a base is needed",
+        field: Some(".attachment"),
+    },
+    Check {
+        at: "",
+        rule: "!has(self.rails) || !has(self.resources) || \
+               self.resources.all(r, !self.rails.exists(l, has(l.resource) && l.resource == r.name))",
+        message: "a resource that a rail counts already is not counted here again",
+        field: Some(".resources"),
+    },
+    Check {
+        at: "",
+        rule: "!has(self.memlock) || !has(self.ipcLock)",
+        message: "memlock and ipcLock both say how memory is pinned; keep one",
+        field: Some(".memlock"),
+    },
+    Check {
+        at: "",
+        rule: "!has(self.gkeNetworks) || !has(self.rails) || self.rails.size() == 0",
+        message: "GKE attaches its networks by its own annotations: a profile with them has no rails",
+        field: Some(".gkeNetworks"),
+    },
+    Check {
+        at: "",
+        rule: "!has(self.attachment) || self.attachment != 'host-network' || !has(self.rails) || self.rails.size() == 0",
+        message: "no network is attached to a pod in the host's; write rails: []",
+        field: Some(".rails"),
+    },
+    Check {
+        at: "gkeNetworks",
+        rule: "self.interfaces.exists(i, i.interfaceName == self.defaultInterface)",
+        message: "the default interface is none of the interfaces",
+        field: Some(".defaultInterface"),
+    },
+    Check {
+        at: "rails",
+        rule: "self.map(r, has(r.count) ? r.count : 1).sum() <= 64",
+        message: "at most 64 rails are expected, each as often as its count says",
+        field: None,
+    },
+    Check {
+        at: "rails",
+        rule: "self.all(r, !has(r.interface) || \
+               self.exists_one(o, has(o.interface) && o.interface == r.interface))",
+        message: "an interface is given to two rails",
+        field: None,
+    },
+    Check {
+        at: "rails/*",
+        rule: "!has(self.count) || self.count == 1 || !has(self.interface) || self.interface.matches('[0-9]$')",
+        message: "with a count above 1 the interface must end in a digit to count up from",
+        field: Some(".interface"),
+    },
+    Check { at: "rails/*/resource", rule: NO_KUBERNETES_DOMAIN, message: EXTENDED, field: None },
+    Check {
+        at: "rails/*/interface",
+        rule: "!(self in ['lo', '.', '..']) && !self.matches('^(eth|net)[0-9]+$')",
+        message: "the name is taken: the cluster network and Multus give ethN and netN by position; use railN",
+        field: None,
+    },
+    Check { at: "resources/*/name", rule: NO_KUBERNETES_DOMAIN, message: EXTENDED, field: None },
+    Check {
+        at: "env/*",
+        rule: "has(self.value) != (has(self.policy) && self.policy == 'forbid')",
+        message: "a value is needed, but policy forbid takes none",
+        field: Some(".value"),
+    },
+    Check {
+        at: "env/*/name",
+        rule: "!self.startsWith('LD_') && \
+               !(self in ['PATH', 'HOME', 'PYTHONPATH', 'BASH_ENV', 'ENV', 'IFS', 'SHELL'])",
+        message: "this is no variable that a profile may set",
+        field: None,
+    },
+    Check {
+        at: "env/*/value",
+        rule: "!self.contains('$(') && !self.matches('\\\\p{Cc}')",
+        message: "at most 4096 printable characters without $( are expected",
+        field: None,
+    },
+    Check {
+        at: "files/*/name",
+        rule: "self != 'nccl.conf'",
+        message: "the lines of nccl.conf come from env; images that have their own say ncclConf: image",
+        field: None,
+    },
+    Check {
+        at: "sharedMemory/perAccelerator",
+        rule: "isQuantity(self) && quantity(self).compareTo(quantity('64Mi')) >= 0",
+        message: "a size of at least 64Mi is expected, such as 8Gi",
+        field: None,
+    },
+];
+
+/// `domain/name` has one slash, so that the domain ends where it stands.
+const NO_KUBERNETES_DOMAIN: &str = "!self.contains('kubernetes.io/')";
+const EXTENDED: &str = "this is no extended resource: the domain kubernetes.io belongs to Kubernetes";
+
+/// How lists and maps merge under server-side apply (`x-kubernetes-list-type` and its keys). A list of type map is
+/// also refused when a key is there twice.
+const MERGES: &[(&str, &str, Option<&str>)] = &[
+    ("instanceTypes", "set", None),
+    // The order of the rails is the order of the attachments.
+    ("rails", "atomic", None),
+    ("subsets", "map", Some("name")),
+    ("resources", "map", Some("name")),
+    ("env", "map", Some("name")),
+    ("files", "map", Some("name")),
+    ("gkeNetworks/interfaces", "map", Some("interfaceName")),
+];
+
+/// The definition, ready for `kubectl apply`.
+///
+/// # Errors
+/// Never for the types of this crate; a schema that lacks a field named here, or does not serialise, is an error.
+pub fn definition() -> Result<Value, String> {
+    let mut crd = serde_json::to_value(schema::derived()).map_err(|e| e.to_string())?;
+    let schema =
+        crd.pointer_mut("/spec/versions/0/schema/openAPIV3Schema").ok_or("the definition has no schema")?;
+    tidy(schema);
+    let spec = schema.pointer_mut("/properties/spec").ok_or("the schema has no spec")?;
+    for check in CHECKS {
+        let mut rule = json!({"rule": check.rule, "message": check.message});
+        if let (Some(rule), Some(field)) = (rule.as_object_mut(), check.field) {
+            rule.insert("fieldPath".into(), field.into());
+        }
+        let at = object(spec, check.at)?;
+        match at.entry("x-kubernetes-validations").or_insert_with(|| json!([])) {
+            Value::Array(rules) => rules.push(rule),
+            _ => return Err(format!("{}: the rules are no list", check.at)),
+        }
+    }
+    for (at, merge, key) in MERGES {
+        let at = object(spec, at)?;
+        at.insert("x-kubernetes-list-type".into(), (*merge).into());
+        if let Some(key) = key {
+            at.insert("x-kubernetes-list-map-keys".into(), json!([key]));
+        }
+    }
+    for selector in ["nodeSelector", "namespaces", "when/podSelector"] {
+        object(spec, selector)?.insert("x-kubernetes-map-type".into(), "atomic".into());
+    }
+    Ok(crd)
+}
+
+/// The schema of a field below `spec`.
+fn object<'a>(spec: &'a mut Value, at: &str) -> Result<&'a mut Map<String, Value>, String> {
+    let steps = at.split('/').filter(|step| !step.is_empty());
+    let pointer: String =
+        steps.map(|s| if s == "*" { "/items".into() } else { format!("/properties/{s}") }).collect();
+    let found = spec.pointer_mut(&pointer).and_then(Value::as_object_mut);
+    found.ok_or_else(|| format!("the schema has no {at:?}"))
+}
+
+/// Fits the schema to what the API server and `kubectl explain` make of it.
+fn tidy(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            // A null that is kept counts as present in CEL. The API server drops it where the field is not nullable, and
+            // it is absent, as it is in a file.
+            object.remove("nullable");
+            // The name of the Rust type.
+            if object.get("title").is_some_and(Value::is_string) {
+                object.remove("title");
+            }
+            // The API server knows int32 and int64 only, and warns of others; the bounds say what matters.
+            if object.get("format").is_some_and(|f| f.as_str().is_some_and(|f| f.starts_with("uint"))) {
+                object.remove("format");
+            }
+            for bound in ["minimum", "maximum"] {
+                let Some(value) = object.get_mut(bound) else { continue };
+                if let Some(whole) = value.as_f64().filter(|f| f.fract() == 0.0 && f.abs() < 1e15) {
+                    *value = json!(whole as i64);
+                }
+            }
+            if let Some(Value::String(text)) = object.get_mut("description") {
+                // kubectl keeps the line breaks of our source and adds its own.
+                *text = text.replace("\n\n", "\u{0}").replace('\n', " ").replace('\u{0}', "\n\n");
+            }
+            object.values_mut().for_each(tidy);
+        }
+        Value::Array(items) => items.iter_mut().for_each(tidy),
+        _ => {}
+    }
+}

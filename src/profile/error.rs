@@ -1,0 +1,16 @@
+//! Why a profile cannot be used.
+
+/// Why a profile cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("FabricProfile {profile:?}: {message}")]
+pub struct ProfileError {
+    /// Name of the profile.
+    pub profile: String,
+    /// JSON pointer of the value at fault.
+    pub pointer: String,
+    /// What is wrong and what is expected.
+    pub message: String,
+}
+
+/// Makes an error about a profile from a JSON pointer and a message.
+pub(super) type Fail<'a> = dyn Fn(&str, String) -> ProfileError + 'a;

@@ -1,0 +1,45 @@
+//! Networks by GKE's own annotations, which its webhook and its CNI plugin read; they are not Multus'.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Interface names; fewer characters than Linux takes, see `resolved::check_interface`.
+pub(super) const INTERFACE: &str = "^[a-z0-9._-]{1,15}$";
+/// Annotation that lists the interfaces of a pod.
+const INTERFACES_ANNOTATION: &str = "networking.gke.io/interfaces";
+/// Annotation that names the one with the default route.
+const DEFAULT_ANNOTATION: &str = "networking.gke.io/default-interface";
+
+/// Networks that GKE attaches, by its annotations `networking.gke.io/default-interface` and
+/// `networking.gke.io/interfaces`; set where the pod has neither.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GkeNetworks {
+    /// Interface with the default route; one of `interfaces`.
+    #[schemars(length(max = 15), regex(pattern = INTERFACE))]
+    pub default_interface: String,
+    /// Every interface of the pod, that of the cluster network included, in GKE's own form.
+    #[schemars(length(min = 1, max = 32))]
+    pub interfaces: Vec<GkeInterface>,
+}
+
+/// One interface of a pod.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GkeInterface {
+    /// Name in the pod, such as `eth2`.
+    #[schemars(length(max = 15), regex(pattern = INTERFACE))]
+    pub interface_name: String,
+    /// GKE Network object, such as `rdma-0`; `default` is the cluster network.
+    #[schemars(length(max = 253), regex(pattern = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"))]
+    pub network: String,
+}
+
+impl GkeNetworks {
+    /// Keys and values of the annotations.
+    #[must_use]
+    pub fn annotations(&self) -> [(&'static str, String); 2] {
+        let list = serde_json::to_string(&self.interfaces).unwrap_or_default();
+        [(DEFAULT_ANNOTATION, self.default_interface.clone()), (INTERFACES_ANNOTATION, list)]
+    }
+}

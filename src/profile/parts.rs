@@ -1,0 +1,42 @@
+//! Parts of a checked profile.
+
+use super::schema::EnvPolicy;
+use crate::multus::NetworkRef;
+use crate::nccl::NcclVersion;
+
+/// A named part of the rails.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subset {
+    /// Name, as pods give it.
+    pub name: String,
+    /// Its rails, in the order of the profile.
+    pub rails: Vec<Rail>,
+}
+
+/// One attachment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rail {
+    /// Network.
+    pub network: NetworkRef,
+    /// Resource that hands out its device.
+    pub resource: Option<String>,
+    /// Interface in the pod.
+    pub interface: String,
+}
+
+/// One variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvEntry {
+    /// Name.
+    pub name: String,
+    /// Value; empty under `forbid`.
+    pub value: String,
+    /// What a value of the user's own means.
+    pub policy: EnvPolicy,
+    /// First version of NCCL that it is for.
+    pub from: Option<NcclVersion>,
+    /// First version of NCCL that it is no longer for.
+    pub before: Option<NcclVersion>,
+    /// Why.
+    pub reason: String,
+}

@@ -1,0 +1,51 @@
+//! Named parts of a profile's rails.
+
+use super::error::{Fail, ProfileError};
+use super::parts::{Rail, Subset};
+use super::schema::Spec;
+use crate::multus::annotation;
+use crate::text::nearest;
+use std::collections::BTreeSet;
+
+/// Most subsets of a profile; a finding lists them.
+const MAX_SUBSETS: usize = 64;
+
+/// Checks the subsets and gathers their rails, in the order of the profile.
+pub(super) fn check(spec: &Spec, rails: &[Rail], fail: &Fail<'_>) -> Result<Vec<Subset>, ProfileError> {
+    let mut subsets: Vec<Subset> = Vec::new();
+    for (i, subset) in spec.subsets.iter().flatten().enumerate() {
+        let at = |rest: &str| format!("/spec/subsets/{i}/{rest}");
+        let name = &subset.name;
+        if i == MAX_SUBSETS {
+            return Err(fail("/spec/subsets", format!("at most {MAX_SUBSETS} are expected")));
+        }
+        if !annotation::is_label(name) {
+            let message = format!("{name:?} is no name of at most 63 of a-z, 0-9 and '-'");
+            return Err(fail(&at("name"), message));
+        }
+        if subsets.iter().any(|s| s.name == *name) {
+            return Err(fail(&at("name"), format!("{name:?} is given twice")));
+        }
+        if subset.interfaces.is_empty() {
+            return Err(fail(&at("interfaces"), "at least one interface is expected".into()));
+        }
+        let mut wanted = BTreeSet::new();
+        for (nth, interface) in subset.interfaces.iter().enumerate() {
+            let pointer = at(&format!("interfaces/{nth}"));
+            if rails.iter().all(|r| r.interface != *interface) {
+                let hint = nearest(interface, rails.iter().map(|r| r.interface.as_str()));
+                let hint = hint.map(|h| format!("; did you mean {h:?}?")).unwrap_or_default();
+                return Err(fail(&pointer, format!("{interface:?} is the interface of no rail{hint}")));
+            }
+            if !wanted.insert(interface.as_str()) {
+                return Err(fail(&pointer, format!("{interface:?} is given twice")));
+            }
+        }
+        let chosen = rails.iter().filter(|r| wanted.contains(r.interface.as_str())).cloned().collect();
+        subsets.push(Subset { name: name.clone(), rails: chosen });
+    }
+    Ok(subsets)
+}
+
+#[cfg(test)]
+mod tests;

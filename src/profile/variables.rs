@@ -1,0 +1,114 @@
+//! Variables of a profile: names that it may set, and values that can work.
+
+use super::error::{Fail, ProfileError};
+use super::parts::EnvEntry;
+use super::schema::{EnvPolicy, Spec};
+use crate::nccl::NcclVersion;
+use crate::nccl::number::is_word_for_number;
+
+/// The variable that names NCCL's bootstrap interface.
+pub(super) const BOOTSTRAP_VARIABLE: &str = "NCCL_SOCKET_IFNAME";
+
+/// Names a profile may never set: they would change the programs of a container rather than its fabric.
+fn is_fabric_variable(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !name.starts_with("LD_")
+        && !matches!(name, "PATH" | "HOME" | "PYTHONPATH" | "BASH_ENV" | "ENV" | "IFS" | "SHELL")
+}
+
+/// The variable that names NCCL's network transport.
+const TRANSPORT_VARIABLE: &str = "NCCL_NET";
+
+/// `NCCL_NET=IB`: NCCL takes its own InfiniBand/RoCE transport or ends (NVIDIA/nccl src/plugin/net.cc, `ncclNetInit`).
+fn pinned() -> EnvEntry {
+    EnvEntry {
+        name: TRANSPORT_VARIABLE.to_owned(),
+        value: "IB".to_owned(),
+        policy: EnvPolicy::Default,
+        from: None,
+        before: None,
+        reason: "If RDMA does not work, NCCL stops at start-up with an error, instead of silently running over TCP."
+            .to_owned(),
+    }
+}
+
+pub(super) fn version(
+    text: Option<&String>,
+    pointer: &str,
+    fail: &Fail<'_>,
+) -> Result<Option<NcclVersion>, ProfileError> {
+    let Some(text) = text else { return Ok(None) };
+    let version = NcclVersion::parse(text).filter(|v| v.0 == 2 && v.1 < 1000 && v.2 < 1000);
+    let wrong = || fail(pointer, format!("{text:?} is no version of NCCL, such as 2.27 or 2.27.5"));
+    version.map(Some).ok_or_else(wrong)
+}
+
+/// Checks the variables of a profile.
+pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, ProfileError> {
+    let mut entries: Vec<EnvEntry> = Vec::new();
+    for (i, entry) in spec.env.iter().flatten().enumerate() {
+        let at = |field: &str| format!("/spec/env/{i}/{field}");
+        if !is_fabric_variable(&entry.name) {
+            return Err(fail(&at("name"), format!("{:?} is no variable that a profile may set", entry.name)));
+        }
+        if entries.iter().any(|e| e.name == entry.name) {
+            return Err(fail(&at("name"), format!("{} is given twice", entry.name)));
+        }
+        let value = match (&entry.value, entry.policy) {
+            (None, EnvPolicy::Forbid) => String::new(),
+            (Some(_), EnvPolicy::Forbid) => {
+                return Err(fail(&at("value"), "policy forbid takes no value".into()));
+            }
+            (None, _) => return Err(fail(&at("value"), format!("{} needs a value", entry.name))),
+            // `$(NAME)` would be expanded by the kubelet from the container's other variables.
+            (Some(value), _)
+                if value.contains("$(") || value.chars().any(char::is_control) || value.len() > 4096 =>
+            {
+                let message = "at most 4096 printable characters without $( are expected".into();
+                return Err(fail(&at("value"), message));
+            }
+            (Some(value), _) if is_word_for_number(&entry.name, value) => {
+                let message = format!("{}={value:?}: NCCL reads a word as 0; write a number", entry.name);
+                return Err(fail(&at("value"), message));
+            }
+            (Some(value), _) => value.clone(),
+        };
+        let reason = entry.reason.clone().unwrap_or_else(|| "set by the profile".to_owned());
+        let from = version(entry.nccl_from.as_ref(), &at("ncclFrom"), fail)?;
+        let before = version(entry.nccl_before.as_ref(), &at("ncclBefore"), fail)?;
+        if from.zip(before).is_some_and(|(from, before)| from >= before) {
+            return Err(fail(&at("ncclBefore"), "a version after ncclFrom is expected".into()));
+        }
+        entries.push(EnvEntry {
+            name: entry.name.clone(),
+            value,
+            policy: entry.policy,
+            from,
+            before,
+            reason,
+        });
+    }
+    if spec.pin_transport == Some(true) && entries.iter().all(|e| e.name != TRANSPORT_VARIABLE) {
+        if spec.transport.is_some_and(|transport| !transport.is_verbs()) {
+            let message = "only transport roce or infiniband can be pinned: NCCL_NET=IB is their transport";
+            return Err(fail("/spec/pinTransport", message.into()));
+        }
+        // First, since it decides what the others mean.
+        entries.insert(0, pinned());
+    }
+    if let Some(bootstrap) = &spec.bootstrap
+        && entries.iter().all(|e| e.name != BOOTSTRAP_VARIABLE)
+    {
+        entries.push(EnvEntry {
+            name: BOOTSTRAP_VARIABLE.to_owned(),
+            value: bootstrap.clone(),
+            policy: EnvPolicy::Default,
+            from: None,
+            before: None,
+            reason: format!("the profile's bootstrap interface is {bootstrap}"),
+        });
+    }
+    Ok(entries)
+}

@@ -1,0 +1,62 @@
+//! Whether what a profile gives a pod exists in the cluster, as far as that is known.
+
+use crate::facts::Server;
+use crate::profile::Profile;
+use crate::snapshot::Snapshot;
+
+/// Something of a profile that the cluster does not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Missing {
+    /// A NetworkAttachmentDefinition, `namespace/name`.
+    Network(String),
+    /// An extended resource that no node of the profile offers.
+    Resource(String),
+}
+
+/// Networks and resources of a profile that are not there, for a pod in `namespace`. Nothing is missing where it is
+/// not known what there is: networks count once a list of them was given, resources once a node of the profile is
+/// known with its extended resources. A resource whose plugin is away for a moment stays listed with 0 units
+/// (kubernetes/kubernetes pkg/kubelet/cm/devicemanager/manager.go, `GetCapacity`) and is not missing.
+#[must_use]
+pub fn missing(profile: &Profile, namespace: &str, snapshot: &Snapshot) -> Vec<Missing> {
+    gather(profile, Some(namespace), snapshot)
+}
+
+/// The same for pods of any namespace: networks that are looked for in the pod's own are left out.
+#[must_use]
+pub fn missing_anywhere(profile: &Profile, snapshot: &Snapshot) -> Vec<Missing> {
+    gather(profile, None, snapshot)
+}
+
+fn gather(profile: &Profile, namespace: Option<&str>, snapshot: &Snapshot) -> Vec<Missing> {
+    let mut missing: Vec<Missing> = Vec::new();
+    let mut add = |what: Missing| {
+        if !missing.contains(&what) {
+            missing.push(what);
+        }
+    };
+    if snapshot.lists_networks() {
+        for rail in &profile.rails {
+            let Some(namespace) = rail.network.namespace.as_deref().or(namespace) else { continue };
+            if snapshot.network(namespace, &rail.network.name).is_none() {
+                add(Missing::Network(format!("{namespace}/{}", rail.network.name)));
+            }
+        }
+    }
+    // The scheduler allocates a claim for a resource that a DeviceClass backs; nodes do not list it
+    // (kubernetes/enhancements KEP-5004).
+    let claimed = |name: &str| snapshot.resource(name).is_some_and(|fact| fact.server == Server::DeviceClass);
+    for resource in snapshot.catalog().lacking(&profile.name).iter().filter(|name| !claimed(name)) {
+        add(Missing::Resource(resource.clone()));
+    }
+    missing
+}
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Network(name) => write!(f, "network {name}"),
+            Self::Resource(name) => write!(f, "resource {name}"),
+        }
+    }
+}

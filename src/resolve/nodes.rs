@@ -1,0 +1,217 @@
+//! Profiles by the nodes that a pod can land on, and by its selectors where no such node exists.
+
+use super::{Because, Conditions, Evidence, Question, Resolution, admits, unmet};
+use crate::facts::NamespaceFacts;
+use crate::nodes::{Class, ClassSet, Constraints, landing};
+use crate::profile::Profile;
+use crate::snapshot::{Ambiguity, Snapshot};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The profiles that speak for themselves so far.
+#[derive(Debug, Default)]
+struct Found {
+    /// Those that the pod can have, by name.
+    profiles: BTreeMap<String, Arc<Profile>>,
+    /// Of those that their `when` keeps from it the first by name, and why.
+    outside: Option<(Arc<Profile>, String)>,
+}
+
+impl Found {
+    /// Takes a profile that admits the namespace. Whether the pod can have it.
+    fn add(&mut self, profile: &Arc<Profile>, question: Question<'_>) -> bool {
+        match unmet(profile, question) {
+            None => {
+                self.profiles.insert(profile.name.clone(), Arc::clone(profile));
+                true
+            }
+            Some(reason) => {
+                if self.outside.as_ref().is_none_or(|(known, _)| known.name > profile.name) {
+                    self.outside = Some((Arc::clone(profile), reason));
+                }
+                false
+            }
+        }
+    }
+}
+
+/// Label of the GPU operator (NVIDIA/gpu-operator controllers/state_manager.go).
+const GPU_PRESENT: &str = "nvidia.com/gpu.present";
+
+/// Finds the profiles on the nodes that a pod can land on: of each kind of node the highest priority, or all that tie.
+/// Whether there are nodes with accelerators that no profile it can have is for.
+fn ground(
+    constraints: &Constraints<'_>,
+    question: Question<'_>,
+    facts: Option<&NamespaceFacts>,
+    snapshot: &Snapshot,
+) -> (Found, bool) {
+    let (view, catalog) = (snapshot.nodes(), snapshot.catalog());
+    let (mut found, mut bare) = (Found::default(), false);
+    // For each set of profiles that was seen, whether the pod is served by one of them.
+    let mut served: Vec<Option<bool>> = vec![None; catalog.fabrics()];
+    for number in without_others(landing(constraints, view), constraints, snapshot).ones() {
+        let fabric = catalog.fabric_of(number);
+        let Some(served) = served.get_mut(fabric) else { continue };
+        let served =
+            *served.get_or_insert_with(|| serve(catalog.fabric(fabric), question, facts, &mut found));
+        // The set of no profile is looked at class by class: some of its nodes may have accelerators.
+        bare |= !bare
+            && !served
+            && view.classes().get(number).is_some_and(|class| accelerated(class, constraints, snapshot));
+    }
+    (found, bare)
+}
+
+/// Takes away the classes that have accelerators, and none of those that the pod asks for. By names alone: a plugin
+/// that is not there yet names nothing.
+pub(crate) fn without_others(
+    mut set: ClassSet,
+    constraints: &Constraints<'_>,
+    snapshot: &Snapshot,
+) -> ClassSet {
+    let accelerators = &snapshot.settings().accelerators;
+    let asked = |name: &str| constraints.resources.contains(&name);
+    if !constraints.resources.iter().any(|r| accelerators.contains(r)) {
+        return set;
+    }
+    let classes = snapshot.nodes().classes();
+    let (mut have, mut fit) = (classes.none(), classes.none());
+    for (name, listing) in classes.offering().filter(|(name, _)| accelerators.contains(name)) {
+        have.union_with(listing);
+        if asked(name) {
+            fit.union_with(listing);
+        }
+    }
+    have.difference_with(&fit);
+    set.difference_with(&have);
+    set
+}
+
+/// Adds the best of the profiles that one kind of node carries. Whether there is any that the namespace may use.
+fn serve(
+    profiles: &[Arc<Profile>],
+    question: Question<'_>,
+    facts: Option<&NamespaceFacts>,
+    found: &mut Found,
+) -> bool {
+    let (mut best, mut served) = (None, false);
+    for profile in profiles.iter().filter(|p| admits(p, question.namespace, facts)) {
+        if best.is_some_and(|priority| priority > profile.priority) {
+            break;
+        }
+        served = true;
+        if found.add(profile, question) {
+            best = Some(profile.priority);
+        }
+    }
+    served
+}
+
+/// Whether nodes of a class have what the pod computes on.
+fn accelerated(class: &Class, constraints: &Constraints<'_>, snapshot: &Snapshot) -> bool {
+    let accelerators = &snapshot.settings().accelerators;
+    let asked = constraints.resources.iter().filter(|r| accelerators.contains(r));
+    asked.into_iter().any(|r| class.offers(r)) || class.label(GPU_PRESENT) == Some("true")
+}
+
+/// Whether a pod waits for a profile's nodes: no node that it can land on now carries a profile or has what it
+/// computes on, and the profile's nodes could fit it. Then its selectors speak for the profile, whatever else does.
+pub(crate) fn awaits(
+    profile: &Profile,
+    constraints: &Constraints<'_>,
+    landing: &ClassSet,
+    (namespace, facts): (&str, Option<&NamespaceFacts>),
+    snapshot: &Snapshot,
+) -> bool {
+    let (view, catalog) = (snapshot.nodes(), snapshot.catalog());
+    let idle = |class: usize| {
+        !catalog.fabric(catalog.fabric_of(class)).iter().any(|p| admits(p, namespace, facts))
+            && !view.classes().get(class).is_some_and(|c| accelerated(c, constraints, snapshot))
+    };
+    landing.ones().all(idle) && Conditions::of(constraints).may_meet(profile)
+}
+
+/// The steps that look at nodes and selectors; `None` where they say nothing.
+pub(super) fn resolve(
+    question: Question<'_>,
+    facts: Option<&NamespaceFacts>,
+    default: Option<&str>,
+    snapshot: &Snapshot,
+) -> Option<Resolution> {
+    snapshot.profiles().next()?;
+    let constraints = Constraints::of(question.pod);
+    if constraints.unread {
+        return None;
+    }
+    let admitted = || snapshot.profiles().filter(|p| admits(p, question.namespace, facts));
+    if snapshot.nodes().is_empty() {
+        // Of nodes that nobody told of nothing is known: only a pod that asks for a profile's nodes gets it.
+        if constraints.is_free() {
+            return None;
+        }
+        let conditions = Conditions::of(&constraints);
+        let mut found = Found::default();
+        for profile in admitted().filter(|p| conditions.select(p)) {
+            found.add(profile, question);
+        }
+        // All of them are for the nodes that the pod will get.
+        let best = highest(found.profiles.values());
+        found.profiles.retain(|_, p| Some(p.priority) == best);
+        return outcome(found, Because::Selectors, Evidence::Selectors, snapshot);
+    }
+    let usable = |p: &Profile| admits(p, question.namespace, facts) && unmet(p, question).is_none();
+    // The default is what nodes without a profile are for; where the pod can land on those as well, it is one of
+    // the answers.
+    let default = default.and_then(|name| snapshot.profile(name)).filter(|p| usable(p));
+    let (mut found, bare) = ground(&constraints, question, facts, snapshot);
+    if !found.profiles.is_empty() || found.outside.is_some() {
+        if let Some(default) = default.filter(|_| bare && !found.profiles.is_empty()) {
+            found.profiles.insert(default.name.clone(), Arc::clone(default));
+        }
+        return outcome(found, Because::Nodes, Evidence::Nodes, snapshot);
+    }
+    // A pod that is bound to a node lands there and nowhere else.
+    let bound = constraints.node_name.is_some_and(|name| snapshot.nodes().class_of(name).is_some());
+    if bare || bound {
+        return None;
+    }
+    let conditions = Conditions::of(&constraints);
+    let mut found = Found::default();
+    // Whether every node that the pod could ever land on would carry a profile.
+    let mut covered = false;
+    for profile in admitted().filter(|p| conditions.may_meet(p)) {
+        covered |= conditions.select(profile);
+        found.add(profile, question);
+    }
+    // Else one without may come, and its pods get the default.
+    if let Some(default) = default.filter(|_| !covered && !found.profiles.is_empty()) {
+        found.profiles.insert(default.name.clone(), Arc::clone(default));
+    }
+    outcome(found, Because::Selectors, Evidence::Selectors, snapshot)
+}
+
+fn highest<'a>(profiles: impl Iterator<Item = &'a Arc<Profile>>) -> Option<i32> {
+    profiles.map(|p| p.priority).max()
+}
+
+fn outcome(found: Found, because: Because, evidence: Evidence, snapshot: &Snapshot) -> Option<Resolution> {
+    let several: Vec<Arc<Profile>> = found.profiles.into_values().collect();
+    match several.as_slice() {
+        [] => found.outside.map(|(profile, reason)| Resolution::Outside { profile, evidence, reason }),
+        [one] => Some(Resolution::Profile { profile: Arc::clone(one), evidence }),
+        _ => {
+            let best = highest(several.iter());
+            let mut first = several.iter().filter(|p| Some(p.priority) == best);
+            if snapshot.settings().ambiguity == Ambiguity::Pin
+                && because == Because::Nodes
+                && let (Some(one), None) = (first.next(), first.next())
+                && one.node_selector.is_some()
+            {
+                let profile = Arc::clone(one);
+                return Some(Resolution::Profile { profile, evidence: Evidence::Priority });
+            }
+            Some(Resolution::Ambiguous { candidates: several, because })
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! What a cluster says about a FabricProfile: its `status`. It never takes part in a decision.
+
+use super::{Missing, admits, missing_anywhere};
+use crate::json::decode::object as decode;
+use crate::nodes::ClassSet;
+use crate::profile::{FabricProfile, FabricProfileStatus, Problem, Profile};
+use crate::snapshot::Snapshot;
+use crate::text::count;
+use std::collections::BTreeSet;
+
+/// Most problems, as the CRD has it.
+const MAX_PROBLEMS: usize = 64;
+/// Most profiles that a problem names.
+const MOST_NAMES: usize = 5;
+
+/// How a profile object stands to the snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It cannot be used.
+    Unusable,
+    /// The snapshot has another profile of its name, or none: a file has the name, or the snapshot is older.
+    Other,
+    /// It is what decisions are made with.
+    Used,
+}
+
+/// The status of a profile object, given as JSON text, without `observedGeneration`.
+#[must_use]
+pub fn of_object(json: &str, snapshot: &Snapshot) -> (FabricProfileStatus, Standing) {
+    match decode::<FabricProfile>(json) {
+        Ok(profile) => of(&profile, snapshot),
+        Err(error) => (broken(error.pointer, &error.message), Standing::Unusable),
+    }
+}
+
+/// The status of a profile without `observedGeneration`, which the snapshot does not know.
+#[must_use]
+pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus, Standing) {
+    let resolved = match Profile::resolve(profile, snapshot.bases()) {
+        Ok(resolved) => resolved,
+        Err(error) => return (broken(error.pointer, &error.message), Standing::Unusable),
+    };
+    match snapshot.profile(&resolved.name) {
+        Some(used) if **used == resolved => {}
+        found => {
+            let message = match found {
+                Some(_) => "not used: another profile of this name counts, from the files of the server",
+                None => "not used: the server does not know it yet",
+            };
+            return (broken("/metadata/name".into(), message), Standing::Other);
+        }
+    }
+    let nodes = snapshot.nodes();
+    let classes = snapshot.catalog().classes_of(&resolved.name).filter(|_| !nodes.is_empty());
+    let matching = classes.map(|set| nodes.count(set));
+    let mut problems: Vec<Problem> = missing_anywhere(&resolved, snapshot)
+        .iter()
+        .map(|what| Problem {
+            pointer: place(profile, what),
+            message: match what {
+                Missing::Network(_) => format!("{what} does not exist; the profile is not injected"),
+                Missing::Resource(_) => {
+                    format!("{what} is on none of the profile's nodes; the profile is not injected")
+                }
+            },
+        })
+        .collect();
+    if resolved.node_selector.is_some() && matching == Some(0) {
+        let message =
+            "no node has these labels; pods get the profile by their own selectors, by name, or not at all";
+        problems.push(Problem { pointer: "/spec/nodeSelector".into(), message: message.into() });
+    }
+    if let Some(set) = classes {
+        problems.extend(tie(&resolved, set, snapshot));
+    }
+    problems.truncate(MAX_PROBLEMS);
+    let matching_nodes = matching.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    (FabricProfileStatus { observed_generation: None, matching_nodes, problems }, Standing::Used)
+}
+
+fn broken(pointer: String, message: &str) -> FabricProfileStatus {
+    let message = crate::text::printable(message, 1024);
+    let problem = Problem { pointer: crate::text::printable(&pointer, 1000), message };
+    FabricProfileStatus { problems: vec![problem], ..FabricProfileStatus::default() }
+}
+
+/// Where the profile names what is missing; its base where it does not do so itself.
+fn place(profile: &FabricProfile, what: &Missing) -> String {
+    let spec = &profile.spec;
+    let rail = |found: &dyn Fn(&crate::profile::schema::Rail) -> bool, field: &str| {
+        let at = spec.rails.iter().flatten().position(found)?;
+        Some(format!("/spec/rails/{at}/{field}"))
+    };
+    let found = match what {
+        Missing::Network(name) => rail(&|r| r.network == *name, "network"),
+        Missing::Resource(name) => rail(&|r| r.resource.as_ref() == Some(name), "resource").or_else(|| {
+            let at = spec.resources.iter().flatten().position(|r| r.name == *name)?;
+            Some(format!("/spec/resources/{at}/name"))
+        }),
+    };
+    found.unwrap_or_else(|| "/spec/base".to_owned())
+}
+
+/// Other profiles of the same priority on the same nodes: between them only a pod's own words decide.
+fn tie(profile: &Profile, classes: &ClassSet, snapshot: &Snapshot) -> Option<Problem> {
+    let catalog = snapshot.catalog();
+    let mut others: BTreeSet<&str> = BTreeSet::new();
+    let mut shared = 0;
+    for (class, _, nodes) in snapshot.nodes().members(classes) {
+        let equal = catalog.fabric(catalog.fabric_of(class)).iter().filter(|other| {
+            other.name != profile.name && other.priority == profile.priority && meet(profile, other, snapshot)
+        });
+        let names: Vec<&str> = equal.map(|other| other.name.as_str()).collect();
+        shared += if names.is_empty() { 0 } else { nodes };
+        others.extend(names);
+    }
+    if others.is_empty() || shared == 0 {
+        return None;
+    }
+    let names = others.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
+    let more = others.len().saturating_sub(MOST_NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let message = format!(
+        "priority {} is also that of {names}{more}, on {}: pods that name no profile are ambiguous there",
+        profile.priority,
+        count(shared, "node")
+    );
+    Some(Problem { pointer: "/spec/priority".into(), message })
+}
+
+/// Whether a pod may have the choice of both: profiles for teams of their own may share nodes.
+fn meet(one: &Profile, other: &Profile, snapshot: &Snapshot) -> bool {
+    one.namespaces.is_none()
+        || other.namespaces.is_none()
+        || snapshot.namespaces().into_iter().any(|(name, facts)| {
+            facts.mode().is_some() && admits(one, name, Some(facts)) && admits(other, name, Some(facts))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::{Builder, Layer};
+
+    fn profile(name: &str, spec: &str) -> String {
+        format!(
+            r#"{{"apiVersion":"fabric-admission.dev/v1alpha1","kind":"FabricProfile","metadata":{{"name":"{name}"}},
+            "spec":{{"transport":"roce","attachment":"sriov",{spec}}}}}"#
+        )
+    }
+
+    /// The status of the first profile in a cluster of these profiles, two nodes and one network.
+    fn status(profiles: &[&str]) -> (FabricProfileStatus, Standing) {
+        let mut builder = Builder::default();
+        for json in profiles {
+            builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", json, "").unwrap();
+        }
+        for name in ["n1", "n2"] {
+            let node = format!(
+                r#"{{"metadata":{{"name":"{name}","labels":{{"fabric":"east"}}}},"status":{{"allocatable":{{"x.com/nic":"8"}}}}}}"#
+            );
+            builder.add(Layer::Live, "", "Node", &node, "").unwrap();
+        }
+        for (name, team) in [("a", "a"), ("b", "b")] {
+            let json = format!(
+                r#"{{"metadata":{{"name":"{name}","labels":{{"fabric-admission.dev/mode":"enforce","team":"{team}"}}}}}}"#
+            );
+            builder.add(Layer::Live, "", "Namespace", &json, "").unwrap();
+        }
+        // Of the layer whose networks are a whole list.
+        let network = r#"{"metadata":{"name":"net","namespace":"fabric"}}"#;
+        let group = "k8s.cni.cncf.io";
+        builder.add(Layer::Cluster, group, "NetworkAttachmentDefinition", network, "").unwrap();
+        of_object(profiles[0], &builder.build())
+    }
+
+    fn problems(profiles: &[&str]) -> Vec<(String, String)> {
+        status(profiles).0.problems.into_iter().map(|p| (p.pointer, p.message)).collect()
+    }
+
+    const EAST: &str = r#""nodeSelector":{"matchLabels":{"fabric":"east"}}"#;
+
+    #[test]
+    fn all_is_well() {
+        let rails = r#""rails":[{"network":"fabric/net","resource":"x.com/nic"},{"network":"own"}]"#;
+        let (found, standing) = status(&[&profile("p", &format!("{EAST},{rails}"))]);
+        let expected = FabricProfileStatus { matching_nodes: Some(2), ..FabricProfileStatus::default() };
+        assert_eq!((found, standing), (expected, Standing::Used));
+    }
+
+    #[test]
+    fn what_the_cluster_does_not_have_is_named_where_the_profile_names_it() {
+        let spec = r#""rails":[{"network":"fabric/net"},{"network":"fabric/gone","resource":"x.com/gone"}],
+            "resources":[{"name":"x.com/hca","quantity":1}]"#;
+        let found = problems(&[&profile("p", &format!("{EAST},{spec}"))]);
+        let pointers: Vec<&str> = found.iter().map(|(p, _)| p.as_str()).collect();
+        assert_eq!(
+            pointers,
+            ["/spec/rails/1/network", "/spec/rails/1/resource", "/spec/resources/0/name"],
+            "{found:?}"
+        );
+        assert!(found[0].1.starts_with("network fabric/gone does not exist"), "{found:?}");
+    }
+
+    #[test]
+    fn a_selector_without_nodes_is_told() {
+        let west = profile("p", r#""nodeSelector":{"matchLabels":{"fabric":"west"}}"#);
+        assert_eq!(status(&[&west]).0.matching_nodes, Some(0));
+        assert_eq!(problems(&[&west])[0].0, "/spec/nodeSelector");
+        // A pool at zero is what instance types are for.
+        let (types, _) = status(&[&profile("p", r#""instanceTypes":["p5.48xlarge"]"#)]);
+        assert_eq!((types.matching_nodes, types.problems.len()), (Some(0), 0));
+        assert_eq!(status(&[&profile("p", r#""priority":1"#)]).0.matching_nodes, None);
+    }
+
+    #[test]
+    fn equal_priorities_on_the_same_nodes_are_told() {
+        let first = profile("p", EAST);
+        let found =
+            problems(&[&first, &profile("q", EAST), &profile("r", &format!(r#"{EAST},"priority":1"#))]);
+        assert_eq!((found.len(), found[0].0.as_str()), (1, "/spec/priority"));
+        assert!(found[0].1.contains("is also that of q, on 2 nodes"), "{found:?}");
+        let team = |name: &str, team: &str| {
+            profile(name, &format!(r#"{EAST},"namespaces":{{"matchLabels":{{"team":"{team}"}}}}"#))
+        };
+        assert!(problems(&[&team("p", "a"), &team("q", "b")]).is_empty());
+        assert_eq!(problems(&[&team("p", "a"), &team("q", "a")]).len(), 1);
+    }
+
+    #[test]
+    fn what_is_not_used_says_why() {
+        let (broken, standing) = of_object(&profile("p", r#""bootstrap":"rail9""#), &Snapshot::default());
+        assert_eq!((broken.problems[0].pointer.as_str(), standing), ("/spec/bootstrap", Standing::Unusable));
+        let (unknown, standing) = of_object(&profile("p", EAST), &Snapshot::default());
+        assert_eq!((unknown.problems[0].pointer.as_str(), standing), ("/metadata/name", Standing::Other));
+        let (unread, standing) = of_object(&profile("p", r#""rails":3"#), &Snapshot::default());
+        assert_eq!((unread.problems[0].pointer.as_str(), standing), ("/spec/rails", Standing::Unusable));
+    }
+}

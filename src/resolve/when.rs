@@ -1,0 +1,53 @@
+//! A profile's `when`: which pods it is for that did not name it.
+
+use super::{Evidence, Question, Resolution};
+use crate::pod::gang;
+use crate::profile::Profile;
+use crate::profile::schema::MultiNode;
+use crate::text::count;
+use std::sync::Arc;
+
+/// Gives the profile to a pod that did not name it, unless its `when` says otherwise.
+pub(super) fn apply(profile: Arc<Profile>, evidence: Evidence, question: Question<'_>) -> Resolution {
+    match unmet(&profile, question) {
+        None => Resolution::Profile { profile, evidence },
+        Some(reason) => Resolution::Outside { profile, evidence, reason },
+    }
+}
+
+/// What of a profile's `when` a pod does not meet. A function of the pod alone.
+pub(crate) fn unmet(profile: &Profile, question: Question<'_>) -> Option<String> {
+    let least = profile.when.min_accelerators.unwrap_or(profile.accelerators_per_node);
+    if let Some(asked) = question.accelerators
+        && asked < least
+    {
+        let needed = count(least as usize, "whole accelerator");
+        return Some(format!("the profile needs {needed}, and the pod has {asked}"));
+    }
+    if profile.when.multi_node == Some(MultiNode::Required) {
+        let own = gang::multi_node(question.pod);
+        match own.as_ref().or(question.gang) {
+            Some(gang) if gang.several => {}
+            Some(gang) => {
+                return Some(format!(
+                    "the profile is for pods of several nodes, this is one ({})",
+                    gang.words
+                ));
+            }
+            None => {
+                return Some(
+                    "the profile is for pods of several nodes, nothing says this is one of them".to_owned(),
+                );
+            }
+        }
+    }
+    if let Some(selector) = &profile.when.pod_selector {
+        let labels = question.pod.metadata.as_ref().and_then(|m| m.labels.as_ref());
+        let labels =
+            labels.into_iter().flat_map(|l| l.iter()).map(|(k, v)| (k.to_owned(), v.to_string())).collect();
+        if !selector.matches(&labels) {
+            return Some("the pod's labels do not match the profile's podSelector".to_owned());
+        }
+    }
+    None
+}

@@ -1,0 +1,336 @@
+//! The whole story of a resolution, for people: what each step looked at and said, where the pod can land, and what
+//! every profile would have needed. Slower than [`resolve`] and never on the request path.
+
+use super::{Conditions, Evidence, Missing, Question, Resolution, Then, admits, missing, resolve, unmet};
+use crate::facts::PROFILE_ANNOTATION;
+use crate::nodes::{ClassSet, Constraints, Dropped, dropped, landing};
+use crate::profile::schema::LabelSelector;
+use crate::profile::{INJECTED_ANNOTATION, Profile};
+use crate::snapshot::Snapshot;
+use crate::text::{count, printable};
+
+/// A resolution and everything behind it.
+#[derive(Debug)]
+pub struct Why {
+    /// What came out.
+    pub resolution: Resolution,
+    /// What the pod was made with, where it was changed by us.
+    pub then: Option<Then>,
+    /// The steps, in their order.
+    pub steps: Vec<Step>,
+    /// Where the pod can land; `None` where no node is known.
+    pub landing: Option<Landing>,
+    /// Every profile.
+    pub profiles: Vec<Candidate>,
+}
+
+/// One step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// `flag`, `annotation`, `own`, `nodes`, `selectors`, `namespace` or `cluster`.
+    pub name: &'static str,
+    /// What was looked at and what it said.
+    pub said: String,
+    /// Whether it decided. Steps after it were not asked.
+    pub decides: bool,
+}
+
+/// Nodes by what they carry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Landing {
+    /// Nodes known (count).
+    pub nodes: usize,
+    /// Nodes that the pod can land on (count).
+    pub fits: usize,
+    /// Of those, the nodes of each set of profiles (count); the empty set is nodes without a profile.
+    pub fabrics: Vec<(Vec<String>, usize)>,
+    /// What keeps it off the others.
+    pub dropped: Vec<Dropped>,
+}
+
+/// A profile, seen from the pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// Name.
+    pub name: String,
+    /// Whether the pod gets it.
+    pub chosen: bool,
+    /// Its nodes, and those of them that the pod can land on (counts); `None` where it does not say which nodes it is
+    /// for, or none is known.
+    pub nodes: Option<(usize, usize)>,
+    /// What keeps the pod off its nodes.
+    pub dropped: Vec<Dropped>,
+    /// What the pod or the cluster would need for it; empty where nothing stands in the way.
+    pub needs: Vec<String>,
+}
+
+/// Resolves, and tells all of it.
+#[must_use]
+pub fn why(question: Question<'_>, snapshot: &Snapshot) -> Why {
+    let resolution = resolve(question, snapshot);
+    let constraints = Constraints::of(question.pod);
+    let view = snapshot.nodes();
+    let fits = (!view.is_empty()).then(|| landing(&constraints, view));
+    Why {
+        then: question.pod.annotation(INJECTED_ANNOTATION).map(|mark| Then::of(mark, &resolution)),
+        steps: steps(question, &resolution, fits.as_ref(), &constraints, snapshot),
+        landing: fits.as_ref().map(|fits| land(fits, &constraints, snapshot)),
+        profiles: snapshot
+            .profiles()
+            .map(|profile| candidate(profile, question, &resolution, fits.as_ref(), &constraints, snapshot))
+            .collect(),
+        resolution,
+    }
+}
+
+/// The step that a resolution comes from.
+fn deciding(resolution: &Resolution) -> Option<&'static str> {
+    use super::Because;
+    let evidence = match resolution {
+        Resolution::Profile { evidence, .. } | Resolution::Outside { evidence, .. } => evidence,
+        Resolution::Refused { by, .. } => by,
+        Resolution::Ambiguous { because, .. } => {
+            return Some(match because {
+                Because::Nodes => "nodes",
+                Because::Selectors => "selectors",
+                Because::Own => "own",
+            });
+        }
+        Resolution::NotApplicable { .. } => return None,
+    };
+    Some(match evidence {
+        Evidence::Flag => "flag",
+        Evidence::PodAnnotation => "annotation",
+        Evidence::Resource(_) | Evidence::Network(_) => "own",
+        Evidence::Nodes | Evidence::Priority => "nodes",
+        Evidence::Selectors => "selectors",
+        Evidence::NamespaceAnnotation => "namespace",
+        Evidence::ClusterDefault => "cluster",
+    })
+}
+
+fn steps(
+    question: Question<'_>,
+    resolution: &Resolution,
+    fits: Option<&ClassSet>,
+    constraints: &Constraints<'_>,
+    snapshot: &Snapshot,
+) -> Vec<Step> {
+    let facts = snapshot.namespace(question.namespace);
+    let deciding = deciding(resolution);
+    let quoted = |name: Option<&str>| name.map_or("none".to_owned(), |n| printable(n, 80));
+    let namespace = match facts {
+        None => format!("namespace {} is not known", question.namespace),
+        Some(facts) => {
+            format!("default of namespace {}: {}", question.namespace, quoted(facts.profile.as_deref()))
+        }
+    };
+    let all = [
+        ("flag", format!("--profile: {}", quoted(question.flag.map(|p| p.name.as_str())))),
+        (
+            "annotation",
+            format!("{PROFILE_ANNOTATION}: {}", quoted(question.pod.annotation(PROFILE_ANNOTATION))),
+        ),
+        ("own", own(question, snapshot)),
+        ("nodes", nodes(fits, snapshot)),
+        ("selectors", selectors(constraints, snapshot)),
+        ("namespace", namespace),
+        (
+            "cluster",
+            format!("default of the cluster: {}", quoted(snapshot.settings().default_profile.as_deref())),
+        ),
+    ];
+    let mut steps = Vec::new();
+    let mut decided = false;
+    for (name, said) in all {
+        let decides = deciding == Some(name);
+        let skipped = name == "flag" && question.flag.is_none()
+            || name == "selectors" && !decides && fits.is_some_and(|f| !f.is_clear());
+        if !skipped {
+            let said = if decided { "not asked".to_owned() } else { said };
+            steps.push(Step { name, said, decides });
+        }
+        decided |= decides;
+    }
+    steps
+}
+
+/// The resources and networks of the pod that profiles know.
+fn own(question: Question<'_>, snapshot: &Snapshot) -> String {
+    let catalog = snapshot.catalog();
+    let names = |profiles: &mut dyn Iterator<Item = &str>| {
+        let mut names: Vec<&str> = profiles.collect();
+        let rest = names.len().saturating_sub(super::SHOWN);
+        names.truncate(super::SHOWN);
+        let more = if rest > 0 { format!(", {rest} more") } else { String::new() };
+        format!("{}{more}", names.join(", "))
+    };
+    let mut said: Vec<String> = Vec::new();
+    let mut add = |text: String| {
+        if !said.contains(&text) {
+            said.push(text);
+        }
+    };
+    for container in question.pod.containers() {
+        for resource in container.resource_names().filter(|r| container.units(r).is_some_and(|u| u > 0)) {
+            let serving = catalog.with_resource(resource);
+            if !serving.is_empty() {
+                let of = names(&mut serving.iter().map(|p| p.name.as_str()));
+                add(format!("resource {} belongs to {of}", printable(resource, 80)));
+            }
+        }
+    }
+    for item in question.networks.iter().flat_map(|n| &n.items) {
+        let namespace = item.namespace.as_deref().unwrap_or(question.namespace);
+        let having = catalog.with_network(&item.name).iter();
+        let mut having = having
+            .filter(|p| p.rails.iter().any(|r| r.network.is(namespace, &item.name, question.namespace)))
+            .map(|p| p.name.as_str())
+            .peekable();
+        if having.peek().is_some() {
+            let name = printable(&item.name, 80);
+            add(format!("network {namespace}/{name} belongs to {}", names(&mut having)));
+        }
+    }
+    if said.is_empty() {
+        "no resource or network of a profile on the pod".to_owned()
+    } else {
+        said.join("; ")
+    }
+}
+
+fn nodes(fits: Option<&ClassSet>, snapshot: &Snapshot) -> String {
+    let Some(fits) = fits else { return "no node is known".to_owned() };
+    let view = snapshot.nodes();
+    let all = view.count(view.classes().all());
+    let mut said = format!("can land on {} of {}", view.count(fits), count(all, "node"));
+    let fabrics: Vec<String> = fabrics(fits, snapshot)
+        .into_iter()
+        .map(|(names, nodes)| match names.as_slice() {
+            [] => format!("no profile ({nodes})"),
+            names => format!("{} ({nodes})", names.join(" or ")),
+        })
+        .collect();
+    if !fabrics.is_empty() {
+        said.push_str(": ");
+        said.push_str(&fabrics.join(", "));
+    }
+    said
+}
+
+/// Nodes of a set by the profiles they carry.
+fn fabrics(set: &ClassSet, snapshot: &Snapshot) -> Vec<(Vec<String>, usize)> {
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for (number, _, nodes) in snapshot.nodes().members(set) {
+        let fabric = snapshot.catalog().fabric_of(number);
+        match found.iter_mut().find(|(known, _)| *known == fabric) {
+            Some((_, sum)) => *sum += nodes,
+            None => found.push((fabric, nodes)),
+        }
+    }
+    let mut named: Vec<(Vec<String>, usize)> = found
+        .into_iter()
+        .map(|(f, nodes)| (snapshot.catalog().fabric(f).iter().map(|p| p.name.clone()).collect(), nodes))
+        .collect();
+    named.sort_by(|a, b| (a.0.is_empty(), &a.0).cmp(&(b.0.is_empty(), &b.0)));
+    named
+}
+
+fn selectors(constraints: &Constraints<'_>, snapshot: &Snapshot) -> String {
+    let conditions = Conditions::of(constraints);
+    let known = !snapshot.nodes().is_empty();
+    let fitting: Vec<&str> = snapshot
+        .profiles()
+        .filter(|p| if known { conditions.may_meet(p) } else { conditions.select(p) })
+        .map(|p| p.name.as_str())
+        .collect();
+    let (shown, rest) = (fitting.iter().take(super::SHOWN), fitting.len().saturating_sub(super::SHOWN));
+    let shown = shown.copied().collect::<Vec<_>>().join(", ");
+    let more = if rest > 0 { format!(", {rest} more") } else { String::new() };
+    match (known, fitting.is_empty()) {
+        (true, true) => "the pod's selectors rule out the nodes of every profile".to_owned(),
+        (true, false) => format!("the pod's selectors leave open: {shown}{more}"),
+        (false, true) => "the pod's selectors ask for the nodes of no profile".to_owned(),
+        (false, false) => format!("the pod's selectors ask for the nodes of: {shown}{more}"),
+    }
+}
+
+fn land(fits: &ClassSet, constraints: &Constraints<'_>, snapshot: &Snapshot) -> Landing {
+    let view = snapshot.nodes();
+    let all = view.classes().all();
+    Landing {
+        nodes: view.count(all),
+        fits: view.count(fits),
+        fabrics: fabrics(fits, snapshot),
+        dropped: dropped(constraints, view, all),
+    }
+}
+
+fn candidate(
+    profile: &Profile,
+    question: Question<'_>,
+    resolution: &Resolution,
+    fits: Option<&ClassSet>,
+    constraints: &Constraints<'_>,
+    snapshot: &Snapshot,
+) -> Candidate {
+    let view = snapshot.nodes();
+    let chosen = resolution.profile().is_some_and(|(p, _)| p.name == profile.name);
+    let carrying = snapshot.catalog().classes_of(&profile.name).filter(|_| fits.is_some());
+    let nodes = carrying.zip(fits).map(|(carrying, fits)| {
+        let mut both = carrying.clone();
+        both.intersect_with(fits);
+        (view.count(carrying), view.count(&both))
+    });
+    let dropped = match (carrying, nodes) {
+        (Some(carrying), Some((all, fit))) if fit < all => dropped(constraints, view, carrying),
+        _ => Vec::new(),
+    };
+    let mut needs = Vec::new();
+    if !admits(profile, question.namespace, snapshot.namespace(question.namespace)) {
+        let selector: Vec<String> =
+            profile.namespaces.iter().flat_map(LabelSelector::conditions).map(|r| r.to_string()).collect();
+        needs.push(format!("a namespace with {}", selector.join(", ")));
+    }
+    if let Some(reason) = unmet(profile, question) {
+        needs.push(format!("another pod: {reason}"));
+    }
+    for missing in missing(profile, question.namespace, snapshot) {
+        needs.push(match missing {
+            Missing::Network(name) => format!("network {name}, which does not exist"),
+            Missing::Resource(name) => format!("resource {name}, which none of its nodes has"),
+        });
+    }
+    match nodes {
+        Some((0, _)) => needs.push(format!("nodes with {}", own_selector(profile))),
+        Some((_, 0)) => {
+            needs.push(format!("a pod that can land on its nodes, which have {}", own_selector(profile)));
+        }
+        Some(_) => {}
+        None if !profile.has_nodes() => {
+            needs.push("to be named: it does not say which nodes it is for".to_owned())
+        }
+        None => {}
+    }
+    if !chosen && needs.is_empty() {
+        needs.push(match resolution {
+            Resolution::Ambiguous { candidates, .. } if candidates.iter().any(|p| p.name == profile.name) => {
+                format!(
+                    "annotation {PROFILE_ANNOTATION}: {}, or a selector that leaves out the others",
+                    profile.name
+                )
+            }
+            Resolution::Profile { profile: other, .. } if other.priority > profile.priority => {
+                format!("a priority above {} of {}", other.priority, other.name)
+            }
+            _ => format!("annotation {PROFILE_ANNOTATION}: {}", profile.name),
+        });
+    }
+    Candidate { name: profile.name.clone(), chosen, nodes, dropped, needs }
+}
+
+/// By what a profile tells its nodes.
+fn own_selector(profile: &Profile) -> String {
+    let said: Vec<String> = profile.telling().map(|condition| condition.to_string()).collect();
+    if said.is_empty() { "any labels".to_owned() } else { said.join(", ") }
+}

@@ -1,0 +1,88 @@
+//! A workload under review, and the decision on it.
+
+use super::{Decision, PodRequest, Stage};
+use crate::facts::Mode;
+use crate::json::decode::DecodeError;
+use crate::pod::gang::Gang;
+use crate::pod::template::Template;
+use crate::pod::workload;
+use crate::profile::Profile;
+use crate::snapshot::Snapshot;
+use std::sync::Arc;
+
+/// Most findings of one object: it has a part or two.
+pub(super) const MAX_FINDINGS: usize = 500;
+
+/// Decides on a workload. A TrainJob is judged as the JobSet that its controller makes, so it gets this function.
+pub(super) type Decide = for<'a> fn(WorkloadRequest<'a>, &Snapshot) -> WorkloadDecision<'a>;
+
+/// An object that may make pods.
+#[derive(Debug, Clone, Copy)]
+pub struct WorkloadRequest<'a> {
+    /// API group.
+    pub group: &'a str,
+    /// Kind.
+    pub kind: &'a str,
+    /// JSON text of the object.
+    pub json: &'a str,
+    /// Namespace; never empty.
+    pub namespace: &'a str,
+    /// Whether errors deny.
+    pub mode: Mode,
+    /// Whether the namespace opted in.
+    pub opted_in: bool,
+    /// A profile given on the command line.
+    pub profile: Option<&'a Arc<Profile>>,
+    /// Whether the answer goes to the workload's owner.
+    pub tenant_view: bool,
+}
+
+impl<'a> WorkloadRequest<'a> {
+    /// The request for a pod of it, without its text.
+    pub(super) fn of_pod(self) -> PodRequest<'a> {
+        PodRequest {
+            json: "",
+            namespace: self.namespace,
+            stage: Stage::Whole,
+            mode: self.mode,
+            opted_in: self.opted_in,
+            profile: self.profile,
+            tenant_view: self.tenant_view,
+            ranks_over_ssh: false,
+            gang: None,
+            siblings: None,
+        }
+    }
+
+    /// The request for a pod of one of its templates. A template says less of its pods than the pods will.
+    #[must_use]
+    pub fn of_template(self, template: &Template<'a>, gang: Option<&'a Gang>) -> PodRequest<'a> {
+        PodRequest {
+            json: template.json,
+            // mpi-operator starts sshd in workers that name no command, and marks their pods by label.
+            ranks_over_ssh: template.maker.kind == "MPIJob" && template.role == "Worker",
+            gang,
+            siblings: template.pods,
+            ..self.of_pod()
+        }
+    }
+}
+
+/// What is decided on it.
+#[derive(Debug)]
+pub struct WorkloadDecision<'a> {
+    /// Its templates, in the order of the text; an error where one cannot be read.
+    pub templates: Vec<(Template<'a>, Result<Decision, DecodeError>)>,
+    /// What is said of the object itself; `None` where that is nothing.
+    pub own: Option<Decision>,
+}
+
+/// Whether the pods of a template work together, as the object around it says.
+#[must_use]
+pub fn gang_of(request: WorkloadRequest<'_>, template: &Template<'_>) -> Option<Gang> {
+    let maker = &template.maker;
+    match maker.kind.as_str() {
+        "" => workload::multi_node_workload(request.group, request.kind, request.json),
+        kind => workload::multi_node_workload(&maker.group, kind, maker.json),
+    }
+}

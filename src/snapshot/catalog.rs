@@ -1,0 +1,150 @@
+//! The profiles of a Snapshot, and what they are found by: name, resource, network, and the classes of nodes that
+//! carry them. Made once when a Snapshot is built, so that a decision does not go through all profiles.
+
+use crate::nodes::{ClassSet, NodeView};
+use crate::profile::Profile;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Profiles with their indices.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    profiles: BTreeMap<String, Arc<Profile>>,
+    by_resource: HashMap<String, Vec<Arc<Profile>>>,
+    by_network: HashMap<String, Vec<Arc<Profile>>>,
+    classes: BTreeMap<String, ClassSet>,
+    lacking: BTreeMap<String, Vec<String>>,
+    /// For each class, its place in `fabrics`.
+    fabric_of: Vec<usize>,
+    fabrics: Vec<Vec<Arc<Profile>>>,
+}
+
+impl Catalog {
+    /// Makes the indices over profiles and nodes.
+    #[must_use]
+    pub fn new(profiles: BTreeMap<String, Arc<Profile>>, nodes: &NodeView) -> Self {
+        let mut catalog = Self { profiles, fabrics: vec![Vec::new()], ..Self::default() };
+        let mut carried: Vec<Vec<Arc<Profile>>> = Vec::new();
+        for (name, profile) in &catalog.profiles {
+            let mut resources: Vec<&str> =
+                profile.rails.iter().filter_map(|r| r.resource.as_deref()).collect();
+            resources.extend(profile.resources.iter().map(|r| r.name.as_str()));
+            resources.sort_unstable();
+            resources.dedup();
+            for resource in &resources {
+                catalog.by_resource.entry((*resource).to_owned()).or_default().push(Arc::clone(profile));
+            }
+            let mut networks: Vec<&str> = profile.rails.iter().map(|r| r.network.name.as_str()).collect();
+            networks.sort_unstable();
+            networks.dedup();
+            for network in networks {
+                catalog.by_network.entry(network.to_owned()).or_default().push(Arc::clone(profile));
+            }
+            let Some(set) = classes(profile, nodes) else { continue };
+            let offered = nodes.members(&set).any(|(_, class, _)| !class.resources.is_empty());
+            if offered {
+                resources.retain(|name| !nodes.members(&set).any(|(_, class, _)| class.offers(name)));
+                catalog.lacking.insert(name.clone(), resources.into_iter().map(str::to_owned).collect());
+            }
+            for class in set.ones() {
+                if carried.len() <= class {
+                    carried.resize(class + 1, Vec::new());
+                }
+                if let Some(carried) = carried.get_mut(class) {
+                    carried.push(Arc::clone(profile));
+                }
+            }
+            catalog.classes.insert(name.clone(), set);
+        }
+        let mut known: HashMap<Vec<&str>, usize> = HashMap::from([(Vec::new(), 0)]);
+        for profiles in &mut carried {
+            profiles.sort_by(|a, b| (b.priority, &a.name).cmp(&(a.priority, &b.name)));
+        }
+        for profiles in &carried {
+            let names: Vec<&str> = profiles.iter().map(|p| p.name.as_str()).collect();
+            let number = *known.entry(names).or_insert_with(|| {
+                catalog.fabrics.push(profiles.clone());
+                catalog.fabrics.len() - 1
+            });
+            catalog.fabric_of.push(number);
+        }
+        catalog
+    }
+
+    /// Whether it is made of these profiles.
+    #[must_use]
+    pub fn is_of(&self, profiles: &BTreeMap<String, Arc<Profile>>) -> bool {
+        self.profiles == *profiles
+    }
+
+    /// A profile by name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Arc<Profile>> {
+        self.profiles.get(name)
+    }
+
+    /// Profiles by name, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Profile>> {
+        self.profiles.values()
+    }
+
+    /// Profiles that a resource belongs to.
+    #[must_use]
+    pub fn with_resource(&self, resource: &str) -> &[Arc<Profile>] {
+        self.by_resource.get(resource).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Profiles with a rail on a network of this name, in whatever namespace.
+    #[must_use]
+    pub fn with_network(&self, name: &str) -> &[Arc<Profile>] {
+        self.by_network.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The classes that carry a profile; `None` where it does not say which nodes it is for.
+    #[must_use]
+    pub fn classes_of(&self, profile: &str) -> Option<&ClassSet> {
+        self.classes.get(profile)
+    }
+
+    /// Resources of a profile that none of its nodes knows.
+    #[must_use]
+    pub fn lacking(&self, profile: &str) -> &[String] {
+        self.lacking.get(profile).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Number of the set of profiles that a class carries; 0 is none.
+    #[must_use]
+    pub fn fabric_of(&self, class: usize) -> usize {
+        self.fabric_of.get(class).copied().unwrap_or(0)
+    }
+
+    /// A set of profiles by its number, the highest priority first.
+    #[must_use]
+    pub fn fabric(&self, number: usize) -> &[Arc<Profile>] {
+        self.fabrics.get(number).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Sets of profiles (count), the empty one included.
+    #[must_use]
+    pub fn fabrics(&self) -> usize {
+        self.fabrics.len()
+    }
+}
+
+/// The classes of a profile's nodes.
+fn classes(profile: &Profile, nodes: &NodeView) -> Option<ClassSet> {
+    let mut set = nodes.classes().all().clone();
+    for condition in profile.telling() {
+        nodes.classes().retain(&mut set, condition);
+    }
+    profile.has_nodes().then_some(set)
+}
+
+/// The indices follow from the profiles and the nodes.
+impl PartialEq for Catalog {
+    fn eq(&self, other: &Self) -> bool {
+        self.profiles == other.profiles
+    }
+}
+
+impl Eq for Catalog {}

@@ -1,0 +1,156 @@
+//! Who may call: a client certificate of one authority, for one of the names that are expected. Everybody else is turned
+//! away in the handshake, before a byte of HTTP.
+//!
+//! An authority alone would not do: under the CA of a cluster every kubelet has a certificate, and so has everybody
+//! whose signing request was approved.
+
+use super::names::names;
+use super::{TlsError, provider};
+use arc_swap::ArcSwap;
+use rustls::client::danger::HandshakeSignatureValid;
+use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::{
+    CertificateError, DigitallySignedStruct, DistinguishedName, Error, RootCertStore, SignatureScheme,
+};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, UnixTime};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Most bytes of the file.
+const MAX_PEM: usize = 1 << 20;
+
+/// Where the authority is, and which names may call.
+#[derive(Debug, Clone)]
+pub struct ClientSettings {
+    /// Certificates of the authority (PEM).
+    pub ca: PathBuf,
+    /// Names: common names, DNS names or URIs. A certificate needs one of them.
+    pub names: Vec<String>,
+    /// How often the file is looked at.
+    pub poll: Duration,
+}
+
+/// Judges client certificates.
+#[derive(Debug)]
+pub struct Clients {
+    settings: ClientSettings,
+    /// The file as it was read last.
+    known: Mutex<Vec<u8>>,
+    current: ArcSwap<Authority>,
+}
+
+#[derive(Debug)]
+struct Authority(Arc<dyn ClientCertVerifier>);
+
+impl Clients {
+    /// Loads and checks the authority.
+    ///
+    /// # Errors
+    /// [`TlsError`] names the file and what is wrong with it.
+    pub fn load(settings: ClientSettings) -> Result<Self, TlsError> {
+        let known = read(&settings.ca)?;
+        let current = ArcSwap::from_pointee(authority(&settings.ca, &known)?);
+        Ok(Self { settings, known: Mutex::new(known), current })
+    }
+
+    /// How often the file is looked at.
+    #[must_use]
+    pub fn poll(&self) -> Duration {
+        self.settings.poll
+    }
+
+    /// Looks at the file again. `true` when another authority counts now.
+    ///
+    /// # Errors
+    /// [`TlsError`] when the file cannot be used; the last one counts on.
+    pub fn refresh(&self) -> Result<bool, TlsError> {
+        let found = read(&self.settings.ca)?;
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known == found {
+            return Ok(false);
+        }
+        self.current.store(Arc::new(authority(&self.settings.ca, &found)?));
+        *known = found;
+        Ok(true)
+    }
+}
+
+/// What a server without any asks of its clients: nothing.
+pub(super) fn verifier(clients: Option<Arc<Clients>>) -> Arc<dyn ClientCertVerifier> {
+    match clients {
+        Some(clients) => clients,
+        None => WebPkiClientVerifier::no_client_auth(),
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
+    let bytes = std::fs::read(path).map_err(|source| TlsError::Read { path: path.to_path_buf(), source })?;
+    if bytes.len() > MAX_PEM {
+        let message = format!("{} bytes; no PEM file is that long", bytes.len());
+        return Err(TlsError::Pem { path: path.to_path_buf(), message });
+    }
+    Ok(bytes)
+}
+
+fn authority(path: &Path, pem: &[u8]) -> Result<Authority, TlsError> {
+    let wrong = |message: String| TlsError::Pem { path: path.to_path_buf(), message };
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(pem) {
+        let certificate = certificate.map_err(|error| wrong(format!("cannot be parsed as PEM: {error}")))?;
+        roots.add(certificate).map_err(|error| wrong(format!("holds no usable CA certificate: {error}")))?;
+    }
+    if roots.is_empty() {
+        return Err(wrong(
+            "holds no certificate; the PEM certificates of the clients' CA are expected".into(),
+        ));
+    }
+    let built = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider()).build();
+    built.map(Authority).map_err(|error| wrong(format!("cannot be used: {error}")))
+}
+
+impl ClientCertVerifier for Clients {
+    /// None: who calls knows which certificate is meant, and others need not learn it.
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        now: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        let verified = self.current.load().0.verify_client_cert(end_entity, intermediates, now)?;
+        let names = names(end_entity);
+        if names.iter().any(|name| self.settings.names.iter().any(|expected| expected == name)) {
+            Ok(verified)
+        } else {
+            Err(Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure))
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.current.load().0.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.current.load().0.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.current.load().0.supported_verify_schemes()
+    }
+}
