@@ -18,6 +18,8 @@ mod page;
 mod paths;
 mod placement;
 mod pod;
+#[cfg(test)]
+mod profile_object_tests;
 mod profiles;
 mod registry;
 mod resources;

@@ -1,11 +1,17 @@
 //! JSON pointers of places in a pod.
 
+use crate::multus::NETWORKS_ANNOTATION;
 use crate::text::token;
 use std::fmt::Display;
 
 /// An annotation.
 pub(super) fn annotation(key: &str) -> String {
     format!("/metadata/annotations/{}", token(key))
+}
+
+/// The networks annotation.
+pub(super) fn annotation_path() -> String {
+    annotation(NETWORKS_ANNOTATION)
 }
 
 /// An app container.

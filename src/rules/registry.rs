@@ -114,4 +114,12 @@ mod tests {
             assert_eq!(checked, rule.id != profiles::INEFFECTIVE_IGNORE.id, "{}: checks", rule.id);
         }
     }
+
+    #[test]
+    fn the_page_of_every_rule_can_be_parsed_and_names_it() {
+        for rule in RULES.iter() {
+            let page = crate::rules::page::Page::parse(rule.files.page).unwrap();
+            assert_eq!(page.id, rule.id);
+        }
+    }
 }

@@ -1,12 +1,5 @@
 //! The networks annotation: its path, and its grammar in CEL.
 
-use crate::multus::NETWORKS_ANNOTATION;
-use crate::rules::paths;
-
-pub(in crate::rules) fn annotation_path() -> String {
-    paths::annotation(NETWORKS_ANNOTATION)
-}
-
 /// The annotation in CEL; empty where there is none, or one that is longer than CEL may match.
 pub(super) const CEL_NETWORKS: &str = "variables.annotations[?'k8s.v1.cni.cncf.io/networks'].orValue('').size() > 8000 ? '' :\n\
                                        variables.annotations[?'k8s.v1.cni.cncf.io/networks'].orValue('')";

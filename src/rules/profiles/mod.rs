@@ -15,8 +15,6 @@ mod fab812_profile_in_use;
 mod fab813_old_facts;
 mod fab814_container_choice;
 mod fab815_ineffective_ignore;
-#[cfg(test)]
-mod profile_object_tests;
 mod resolution;
 
 use crate::rules::rule::Rule;

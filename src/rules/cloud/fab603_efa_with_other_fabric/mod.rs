@@ -2,8 +2,8 @@
 
 use super::efa::{EFA, holders};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::networks::annotation::annotation_path;
 use crate::rules::paths;
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::{PodContext, names_rdma};
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;

@@ -1,7 +1,7 @@
 //! FAB605: OCI attachments that do not match the requested VFs.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::networks::annotation::annotation_path;
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 

@@ -1,8 +1,8 @@
 //! FAB101: networks annotation that Multus cannot parse.
 
-use super::annotation::annotation_path;
 use crate::multus::AnnotationError;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 

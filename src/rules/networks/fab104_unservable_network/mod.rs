@@ -4,7 +4,7 @@ use crate::multus::{NODE_SELECTOR_ANNOTATION, NodeLabel, Selection};
 use crate::plan::{Edit, serves_namespace};
 use crate::profile::schema::Inject;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::networks::annotation::annotation_path;
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::{printable, token};

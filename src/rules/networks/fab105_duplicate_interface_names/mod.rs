@@ -1,9 +1,10 @@
 //! FAB105: two networks of a pod with one interface name.
 
-use super::annotation::{CEL_NETWORKS, annotation_path, short_form};
+use super::annotation::{CEL_NETWORKS, short_form};
 use crate::multus::Selection;
 use crate::rules::cel::{self, Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;

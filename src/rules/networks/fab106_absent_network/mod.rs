@@ -1,9 +1,9 @@
 //! FAB106: a network that does not exist where the pod looks for it.
 
-use super::annotation::annotation_path;
 use crate::multus::Selection;
 use crate::profile::schema::Inject;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;

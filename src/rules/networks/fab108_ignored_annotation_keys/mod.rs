@@ -1,8 +1,8 @@
 //! FAB108: key of the networks annotation that Multus ignores.
 
-use super::annotation::annotation_path;
 use crate::multus::request::{KEYS, octets};
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::{nearest, printable};

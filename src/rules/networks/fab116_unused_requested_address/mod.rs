@@ -1,8 +1,8 @@
 //! FAB116: address, MAC or GUID request that the network ignores.
 
-use super::annotation::annotation_path;
 use super::attached::attached;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 

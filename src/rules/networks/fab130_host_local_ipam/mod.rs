@@ -1,12 +1,12 @@
 //! FAB130: host-local addresses on a network of several nodes.
 
-use super::annotation::annotation_path;
 use super::attached::attached;
 use super::network::IpamText;
 use crate::multus::ipam::Allocator;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::WITH_IPAM;
 use crate::rules::object::ObjectContext;
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 

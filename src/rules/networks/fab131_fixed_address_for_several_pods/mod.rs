@@ -1,8 +1,8 @@
 //! FAB131: one fixed address for several pods.
 
-use super::annotation::annotation_path;
 use super::attached::attached;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 

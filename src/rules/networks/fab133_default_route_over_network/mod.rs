@@ -1,6 +1,5 @@
 //! FAB133: default route over a secondary network.
 
-use super::annotation::annotation_path;
 use super::attached::attached;
 use super::network::IpamText;
 use crate::multus::ipam::default_route;
@@ -10,6 +9,7 @@ use crate::rules::kinds::{
     NETWORK_ATTACHMENT_DEFINITION, OVS_NETWORK,
 };
 use crate::rules::object::ObjectContext;
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 

@@ -1,10 +1,10 @@
 //! FAB134: several Ethernet interfaces of a pod in one subnet.
 
-use super::annotation::annotation_path;
 use super::attached::{Attached, attached};
 use crate::multus::LinkLayer;
 use crate::multus::subnet::Subnet;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 

@@ -1,6 +1,5 @@
 //! FAB136: nv-ipam pool that is too small or that the network cannot use.
 
-use super::annotation::annotation_path;
 use super::attached::attached;
 use super::network::{IpamText, fact};
 use crate::multus::LinkLayer;
@@ -8,6 +7,7 @@ use crate::multus::ipam::PoolRef;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::WITH_IPAM;
 use crate::rules::object::ObjectContext;
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::{nearest, printable};

@@ -1,7 +1,7 @@
 //! FAB150: network of another namespace under namespace isolation.
 
-use super::annotation::annotation_path;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, Waiver, files};
 use crate::text::printable;

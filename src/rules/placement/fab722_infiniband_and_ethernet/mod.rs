@@ -2,7 +2,7 @@
 
 use crate::multus::LinkLayer;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::networks::annotation::annotation_path;
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 

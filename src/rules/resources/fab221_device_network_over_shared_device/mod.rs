@@ -4,8 +4,8 @@ use crate::facts::{NetworkClass, Server};
 use crate::multus::NetworkFact;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{HOST_DEVICE_NETWORK, NETWORK_ATTACHMENT_DEFINITION};
-use crate::rules::networks::annotation::annotation_path;
 use crate::rules::object::ObjectContext;
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 

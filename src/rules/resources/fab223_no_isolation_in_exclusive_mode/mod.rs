@@ -6,8 +6,8 @@ use crate::multus::Sharing;
 use crate::rules::devices::Known;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{IB_NETWORK, NETWORK, NETWORK_ATTACHMENT_DEFINITION};
-use crate::rules::networks::annotation::annotation_path;
 use crate::rules::object::ObjectContext;
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 

@@ -2,7 +2,7 @@
 
 use super::claimed_functions::functions;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::networks::annotation::annotation_path;
+use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;
