@@ -6,6 +6,9 @@ use crate::rules::{self, RULES};
 use crate::text::nearest;
 use std::io::{self, Write};
 
+/// Characters of a line of text.
+const WIDTH: usize = 100;
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Id of a rule, such as FAB301, or name of a variable, such as NCCL_IB_HCA
@@ -20,19 +23,19 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         return explain_unread(&arguments.id, what, err);
     }
     let Some(rule) = rules::find(&arguments.id) else {
-        let near = nearest(&arguments.id.to_uppercase(), RULES.iter().map(|r| r.meta().id));
-        let hint = near.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+        let near = nearest(&arguments.id.to_uppercase(), RULES.iter().map(|r| r.id));
+        let hint = near.map_or(".".to_owned(), |n| format!("; did you mean {n}?"));
         writeln!(err, "error: no rule {:?}{hint} See `fabric-admission rules list`.", arguments.id)?;
         return Ok(Exit::Usage);
     };
-    let meta = rule.meta();
-    writeln!(out, "{} ({}): {}\n", meta.id, meta.severity, meta.summary)?;
-    for (title, text) in [("What it looks at", meta.what), ("Why it breaks", meta.why), ("Fix", meta.fix)] {
-        writeln!(out, "{title}\n  {text}\n")?;
+    let page = rule.page();
+    writeln!(out, "{} ({}): {}\n", rule.id, rule.severity, page.summary)?;
+    for (title, text) in [("What it looks at", page.what), ("Why it breaks", page.why), ("Fix", page.fix)] {
+        writeln!(out, "{title}\n{}\n", wrapped(&text))?;
     }
     // A rule of the webhook alone has no manifest that shows it.
     for (title, example) in
-        [("Bad", meta.bad), ("Good", meta.good)].into_iter().filter(|(_, e)| !e.is_empty())
+        [("Bad", rule.files.bad), ("Good", rule.files.good)].into_iter().filter(|(_, e)| !e.is_empty())
     {
         writeln!(out, "{title}")?;
         for line in example.lines() {
@@ -41,15 +44,32 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         writeln!(out)?;
     }
     writeln!(out, "Sources")?;
-    for source in meta.sources {
+    for source in page.sources {
         writeln!(out, "  {source}")?;
     }
-    if !meta.also.is_empty() {
-        writeln!(out, "\nCatalogue of field failures\n  {}", meta.also.join(", "))?;
+    if !page.catalogue.is_empty() {
+        writeln!(out, "\nCatalogue of field failures\n  {}", page.catalogue.join(", "))?;
     }
-    writeln!(out, "\nSet aside\n  {}", meta.waiver.words(meta.id))?;
-    writeln!(out, "\nSince {}", meta.since)?;
+    writeln!(out, "\nSet aside\n  {}", rule.waiver.words(rule.id))?;
+    writeln!(out, "\nSince {}", rule.since)?;
     Ok(Exit::Clean)
+}
+
+/// A paragraph in lines that fit a terminal.
+fn wrapped(text: &str) -> String {
+    let mut lines = String::from(" ");
+    let mut width = 1;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if width > 1 && width + 1 + length > WIDTH {
+            lines.push_str("\n ");
+            width = 1;
+        }
+        lines.push(' ');
+        lines.push_str(word);
+        width += 1 + length;
+    }
+    lines
 }
 
 fn explain_variable(v: &Variable, out: &mut dyn Write) -> io::Result<Exit> {

@@ -73,15 +73,15 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     };
     match output {
         Format::Text => {
-            for meta in RULES.iter().map(|r| r.meta()) {
-                writeln!(out, "{}  {:<8} {}", meta.id, meta.severity.to_string(), meta.summary)?;
+            for rule in RULES.iter() {
+                writeln!(out, "{}  {:<8} {}", rule.id, rule.severity.to_string(), rule.page().summary)?;
             }
         }
         Format::Json => {
             let list: Vec<_> = RULES
                 .iter()
-                .map(|r| r.meta())
-                .map(|m| json!({"id": m.id, "severity": m.severity, "group": m.group(), "summary": m.summary, "since": m.since, "catalogue": m.also}))
+                .map(|rule| (rule, rule.page()))
+                .map(|(rule, page)| json!({"id": rule.id, "severity": rule.severity, "group": rule.group(), "summary": page.summary, "since": rule.since, "catalogue": page.catalogue}))
                 .collect();
             serde_json::to_writer_pretty(&mut *out, &list)?;
             writeln!(out)?;
@@ -92,12 +92,12 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
 }
 
 fn export(arguments: &Export, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let mut chosen: Vec<&dyn Rule> = Vec::new();
+    let mut chosen: Vec<&Rule> = Vec::new();
     for id in &arguments.rules {
         match rules::find(id) {
             Some(rule) if rule.cel().is_some() => chosen.push(rule),
             Some(rule) => {
-                let id = rule.meta().id;
+                let id = rule.id;
                 writeln!(err, "error: {id} needs more than one object to judge, so no policy can")?;
                 return Ok(Exit::Usage);
             }

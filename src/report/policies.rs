@@ -4,7 +4,7 @@
 use crate::facts::Mode;
 use crate::pod::Accelerators;
 use crate::rules::cel::{self, Cel, Check, NAMES_RDMA, OBJECT_VARIABLES, POD_VARIABLES, Wrong};
-use crate::rules::{Meta, Rule, Severity, Waiver};
+use crate::rules::{Rule, Severity, Waiver};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -30,14 +30,14 @@ pub struct Choice<'a> {
 
 /// Policies and bindings of some rules, those of one rule beside each other.
 #[must_use]
-pub fn policies(rules: &[&dyn Rule], choice: Choice<'_>) -> Vec<Value> {
+pub fn policies(rules: &[&Rule], choice: Choice<'_>) -> Vec<Value> {
     let mut out = Vec::new();
     for rule in rules {
         let Some(cel) = rule.cel() else { continue };
         for severity in [Severity::Error, Severity::Warning] {
             let checks: Vec<&Check> = cel.checks.iter().filter(|c| c.severity == severity).collect();
             if !checks.is_empty() {
-                one(rule.meta(), &cel, &checks, severity, choice, &mut out);
+                one(rule, &cel, &checks, severity, choice, &mut out);
             }
         }
     }
@@ -45,17 +45,17 @@ pub fn policies(rules: &[&dyn Rule], choice: Choice<'_>) -> Vec<Value> {
 }
 
 fn one(
-    meta: &Meta,
+    rule: &Rule,
     cel: &Cel,
     checks: &[&Check],
     severity: Severity,
     choice: Choice<'_>,
     out: &mut Vec<Value>,
 ) {
-    let pods = meta.kinds.is_empty();
-    let stem = match severity == meta.severity {
-        true => meta.id.to_lowercase(),
-        false => format!("{}-{severity}", meta.id.to_lowercase()),
+    let pods = rule.kinds.is_empty();
+    let stem = match severity == rule.severity {
+        true => rule.id.to_lowercase(),
+        false => format!("{}-{severity}", rule.id.to_lowercase()),
     };
     let name = format!("{stem}.fabric-admission.dev");
     let known = if pods { POD_VARIABLES } else { OBJECT_VARIABLES };
@@ -69,20 +69,21 @@ fn one(
         variables.extend(old);
     }
     let validations: Vec<Map<String, Value>> =
-        checks.iter().map(|check| validation(meta, check, choice.accelerators)).collect();
+        checks.iter().map(|check| validation(rule, check, choice.accelerators)).collect();
     let variables: Vec<Value> = used(&variables, &validations)
         .into_iter()
         .map(|(name, expression)| json!({"name": name, "expression": expression}))
         .collect();
     let spec = json!({
         "failurePolicy": "Ignore",
-        "matchConstraints": {"resourceRules": resources(meta)},
-        "matchConditions": conditions(meta, pods),
+        "matchConstraints": {"resourceRules": resources(rule)},
+        "matchConditions": conditions(rule, pods),
         "variables": variables,
         "validations": validations,
     });
+    let summary = rule.page().summary;
     let beyond = cel.beyond.map(|b| ("fabric-admission.dev/beyond", b));
-    let annotations = [("fabric-admission.dev/summary", meta.summary)].into_iter().chain(beyond);
+    let annotations = [("fabric-admission.dev/summary", &*summary)].into_iter().chain(beyond);
     out.push(object("ValidatingAdmissionPolicy", &name, annotations.collect(), spec));
     let modes: &[Mode] = if pods { &[Mode::Enforce, Mode::Audit] } else { &[choice.network_objects] };
     for mode in modes {
@@ -115,14 +116,14 @@ fn fill(text: &str, accelerators: &Accelerators) -> String {
 /// As many as a message is told the names of.
 const NAMED: usize = 50;
 
-fn validation(meta: &Meta, check: &Check, accelerators: &Accelerators) -> Map<String, Value> {
-    let message = format!("{} {}", meta.id, check.message);
+fn validation(rule: &Rule, check: &Check, accelerators: &Accelerators) -> Map<String, Value> {
+    let message = format!("{} {}", rule.id, check.message);
     let (wrong, named) = match &check.wrong {
         Wrong::Object(wrong) => (fill(wrong, accelerators), None),
         Wrong::Containers(wrong) => among("variables.containers", "c", "c.name", &fill(wrong, accelerators)),
         Wrong::Annotations(wrong) => among("variables.annotations", "k", "k", &fill(wrong, accelerators)),
     };
-    let expression = match meta.kinds.is_empty() {
+    let expression = match rule.kinds.is_empty() {
         true => format!("!({wrong}) || !variables.inScope"),
         // An update is refused for what it brings, not for what was there already.
         false => format!("!({wrong}) ||\nrequest.operation == 'UPDATE' && ({})", before(&wrong)),
@@ -207,13 +208,13 @@ fn used(variables: &[(String, String)], validations: &[Map<String, Value>]) -> V
 
 /// The annotation that sets a rule aside is believed: whether the profile allows it is not known here, and the webhook
 /// that knows refuses it. Nobody mends an object that goes away, and metadata alone is not judged.
-fn conditions(meta: &Meta, pods: bool) -> Vec<Value> {
+fn conditions(rule: &Rule, pods: bool) -> Vec<Value> {
     let mut out = Vec::new();
     if pods {
         out.push(json!({"name": "not-beyond-all-bounds", "expression": BOUNDS}));
     }
-    if meta.waiver == Waiver::Allowed {
-        let key = cel::literal(&format!("fabric-admission.dev/ignore.{}", meta.id));
+    if rule.waiver == Waiver::Allowed {
+        let key = cel::literal(&format!("fabric-admission.dev/ignore.{}", rule.id));
         let text = format!(
             "!has(object.metadata.annotations) || !({key} in object.metadata.annotations) ||\nobject.metadata.annotations[{key}].trim() == ''"
         );
@@ -230,11 +231,11 @@ fn conditions(meta: &Meta, pods: bool) -> Vec<Value> {
 }
 
 /// What the API server is to ask about.
-fn resources(meta: &Meta) -> Vec<Value> {
-    if meta.kinds.is_empty() {
+fn resources(rule: &Rule) -> Vec<Value> {
+    if rule.kinds.is_empty() {
         return vec![resource("", "v1", &["CREATE"], &["pods"])];
     }
-    let kinds = meta.kinds.iter().filter_map(|(group, kind)| Some((group, served(group, kind)?)));
+    let kinds = rule.kinds.iter().filter_map(|(group, kind)| Some((group, served(group, kind)?)));
     kinds
         .map(|(group, (version, plural))| resource(group, version, &["CREATE", "UPDATE"], &[&plural]))
         .collect()

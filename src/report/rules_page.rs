@@ -1,6 +1,6 @@
 //! `docs/rules.md`, made from the list of rules.
 
-use crate::rules::{Meta, RULES};
+use crate::rules::{RULES, Rule};
 
 /// The whole page.
 #[must_use]
@@ -11,25 +11,26 @@ pub fn page() -> String {
          `error` denies in mode enforce, `warning` and `info` never do. A rule whose facts are missing says nothing.\n\n\
          | id | severity | group | what |\n| --- | --- | --- | --- |\n",
     );
-    for meta in RULES.iter().map(|r| r.meta()) {
-        let anchor = meta.id.to_lowercase();
+    for rule in RULES.iter() {
+        let anchor = rule.id.to_lowercase();
         page.push_str(&format!(
             "| [{0}](#{anchor}) | {1} | {2} | {3} |\n",
-            meta.id,
-            meta.severity,
-            meta.group(),
-            meta.summary
+            rule.id,
+            rule.severity,
+            rule.group(),
+            rule.page().summary
         ));
     }
-    for meta in RULES.iter().map(|r| r.meta()) {
-        page.push_str(&section(meta));
+    for rule in RULES.iter() {
+        page.push_str(&section(rule));
     }
     page
 }
 
-fn section(meta: &Meta) -> String {
-    let sources: String = meta.sources.iter().map(|s| format!("- {s}\n")).collect();
-    let also = match meta.also {
+fn section(rule: &Rule) -> String {
+    let page = rule.page();
+    let sources: String = page.sources.iter().map(|s| format!("- {s}\n")).collect();
+    let also = match page.catalogue.as_slice() {
         [] => String::new(),
         also => format!("\nIn the catalogue of field failures: {}.\n", also.join(", ")),
     };
@@ -41,17 +42,17 @@ fn section(meta: &Meta) -> String {
     format!(
         "\n## {id}\n\n**{summary}** ({severity}, since {since})\n\n**What it looks at.** {what}\n\n\
          **Why it breaks.** {why}\n\n**Fix.** {fix}\n\n{bad}{good}**Set aside.** {waiver}.\n\nSources:\n\n{sources}{also}",
-        id = meta.id,
-        summary = meta.summary,
-        severity = meta.severity,
-        since = meta.since,
-        what = meta.what,
-        why = meta.why,
-        fix = meta.fix,
-        waiver = capital(&meta.waiver.words(meta.id)),
+        id = rule.id,
+        summary = page.summary,
+        severity = rule.severity,
+        since = rule.since,
+        what = page.what,
+        why = page.why,
+        fix = page.fix,
+        waiver = capital(&rule.waiver.words(rule.id)),
         also = also,
-        bad = example("Bad", meta.bad),
-        good = example("Good", meta.good),
+        bad = example("Bad", rule.files.bad),
+        good = example("Good", rule.files.good),
     )
 }
 

@@ -108,13 +108,13 @@ fn named(
             let base = crate::profile::base::BASES.iter().any(|(base, _)| *base == name);
             let fix = match nearest(name, usable()) {
                 _ if base => {
-                    format!("{name} is a compiled-in base: name a FabricProfile with `base: {name}`")
+                    format!("Name a FabricProfile with `base: {name}`; {name} is a compiled-in base.")
                 }
-                Some(near) => format!("did you mean {near:?}?"),
+                Some(near) => format!("Did you mean {near:?}?"),
                 None if list.is_empty() => {
-                    format!("remove annotation {PROFILE_ANNOTATION} or create the profile")
+                    format!("Remove annotation {PROFILE_ANNOTATION}, or create the profile.")
                 }
-                None => format!("name one of: {}", list.join(", ")),
+                None => format!("Name one of: {}.", list.join(", ")),
             };
             Resolution::Refused { name: name.to_owned(), by, reason, fix }
         }

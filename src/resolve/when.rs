@@ -21,8 +21,8 @@ pub(crate) fn unmet(profile: &Profile, question: Question<'_>) -> Option<String>
     if let Some(asked) = question.accelerators
         && asked < least
     {
-        let asked = count(asked as usize, "whole accelerator");
-        return Some(format!("the pod asks {asked}, the profile applies from {least}"));
+        let needed = count(least as usize, "whole accelerator");
+        return Some(format!("the profile needs {needed}, and the pod has {asked}"));
     }
     if profile.when.multi_node == Some(MultiNode::Required) {
         let own = gang::multi_node(question.pod);

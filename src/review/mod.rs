@@ -25,7 +25,7 @@ use crate::plan::Plan;
 use crate::pod::gang::Gang;
 use crate::profile::Profile;
 use crate::rules::suppression::{Limit, Suppressed, set_aside};
-use crate::rules::{Finding, ObjectContext, Severity, check_object};
+use crate::rules::{self, Finding, ObjectContext, Severity, check_object};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -138,9 +138,9 @@ fn judge(decision: &mut Decision, stage: Stage, mode: Mode, opted_in: bool) {
         }
     }
     decision.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
-    // Before the last mutating webhook has run, an error may still be mended; these cannot.
+    // Before the last mutating webhook has run, most errors may still be fixed.
     let counts =
-        |f: &&Finding| stage != Stage::Mutate || matches!(f.rule, "FAB101" | "FAB804" | "FAB810" | "FAB814");
+        |f: &&Finding| stage != Stage::Mutate || rules::find(f.rule).is_some_and(|r| r.denies_before_final);
     let errors = decision.findings.iter().filter(counts).any(|f| f.severity == Severity::Error);
     decision.denied = errors && mode == Mode::Enforce;
     decision.would_deny = errors && mode == Mode::Audit;

@@ -153,7 +153,7 @@ impl<'p> Examined<'p> {
             workload: request.gang,
             siblings: request.siblings,
             snapshot,
-            spoken: OnceCell::new(),
+            variables: OnceCell::new(),
             devices: OnceCell::new(),
         };
         let mut findings = check_pod(&context);

@@ -95,7 +95,7 @@ pub fn denial(findings: &[Finding]) -> String {
     let mut told = 0;
     for finding in findings.iter().filter(|f| f.severity >= Severity::Warning).take(MAX_DENIALS) {
         let path = if finding.path.is_empty() { "object" } else { &finding.path };
-        let line = format!("\n{} {path}: {}; {}", finding.rule, finding.message, finding.fix);
+        let line = format!("\n{} {path}: {}", finding.rule, finding.line());
         if message.len() + line.len() > MAX_MESSAGE - 32 {
             break;
         }

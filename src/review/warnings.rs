@@ -43,7 +43,7 @@ pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
 /// The findings as texts. One that several templates of a workload share is told once, with the first of them.
 fn told(outcome: &Outcome) -> Vec<String> {
     let findings = outcome.decision.findings.iter().filter(|f| f.severity >= Severity::Warning);
-    let text = |f: &Finding, at: &str| format!("{}{at} {}; {}", f.rule, f.message, f.fix);
+    let text = |f: &Finding, at: &str| format!("{}{at} {}", f.rule, f.line());
     if outcome.templates.is_empty() && !matches!(outcome.entry, Entry::Workload(_)) {
         return findings.map(|f| text(f, "")).collect();
     }

@@ -1,10 +1,10 @@
-//! Rules in CEL, for ValidatingAdmissionPolicies: what the API server can judge by itself while we are away.
+//! Rules in CEL, for ValidatingAdmissionPolicies, which the API server evaluates itself while the webhook is down.
 //!
-//! An expression sees one object, and no profile, network or node. So the CEL form of a rule may say less than the rule,
-//! and must never say more. By the time policies are asked the API server has validated the object (k8s.io/apiserver
+//! An expression sees one object, and no profile, network or node. So the CEL form of a rule may report less than the rule,
+//! and must never report more. Before the API server evaluates policies it has validated the object (k8s.io/apiserver
 //! pkg/registry/generic/registry/store.go, Create): quantities are right, and what must be there is.
 
-use super::Severity;
+use super::finding::Severity;
 use std::borrow::Cow;
 
 /// A rule, or the part of it that one object shows.
@@ -14,7 +14,7 @@ pub struct Cel {
     pub variables: Vec<(&'static str, Cow<'static, str>)>,
     /// What it finds.
     pub checks: Vec<Check>,
-    /// What the rule knows beyond that; `None` where the two are the same.
+    /// What only the rule itself reports; `None` where the two are the same.
     pub beyond: Option<&'static str>,
 }
 
@@ -23,7 +23,7 @@ pub struct Cel {
 pub struct Check {
     /// How bad it is.
     pub severity: Severity,
-    /// When it speaks.
+    /// When it reports.
     pub wrong: Wrong,
     /// What is wrong and what to do: one line, without the rule's id.
     pub message: &'static str,
@@ -40,7 +40,7 @@ impl Check {
     }
 }
 
-/// When a check speaks.
+/// When a check reports.
 ///
 /// Lists are walked with `exists`; `filter` and `map` are for those of which few are left, since CEL makes them anew with
 /// every item.
@@ -54,7 +54,7 @@ pub enum Wrong {
     Annotations(Cow<'static, str>),
 }
 
-/// What expressions on pods have at hand. Only those that are used are rendered.
+/// Variables for expressions on pods. Only those that are used are rendered.
 pub const POD_VARIABLES: &[(&str, &str)] = &[
     ("annotations", "has(object.metadata.annotations) ? object.metadata.annotations : {}"),
     ("containers", "object.spec.?containers.orValue([])"),
@@ -73,7 +73,7 @@ pub const OBJECT_VARIABLES: &[(&str, &str)] = &[
     ("spec", "has(object.spec) && type(object.spec) == map ? object.spec : {}"),
 ];
 
-/// Whether container `c` asks for a resource whose name, `k`, a condition holds of. Requests of extended resources have a
+/// Whether container `c` requests a resource whose name, `k`, meets a condition. Requests of extended resources have a
 /// limit, which the API server sees to.
 #[must_use]
 pub fn asks(condition: &str) -> String {
@@ -82,7 +82,7 @@ pub fn asks(condition: &str) -> String {
     )
 }
 
-/// Whether `k` is a resource whose name speaks of RDMA, as `names_rdma` reads it.
+/// Whether `k` is a resource whose name is one of RDMA, as `names_rdma` reads it.
 pub const NAMES_RDMA: &str = "k.startsWith('rdma/') || k.matches('^[^/]+/([^/]*[^A-Za-z0-9])?(rdma[0-9]*|roce|hca)([^A-Za-z0-9].*)?$')";
 
 /// A text as a CEL literal.

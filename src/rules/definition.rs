@@ -1,7 +1,7 @@
-//! The CNI configuration of a NetworkAttachmentDefinition: its chain of plugins, with the place of each value.
+//! A NetworkAttachmentDefinition as rules read it: its chain of CNI plugins, with the place of each value.
 
+use super::finding::{Findings, Severity};
 use super::locate::Places;
-use super::{Findings, Severity};
 use crate::json::go::{self, CNI};
 use crate::multus::RESOURCE_ANNOTATION;
 use serde_json::{Map, Value};
@@ -12,9 +12,9 @@ const META: [&str; 8] =
 
 /// The CNI configuration of a NetworkAttachmentDefinition.
 #[derive(Debug)]
-pub(in crate::rules) struct Definition {
+pub(super) struct Definition {
     annotations: Map<String, Value>,
-    pub(in crate::rules) text: String,
+    pub(super) text: String,
     config: Value,
     list: bool,
     places: Places,
@@ -22,23 +22,23 @@ pub(in crate::rules) struct Definition {
 
 /// One plugin of the chain.
 #[derive(Clone)]
-pub(in crate::rules) struct Plugin<'a> {
+pub(super) struct Plugin<'a> {
     /// `type`.
-    pub(in crate::rules) cni_type: &'a str,
+    pub(super) cni_type: &'a str,
     /// All of it.
-    pub(in crate::rules) object: &'a Map<String, Value>,
-    /// Where it stands in the configuration.
-    pub(in crate::rules) pointer: String,
+    pub(super) object: &'a Map<String, Value>,
+    /// Its path in the configuration.
+    pub(super) pointer: String,
 }
 
 impl Plugin<'_> {
     /// A text that is not empty.
-    pub(in crate::rules) fn text(&self, key: &str) -> Option<&str> {
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
         self.object.get(key).and_then(Value::as_str).filter(|t| !t.is_empty())
     }
 
     /// The `ipam` object.
-    pub(in crate::rules) fn ipam(&self) -> Option<&Map<String, Value>> {
+    pub(super) fn ipam(&self) -> Option<&Map<String, Value>> {
         self.object.get("ipam").and_then(Value::as_object)
     }
 }
@@ -49,8 +49,8 @@ fn plugin(value: &Value, pointer: String) -> Option<Plugin<'_>> {
 }
 
 impl Definition {
-    /// Reads the object; `None` where Multus cannot use it, which FAB103 tells.
-    pub(in crate::rules) fn read(object: &Value) -> Option<Self> {
+    /// Reads the object; `None` where Multus cannot use it, which FAB103 reports.
+    pub(super) fn read(object: &Value) -> Option<Self> {
         let text = object.pointer("/spec/config")?.as_str()?.to_owned();
         let config = go::cni(&text).ok()?;
         let list = config.get("type").and_then(Value::as_str).is_none_or(str::is_empty);
@@ -65,7 +65,7 @@ impl Definition {
     }
 
     /// The chain, in order.
-    pub(in crate::rules) fn plugins(&self) -> Vec<Plugin<'_>> {
+    pub(super) fn plugins(&self) -> Vec<Plugin<'_>> {
         if !self.list {
             return plugin(&self.config, String::new()).into_iter().collect();
         }
@@ -75,22 +75,22 @@ impl Definition {
     }
 
     /// The plugin that makes the interface.
-    pub(in crate::rules) fn primary(&self) -> Option<Plugin<'_>> {
+    pub(super) fn primary(&self) -> Option<Plugin<'_>> {
         self.plugins().into_iter().find(|p| p.cni_type != "rdma" && !META.contains(&p.cni_type))
     }
 
     /// Annotation that names the resource.
-    pub(in crate::rules) fn resource(&self) -> Option<&str> {
+    pub(super) fn resource(&self) -> Option<&str> {
         self.annotation(RESOURCE_ANNOTATION)
     }
 
     /// An annotation that is not empty.
-    pub(in crate::rules) fn annotation(&self, key: &str) -> Option<&str> {
+    pub(super) fn annotation(&self, key: &str) -> Option<&str> {
         self.annotations.get(key)?.as_str().filter(|t| !t.is_empty())
     }
 
     /// A finding about a value of the configuration.
-    pub(in crate::rules) fn tell(
+    pub(super) fn report(
         &self,
         findings: &mut Findings<'_>,
         severity: Severity,

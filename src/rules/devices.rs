@@ -1,10 +1,15 @@
-//! What the pod's networks take and what its containers hold, joined with the facts: once for all rules, in one walk
-//! over the containers. A pod may have thousands of containers and of networks.
+//! The devices that the pod's networks need and its containers request, joined with the facts: once for all rules, in one
+//! walk over the containers. A pod may have thousands of containers and of networks.
 
-use crate::facts::{NetworkClass, ResourceFact};
-use crate::multus::{NetworkFact, ResourceName, Selection};
-use crate::pod::units::Holder;
+use crate::facts::{NetworkClass, ResourceFact, Server};
+use crate::multus::{AnnotationError, NetworkFact, Networks, ResourceName, Selection};
+use crate::plan::{Edit, Plan, ResourceList};
+use crate::pod::PodView;
+use crate::pod::units::{Holder, units};
+use crate::profile::Profile;
+use crate::snapshot::Snapshot;
 use crate::text::printable;
+use std::collections::{BTreeMap, HashMap};
 
 /// Networks and devices of one pod, with the plan laid over it.
 #[derive(Debug, Default)]
@@ -15,7 +20,7 @@ pub(crate) struct Devices<'a> {
     pub(super) networks: Vec<Attached<'a>>,
     /// Resources that the networks take, by name.
     pub(super) needs: Vec<Need<'a>>,
-    /// Resources that containers hold and of which something is known.
+    /// Known resources that containers request.
     pub(super) held: Vec<Held<'a>>,
 }
 
@@ -35,11 +40,11 @@ pub(super) struct Attached<'a> {
     pub(super) name: &'a str,
     /// How often it is named.
     pub(super) times: i64,
-    /// What is known of it. `None` also where a tenant may not know it.
+    /// Known facts about it. `None` also where a tenant may not know it.
     pub(super) known: Option<Known<'a>>,
 }
 
-/// What is known of a network.
+/// Known facts about a network.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) fact: &'a NetworkFact,
@@ -74,7 +79,7 @@ pub(super) struct Held<'a> {
 
 impl Attached<'_> {
     /// Namespace and name, for messages.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         format!("{}/{}", self.namespace, printable(self.name, 63))
     }
 }
@@ -92,5 +97,188 @@ impl Held<'_> {
     pub(super) fn path(&self) -> String {
         let holder = self.holders.first().map(|(holder, _)| holder.path()).unwrap_or_default();
         format!("{holder}/resources/limits/{}", crate::text::token(self.name))
+    }
+}
+
+/// The part of a resource's name behind its prefix.
+fn suffix(name: &str) -> &str {
+    name.split_once('/').map_or(name, |(_, suffix)| suffix)
+}
+
+/// The place of a resource's name among the pod's needs and devices.
+struct Slot<'a> {
+    fact: Option<&'a ResourceFact>,
+    held: Option<usize>,
+    needs: Vec<usize>,
+    namesakes: Vec<usize>,
+}
+
+/// What the devices of a pod are found from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sources<'a> {
+    /// The pod.
+    pub(super) pod: &'a PodView<'a>,
+    /// Its plan.
+    pub(super) plan: &'a Plan,
+    /// Its networks, with the plan laid over them.
+    pub(super) networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
+    /// Its profile, where one is found.
+    pub(super) profile: Option<&'a Profile>,
+    /// Its namespace.
+    pub(super) namespace: &'a str,
+    /// Whether the answer goes to the pod's owner, who may not read other namespaces.
+    pub(super) tenant_view: bool,
+    /// Known facts.
+    pub(super) snapshot: &'a Snapshot,
+}
+
+impl<'a> Devices<'a> {
+    pub(super) fn of(sources: Sources<'a>) -> Self {
+        let mut devices = Self::default();
+        devices.read_networks(sources);
+        if !devices.needs.is_empty() || sources.snapshot.facts().has_resources() {
+            devices.walk(sources);
+        }
+        let shared = devices.held.iter().filter(|h| h.fact.server == Server::SharedDevicePlugin);
+        let shared: Vec<&str> = shared.map(|h| h.name).collect();
+        for network in &mut devices.networks {
+            if let Some(known) = &mut network.known {
+                known.class = sources.snapshot.facts().classify(known.fact, &mut shared.iter().copied());
+            }
+        }
+        devices
+    }
+
+    fn read_networks(&mut self, sources: Sources<'a>) {
+        let Some(Ok(networks)) = sources.networks else { return };
+        let profile = sources.profile;
+        let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        for selection in &networks.items {
+            let namespace = selection.namespace.as_deref().unwrap_or(sources.namespace);
+            let name: &'a str = &selection.name;
+            let next = self.networks.len();
+            let network = *places.entry((name, namespace)).or_insert(next);
+            self.items.push(Item { selection, network });
+            match self.networks.get_mut(network) {
+                Some(known) => known.times += 1,
+                None => self.networks.push(Attached { namespace, name, times: 1, known: None }),
+            }
+        }
+        let mut needs: BTreeMap<String, Need<'_>> = BTreeMap::new();
+        for network in &mut self.networks {
+            let (namespace, name) = (network.namespace, network.name);
+            let rail = profile.and_then(|p| p.rail_on(namespace, name, sources.namespace));
+            let of_profile = rail.and_then(|r| r.resource.as_deref());
+            // A tenant learns nothing here of networks in other namespaces that its profile does not name.
+            let may_know = !sources.tenant_view || namespace == sources.namespace || rail.is_some();
+            let fact = sources.snapshot.network(namespace, name).filter(|_| may_know);
+            network.known = fact.map(|fact| Known { fact, class: NetworkClass::default() });
+            let (resource, takes_device, own_device) = match fact {
+                Some(fact) => (fact.resource.clone(), fact.takes_device, fact.own_device),
+                None => (of_profile.map(|r| ResourceName::Full(r.to_owned())), Some(true), false),
+            };
+            let Some(resource) = resource.filter(|_| takes_device != Some(false)) else { continue };
+            let shown = printable(&resource.to_string(), 100);
+            let need = needs.entry(shown.clone()).or_insert_with(|| Need {
+                shown,
+                resource,
+                attachments: 0,
+                certain_attachments: 0,
+                known: true,
+                holders: Vec::new(),
+                namesake: None,
+            });
+            need.attachments += network.times;
+            let takes = takes_device == Some(true);
+            need.certain_attachments += if takes && !own_device { network.times } else { 0 };
+            need.known &= takes;
+        }
+        self.needs = needs.into_values().collect();
+    }
+
+    fn walk(&mut self, sources: Sources<'a>) {
+        let mut finder = Finder::of(&self.needs, sources.snapshot);
+        for (holder, container) in sources.pod.holders() {
+            let edits = match holder {
+                Holder::App(index) => sources.plan.of_container(index),
+                Holder::Sidecar(_) | Holder::Init(_) => &[],
+            };
+            let planned = || {
+                edits.iter().filter_map(|change| match &change.edit {
+                    Edit::Quantity { list: ResourceList::Limits, name, units, present, .. } => {
+                        Some((name.as_str(), *units, *present))
+                    }
+                    _ => None,
+                })
+            };
+            container.each_quantity(&mut |name, quantity| {
+                let of_plan = planned().find(|(planned, ..)| *planned == name).map(|(_, units, _)| units);
+                self.take(finder.slot(name), holder, name, &|| of_plan.unwrap_or_else(|| units(quantity)));
+            });
+            for (name, units, _) in planned().filter(|(.., present)| !present) {
+                self.take(finder.slot(name), holder, name, &|| units);
+            }
+        }
+    }
+
+    fn take(&mut self, slot: &mut Slot<'a>, holder: Holder, name: &'a str, amount: &dyn Fn() -> i64) {
+        if slot.fact.is_none() && slot.needs.is_empty() && slot.namesakes.is_empty() {
+            return;
+        }
+        let units = amount();
+        if units <= 0 {
+            return;
+        }
+        for at in &slot.needs {
+            if let Some(need) = self.needs.get_mut(*at) {
+                need.holders.push((holder, name, units));
+            }
+        }
+        for at in &slot.namesakes {
+            if let Some(need) = self.needs.get_mut(*at).filter(|_| holder.runs()) {
+                need.namesake.get_or_insert(name);
+            }
+        }
+        let Some(fact) = slot.fact.filter(|_| holder.runs()) else { return };
+        let at = *slot.held.get_or_insert_with(|| {
+            self.held.push(Held { name, fact, holders: Vec::new() });
+            self.held.len() - 1
+        });
+        if let Some(held) = self.held.get_mut(at) {
+            held.holders.push((holder, units));
+        }
+    }
+}
+
+/// Finds what a resource's name is to the pod, by the name at first and by memory then.
+struct Finder<'a> {
+    snapshot: &'a Snapshot,
+    resources: Vec<ResourceName>,
+    by_suffix: BTreeMap<String, Vec<usize>>,
+    slots: HashMap<&'a str, Slot<'a>>,
+}
+
+impl<'a> Finder<'a> {
+    fn of(needs: &[Need<'a>], snapshot: &'a Snapshot) -> Self {
+        let resources: Vec<ResourceName> = needs.iter().map(|n| n.resource.clone()).collect();
+        let mut by_suffix: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (at, resource) in resources.iter().enumerate() {
+            let end = match resource {
+                ResourceName::Full(name) => suffix(name),
+                ResourceName::Suffix(name) => name,
+            };
+            by_suffix.entry(end.to_owned()).or_default().push(at);
+        }
+        Self { snapshot, resources, by_suffix, slots: HashMap::new() }
+    }
+
+    fn slot(&mut self, name: &'a str) -> &mut Slot<'a> {
+        let Self { snapshot, resources, by_suffix, slots } = self;
+        slots.entry(name).or_insert_with(|| {
+            let near = by_suffix.get(suffix(name)).map(Vec::as_slice).unwrap_or_default();
+            let is_it = |at: &usize| resources.get(*at).is_some_and(|r| r.matches(name));
+            let (needs, namesakes) = near.iter().copied().partition(is_it);
+            Slot { fact: snapshot.resource(name), held: None, needs, namesakes }
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! JSON inside of text fields: `config`, `ipam`, `metaPlugins`, `capabilities`, configurations of device plugins.
 //!
-//! The API server takes any text there; what is wrong shows when a plugin reads it. So a fault is told with its place
-//! inside of the text, and by the mistake that people make rather than by the parser's words.
+//! The API server accepts any text there; a fault shows only when a plugin reads it. So a fault is reported with its place
+//! in the text, and names the usual mistake instead of the parser's words.
 
 use super::finding::Spot;
 use crate::json::go;
@@ -37,10 +37,10 @@ pub struct Entry {
     pub object: Map<String, Value>,
 }
 
-/// Reads a text as one JSON object, whose keys stand for some fields in any case (see `json::go`).
+/// Reads a text as one JSON object, whose keys stand for some fields in any case (see `facts::go_json`).
 ///
 /// # Errors
-/// [`Fault`] where it is none.
+/// [`Fault`] where it is not one.
 pub fn object(text: &str, fields: &[&'static str]) -> Result<Map<String, Value>, Fault> {
     match go::read(text, fields).map_err(|error| fault(text, 0, &error))? {
         (Value::Object(object), _) => Ok(object),
@@ -52,7 +52,7 @@ pub fn object(text: &str, fields: &[&'static str]) -> Result<Map<String, Value>,
 /// the place where it starts.
 ///
 /// # Errors
-/// [`Fault`] where it is none. Brackets around the objects are one: they make a list in the list.
+/// [`Fault`] where it is not one. Brackets around the objects are one: they make a list in the list.
 pub fn sequence(text: &str) -> Result<Vec<Entry>, Fault> {
     check_size(text).map_err(|error| fault(text, 0, &error))?;
     let mut objects = Vec::new();
@@ -96,7 +96,7 @@ pub fn sequence(text: &str) -> Result<Vec<Entry>, Fault> {
     }
 }
 
-/// Line and column of a byte of a text. It reads all that stands before: ask it of what is told, not of each value.
+/// Line and column of a byte of a text. It reads all text before it: call it for what is reported, not for each value.
 #[must_use]
 pub fn spot(text: &str, offset: usize) -> Spot {
     let before = text.get(..offset).unwrap_or(text);
@@ -106,13 +106,13 @@ pub fn spot(text: &str, offset: usize) -> Spot {
     Spot { line: count(line), column: count(column) }
 }
 
-/// Where a string stands in a text that was read, quotes included; the start of the text where it is not found as it is.
+/// The place of a string in a text that was read, quotes included; the start of the text where it is not found as written.
 #[must_use]
 pub fn spot_of(text: &str, string: &str) -> Spot {
     spot(text, text.find(&format!("\"{string}\"")).unwrap_or(0))
 }
 
-/// Byte at which something other than a blank stands; the end where nothing does.
+/// Byte of the first character that is not blank; the end where there is none.
 fn start(text: &str) -> usize {
     text.len() - text.trim_start_matches([' ', '\t', '\r', '\n']).len()
 }
@@ -183,7 +183,7 @@ fn mistake(before: &str, after: &str, error: &serde_json::Error) -> String {
     } else if next == '"' && before.ends_with(|c: char| matches!(c, '"' | '}' | ']') || c.is_alphanumeric()) {
         "no comma before this"
     } else {
-        // The place stands before it.
+        // The place is before it.
         let text = error.to_string();
         return text.split(" at line ").next().unwrap_or_default().to_owned();
     };

@@ -1,8 +1,31 @@
-//! What a rule says about an object.
+//! What a rule reports about an object.
 
-use super::meta::Meta;
-use super::severity::Severity;
 use crate::text::printable;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fmt;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Good to know.
+    Info,
+    /// Usually wrong, or wrong depending on facts that are not known.
+    Warning,
+    /// Cannot work; denied where the mode is enforce.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
 
 /// A place inside of a text field, both counted from 1, the column in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,16 +47,31 @@ pub struct Finding {
     pub path: String,
     /// Where in the text of that value, where it is about a part of it.
     pub spot: Option<Spot>,
-    /// What is wrong and what it leads to.
+    /// What is wrong, and the consequence.
     pub message: String,
     /// What to do.
     pub fix: String,
 }
 
+impl Finding {
+    /// Message and fix in one line. The fix is a sentence; here it continues one.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let mut fix = self.fix.chars();
+        let (first, second) = (fix.next(), fix.clone().next());
+        let first =
+            first.map(|c| if second.is_some_and(char::is_lowercase) { c.to_ascii_lowercase() } else { c });
+        let rest = fix.as_str();
+        let rest = rest.strip_suffix('.').unwrap_or(rest);
+        format!("{}; {}{rest}", self.message, first.map(String::from).unwrap_or_default())
+    }
+}
+
 /// Takes the findings of one rule.
 #[derive(Debug)]
 pub struct Findings<'a> {
-    meta: &'static Meta,
+    rule: &'static str,
+    severity: Severity,
     out: &'a mut Vec<Finding>,
 }
 
@@ -43,14 +81,14 @@ const MAX_TEXT: usize = 300;
 pub(crate) const MAX_PER_RULE: usize = 50;
 
 impl<'a> Findings<'a> {
-    /// Findings of one rule, collected into `out`.
-    pub fn new(meta: &'static Meta, out: &'a mut Vec<Finding>) -> Self {
-        Self { meta, out }
+    /// Findings of one rule, collected into `out`; `severity` is the most severe that it may report.
+    pub fn new(rule: &'static str, severity: Severity, out: &'a mut Vec<Finding>) -> Self {
+        Self { rule, severity, out }
     }
 
     /// A finding of the rule's own severity.
     pub fn add(&mut self, path: impl Into<String>, message: impl AsRef<str>, fix: impl AsRef<str>) {
-        self.add_as(self.meta.severity, path, message, fix);
+        self.add_as(self.severity, path, message, fix);
     }
 
     /// A finding of a lesser severity than the rule's.
@@ -74,7 +112,7 @@ impl<'a> Findings<'a> {
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
-        self.add_within_as(self.meta.severity, path, || spot, message, fix);
+        self.add_within_as(self.severity, path, || spot, message, fix);
     }
 
     /// The same of a lesser severity. The place is asked for only where the finding is taken: to find it costs as much as
@@ -92,15 +130,15 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Whether the rule has said as much as it may.
+    /// Whether the rule has reported as much as it may.
     fn is_full(&self) -> bool {
-        self.out.iter().rev().take_while(|f| f.rule == self.meta.id).count() >= MAX_PER_RULE
+        self.out.iter().rev().take_while(|f| f.rule == self.rule).count() >= MAX_PER_RULE
     }
 
     fn put(&mut self, severity: Severity, path: String, spot: Option<Spot>, message: &str, fix: &str) {
         self.out.push(Finding {
-            rule: self.meta.id,
-            severity: severity.min(self.meta.severity),
+            rule: self.rule,
+            severity: severity.min(self.severity),
             path,
             spot,
             message: printable(message, MAX_TEXT),
@@ -110,4 +148,31 @@ impl<'a> Findings<'a> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fix_continues_the_message() {
+        let line = |fix: &str| {
+            let (rule, path, message) = ("FAB101", String::new(), "it fails".to_owned());
+            Finding { rule, severity: Severity::Error, path, spot: None, message, fix: fix.to_owned() }.line()
+        };
+        assert_eq!(line("Set numVfs: 8."), "it fails; set numVfs: 8");
+        assert_eq!(line("IPC_LOCK is missing. Add it."), "it fails; IPC_LOCK is missing. Add it");
+        assert_eq!(line(""), "it fails; ");
+    }
+
+    #[test]
+    fn only_reported_places_are_looked_up() {
+        let (mut out, mut asked) = (Vec::new(), 0);
+        let mut findings = Findings::new("FAB101", Severity::Error, &mut out);
+        for _ in 0..3 * MAX_PER_RULE {
+            let place = || {
+                asked += 1;
+                Spot { line: 1, column: 1 }
+            };
+            findings.add_within_as(Severity::Info, "/spec/config", place, "a", "b");
+        }
+        assert_eq!((out.len(), asked), (MAX_PER_RULE, MAX_PER_RULE));
+    }
+}

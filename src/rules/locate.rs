@@ -1,4 +1,4 @@
-//! Where in a JSON text a value stands, for findings about values inside of text fields.
+//! The place of a value in a JSON text, for findings about values inside text fields.
 
 use super::embedded::spot;
 use super::finding::Spot;
@@ -25,7 +25,7 @@ pub(super) fn locate(text: &str, pointer: &str, fields: &[&'static str]) -> Spot
 
 impl Places {
     /// The place of the value that a JSON pointer names; of the nearest value around it where it is not there. Keys may
-    /// stand for some fields in any case (see [`go`]). The text is the same in every call.
+    /// stand for some fields in any case (see [`go_json`]). The text is the same in every call.
     #[must_use]
     pub(super) fn locate(&self, text: &str, pointer: &str, fields: &[&'static str]) -> Spot {
         let whole = text.trim();
@@ -135,7 +135,7 @@ mod tests {
                 assert_eq!(places.locate(text, pointer, go::CNI).line, line, "{pointer}");
             }
         }
-        // What is known of a list is not read again.
+        // A list that is known is not read again.
         let other = text.replace("plugins", "Plugins");
         assert_eq!(places.locate(&other, "/plugins/1/vlan", go::CNI).line, 4);
         assert_eq!(locate(&other, "/plugins/1/vlan", go::CNI).line, 1);

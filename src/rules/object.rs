@@ -1,4 +1,4 @@
-//! An object that is no pod, as its rules see it.
+//! An object that is not a pod, as its rules see it.
 
 use super::definition::Definition;
 use crate::facts::network::{Rendered, render};
@@ -8,7 +8,7 @@ use crate::snapshot::Snapshot;
 use crate::text::tree;
 use std::cell::OnceCell;
 
-/// What a rule on other objects sees.
+/// The context of a rule on other objects.
 #[derive(Debug)]
 pub struct ObjectContext<'a> {
     /// API group.
@@ -17,11 +17,11 @@ pub struct ObjectContext<'a> {
     pub kind: &'a str,
     /// JSON text of the object.
     pub json: &'a str,
-    /// What happens to it.
+    /// The event.
     pub event: Event<'a>,
     /// Everything else that is known.
     pub snapshot: &'a Snapshot,
-    /// What several rules read of it, read once.
+    /// Values that several rules read, each read once.
     views: Views<'a>,
 }
 
@@ -52,7 +52,7 @@ impl<'a> ObjectContext<'a> {
         render(kind, &crate::json::decode::object(self.json).ok()?, "default")
     }
 
-    /// The whole object; `None` where it is no JSON that fits a tree.
+    /// The whole object; `None` where it is not JSON that fits a tree.
     pub(super) fn value(&self) -> Option<&serde_json::Value> {
         self.views.value.get_or_init(|| tree(self.json).ok()).as_ref()
     }
@@ -60,6 +60,11 @@ impl<'a> ObjectContext<'a> {
     /// A text of the object by its pointer; `None` where it is missing, empty or of another type.
     pub(super) fn text(&self, pointer: &str) -> Option<&str> {
         self.value()?.pointer(pointer)?.as_str().filter(|text| !text.is_empty())
+    }
+
+    /// A whole number of the object by its pointer; `None` where it is missing or of another type.
+    pub(super) fn number(&self, pointer: &str) -> Option<i64> {
+        self.value()?.pointer(pointer)?.as_i64()
     }
 
     /// The CNI configuration of the NetworkAttachmentDefinition that it is; `None` where Multus cannot use it.
@@ -92,16 +97,16 @@ impl<'a> ObjectContext<'a> {
     }
 }
 
-/// What happens to an object.
+/// An event of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
     /// It is created, or reviewed as it stands.
     Given,
-    /// It takes the place of what it was.
+    /// It replaces its former self.
     Updated {
-        /// JSON text of the object as it was.
+        /// JSON text of the former object.
         old: &'a str,
     },
-    /// It goes.
+    /// It is deleted.
     Deleted,
 }

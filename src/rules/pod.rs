@@ -1,30 +1,31 @@
-//! A pod, as its rules see it.
+//! The context of a rule on pods: the pod with its plan, and the known facts about it.
 
-use super::devices::Devices;
-use super::spoken::Spoken;
 use crate::demands::Demands;
 use crate::facts::NamespaceFacts;
 use crate::multus::{AnnotationError, Networks};
 use crate::plan::overlay::{Overlay, Variable};
 use crate::plan::{Edit, Plan};
+use crate::pod::PodView;
 use crate::pod::gang::{self, Gang};
-use crate::pod::{Container, PodView};
+use crate::pod::view::Container;
 use crate::resolve::Resolution;
+use crate::rules::devices::{Devices, Sources};
+use crate::rules::variables::{self, ContainerVariables};
 use crate::snapshot::Snapshot;
 use std::cell::OnceCell;
 
-/// What a rule on pods sees.
+/// The context of a rule on pods.
 #[derive(Debug)]
 pub struct PodContext<'a> {
     /// Whether the answer goes to the pod's owner, who may not read other namespaces.
     pub tenant_view: bool,
-    /// Whether this is the final pod and nothing of the profile's networks and resources is on it.
+    /// Whether this is the final pod and it has none of the profile's networks and resources.
     pub not_injected: bool,
     /// The pod or template, with the plan laid over it.
     pub overlay: Overlay<'a>,
     /// The plan.
     pub plan: &'a Plan,
-    /// What the pod's containers ask of accelerators.
+    /// The accelerators that the pod's containers request.
     pub demands: &'a Demands,
     /// How the profile was found.
     pub resolution: &'a Resolution,
@@ -34,22 +35,28 @@ pub struct PodContext<'a> {
     pub final_networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
     /// Namespace of the pod.
     pub namespace: &'a str,
-    /// What is known of the namespace.
+    /// Known facts about the namespace.
     pub namespace_facts: Option<&'a NamespaceFacts>,
-    /// Whether the pods of the workload around the template work together, where it says so.
+    /// Whether the pods of the workload work together, where it is known.
     pub workload: Option<&'a Gang>,
-    /// Pods that are made from the template at a time (count), where that is known.
+    /// Concurrent pods of the template (count), where that is known.
     pub siblings: Option<u64>,
     /// Everything else that is known.
     pub snapshot: &'a Snapshot,
-    /// What its containers say of NCCL's variables, once a rule has asked.
-    pub(crate) spoken: OnceCell<Vec<Spoken<'a>>>,
-    /// Its networks and devices, once a rule asks for them.
+    /// The variables of NCCL that its containers set, once a rule needs them.
+    pub(crate) variables: OnceCell<Vec<ContainerVariables<'a>>>,
+    /// Its networks and devices, once a rule needs them.
     pub(crate) devices: OnceCell<Devices<'a>>,
 }
 
 impl<'a> PodContext<'a> {
-    /// Whether the pod says that it wants RDMA: by its profile, or by what it tells NCCL.
+    /// The variables of NCCL and its companions that app containers set; containers that set none are left out.
+    pub(crate) fn variables(&self) -> &[ContainerVariables<'a>] {
+        self.variables
+            .get_or_init(|| variables::read(self.overlay, self.namespace, self.snapshot, self.resolution))
+    }
+
+    /// Whether the pod needs RDMA: by its profile, or by its settings of NCCL.
     pub(crate) fn wants_rdma(&self) -> bool {
         if self.resolution.profile().is_some_and(|(p, _)| p.transport.is_verbs()) {
             return true;
@@ -61,19 +68,34 @@ impl<'a> PodContext<'a> {
         })
     }
 
+    /// Its networks and devices with the known facts about them.
+    pub(crate) fn devices(&self) -> &Devices<'a> {
+        self.devices.get_or_init(|| {
+            Devices::of(Sources {
+                pod: self.pod(),
+                plan: self.plan,
+                networks: self.final_networks,
+                profile: self.resolution.profile().map(|(p, _)| &**p),
+                namespace: self.namespace,
+                tenant_view: self.tenant_view,
+                snapshot: self.snapshot,
+            })
+        })
+    }
+
     /// The pod as it came.
     #[must_use]
     pub fn pod(&self) -> &'a PodView<'a> {
         self.overlay.pod()
     }
 
-    /// Whether the pod is one of several that work together: what it says itself counts before the workload around it.
+    /// Whether the pod is one of several that work together: its own labels count before the workload's.
     #[must_use]
     pub fn gang(&self) -> Option<Gang> {
         gang::multi_node(self.pod()).or_else(|| self.workload.cloned())
     }
 
-    /// What says that several pods have this template, in a few words; `None` where nothing does, or where one has.
+    /// How several pods come to have this template, in a few words; `None` where nothing shows it, or where only one has.
     #[must_use]
     pub fn copies(&self) -> Option<String> {
         match self.siblings {
@@ -83,7 +105,7 @@ impl<'a> PodContext<'a> {
         }
     }
 
-    /// Whether the profile is for an app container; without a plan, whether it asks for accelerators.
+    /// Whether the profile is for an app container; without a plan, whether it requests accelerators.
     #[must_use]
     pub fn is_target(&self, index: usize) -> bool {
         match self.plan.targets.is_empty() {
@@ -92,7 +114,7 @@ impl<'a> PodContext<'a> {
         }
     }
 
-    /// Resources of an app container with those that are planned; a name may come twice.
+    /// Resources of an app container with the planned ones; a name may occur twice.
     pub(crate) fn resource_names(&self, index: usize) -> impl Iterator<Item = &'a str> {
         let own = self.pod().containers().get(index).into_iter().flat_map(Container::resource_names);
         own.chain(self.plan.of_container(index).iter().filter_map(|change| match &change.edit {
@@ -101,8 +123,8 @@ impl<'a> PodContext<'a> {
         }))
     }
 
-    /// Whether an app container gets a device for RDMA, as far as names and facts tell: a resource of a
-    /// profile on verbs, a resource behind a known network, or a name that says so.
+    /// Whether an app container gets a device for RDMA, as far as names and facts show: a resource of a
+    /// profile on verbs, a resource behind a known network, or a name of RDMA.
     #[must_use]
     pub fn has_rdma(&self, index: usize) -> bool {
         let Some(container) = self.pod().containers().get(index) else { return false };
@@ -113,9 +135,9 @@ impl<'a> PodContext<'a> {
     }
 }
 
-/// Whether a resource name speaks of RDMA. The prefix alone proves little: one device plugin serves
+/// Whether a resource name is one of RDMA. The prefix alone proves little: one device plugin serves
 /// `nvidia.com`, `openshift.io`, `mellanox.com`, `intel.com` and `rdma` alike.
-pub(crate) fn names_rdma(resource: &str) -> bool {
+pub(super) fn names_rdma(resource: &str) -> bool {
     let Some((domain, name)) = resource.split_once('/') else { return false };
     let words = |text: &str| {
         let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());

@@ -1,6 +1,9 @@
-//! The rules on FabricProfiles, asked through the list of all rules.
+//! Tests of FAB811 and FAB812, which check the same objects.
 
-use super::{Event, Finding, ObjectContext, Severity, check_object};
+use crate::rules::finding::{Finding, Severity};
+use crate::rules::kinds::FABRIC_PROFILE;
+use crate::rules::object::{Event, ObjectContext};
+use crate::rules::registry::check_object;
 use crate::snapshot::{Builder, Layer, Snapshot};
 
 fn profile(spec: &str) -> String {
@@ -23,8 +26,7 @@ fn snapshot(namespaces: &[(&str, &str, &str)]) -> Snapshot {
 }
 
 fn check(json: &str, event: Event<'_>, snapshot: &Snapshot) -> Vec<Finding> {
-    let (group, kind) = ("fabric-admission.dev", "FabricProfile");
-    check_object(&ObjectContext::new((group, kind), json, event, snapshot))
+    check_object(&ObjectContext::new(FABRIC_PROFILE, json, event, snapshot))
 }
 
 #[test]
@@ -50,8 +52,7 @@ fn a_change_of_what_running_jobs_have_names_who_uses_it() {
     let updated = |spec: &str| check(&profile(spec), Event::Updated { old: &old }, &snapshot);
     let found = updated(r#""rails":[{"network":"a/c"}],"env":[{"name":"A","value":"1"}]"#);
     assert_eq!((found.len(), found[0].rule, found[0].severity), (1, "FAB812", Severity::Warning));
-    let message = "rails, env of profile p would change, which 8 namespaces may use: by-default, team-0, \
-                   team-1, team-2, team-3, 3 more";
+    let message = "rails, env of profile p changes, which 8 namespaces may use: by-default, team-0, team-1, team-2, team-3, 3 more: restarted ranks of running jobs get other settings";
     assert_eq!(found[0].message, message);
     // Neither of these changes what a pod of a running job was given.
     assert!(updated(r#""rails":[{"network":"a/b","interface":"rail0"}]"#).is_empty());

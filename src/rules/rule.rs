@@ -1,26 +1,155 @@
-//! The trait of all rules.
+//! The declaration of a rule: what it checks, what its findings may do, and where its text is. Nothing else in the
+//! product names a rule by its id.
 
 use super::cel::Cel;
-use super::finding::Findings;
-use super::meta::Meta;
+use super::finding::{Findings, Severity};
 use super::object::ObjectContext;
+use super::page::Page;
 use super::pod::PodContext;
 use super::workload::WorkloadContext;
 
-/// A rule: what it is, and how it is checked.
-pub trait Rule: Sync {
-    /// Everything about the rule that does not depend on an object.
-    fn meta(&self) -> &'static Meta;
+/// A rule. Its folder has the declaration and the checks in `mod.rs`, the text in `page.md`, and the two examples in
+/// `bad.yaml` and `good.yaml`.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// `FABnnn`; the first digit is the group. Never reused.
+    pub id: &'static str,
+    /// The most severe finding it makes.
+    pub severity: Severity,
+    /// Its text and examples.
+    pub files: Files,
+    /// First version that has it.
+    pub since: &'static str,
+    /// Group and kind of the objects it checks; empty for rules on pods.
+    pub kinds: &'static [(&'static str, &'static str)],
+    /// Whether an annotation of the pod may set its findings aside.
+    pub waiver: Waiver,
+    /// Whether its errors deny before all mutating webhooks have run. For most rules a later webhook may still fix the
+    /// pod.
+    pub denies_before_final: bool,
+    /// Whether it is checked at one point of admission only; that nothing is found elsewhere proves nothing.
+    pub at_one_point: bool,
+    /// Whether it checks only that an object can be read and used, and no field for its own sake.
+    pub reads_only: bool,
     /// Checks a pod in scope, as it would be with the plan applied.
-    fn pod(&self, _: &PodContext<'_>, _: &mut Findings<'_>) {}
-    /// Checks what makes pods: its templates beside each other, and what it says of them.
-    fn workload(&self, _: &WorkloadContext<'_>, _: &mut Findings<'_>) {}
-    /// Checks an object of one of the kinds that [`Meta::kinds`] names.
-    fn object(&self, _: &ObjectContext<'_>, _: &mut Findings<'_>) {}
-    /// Checks such an object that is about to go.
-    fn deletion(&self, _: &ObjectContext<'_>, _: &mut Findings<'_>) {}
-    /// What of it the API server can judge by itself.
-    fn cel(&self) -> Option<Cel> {
-        None
+    pub(super) pod: Option<PodCheck>,
+    /// Checks a workload: its pod templates together, and its own fields.
+    pub(super) workload: Option<WorkloadCheck>,
+    /// Checks an object of one of `kinds`.
+    pub(super) object: Option<ObjectCheck>,
+    /// Checks such an object that is being deleted.
+    pub(super) deletion: Option<ObjectCheck>,
+    /// The part that the API server can judge by itself.
+    pub(super) cel: Option<fn() -> Cel>,
+}
+
+/// A check of a pod.
+pub(super) type PodCheck = fn(&PodContext<'_>, &mut Findings<'_>);
+/// A check of a workload.
+pub(super) type WorkloadCheck = fn(&WorkloadContext<'_>, &mut Findings<'_>);
+/// A check of another object.
+pub(super) type ObjectCheck = fn(&ObjectContext<'_>, &mut Findings<'_>);
+
+/// The files of a rule's folder.
+#[derive(Debug, Clone, Copy)]
+pub struct Files {
+    /// `page.md`, see [`Page`].
+    pub page: &'static str,
+    /// `bad.yaml`, a manifest that it reports.
+    pub bad: &'static str,
+    /// `good.yaml`, the same manifest fixed.
+    pub good: &'static str,
+    /// Why the folder has no examples; empty where it has both.
+    pub no_example: &'static str,
+}
+
+/// Whether annotation `fabric-admission.dev/ignore.FABnnn: REASON` sets findings of a rule aside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waiver {
+    /// With a reason; errors only where the profile allows it.
+    Allowed,
+    /// Never: the rule keeps tenants apart.
+    Isolation,
+    /// Never: the API server refuses the shape, whatever we say.
+    Api,
+    /// Never: the rule is about such annotations.
+    Itself,
+}
+
+impl Rule {
+    /// What most declarations leave out.
+    pub(super) const DEFAULT: Self = Self {
+        id: "",
+        severity: Severity::Info,
+        files: Files { page: "", bad: "", good: "", no_example: "" },
+        since: "0.1.0",
+        kinds: &[],
+        waiver: Waiver::Allowed,
+        denies_before_final: false,
+        at_one_point: false,
+        reads_only: false,
+        pod: None,
+        workload: None,
+        object: None,
+        deletion: None,
+        cel: None,
+    };
+
+    /// Name of the group that the id belongs to, which is the name of the group's folder.
+    #[must_use]
+    pub fn group(&self) -> &'static str {
+        match self.id.as_bytes().get(3) {
+            Some(b'1') => "networks",
+            Some(b'2') => "resources",
+            Some(b'3') => "operators",
+            Some(b'4') => "nccl",
+            Some(b'5') => "memory",
+            Some(b'6') => "cloud",
+            Some(b'7') => "placement",
+            _ => "profiles",
+        }
+    }
+
+    /// Its text. A page that cannot be parsed is an empty one; a test parses them all.
+    #[must_use]
+    pub fn page(&self) -> Page {
+        Page::parse(self.files.page).unwrap_or_default()
+    }
+
+    /// The part that the API server can judge by itself; `None` for rules that need more than one object.
+    #[must_use]
+    pub fn cel(&self) -> Option<Cel> {
+        self.cel.map(|cel| cel())
     }
 }
+
+impl Waiver {
+    /// How findings of a rule are set aside, or why they are not: one sentence.
+    #[must_use]
+    pub fn words(self, id: &str) -> String {
+        match self {
+            Self::Allowed => format!(
+                "annotation `fabric-admission.dev/ignore.{id}` with the reason as its value; errors only where the profile allows it"
+            ),
+            Self::Isolation => "never: the rule keeps namespaces apart".to_owned(),
+            Self::Api => "never: the API server refuses such an object anyway".to_owned(),
+            Self::Itself => "never: the rule is about such annotations".to_owned(),
+        }
+    }
+}
+
+/// The files in the folder of the rule's `mod.rs`.
+macro_rules! files {
+    () => {
+        $crate::rules::rule::Files {
+            page: include_str!("page.md"),
+            bad: include_str!("bad.yaml"),
+            good: include_str!("good.yaml"),
+            no_example: "",
+        }
+    };
+    (no_example: $why:literal) => {
+        $crate::rules::rule::Files { page: include_str!("page.md"), bad: "", good: "", no_example: $why }
+    };
+}
+pub(super) use files;

@@ -1,10 +1,13 @@
-//! FAB815, and what it is about: annotations that set findings aside. A finding that is set aside stays visible with
-//! its reason, and counts for no verdict.
+//! Annotations that set findings aside, and the findings of FAB815 about such annotations. A finding that is set aside
+//! stays visible with its reason, and counts for no verdict.
 
-use super::inputs::IGNORING;
-use super::{Finding, Findings, Rule, Severity, Waiver, find};
+use super::finding::{Finding, Findings, Severity};
+use super::paths;
+use super::profiles::INEFFECTIVE_IGNORE;
+use super::registry::{RULES, find};
+use super::rule::Waiver;
 use crate::profile::Ignorable;
-use crate::text::{count, nearest, printable, token};
+use crate::text::{count, nearest, printable};
 
 /// Annotations that set findings aside: this and the id of the rule.
 pub const IGNORE_PREFIX: &str = "fabric-admission.dev/ignore.";
@@ -19,21 +22,18 @@ const MAX_REASON: usize = 200;
 pub struct Suppressed {
     /// The finding.
     pub finding: Finding,
-    /// Why, as the annotation says.
+    /// The reason in the annotation.
     pub reason: String,
 }
 
-/// How far findings may be set aside, and who says so.
+/// How far findings may be ignored, and by whose setting.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit<'a> {
     /// How far.
     pub ignorable: Ignorable,
-    /// The profile that says so; `None`: the cluster's setting.
+    /// The profile with the setting; `None`: the cluster's setting.
     pub profile: Option<&'a str>,
 }
-
-/// Rules that speak at one point of admission alone: that nothing of them is found elsewhere means nothing.
-const OF_ONE_POINT: &[&str] = &["FAB802", "FAB809", "FAB811", "FAB812", "FAB813"];
 
 /// Takes out what annotations set aside, and adds what is wrong with those annotations.
 pub fn set_aside<'a>(
@@ -42,8 +42,8 @@ pub fn set_aside<'a>(
     findings: &mut Vec<Finding>,
 ) -> Vec<Suppressed> {
     let mut suppressed = Vec::new();
-    let mut told = Vec::new();
-    let mut out = Findings::new(&IGNORING, &mut told);
+    let mut reported = Vec::new();
+    let mut out = Findings::new(INEFFECTIVE_IGNORE.id, INEFFECTIVE_IGNORE.severity, &mut reported);
     let mut read: Vec<&str> = Vec::new();
     let mut left = 0_usize;
     for (key, value) in annotations {
@@ -57,7 +57,7 @@ pub fn set_aside<'a>(
             continue;
         }
         read.push(id);
-        let path = format!("/metadata/annotations/{}", token(&printable(key, 317)));
+        let path = paths::annotation(&printable(key, 317));
         one(id, value, &path, limit, findings, &mut suppressed, &mut out);
     }
     if left > 0 {
@@ -65,10 +65,10 @@ pub fn set_aside<'a>(
         out.add(
             "/metadata/annotations",
             format!("{annotations} {IGNORE_PREFIX}* beyond the first {MAX_IGNORED} {are} not read"),
-            "drop those that set nothing aside",
+            "Remove those without effect.",
         );
     }
-    findings.append(&mut told);
+    findings.append(&mut reported);
     suppressed
 }
 
@@ -81,32 +81,36 @@ fn one(
     suppressed: &mut Vec<Suppressed>,
     out: &mut Findings<'_>,
 ) {
-    let Some(rule) = find(id).map(Rule::meta) else {
-        let ids = super::RULES.iter().map(|r| r.meta().id);
+    let Some(rule) = find(id) else {
+        let ids = RULES.iter().map(|rule| rule.id);
         let hint = match nearest(&id.to_ascii_uppercase(), ids) {
-            Some(near) => format!("did you mean {IGNORE_PREFIX}{near}?"),
-            None => "name a rule as `fabric-admission rules list` has it".to_owned(),
+            Some(near) => format!("Did you mean {IGNORE_PREFIX}{near}?"),
+            None => "Write an id of `fabric-admission rules list`.".to_owned(),
         };
-        out.add(path, format!("there is no rule {:?}; nothing is ignored", printable(id, 40)), hint);
+        out.add(path, format!("there is no rule {:?}: nothing is ignored", printable(id, 40)), hint);
         return;
     };
     let id = rule.id;
     if value.trim().is_empty() {
         out.add(
             path,
-            format!("{id} is not ignored: the annotation gives no reason"),
-            "write the reason as the value",
+            format!("{id} is not ignored: the annotation has no reason"),
+            "Write the reason as the value.",
         );
         return;
     }
     let why_not = match rule.waiver {
         Waiver::Allowed => None,
-        Waiver::Isolation => Some("it keeps namespaces apart"),
+        Waiver::Isolation => Some("it isolates namespaces"),
         Waiver::Api => Some("the API server refuses such an object"),
         Waiver::Itself => Some("it is about such annotations"),
     };
     if let Some(why_not) = why_not {
-        out.add(path, format!("{id} is never ignored: {why_not}"), "mend what it finds, drop the annotation");
+        out.add(
+            path,
+            format!("{id} is never ignored: {why_not}"),
+            "Fix the finding, and remove the annotation.",
+        );
         return;
     }
     let (mut set_aside, mut errors) = (0_usize, false);
@@ -125,21 +129,21 @@ fn one(
     if errors {
         let (by, fix) = match limit.profile {
             Some(name) => (
-                format!("profile {name} lets no errors be ignored"),
-                format!("mend it, or ask for `ignorable: errors` in profile {name}"),
+                format!("profile {name} does not allow errors to be ignored"),
+                format!("Fix it, or ask the platform team for `ignorable: errors` in profile {name}."),
             ),
             None => (
-                "without a profile no errors are ignored".to_owned(),
-                "mend it, or ask the cluster's administrators for `--ignorable errors`".to_owned(),
+                "without a profile errors are never ignored".to_owned(),
+                "Fix it, or ask the platform team for `--ignorable errors`.".to_owned(),
             ),
         };
         out.add(path, format!("an error of {id} is not ignored: {by}"), fix);
-    } else if set_aside == 0 && !OF_ONE_POINT.contains(&id) {
+    } else if set_aside == 0 && !rule.at_one_point {
         out.add_as(
             Severity::Info,
             path,
-            format!("nothing of {id} is found that the annotation would set aside"),
-            "drop it, or put it on the object or pod template that has the finding",
+            format!("{id} has no finding that the annotation would ignore"),
+            "Remove it, or move it to the object or pod template that has the finding.",
         );
     }
 }

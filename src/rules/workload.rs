@@ -1,6 +1,5 @@
-//! What a rule on workloads sees: an object that makes pods, with all of its templates side by side.
+//! The context of a rule on workloads: an object that creates pods, with all of its templates side by side.
 
-use super::pod::names_rdma;
 use crate::demands::Demands;
 use crate::facts::NamespaceFacts;
 use crate::plan::overlay::Overlay;
@@ -12,7 +11,7 @@ use crate::pod::view::Metadata;
 use crate::resolve::Resolution;
 use crate::snapshot::Snapshot;
 
-/// What a rule on workloads sees. An object that wraps others, such as an AppWrapper, gives one context for each of
+/// The context of a rule on workloads. An object that wraps others, such as an AppWrapper, gives one context for each of
 /// them: templates of different jobs have nothing to do with each other.
 #[derive(Debug, Clone, Copy)]
 pub struct WorkloadContext<'a> {
@@ -22,11 +21,11 @@ pub struct WorkloadContext<'a> {
     pub maker: &'a Maker<'a>,
     /// Its metadata.
     pub metadata: Option<&'a Metadata<'a>>,
-    /// Whether its pods work together, where it says so.
+    /// Whether its pods work together, where it is known.
     pub gang: Option<&'a Gang>,
     /// Its namespace.
     pub namespace: &'a str,
-    /// What is known of the namespace.
+    /// Known facts about the namespace.
     pub namespace_facts: Option<&'a NamespaceFacts>,
     /// Its pod templates.
     pub templates: &'a [WorkloadTemplate<'a>],
@@ -39,20 +38,20 @@ pub struct WorkloadContext<'a> {
 pub struct WorkloadTemplate<'a> {
     /// JSON pointer in the object that was given.
     pub pointer: &'a str,
-    /// What its pods are called among the others; empty where nothing says so.
+    /// The role of its pods among the others; empty where it is not known.
     pub role: &'a str,
-    /// Pods that are made from it at a time (count), where that is known.
+    /// Concurrent pods of it (count), where that is known.
     pub pods: Option<u64>,
     /// The template.
     pub pod: &'a PodView<'a>,
-    /// What was found about it; `None` where it asks for nothing that we look at.
+    /// What was found about it; `None` where it is not in scope.
     pub asked: Option<Asked<'a>>,
 }
 
 /// What was found about a template in scope.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// What its containers ask of accelerators.
+    /// The accelerators that its containers request.
     pub demands: &'a Demands,
     /// How the profile was found.
     pub resolution: &'a Resolution,
@@ -78,11 +77,12 @@ impl WorkloadTemplate<'_> {
 }
 
 impl Asked<'_> {
-    /// Units of RDMA devices that a pod gets, as far as names and the profile tell.
+    /// Units of RDMA devices that a pod gets, as far as names and the profile show.
     #[must_use]
     pub fn rdma_units(&self) -> i64 {
         let profile = self.resolution.profile().map(|(p, _)| p).filter(|p| p.transport.is_verbs());
-        let served = |name: &str| profile.is_some_and(|p| p.serves_resource(name)) || names_rdma(name);
+        let served =
+            |name: &str| profile.is_some_and(|p| p.serves_resource(name)) || super::pod::names_rdma(name);
         let mut units = 0_i64;
         for (index, container) in self.overlay.pod().containers().iter().enumerate() {
             let planned = self.plan.of_container(index).iter().filter_map(|change| match &change.edit {

@@ -2,7 +2,7 @@
 
 use crate::suite::{Outcome, Suite};
 use crate::support::root;
-use fabric_admission::rules::RULES;
+use fabric_admission::rules::{Page, RULES};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Prefix and last number of each subject.
@@ -37,7 +37,8 @@ fn complete() -> Outcome {
     });
     let not_taken: BTreeMap<&str, (&str, &str)> =
         rows.filter(|(id, _)| id.contains(char::is_numeric)).collect();
-    let taken: BTreeSet<&str> = RULES.iter().flat_map(|r| r.meta().also.iter().copied()).collect();
+    let pages: Vec<Page> = RULES.iter().map(|rule| rule.page()).collect();
+    let taken: BTreeSet<&str> = pages.iter().flat_map(|p| p.catalogue.iter().map(String::as_str)).collect();
     let known: BTreeSet<String> = SUBJECTS.iter().flat_map(|(prefix, last)| numbers(prefix, *last)).collect();
     let mut wrong = Vec::new();
     for id in &known {

@@ -40,9 +40,9 @@ pub(crate) struct World {
 }
 
 /// The example that a rule speaks about: its last pod, and what stands beside it.
-pub(crate) fn of_rule(meta: &fabric_admission::rules::Meta) -> Value {
+pub(crate) fn of_rule(rule: &fabric_admission::rules::Rule) -> Value {
     let mut rest: Vec<Value> =
-        crate::round_trip::documents(meta.bad.as_bytes()).into_iter().map(|(_, d)| d).collect();
+        crate::round_trip::documents(rule.files.bad.as_bytes()).into_iter().map(|(_, d)| d).collect();
     let pod = rest.iter().rposition(|d| d["kind"] == "Pod").map_or_else(|| json!({}), |at| rest.remove(at));
     let (profiles, objects): (Vec<Value>, Vec<Value>) =
         rest.into_iter().partition(|d| d["kind"] == "FabricProfile");

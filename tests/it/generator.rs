@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 pub(crate) fn case(dice: &mut Dice<'_>) -> Value {
     if dice.percent(8) {
         let rules = fabric_admission::rules::RULES.as_slice();
-        let mut case = crate::cluster::of_rule(rules[dice.below(rules.len())].meta());
+        let mut case = crate::cluster::of_rule(rules[dice.below(rules.len())]);
         case["mutate"] = dice.percent(40).into();
         return case;
     }

@@ -1,11 +1,19 @@
 //! FAB6xx: fabrics of cloud providers.
 
 mod efa;
-mod gke;
-mod oci;
+mod fab601_plugin_kept_out;
+mod fab602_libfabric_settings;
+mod fab603_efa_with_other_fabric;
+mod fab604_gke_and_multus_networks;
+mod fab605_oci_vf_count;
 
-use super::Rule;
+use crate::rules::rule::Rule;
 
 /// Rules of the group, by id.
-pub(super) static RULES: &[&dyn Rule] =
-    &[&efa::PluginKeptOut, &efa::Libfabric, &efa::OtherFabric, &gke::BothNetworks, &oci::RdmaVf];
+pub(super) static RULES: &[&Rule] = &[
+    &fab601_plugin_kept_out::RULE,
+    &fab602_libfabric_settings::RULE,
+    &fab603_efa_with_other_fabric::RULE,
+    &fab604_gke_and_multus_networks::RULE,
+    &fab605_oci_vf_count::RULE,
+];

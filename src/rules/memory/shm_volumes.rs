@@ -3,7 +3,7 @@
 use crate::plan::{Edit, SHM_PATH};
 use crate::pod::memory_limit;
 use crate::pod::view::Volume;
-use crate::rules::PodContext;
+use crate::rules::pod::PodContext;
 use std::collections::BTreeMap;
 
 /// A volume that containers with accelerators have at `/dev/shm`.
@@ -14,7 +14,7 @@ pub(super) struct Mounted<'a> {
     pub(super) planned: Option<(usize, i64)>,
     /// App containers that share it: those that the profile is for, else those with accelerators.
     pub(super) users: Vec<usize>,
-    /// What the users may use of memory together (bytes).
+    /// Memory limit of the users together (bytes).
     pub(super) limit: Option<i64>,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn number(context: &PodContext<'_>, index: usize) -> Option<u32> {
     }
 }
 
-/// Accelerators that containers drive together; of unknown numbers what the plan takes, a node's, else one.
+/// Accelerators that containers drive together; an unknown number counts as the plan's, a node's, else one.
 pub(super) fn accelerators(context: &PodContext<'_>, users: &[usize]) -> u32 {
     let each = users.iter().map(|index| match context.plan.target(*index) {
         Some(target) => target.accelerators,

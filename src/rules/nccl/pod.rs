@@ -1,11 +1,11 @@
-//! What rules of the group ask of a pod beside its variables.
+//! The networks of a pod and the version of NCCL in a container, for rules on variables.
 
 use crate::multus::{LinkLayer, Sharing};
 use crate::nccl::NcclVersion;
 use crate::nccl::version::of_image;
 use crate::pod::view::Container;
 use crate::profile::schema::{Attachment, Transport};
-use crate::rules::PodContext;
+use crate::rules::pod::PodContext;
 use std::borrow::Cow;
 
 /// The version of NCCL in a container, by the name of its image, else by the profile.
@@ -14,14 +14,14 @@ pub(super) fn version(context: &PodContext<'_>, container: &Container<'_>) -> Op
     container.image.as_deref().and_then(of_image).or_else(of_profile)
 }
 
-/// Networks beside the cluster's, as far as they are known.
+/// Known networks besides the cluster's.
 #[derive(Debug, Default)]
 pub(super) struct Attachments<'a> {
     /// Interfaces, in order; `None` where the annotation cannot be read.
     pub(super) interfaces: Option<Vec<Cow<'a, str>>>,
-    /// What an attachment with a virtual function is called, where there is one.
+    /// The name of an attachment with a VF, where there is one.
     pub(super) function: Option<String>,
-    /// What an attachment beside a shared device is called, where there is one.
+    /// The name of an attachment with a shared device, where there is one.
     pub(super) shared: Option<String>,
     /// Link layer, where all that are known agree and one is.
     pub(super) link: Option<LinkLayer>,
@@ -30,7 +30,7 @@ pub(super) struct Attachments<'a> {
 /// Networks of a pod that are looked at; a pod has as many as rails.
 const MAX_NETWORKS: usize = 64;
 
-/// What is known of the networks that a pod will have.
+/// Known facts about the networks that a pod will have.
 pub(super) fn attachments<'a>(context: &PodContext<'a>) -> Attachments<'a> {
     let mut found = Attachments { interfaces: Some(Vec::new()), ..Attachments::default() };
     let mut links = Vec::new();
@@ -77,7 +77,7 @@ pub(super) fn attachments<'a>(context: &PodContext<'a>) -> Attachments<'a> {
     found
 }
 
-/// Whether networks come to the pod by other ways than the networks annotation: its interfaces are not known then.
+/// Whether the pod gets networks by other ways than the networks annotation: its interfaces are not known then.
 pub(super) fn other_networks(context: &PodContext<'_>) -> bool {
     let annotations = context.pod().metadata.as_ref().and_then(|m| m.annotations.as_ref());
     let foreign = |key: &str| {

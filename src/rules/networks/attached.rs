@@ -1,7 +1,7 @@
-//! The attachments of a pod, with what is known of their networks.
+//! The attachments of a pod, with the known facts about their networks.
 
 use crate::multus::{NetworkFact, Selection};
-use crate::rules::PodContext;
+use crate::rules::pod::PodContext;
 use crate::text::printable;
 
 /// One attachment of the final annotation.
@@ -13,13 +13,13 @@ pub(super) struct Attached<'a> {
     pub(super) namespace: &'a str,
     /// As the pod writes it.
     pub(super) item: &'a Selection<'a>,
-    /// What is known of the network; `None` also where its owner may not know it.
+    /// Known facts about the network; `None` also where its owner may not know them.
     pub(super) fact: Option<&'a NetworkFact>,
 }
 
 impl Attached<'_> {
     /// Namespace and name, for messages.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         format!("{}/{}", printable(self.namespace, 63), printable(&self.item.name, 100))
     }
 }

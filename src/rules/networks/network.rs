@@ -1,18 +1,19 @@
-//! A network object as rules read it: its chain of CNI plugins, with the place of each value.
+//! A network object as rules read it: the decision that pods get from it, and the text of its `ipam`.
 
 use crate::facts::Kind;
 use crate::facts::network::{NetworkObject, render};
 use crate::json::go::{self, CNI};
 use crate::multus::NetworkFact;
+use crate::rules::finding::{Findings, Severity};
 use crate::rules::locate::Places;
-use crate::rules::{Findings, ObjectContext, Severity};
+use crate::rules::object::ObjectContext;
 use serde_json::{Map, Value};
 
-/// What decisions know of the network that an object is.
+/// Facts that decisions use about a network object.
 pub(in crate::rules) fn fact(context: &ObjectContext<'_>) -> Option<NetworkFact> {
     let kind = Kind::of(context.group, context.kind)?;
     let object: NetworkObject = serde_json::from_str(context.json).ok()?;
-    // HostDeviceNetwork makes none without a namespace.
+    // A HostDeviceNetwork without a namespace creates none.
     render(kind, &object, "default").map(|r| r.fact)
 }
 
@@ -56,7 +57,7 @@ impl IpamText {
     }
 
     /// A finding about a value of it.
-    pub(super) fn tell(
+    pub(super) fn report(
         &self,
         findings: &mut Findings<'_>,
         severity: Severity,

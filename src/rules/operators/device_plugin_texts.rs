@@ -1,6 +1,6 @@
-//! What device plugins and their operator say of a configuration that is JSON and has the right types.
+//! Faults that device plugins and their operator find in a configuration of valid JSON and types.
 
-use crate::rules::Severity;
+use crate::rules::finding::Severity;
 use crate::text::printable;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -11,14 +11,14 @@ pub(super) struct Fault {
     pub(super) severity: Severity,
     pub(super) message: String,
     pub(super) fix: &'static str,
-    /// What it comes to.
+    /// Its consequence.
     pub(super) concern: Concern,
 }
 
-/// What a fault comes to; each is a rule.
+/// The consequence of a fault; each is a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Concern {
-    /// The plugin ends with an error.
+    /// The plugin exits with an error.
     Start,
     /// A pool has other devices than meant, or none.
     Devices,
@@ -52,10 +52,10 @@ fn prefix(entry: &Map<String, Value>, at: &str) -> Option<Fault> {
         pointer: format!("{at}/resourcePrefix"),
         severity: Severity::Info,
         message: format!(
-            "resourcePrefix {:?} has no dot: the operator's webhook refuses it where it is on",
+            "resourcePrefix {:?} has no dot: the operator's webhook, if enabled, refuses it",
             printable(prefix, 60)
         ),
-        fix: "write a domain, such as nvidia.com, where the webhook is on",
+        fix: "Write a domain, such as nvidia.com.",
         concern: Concern::Operator,
     })
 }
@@ -76,44 +76,44 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<Fault> {
             let shown = printable(name, 63);
             if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
                 let message = format!(
-                    "resourceName {shown:?}: the plugin takes letters, digits and `_` alone, and ends"
+                    "resourceName {shown:?}: the plugin accepts only letters, digits and `_`, and exits"
                 );
                 fault(
                     "/resourceName",
                     Severity::Error,
                     Concern::Start,
                     message,
-                    "write `_` in place of other characters",
+                    "Write `_` in place of other characters.",
                 );
             } else if !names.insert(name) {
                 let message = format!(
-                    "resourceName {shown:?} is given twice; the plugin ends, whatever the prefixes are"
+                    "resourceName {shown:?} is given twice: the plugin exits, even with different prefixes"
                 );
-                fault("/resourceName", Severity::Error, Concern::Start, message, "rename one of the two");
+                fault("/resourceName", Severity::Error, Concern::Start, message, "Rename one of the two.");
             }
         }
         let selectors = entry.get("selectors").and_then(Value::as_object);
         let selects = selectors.is_some_and(|s| SHARED_SELECTORS.iter().any(|k| filled(s.get(*k))));
         match (selects, filled(entry.get("devices"))) {
             (true, true) => {
-                let message = "both selectors and devices; the plugin takes one of them, and ends".to_owned();
+                let message = "both selectors and devices: the plugin accepts only one, and exits".to_owned();
                 fault(
                     "/devices",
                     Severity::Error,
                     Concern::Start,
                     message,
-                    "write selectors alone, with ifNames",
+                    "Write only selectors, with ifNames.",
                 );
             }
             (false, false) => {
                 let message =
-                    "neither selectors nor devices say which NICs are meant; the plugin ends".to_owned();
+                    "neither selectors nor devices: the plugin does not know the NICs, and exits".to_owned();
                 fault(
                     "",
                     Severity::Error,
                     Concern::Start,
                     message,
-                    "write selectors, such as \"ifNames\": [\"ens1f0\"]",
+                    "Write selectors, such as \"ifNames\": [\"ens1f0\"].",
                 );
             }
             _ => {}
@@ -121,9 +121,11 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<Fault> {
         for key in
             selectors.into_iter().flat_map(Map::keys).filter(|k| !SHARED_SELECTORS.contains(&k.as_str()))
         {
-            let message =
-                format!("the plugin does not know selector {:?} and passes over it", printable(key, 60));
-            let fix = "write vendors, deviceIDs, drivers, ifNames or linkTypes";
+            let message = format!(
+                "unknown selector {:?}: the plugin ignores it, so the pool may take other NICs",
+                printable(key, 60)
+            );
+            let fix = "Write vendors, deviceIDs, drivers, ifNames or linkTypes.";
             fault(
                 &format!("/selectors/{}", crate::text::token(key)),
                 Severity::Warning,
@@ -132,28 +134,31 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<Fault> {
                 fix,
             );
         }
-        match entry.get("rdmaHcaMax").and_then(Value::as_i64) {
+        // FAB302 reports a value of another type.
+        let most = entry.get("rdmaHcaMax").filter(|most| !most.is_null());
+        match most.map_or(Some(0), Value::as_i64) {
             Some(n) if n < 0 => {
-                let message = format!("rdmaHcaMax {n} is below zero; the plugin ends");
+                let message = format!("rdmaHcaMax {n} is negative: the plugin exits");
                 fault(
                     "/rdmaHcaMax",
                     Severity::Error,
                     Concern::Start,
                     message,
-                    "write how many pods may use a NIC, such as 63",
+                    "Set rdmaHcaMax to the number of pods that may share a NIC, such as 63.",
                 );
             }
-            None | Some(0) => {
-                let message = "no rdmaHcaMax, or 0: the plugin advertises no unit of the resource".to_owned();
+            Some(0) => {
+                let message =
+                    "rdmaHcaMax is 0 or not set: the plugin advertises no unit of the resource".to_owned();
                 fault(
                     "/rdmaHcaMax",
                     Severity::Warning,
                     Concern::Devices,
                     message,
-                    "write how many pods may use a NIC, such as 63",
+                    "Set rdmaHcaMax to the number of pods that may share a NIC, such as 63.",
                 );
             }
-            Some(_) => {}
+            Some(_) | None => {}
         }
         faults.extend(prefix(entry, &at));
     }
@@ -175,58 +180,57 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<Fault> {
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
         if !name.bytes().all(plain) {
             let message = format!(
-                "resourceName {shown:?}: the plugin takes letters, digits and `_` (newer ones `-`), and ends"
+                "resourceName {shown:?}: the plugin accepts only letters, digits and `_` (newer ones `-`), and exits"
             );
             fault(
                 "/resourceName",
                 Severity::Error,
                 Concern::Start,
                 message,
-                "write `_` in place of other characters",
+                "Write `_` in place of other characters.",
             );
         } else if !name.is_empty() && !names.insert((text(entry, "resourcePrefix"), name)) {
-            let message = format!("resourceName {shown:?} is given twice; the plugin ends");
-            fault("/resourceName", Severity::Error, Concern::Start, message, "rename one of the two");
+            let message = format!("resourceName {shown:?} is given twice: the plugin exits");
+            fault("/resourceName", Severity::Error, Concern::Start, message, "Rename one of the two.");
         } else if name.contains('-') {
             let message =
-                format!("resourceName {shown:?} has a `-`: the operator's webhook refuses it where it is on");
-            fault("/resourceName", Severity::Info, Concern::Operator, message, "write `_` in its place");
+                format!("resourceName {shown:?} has a `-`: the operator's webhook, if enabled, refuses it");
+            fault("/resourceName", Severity::Info, Concern::Operator, message, "Write `_` instead.");
         }
         let device_type = text(entry, "deviceType").unwrap_or("netDevice");
         if !matches!(device_type, "netDevice" | "accelerator" | "auxNetDevice") {
-            let message =
-                format!("deviceType {:?} is not known; the plugin ends", printable(device_type, 40));
+            let message = format!("unknown deviceType {:?}: the plugin exits", printable(device_type, 40));
             fault(
                 "/deviceType",
                 Severity::Error,
                 Concern::Start,
                 message,
-                "write netDevice, auxNetDevice or accelerator",
+                "Write netDevice, auxNetDevice or accelerator.",
             );
         }
         let selectors = selectors(entry);
         for (place, selector) in &selectors {
             let rdma = selector.get("isRdma").and_then(Value::as_bool) == Some(true);
             if device_type == "netDevice" && rdma && text(selector, "vdpaType").is_some() {
-                let message = "isRdma with vdpaType: the plugin takes one of them, and ends".to_owned();
+                let message = "isRdma with vdpaType: the plugin accepts only one, and exits".to_owned();
                 fault(
                     &format!("{place}/vdpaType"),
                     Severity::Error,
                     Concern::Start,
                     message,
-                    "make two resources of it",
+                    "Split it into two resources.",
                 );
             }
             for key in ["pKeys", "acpiIndexes"].into_iter().filter(|k| selector.contains_key(*k)) {
                 let message = format!(
-                    "selector {key} is the plugin's, and the operator's webhook refuses it where it is on"
+                    "selector {key}: the plugin accepts it, but the operator's webhook, if enabled, refuses it"
                 );
                 fault(
                     &format!("{place}/{key}"),
                     Severity::Info,
                     Concern::Operator,
                     message,
-                    "select by pfNames or pciAddresses",
+                    "Select by pfNames or pciAddresses.",
                 );
             }
             let narrow = |(key, value): (&String, &Value)| {
@@ -234,9 +238,9 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<Fault> {
             };
             if filled(selector.get("vendors")) && !selector.iter().any(narrow) {
                 let message = format!(
-                    "{shown} takes every NIC of the vendor that has no VFs and no default route, storage NICs too"
+                    "{shown} takes every NIC of the vendor without VFs and default route, also storage NICs"
                 );
-                fault(place, Severity::Info, Concern::Devices, message, "add pfNames, linkTypes or drivers");
+                fault(place, Severity::Info, Concern::Devices, message, "Add pfNames, linkTypes or drivers.");
             }
         }
         if earlier.len() < MAX_COMPARED && !selectors.is_empty() {
@@ -244,14 +248,13 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<Fault> {
             let taken =
                 |others: &[&Map<String, Value>]| own.iter().all(|s| others.iter().any(|o| covers(o, s)));
             if let Some((first, _)) = earlier.iter().find(|(_, others)| taken(others)) {
-                let message =
-                    format!("{shown} gets nothing: {first} before it takes all devices that it selects");
+                let message = format!("{shown} gets no devices: {first} before it takes all that it selects");
                 fault(
                     "/selectors",
                     Severity::Warning,
                     Concern::Devices,
                     message,
-                    "make the selectors disjoint, the narrow one first",
+                    "Make the selectors disjoint, with the narrow one first.",
                 );
             }
             earlier.push((shown, own));
@@ -273,7 +276,7 @@ fn selectors(entry: &Map<String, Value>) -> Vec<(String, &Map<String, Value>)> {
     }
 }
 
-/// Whether one selector takes all devices that another one takes: it asks nothing that the other does not ask as
+/// Whether one selector takes all devices that another one takes: it has no condition that the other does not have as
 /// strictly.
 fn covers(wide: &Map<String, Value>, narrow: &Map<String, Value>) -> bool {
     wide.iter().all(|(key, value)| match (value, narrow.get(key)) {
@@ -302,6 +305,9 @@ mod tests {
         for (entry, expected) in [
             (r#"{"resourceName":"a","rdmaHcaMax":63,"selectors":{"ifNames":["e"]}}"#, vec![]),
             (r#"{"resourceName":"a","rdmaHcaMax":63,"devices":["e"]}"#, vec![]),
+            (r#"{"resourceName":"a","rdmaHcaMax":"63","devices":["e"]}"#, vec![]),
+            (r#"{"resourceName":"a","rdmaHcaMax":null,"devices":["e"]}"#, vec![("/rdmaHcaMax", Devices)]),
+            (r#"{"resourceName":"a","devices":["e"]}"#, vec![("/rdmaHcaMax", Devices)]),
             (
                 r#"{"resourceName":"a-b","rdmaHcaMax":-1,"devices":["e"],"resourcePrefix":"rdma"}"#,
                 vec![("/resourceName", Start), ("/rdmaHcaMax", Start), ("/resourcePrefix", Operator)],

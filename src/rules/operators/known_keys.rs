@@ -1,17 +1,18 @@
-//! FAB310, FAB336: keys that the CRDs of the SR-IOV operator do not have.
+//! Keys that the CRDs of the SR-IOV operator have.
 
-use super::{IB_NETWORK, NETWORK, NODE_POLICY, OVS_NETWORK};
-use crate::rules::{Findings, Meta, ObjectContext, Rule, Severity, Waiver};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{IB_NETWORK, NETWORK, NODE_POLICY, OVS_NETWORK};
+use crate::rules::object::ObjectContext;
 use crate::text::{nearest, printable, token};
 
 /// The keys of one mapping of a kind (k8snetworkplumbingwg/sriov-network-operator config/crd/bases).
-struct Keys {
+pub(super) struct Keys {
     kind: &'static str,
     at: &'static str,
     keys: &'static [&'static str],
 }
 
-static KEYS: &[Keys] = &[
+pub(super) static KEYS: &[Keys] = &[
     Keys {
         kind: NODE_POLICY.1,
         at: "/spec",
@@ -96,7 +97,7 @@ static KEYS: &[Keys] = &[
 ];
 
 /// Names that are used elsewhere for the same thing: the operator's own Go field, and keys of rendered definitions.
-static OTHER_NAMES: &[(&str, &str)] = &[
+pub(super) static OTHER_NAMES: &[(&str, &str)] = &[
     ("metaPluginsConfig", "metaPlugins"),
     ("link_state", "linkState"),
     ("min_tx_rate", "minTxRate"),
@@ -105,16 +106,16 @@ static OTHER_NAMES: &[(&str, &str)] = &[
     ("rdma", "isRdma"),
 ];
 
-/// What was meant by an unknown key of a mapping; `None` where nothing comes near.
-fn meant(kind: &str, at: &str, key: &str) -> Option<String> {
+/// What to write instead of an unknown key of a mapping; `None` where no key is close.
+pub(super) fn meant(kind: &str, at: &str, key: &str) -> Option<String> {
     let here = KEYS.iter().find(|k| k.kind == kind && k.at == at).map(|k| k.keys).unwrap_or_default();
     let same = |known: &&&str| known.eq_ignore_ascii_case(key);
     if let Some(known) = here.iter().find(same) {
-        return Some(format!("it is written `{known}`"));
+        return Some(format!("Write `{known}`."));
     }
     let other = OTHER_NAMES.iter().find(|(name, known)| *name == key && here.contains(known));
     if let Some((_, known)) = other {
-        return Some(format!("the key is `{known}`"));
+        return Some(format!("Write `{known}`."));
     }
     // The same word in another place: of this kind, or of another one.
     let elsewhere =
@@ -125,31 +126,31 @@ fn meant(kind: &str, at: &str, key: &str) -> Option<String> {
         place.get_or_insert(keys);
     }
     if let Some(keys) = own {
-        return Some(format!("it belongs to `{}`", keys.at.trim_start_matches('/').replace('/', ".")));
+        return Some(format!("Move it to `{}`.", keys.at.trim_start_matches('/').replace('/', ".")));
     }
     let near = nearest(key, here.iter().copied());
     match (others, near) {
-        (Some(keys), _) => Some(format!("it is a field of {}", keys.kind)),
-        (None, Some(known)) => Some(format!("is `{known}` meant?")),
+        (Some(keys), _) => Some(format!("Move it to a {}.", keys.kind)),
+        (None, Some(known)) => Some(format!("Did you mean `{known}`?")),
         (None, None) => None,
     }
 }
 
-fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+pub(super) fn check_keys(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(object) = context.value() else { return };
     for known in KEYS.iter().filter(|k| k.kind == context.kind) {
         let Some(mapping) = object.pointer(known.at).and_then(|m| m.as_object()) else { continue };
         for key in mapping.keys().filter(|key| !known.keys.contains(&key.as_str())) {
             let path = format!("{}/{}", known.at, token(key));
             let shown = printable(key, 40);
-            let dropped = "the API server drops it without a word to most clients";
+            let dropped = "the API server drops it silently";
             match meant(known.kind, known.at, key) {
                 Some(meant) => findings.add(
                     path,
                     format!(
-                        "{} has no key `{shown}` in `{}`; {meant}: {dropped}",
-                        known.kind,
-                        known.at.trim_start_matches('/').replace('/', ".")
+                        "unknown field `{shown}` in `{}` of a {}: {dropped}",
+                        known.at.trim_start_matches('/').replace('/', "."),
+                        known.kind
                     ),
                     meant,
                 ),
@@ -158,120 +159,14 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                     Severity::Info,
                     path,
                     format!(
-                        "{} of operator {} has no key `{shown}`: {dropped}",
+                        "unknown field `{shown}` in a {} of operator {}: {dropped}",
                         known.kind,
                         super::supported_nics::OF
                     ),
-                    "take it out, or check the CRD of the cluster",
+                    "Remove it, or check the cluster's CRD.",
                 ),
             }
         }
-    }
-}
-
-/// FAB310.
-pub(super) struct PolicyKeys;
-
-static POLICY_KEYS: Meta = Meta {
-    id: "FAB310",
-    severity: Severity::Warning,
-    summary: "SriovNetworkNodePolicy with a key that its kind does not have",
-    what: "Compares the keys of `spec`, `nicSelector` and `bridge` with those of the CRD. A key that comes near a known \
-           one, or belongs to another place or kind, is a warning; any other is information. The API server drops unknown \
-           keys before a webhook sees them, so this speaks in reviews of files; kubectl tells of them, GitOps tools do not.",
-    why: "With `pfName` the policy takes every NIC of the vendor, with `isRDMA` its functions have no RDMA devices, and \
-          `trust` or `spoofChk` of a policy do nothing. The operator's own documentation has such keys.",
-    fix: "Write the key as the CRD has it: `pfNames`, `isRdma`; put `spoofChk`, `trust`, `linkState` and rates into the \
-          SriovNetwork.",
-    bad: r#"apiVersion: sriovnetwork.openshift.io/v1
-kind: SriovNetworkNodePolicy
-metadata: {name: rdma, namespace: sriov-network-operator}
-spec:
-  resourceName: rdma_vf
-  numVfs: 8
-  priority: 90
-  isRDMA: true
-  nicSelector: {vendor: "15b3", pfNames: [ens1f0np0]}
-  nodeSelector: {feature.node.kubernetes.io/network-sriov.capable: "true"}
-"#,
-    good: r#"apiVersion: sriovnetwork.openshift.io/v1
-kind: SriovNetworkNodePolicy
-metadata: {name: rdma, namespace: sriov-network-operator}
-spec:
-  resourceName: rdma_vf
-  numVfs: 8
-  priority: 90
-  isRdma: true
-  nicSelector: {vendor: "15b3", pfNames: [ens1f0np0]}
-  nodeSelector: {feature.node.kubernetes.io/network-sriov.capable: "true"}
-"#,
-    sources: &[
-        "k8snetworkplumbingwg/sriov-network-operator config/crd/bases/sriovnetwork.openshift.io_sriovnetworknodepolicies.yaml",
-        "k8snetworkplumbingwg/sriov-network-operator doc/rdma-configuration.md (pfName)",
-        "k8snetworkplumbingwg/sriov-network-device-plugin#204",
-    ],
-    since: "0.1.0",
-    kinds: &[NODE_POLICY],
-    also: &["SRP-017"],
-    waiver: Waiver::Allowed,
-};
-
-impl Rule for PolicyKeys {
-    fn meta(&self) -> &'static Meta {
-        &POLICY_KEYS
-    }
-    fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        check(context, findings);
-    }
-}
-
-/// FAB336.
-pub(super) struct NetworkKeys;
-
-static NETWORK_KEYS: Meta = Meta {
-    id: "FAB336",
-    severity: Severity::Warning,
-    summary: "SriovNetwork, SriovIBNetwork or OVSNetwork with a key that its kind does not have",
-    what: "Compares the keys of `spec` with those of the CRD. A key that comes near a known one, or belongs to another \
-           kind, is a warning; any other is information. The API server drops unknown keys before a webhook sees them, \
-           so this speaks in reviews of files; kubectl tells of them, GitOps tools do not.",
-    why: "With `metaPluginsConfig` (the name inside of the operator's code) the rdma plugin is never called: on nodes in \
-          RDMA mode `exclusive` the device stays with the host, and NCCL says `No IB devices found` or takes TCP.",
-    fix: "Write the key as the CRD has it: `metaPlugins`.",
-    bad: r#"apiVersion: sriovnetwork.openshift.io/v1
-kind: SriovNetwork
-metadata: {name: rail0, namespace: sriov-network-operator}
-spec:
-  networkNamespace: team
-  resourceName: rdma_vf
-  ipam: '{"type": "nv-ipam", "poolName": "rail0"}'
-  metaPluginsConfig: '{"type": "rdma"}'
-"#,
-    good: r#"apiVersion: sriovnetwork.openshift.io/v1
-kind: SriovNetwork
-metadata: {name: rail0, namespace: sriov-network-operator}
-spec:
-  networkNamespace: team
-  resourceName: rdma_vf
-  ipam: '{"type": "nv-ipam", "poolName": "rail0"}'
-  metaPlugins: '{"type": "rdma"}'
-"#,
-    sources: &[
-        "k8snetworkplumbingwg/sriov-network-operator api/v1/sriovnetwork_types.go (MetaPluginsConfig)",
-        "k8snetworkplumbingwg/sriov-network-operator doc/api/sriov-network-api.md",
-    ],
-    since: "0.1.0",
-    kinds: &[NETWORK, IB_NETWORK, OVS_NETWORK],
-    also: &["SRN-005"],
-    waiver: Waiver::Allowed,
-};
-
-impl Rule for NetworkKeys {
-    fn meta(&self) -> &'static Meta {
-        &NETWORK_KEYS
-    }
-    fn object(&self, context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-        check(context, findings);
     }
 }
 
@@ -282,18 +177,18 @@ mod tests {
     #[test]
     fn what_was_meant() {
         let policy = |at: &str, key: &str| meant("SriovNetworkNodePolicy", at, key).unwrap_or_default();
-        assert_eq!(policy("/spec/nicSelector", "pfName"), "is `pfNames` meant?");
-        assert_eq!(policy("/spec/nicSelector", "deviceId"), "it is written `deviceID`");
-        assert_eq!(policy("/spec", "isRDMA"), "it is written `isRdma`");
-        assert_eq!(policy("/spec", "nodeSelectors"), "is `nodeSelector` meant?");
-        assert_eq!(policy("/spec", "pfNames"), "it belongs to `spec.nicSelector`");
+        assert_eq!(policy("/spec/nicSelector", "pfName"), "Did you mean `pfNames`?");
+        assert_eq!(policy("/spec/nicSelector", "deviceId"), "Write `deviceID`.");
+        assert_eq!(policy("/spec", "isRDMA"), "Write `isRdma`.");
+        assert_eq!(policy("/spec", "nodeSelectors"), "Did you mean `nodeSelector`?");
+        assert_eq!(policy("/spec", "pfNames"), "Move it to `spec.nicSelector`.");
         for key in ["spoofChk", "trust", "linkState", "maxTxRate"] {
-            assert_eq!(policy("/spec", key), "it is a field of SriovNetwork", "{key}");
+            assert_eq!(policy("/spec", key), "Move it to a SriovNetwork.", "{key}");
         }
         assert_eq!(policy("/spec", "somethingNewEntirely"), "");
         let network = |kind: &str, key: &str| meant(kind, "/spec", key).unwrap_or_default();
-        assert_eq!(network("SriovNetwork", "metaPluginsConfig"), "the key is `metaPlugins`");
-        assert_eq!(network("SriovIBNetwork", "vlan"), "it is a field of SriovNetwork");
-        assert_eq!(network("SriovNetwork", "isRdma"), "it is a field of SriovNetworkNodePolicy");
+        assert_eq!(network("SriovNetwork", "metaPluginsConfig"), "Write `metaPlugins`.");
+        assert_eq!(network("SriovIBNetwork", "vlan"), "Move it to a SriovNetwork.");
+        assert_eq!(network("SriovNetwork", "isRdma"), "Move it to a SriovNetworkNodePolicy.");
     }
 }

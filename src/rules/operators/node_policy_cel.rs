@@ -1,4 +1,4 @@
-//! What rules on SriovNetworkNodePolicies have in common in CEL. The types of fields are the schema's to see to.
+//! SriovNetworkNodePolicies in CEL. The schema checks the types of fields.
 
 use crate::rules::cel::{Cel, Check};
 
@@ -28,7 +28,7 @@ pub(super) fn node_policy(wrong: &str) -> String {
     format!("object.metadata.?name.orValue('') != 'default' &&\n{wrong}")
 }
 
-/// Checks that use the values above, and say all that their rule says.
+/// Checks that use the values above, and report all that their rule reports.
 pub(super) fn node_policy_cel(checks: Vec<Check>) -> Cel {
     Cel { variables: VARIABLES.map(|(name, text)| (name, text.into())).into(), checks, beyond: None }
 }

@@ -5,11 +5,11 @@ use crate::nodes::{NodeView, Relation, Requirement};
 /// What two selectors have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Common {
-    /// No node can answer to both.
+    /// No node can match both.
     None,
-    /// A node could, and no list of nodes says whether one does.
+    /// A node could, and no list of nodes shows whether one does.
     Possible,
-    /// Every node that answers to one of them answers to the other.
+    /// Every node that matches one of them matches the other.
     Implied,
     /// This node does.
     Node(String),
@@ -21,7 +21,7 @@ impl Common {
         match self {
             Self::Node(node) => format!("on node {node}"),
             Self::Implied => "on every node of the narrower nodeSelector".to_owned(),
-            Self::None | Self::Possible => "on nodes that have the labels of both".to_owned(),
+            Self::None | Self::Possible => "on nodes with the labels of both".to_owned(),
         }
     }
 
@@ -31,7 +31,7 @@ impl Common {
     }
 }
 
-/// What two selectors have in common. Nodes that are known decide where the selectors alone do not.
+/// What two selectors have in common. Known nodes decide where the selectors do not.
 pub(super) fn common(a: &[Requirement<'_>], b: &[Requirement<'_>], nodes: &NodeView) -> Common {
     if a.iter().any(|x| b.iter().any(|y| contradict(*x, *y))) {
         return Common::None;

@@ -6,9 +6,9 @@
 pub(super) struct Model {
     /// PCI vendor.
     pub(super) vendor: &'static str,
-    /// PCI device of the physical function: what policies name.
+    /// PCI device of the physical function, which policies name.
     pub(super) physical: &'static str,
-    /// PCI device of its virtual functions: what `lspci` shows beside it.
+    /// PCI device of its VFs, which `lspci` shows next to it.
     pub(super) function: &'static str,
     /// Name.
     pub(super) name: &'static str,

@@ -1,12 +1,12 @@
-//! Where a pod can land, for findings: kinds of nodes, never single ones, so that a decision costs the same at ten nodes
+//! Where a pod can run, for findings: kinds of nodes, never single ones, so that a decision costs the same at ten nodes
 //! and at a hundred thousand.
 
 use crate::nodes::{ClassSet, Constraints, landing};
-use crate::rules::PodContext;
+use crate::rules::pod::PodContext;
 use std::collections::BTreeSet;
 
-/// The kinds of nodes that a pod can land on and that list the accelerators it asks for by name; `None` where there are
-/// none, it asks for none, or nothing can be said.
+/// The kinds of nodes that a pod can run on and that list the accelerators it requests by name; `None` where there are
+/// none, it requests none, or nothing is known.
 pub(in crate::rules) fn with_accelerators(context: &PodContext<'_>) -> Option<ClassSet> {
     let nodes = context.snapshot.nodes();
     if nodes.is_empty() {

@@ -1,30 +1,34 @@
 //! FAB7xx: placement, topology, gangs, capacity and quota.
 
-mod host_names;
-mod kueue;
+mod fab701_differing_variables;
+mod fab702_differing_devices;
+mod fab703_service_mesh_proxy;
+mod fab704_shared_host_names;
+mod fab705_gang_without_rdma;
+mod fab706_annotations_on_workload;
+mod fab707_claim_shared_by_pods;
+mod fab708_kueue_admits_first;
+mod fab720_resource_not_listed;
+mod fab722_infiniband_and_ethernet;
+mod fab723_driver_not_ready;
+mod fab724_functions_in_the_making;
 pub(super) mod landing;
-mod nodes;
-mod operators;
-mod owner_annotations;
 mod replica_types;
-mod service_mesh;
-mod shared_claim;
-mod without_rdma;
 
-use super::Rule;
+use crate::rules::rule::Rule;
 
 /// Rules of the group, by id.
-pub(super) static RULES: &[&dyn Rule] = &[
-    &replica_types::Variables,
-    &replica_types::Devices,
-    &service_mesh::Mesh,
-    &host_names::HostNames,
-    &without_rdma::WithoutRdma,
-    &owner_annotations::OwnerAnnotations,
-    &shared_claim::SharedClaim,
-    &kueue::Kueue,
-    &nodes::NotListed,
-    &operators::MixedLinks,
-    &nodes::DriverAwaited,
-    &operators::Unsettled,
+pub(super) static RULES: &[&Rule] = &[
+    &fab701_differing_variables::RULE,
+    &fab702_differing_devices::RULE,
+    &fab703_service_mesh_proxy::RULE,
+    &fab704_shared_host_names::RULE,
+    &fab705_gang_without_rdma::RULE,
+    &fab706_annotations_on_workload::RULE,
+    &fab707_claim_shared_by_pods::RULE,
+    &fab708_kueue_admits_first::RULE,
+    &fab720_resource_not_listed::RULE,
+    &fab722_infiniband_and_ethernet::RULE,
+    &fab723_driver_not_ready::RULE,
+    &fab724_functions_in_the_making::RULE,
 ];

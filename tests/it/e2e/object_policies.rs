@@ -24,7 +24,7 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
 /// Puts the CRDs of the kinds that policies are about in place, until this ends.
 pub(super) fn network_crds(plane: &Plane) -> Result<Restore<'_>, String> {
     let kinds: BTreeSet<Name> = exported()
-        .flat_map(|rule| rule.meta().kinds)
+        .flat_map(|rule| rule.kinds)
         .filter(|(group, _)| group.contains('.') && *group != MULTUS)
         .map(|(group, kind)| ((*group).to_owned(), (*kind).to_owned()))
         .collect();
@@ -162,10 +162,10 @@ fn alike(plane: &Plane) -> Outcome {
     let policies = Policies::apply(plane, &[])?;
     let namespace = plane.namespace(&[])?;
     let rules: Vec<_> =
-        exported().filter(|r| r.meta().kinds.iter().any(|(g, _)| g.contains('.') && *g != MULTUS)).collect();
+        exported().filter(|r| r.kinds.iter().any(|(g, _)| g.contains('.') && *g != MULTUS)).collect();
     let kinds: BTreeMap<String, String> = rules
         .iter()
-        .flat_map(|r| r.meta().kinds)
+        .flat_map(|r| r.kinds)
         .filter_map(|(_, kind)| {
             let stem = kind.to_lowercase();
             let stem = stem.strip_suffix('y').unwrap_or(&stem);
@@ -174,20 +174,19 @@ fn alike(plane: &Plane) -> Outcome {
         .collect();
     let mut objects = BTreeMap::new();
     for rule in &rules {
-        let meta = rule.meta();
-        for example in [meta.bad, meta.good].iter().flat_map(|m| subjects(meta, m, &namespace)) {
+        for example in [rule.files.bad, rule.files.good].iter().flat_map(|m| subjects(rule, m, &namespace)) {
             objects.extend(variants(&example).into_iter().map(|o| (o.to_string(), o)));
         }
     }
     let objects: Vec<Value> = objects.into_values().collect();
     let mut api = super::creates::Creator::new(plane);
     for rule in &rules {
-        let bad = subjects(rule.meta(), rule.meta().bad, &namespace);
-        policies.until(&format!("{} is in force", rule.meta().id), || {
+        let bad = subjects(rule, rule.files.bad, &namespace);
+        policies.until(&format!("{} is in force", rule.id), || {
             for object in &bad {
                 let path = collection(object, &kinds, &namespace).ok_or("no such kind")?;
                 let said = said(api.create_at(&path, object)?)?.map(|(_, said)| said).unwrap_or_default();
-                if said.iter().any(|(id, _)| id == rule.meta().id) {
+                if said.iter().any(|(id, _)| id == rule.id) {
                     return Ok(true);
                 }
             }
@@ -208,11 +207,11 @@ fn alike(plane: &Plane) -> Outcome {
             problems.push(format!("the policy says {id} as {severity}, the rule does not: {stored}"));
         }
         for rule in &rules {
-            let (meta, cel) = (rule.meta(), rule.cel().ok_or("no CEL")?);
-            let count = counts.entry(meta.id).or_default();
-            count.0 += usize::from(said.iter().any(|(id, _)| id == meta.id));
-            count.1 += usize::from(ours.iter().any(|(id, _)| id == meta.id));
-            let silent = ours.difference(&said).find(|(id, _)| id == meta.id);
+            let cel = rule.cel().ok_or("no CEL")?;
+            let count = counts.entry(rule.id).or_default();
+            count.0 += usize::from(said.iter().any(|(id, _)| id == rule.id));
+            count.1 += usize::from(ours.iter().any(|(id, _)| id == rule.id));
+            let silent = ours.difference(&said).find(|(id, _)| id == rule.id);
             if let Some((id, severity)) = silent.filter(|_| cel.beyond.is_none()) {
                 problems.push(format!("the rule says {id} as {severity}, the policy does not: {stored}"));
             }

@@ -8,7 +8,7 @@ use super::trial;
 use crate::round_trip::documents;
 use crate::suite::{Need, Outcome, Suite};
 use crate::support::{names, read};
-use fabric_admission::rules::{Meta, RULES, Rule, Severity};
+use fabric_admission::rules::{RULES, Rule, Severity};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -37,11 +37,11 @@ fn name(object: &Value) -> Name {
     (group.to_owned(), object["kind"].as_str().unwrap_or_default().to_owned())
 }
 
-fn judged() -> Vec<&'static Meta> {
-    let metas = RULES.iter().map(|r: &&dyn Rule| r.meta());
-    let own = |meta: &&Meta| meta.kinds.iter().any(|(group, _)| !OTHERS.contains(group));
-    let denies = |m: &&Meta| m.severity == Severity::Error && !m.bad.is_empty() && !OF_PODS.contains(&m.id);
-    metas.filter(denies).filter(own).collect()
+fn judged() -> Vec<&'static Rule> {
+    let own = |rule: &&Rule| rule.kinds.iter().any(|(group, _)| !OTHERS.contains(group));
+    let denies =
+        |m: &&Rule| m.severity == Severity::Error && !m.files.bad.is_empty() && !OF_PODS.contains(&m.id);
+    RULES.iter().copied().filter(denies).filter(own).collect()
 }
 
 fn objects(manifest: &str) -> Vec<Value> {
@@ -133,9 +133,9 @@ fn deny(plane: &Plane) -> Outcome {
     let mut namespaces = BTreeSet::new();
     let mut wrong = Vec::new();
     let shared = Site::start(plane, &[], &["--network-objects", "enforce"])?;
-    let mut alone: Vec<(&Meta, bool)> = Vec::new();
-    for meta in &rules {
-        for (manifest, bad) in [(meta.bad, true), (meta.good, false)] {
+    let mut alone: Vec<(&Rule, bool)> = Vec::new();
+    for rule in &rules {
+        for (manifest, bad) in [(rule.files.bad, true), (rule.files.good, false)] {
             for object in objects(manifest) {
                 if let Some(namespace) = object["metadata"]["namespace"].as_str()
                     && namespaces.insert(namespace.to_owned())
@@ -146,31 +146,31 @@ fn deny(plane: &Plane) -> Outcome {
                 }
             }
             if objects(manifest).len() > 1 {
-                alone.push((meta, bad));
+                alone.push((rule, bad));
             } else {
-                judge(plane, meta, bad, &mut wrong)?;
+                judge(plane, rule, bad, &mut wrong)?;
             }
         }
     }
     assert!(shared.requests("objects")? > 0, "nothing was asked");
     drop(shared);
     // Examples of several objects: what is said of one stands on the others.
-    for (meta, bad) in alone {
-        let facts = if bad { meta.bad } else { meta.good };
+    for (rule, bad) in alone {
+        let facts = if bad { rule.files.bad } else { rule.files.good };
         let args = ["--network-objects", "enforce", "--cluster", "facts.yaml"];
         let _site = Site::start(plane, &[("facts.yaml", facts)], &args)?;
-        judge(plane, meta, bad, &mut wrong)?;
+        judge(plane, rule, bad, &mut wrong)?;
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
 /// Creates the objects of an example that a rule is about, one at a time.
-fn judge(plane: &Plane, meta: &Meta, bad: bool, wrong: &mut Vec<String>) -> Result<(), String> {
-    let id = meta.id;
+fn judge(plane: &Plane, rule: &Rule, bad: bool, wrong: &mut Vec<String>) -> Result<(), String> {
+    let id = rule.id;
     let mut refused = false;
-    for object in objects(if bad { meta.bad } else { meta.good }) {
+    for object in objects(if bad { rule.files.bad } else { rule.files.good }) {
         let (group, kind) = name(&object);
-        if !meta.kinds.contains(&(group.as_str(), kind.as_str())) {
+        if !rule.kinds.contains(&(group.as_str(), kind.as_str())) {
             continue;
         }
         // Fields that the schema does not know are dropped, as they are for every client but kubectl.

@@ -5,7 +5,7 @@ use super::site::Site;
 use super::trial;
 use crate::round_trip::documents;
 use crate::suite::{Outcome, Suite};
-use fabric_admission::rules::{Meta, RULES, Rule, Severity, Waiver};
+use fabric_admission::rules::{RULES, Rule, Severity, Waiver};
 use serde_json::Value;
 use std::path::Path;
 
@@ -36,9 +36,11 @@ impl Example {
 }
 
 fn deny(plane: &Plane) -> Outcome {
-    let metas = RULES.iter().map(|r: &&dyn Rule| r.meta());
-    let judged = metas.filter(|m| m.severity == Severity::Error && !Example::of(m.bad).pods.is_empty());
-    let judged: Vec<&Meta> = judged.collect();
+    let judged = RULES
+        .iter()
+        .copied()
+        .filter(|m| m.severity == Severity::Error && !Example::of(m.files.bad).pods.is_empty());
+    let judged: Vec<&Rule> = judged.collect();
     assert!(judged.len() > 15, "{} rules", judged.len());
     // Examples speak of the namespace `default`, where their networks are.
     plane.kubectl(
@@ -51,22 +53,22 @@ fn deny(plane: &Plane) -> Outcome {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
-fn judge_all(plane: &Plane, judged: &[&Meta]) -> Result<Vec<String>, String> {
+fn judge_all(plane: &Plane, judged: &[&Rule]) -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
     let mut alone = Vec::new();
     let shared = Site::start(plane, &[], &[])?;
-    for meta in judged {
-        for (manifest, bad) in [(meta.bad, true), (meta.good, false)] {
+    for rule in judged {
+        for (manifest, bad) in [(rule.files.bad, true), (rule.files.good, false)] {
             let example = Example::of(manifest);
             if example.profiles.is_empty() && example.facts.is_empty() {
-                judge(plane, meta, &example, bad, &mut wrong)?;
+                judge(plane, rule, &example, bad, &mut wrong)?;
             } else {
-                alone.push((*meta, example, bad));
+                alone.push((*rule, example, bad));
             }
         }
     }
     drop(shared);
-    for (meta, example, bad) in alone {
+    for (rule, example, bad) in alone {
         let mut files = Vec::new();
         // In the place of the site's own profile, where the example brings one.
         if !example.profiles.is_empty() {
@@ -74,19 +76,19 @@ fn judge_all(plane: &Plane, judged: &[&Meta]) -> Result<Vec<String>, String> {
         }
         files.push(("facts.yaml", example.facts.as_str()));
         let _site = Site::start(plane, &files, &["--cluster", "facts.yaml"])?;
-        judge(plane, meta, &example, bad, &mut wrong)?;
+        judge(plane, rule, &example, bad, &mut wrong)?;
     }
     Ok(wrong)
 }
 
 fn judge(
     plane: &Plane,
-    meta: &Meta,
+    rule: &Rule,
     example: &Example,
     bad: bool,
     wrong: &mut Vec<String>,
 ) -> Result<(), String> {
-    let id = meta.id;
+    let id = rule.id;
     let mut refused = false;
     for pod in &example.pods {
         let namespace = pod["metadata"]["namespace"].as_str().unwrap_or("default");
@@ -98,7 +100,7 @@ fn judge(
         let args = ["create", "--dry-run=server", "-n", namespace, "-f", "-"];
         let done = plane.kubectl(&args, &pod.to_string())?;
         // What the API server refuses by itself never reaches the final rules.
-        let ours = done.stderr.contains(id) || meta.waiver == Waiver::Api;
+        let ours = done.stderr.contains(id) || rule.waiver == Waiver::Api;
         match (bad, done.ok) {
             (false, false) => wrong.push(format!("{id}, good: {}", done.stderr)),
             (true, false) if ours => refused = true,

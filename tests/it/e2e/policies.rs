@@ -13,7 +13,7 @@ use crate::suite::{Outcome, Suite};
 use crate::support::{root, run};
 use fabric_admission::facts::Mode;
 use fabric_admission::review::Stage;
-use fabric_admission::rules::{Meta, RULES, Rule, Severity};
+use fabric_admission::rules::{RULES, Rule, Severity};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Value, json};
@@ -61,16 +61,16 @@ impl Drop for Policies<'_> {
     }
 }
 
-pub(super) fn exported() -> impl Iterator<Item = &'static dyn Rule> {
+pub(super) fn exported() -> impl Iterator<Item = &'static Rule> {
     RULES.iter().copied().filter(|rule| rule.cel().is_some())
 }
 
 /// The objects of an example that its rule looks at, in a namespace.
-pub(super) fn subjects(meta: &Meta, manifest: &str, namespace: &str) -> Vec<Value> {
+pub(super) fn subjects(rule: &Rule, manifest: &str, namespace: &str) -> Vec<Value> {
     let all = documents(manifest.as_bytes()).into_iter().map(|(_, object)| object);
     let looked_at = all.filter(|object| {
         let kind = object["kind"].as_str().unwrap_or_default();
-        if meta.kinds.is_empty() { kind == "Pod" } else { meta.kinds.iter().any(|(_, k)| *k == kind) }
+        if rule.kinds.is_empty() { kind == "Pod" } else { rule.kinds.iter().any(|(_, k)| *k == kind) }
     });
     looked_at
         .map(|mut object| {
@@ -89,24 +89,23 @@ fn examples(plane: &Plane) -> Outcome {
     };
     let mut count = 0;
     for rule in exported() {
-        let meta = rule.meta();
         let cel = rule.cel().ok_or("no CEL")?;
         let worst = cel.checks.iter().map(|c| c.severity).max().ok_or("no checks")?;
-        let bad = subjects(meta, meta.bad, &namespace);
-        let good = subjects(meta, meta.good, &namespace);
-        assert!(!bad.is_empty() && !good.is_empty(), "{}: nothing to try", meta.id);
-        policies.until(&format!("{} speaks of its bad example", meta.id), || {
+        let bad = subjects(rule, rule.files.bad, &namespace);
+        let good = subjects(rule, rule.files.good, &namespace);
+        assert!(!bad.is_empty() && !good.is_empty(), "{}: nothing to try", rule.id);
+        policies.until(&format!("{} speaks of its bad example", rule.id), || {
             let done: Vec<_> = bad.iter().map(create).collect::<Result<_, _>>()?;
             let unknown = done.iter().find(|d| d.stderr.contains("no matches for kind"));
             unknown.map_or(Ok(()), |d| Err(d.stderr.clone()))?;
-            Ok(done.iter().any(|d| d.stderr.contains(meta.id) && d.ok == (worst < Severity::Error)))
+            Ok(done.iter().any(|d| d.stderr.contains(rule.id) && d.ok == (worst < Severity::Error)))
         })?;
         for object in &good {
             let done = create(object)?;
             assert!(
                 done.ok && !done.stderr.contains("ValidatingAdmissionPolicy"),
                 "{}: {}",
-                meta.id,
+                rule.id,
                 done.stderr
             );
         }
@@ -136,8 +135,8 @@ pub(super) fn said((created, warnings): Created) -> Result<Option<(Value, Said)>
         let name = rest.split(['.', '\'']).next().unwrap_or_default();
         let (id, lesser) = name.split_once('-').unwrap_or((name, ""));
         let rule = fabric_admission::rules::find(id).ok_or(format!("no rule {id}: {warning}"))?;
-        let severity = if lesser == "warning" { Severity::Warning } else { rule.meta().severity };
-        said.insert((rule.meta().id.to_owned(), severity));
+        let severity = if lesser == "warning" { Severity::Warning } else { rule.severity };
+        said.insert((rule.id.to_owned(), severity));
     }
     Ok(Some((stored, said)))
 }
@@ -154,10 +153,8 @@ fn pods_alike(plane: &Plane) -> Outcome {
         pods.push(Documents(any).new_tree(&mut runner)?.current().0);
     }
     pods.extend(corpus_samples()?);
-    for rule in exported().filter(|r| r.meta().kinds.is_empty()) {
-        pods.extend(
-            [rule.meta().bad, rule.meta().good].iter().flat_map(|m| subjects(rule.meta(), m, &namespace)),
-        );
+    for rule in exported().filter(|r| r.kinds.is_empty()) {
+        pods.extend([rule.files.bad, rule.files.good].iter().flat_map(|m| subjects(rule, m, &namespace)));
     }
     let case = json!({"profiles": [], "objects": [], "namespace": {"name": namespace}});
     let world = World::new(&case);
@@ -186,9 +183,9 @@ fn pods_alike(plane: &Plane) -> Outcome {
                 problems.push(format!("the policy says {id} as {severity}, the rule does not: {stored}"));
             }
         }
-        for rule in exported().filter(|r| r.meta().kinds.is_empty()) {
+        for rule in exported().filter(|r| r.kinds.is_empty()) {
             let Some(cel) = rule.cel() else { continue };
-            let id = rule.meta().id;
+            let id = rule.id;
             let own: Vec<_> = ours.iter().filter(|(rule, _)| rule == id).collect();
             counts.entry(id.to_owned()).or_default().1 += usize::from(!own.is_empty());
             if cel.beyond.is_none() && own.iter().any(|o| !said.contains(o)) {
@@ -215,13 +212,12 @@ fn pods_alike(plane: &Plane) -> Outcome {
 /// Waits until every policy on pods is in force, by its bad example.
 fn ready(policies: &Policies<'_>, plane: &Plane, namespace: &str) -> Result<(), String> {
     let mut api = Creator::new(plane);
-    for rule in exported().filter(|r| r.meta().kinds.is_empty()) {
-        let meta = rule.meta();
-        let bad = subjects(meta, meta.bad, namespace);
-        policies.until(&format!("{} is in force", meta.id), || {
+    for rule in exported().filter(|r| r.kinds.is_empty()) {
+        let bad = subjects(rule, rule.files.bad, namespace);
+        policies.until(&format!("{} is in force", rule.id), || {
             for pod in &bad {
                 let said = warned(&mut api, namespace, pod)?.map(|(_, said)| said).unwrap_or_default();
-                if said.iter().any(|(id, _)| id == meta.id) {
+                if said.iter().any(|(id, _)| id == rule.id) {
                     return Ok(true);
                 }
             }

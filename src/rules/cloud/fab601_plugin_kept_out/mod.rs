@@ -1,0 +1,73 @@
+//! FAB601: NCCL without the plugin that drives the fabric.
+
+use super::efa::{EFA, value, variable_path};
+use crate::plan::Edit;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB601", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for (index, container) in context.pod().containers().iter().enumerate() {
+        let set = |name| value(context, index, container, name);
+        let efa = context.overlay.units(index, container, EFA) > 0;
+        let without = set("NCCL_NET_PLUGIN").is_some_and(|v| v.eq_ignore_ascii_case("none"));
+        if !efa && !without {
+            continue;
+        }
+        let net = set("NCCL_NET").unwrap_or_default();
+        if without && is_plugin(net) {
+            findings.add(
+                variable_path(index, container, "NCCL_NET_PLUGIN"),
+                format!(
+                    "NCCL_NET_PLUGIN=none: NCCL does not load the plugin that NCCL_NET={} needs",
+                    printable(net, 30)
+                ),
+                "Remove NCCL_NET_PLUGIN.",
+            );
+            continue;
+        }
+        if !efa || context.has_rdma(index) {
+            continue;
+        }
+        let name = if net.eq_ignore_ascii_case("IB") { "NCCL_NET" } else { "NCCL_NET_PLUGIN" };
+        if name == "NCCL_NET" || without {
+            // Without the plugin NCCL runs over TCP, on purpose where something else uses the devices.
+            let severity = if name == "NCCL_NET" { Severity::Error } else { Severity::Warning };
+            findings.add_as(
+                severity,
+                variable_path(index, container, name),
+                format!("{name}: NCCL does not use the plugin that drives EFA, so the devices stay unused"),
+                format!("Remove {name}."),
+            );
+        }
+        let idle = |name: &str| name.starts_with("NCCL_IB_") && name != "NCCL_IB_DISABLE";
+        let own = container.env().iter().enumerate().find_map(|(at, entry)| {
+            let name = entry.name.as_deref().filter(|name| idle(name))?;
+            Some((paths::in_container(index, format_args!("env/{at}")), name))
+        });
+        let mut planned = context.plan.of_container(index).iter().filter_map(|change| match &change.edit {
+            edit @ Edit::Env { name, .. } if idle(name) => Some((edit.path(), name.as_str())),
+            _ => None,
+        });
+        if let Some((path, name)) = own.or_else(|| planned.next()) {
+            findings.add_as(
+                Severity::Info,
+                path,
+                format!("{}: variables of NCCL's own transport have no effect on EFA", printable(name, 60)),
+                "Remove the NCCL_IB_ variables.",
+            );
+        }
+    }
+}
+
+/// Names by which `NCCL_NET` asks for the transport of a plugin.
+fn is_plugin(net: &str) -> bool {
+    let names = ["gIB", "FasTrak", "Libfabric", "AWS Libfabric"];
+    names.iter().any(|name| net.eq_ignore_ascii_case(name))
+        || net.get(..13).is_some_and(|start| start.eq_ignore_ascii_case("GPUDirectTCPX"))
+}

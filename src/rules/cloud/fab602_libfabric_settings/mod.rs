@@ -1,0 +1,42 @@
+//! FAB602: libfabric settings that do not fit EFA.
+
+use super::efa::{holders, value, variable_path};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB602", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for (index, container) in holders(context) {
+        let set = |name| value(context, index, container, name);
+        if let Some(provider) = set("FI_PROVIDER").filter(|v| !v.is_empty() && !v.contains("efa")) {
+            findings.add(
+                variable_path(index, container, "FI_PROVIDER"),
+                format!(
+                    "FI_PROVIDER={} does not include efa: the plugin finds no device",
+                    printable(provider, 40)
+                ),
+                "Set FI_PROVIDER=efa, or remove it.",
+            );
+        }
+        let pages = || container.resource_names().any(|name| name.starts_with("hugepages-"));
+        if set("FI_EFA_USE_HUGE_PAGE") == Some("1") && !pages() {
+            findings.add(
+                variable_path(index, container, "FI_EFA_USE_HUGE_PAGE"),
+                "FI_EFA_USE_HUGE_PAGE=1 without huge pages: the provider falls back or fails",
+                "Request hugepages-2Mi: 5120Mi with memory, or remove the variable.",
+            );
+        }
+        if set("RDMAV_FORK_SAFE").is_some() {
+            findings.add_as(
+                Severity::Info,
+                variable_path(index, container, "RDMAV_FORK_SAFE"),
+                "RDMAV_FORK_SAFE is not needed since kernel 5.13, and with huge pages it makes fork fail",
+                "Remove RDMAV_FORK_SAFE.",
+            );
+        }
+    }
+}

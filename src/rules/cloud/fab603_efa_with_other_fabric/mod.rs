@@ -1,0 +1,43 @@
+//! FAB603: EFA together with another RDMA fabric.
+
+use super::efa::{EFA, holders};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::{PodContext, names_rdma};
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB603", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    if holders(context).next().is_none() {
+        return;
+    }
+    for (index, container) in context.pod().containers().iter().enumerate() {
+        let other = |name: &&str| {
+            let known = || context.snapshot.resource(name).and_then(|fact| fact.rdma);
+            *name != EFA && known().unwrap_or_else(|| names_rdma(name))
+        };
+        let mut others = context.resource_names(index).filter(other);
+        if let Some(name) = others.find(|name| context.overlay.units(index, container, name) > 0) {
+            findings.add(
+                paths::limit(index, name),
+                format!(
+                    "{} with {EFA}: instances with EFA have no other RDMA devices, so the pod stays Pending",
+                    printable(name, 63)
+                ),
+                "Remove one of the two resources.",
+            );
+        }
+    }
+    let taking = context.devices().networks.iter();
+    for network in taking.filter(|n| n.known.is_some_and(|k| k.fact.takes_device == Some(true))) {
+        findings.add(
+            annotation_path(),
+            format!("network {} takes a device that instances with {EFA} do not have", network.describe()),
+            "Remove the network; EFA needs none.",
+        );
+    }
+}

@@ -1,0 +1,28 @@
+//! FAB604: networks of GKE and of Multus on one pod.
+
+use crate::plan::Edit;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB604", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+const INTERFACES: &str = "networking.gke.io/interfaces";
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let planned =
+        |c: &crate::plan::Change| matches!(&c.edit, Edit::Annotation { key, .. } if key == INTERFACES);
+    let gke = context.pod().annotation(INTERFACES).is_some() || context.plan.changes.iter().any(planned);
+    if !gke || context.pod().host_network() {
+        return;
+    }
+    if matches!(context.final_networks, Some(Ok(networks)) if !networks.items.is_empty()) {
+        findings.add(
+            annotation_path(),
+            "GKE attaches only the networks of networking.gke.io/interfaces and ignores this annotation",
+            "Remove annotation k8s.v1.cni.cncf.io/networks.",
+        );
+    }
+}

@@ -1,0 +1,53 @@
+//! FAB605: OCI attachments that do not match the requested VFs.
+
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB605", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+/// Network and resource, as Oracle's quick start for OKE names both.
+const NETWORK: (&str, &str) = ("default", "rdma-vf");
+
+const RESOURCE: &str = "nvidia.com/rdma-vf";
+
+/// Ports of the largest shapes (BM.GPU.H100.8, BM.GPU.B300.8).
+const MOST: i64 = 16;
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some(Ok(networks)) = context.final_networks else { return };
+    let is_it = |namespace: &str, name: &str| (namespace, name) == NETWORK;
+    let named = networks.items.iter();
+    let named = named.filter(|i| is_it(i.namespace.as_deref().unwrap_or(context.namespace), &i.name));
+    let attachments = i64::try_from(named.count()).unwrap_or(i64::MAX);
+    if attachments == 0 || context.pod().host_network() {
+        return;
+    }
+    let mut add = |message: String, fix: String| findings.add(annotation_path(), message, fix);
+    if attachments > MOST {
+        add(
+            format!("default/rdma-vf is named {attachments} times: no OCI shape has more than {MOST} ports"),
+            format!("Name it at most {MOST} times."),
+        );
+    }
+    let known = context.devices().needs.iter().any(|need| need.resource.matches(RESOURCE));
+    if known {
+        return;
+    }
+    let apps = context.pod().containers().iter().enumerate();
+    let own = apps.map(|(index, container)| context.overlay.units(index, container, RESOURCE));
+    let units = own.fold(0_i64, i64::saturating_add);
+    // Other rules check networks of the profile.
+    let profile = context.resolution.profile().map(|(p, _)| p);
+    let of_profile = profile.and_then(|p| p.resource_of(NETWORK.0, NETWORK.1, context.namespace));
+    if units > 0 && units != attachments && of_profile.is_none() {
+        add(
+            format!(
+                "default/rdma-vf is named {attachments} times and {RESOURCE} is {units}: each attachment takes one"
+            ),
+            format!("Name it {units} times, or set {RESOURCE}: {attachments}."),
+        );
+    }
+}

@@ -1,0 +1,32 @@
+//! FAB502: IPC_LOCK has no effect for a non-root user.
+
+use super::ipc_lock::adds;
+use crate::plan::IpcLockRefusal;
+use crate::pod::runs_as_root;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB502", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for (index, container) in context.pod().containers().iter().enumerate() {
+        let refused = context.plan.ipc_lock_refusal(index) == Some(&IpcLockRefusal::NonRoot);
+        let added = runs_as_root(context.pod(), container) == Some(false) && adds(context, index, container);
+        if !refused && !added {
+            continue;
+        }
+        let message = if refused {
+            "IPC_LOCK is not added, since the container runs as non-root: memlock stays at the runtime's limit"
+        } else {
+            "IPC_LOCK has no effect, since the container runs as non-root: memlock stays at the runtime's limit"
+        };
+        findings.add(
+            paths::in_container(index, "securityContext"),
+            message,
+            "Raise the runtime's limit (containerd: LimitMEMLOCK=infinity), or set runAsUser: 0.",
+        );
+    }
+}

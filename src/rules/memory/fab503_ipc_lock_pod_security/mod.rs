@@ -1,0 +1,22 @@
+//! FAB503: IPC_LOCK is not added because Pod Security would reject the pod.
+
+use crate::plan::IpcLockRefusal;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB503", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for (index, refusal) in &context.plan.ipc_lock_refusals {
+        if let IpcLockRefusal::PodSecurity(level) = refusal {
+            findings.add(
+                paths::in_container(*index, "securityContext"),
+                format!("IPC_LOCK is not added: Pod Security {level} of namespace {} would refuse the pod", context.namespace),
+                "Raise the runtime's limit (containerd: LimitMEMLOCK=infinity), or use a namespace at level privileged.",
+            );
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! FAB504: IPC_LOCK has no effect in a pod with its own user namespace.
+
+use super::ipc_lock::adds;
+use crate::plan::IpcLockRefusal;
+use crate::pod::runs_as_root;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB504", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for (index, container) in context.pod().containers().iter().enumerate() {
+        let refused = context.plan.ipc_lock_refusal(index) == Some(&IpcLockRefusal::UserNamespace);
+        // FAB502 reports users other than root.
+        let added = context.pod().own_users()
+            && runs_as_root(context.pod(), container) != Some(false)
+            && adds(context, index, container);
+        if !refused && !added {
+            continue;
+        }
+        let what = if refused { "IPC_LOCK is not added" } else { "IPC_LOCK has no effect" };
+        findings.add(
+            "/spec/hostUsers",
+            format!(
+                "container {:?}: {what} with hostUsers: false; memlock stays at the runtime's limit",
+                container.name()
+            ),
+            "Remove hostUsers: false, or raise the limit (containerd: LimitMEMLOCK=infinity).",
+        );
+    }
+}

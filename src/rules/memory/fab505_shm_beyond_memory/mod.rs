@@ -1,0 +1,54 @@
+//! FAB505: /dev/shm larger than the memory limit that it counts against.
+
+use super::shm_volumes::mounted;
+use crate::plan::SHM_PATH;
+use crate::pod::{Bytes, Quantity};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB505", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for volume in mounted(context) {
+        let (path, size) = match (volume.volume, volume.planned) {
+            (Some((index, v)), _) => {
+                let Some(empty_dir) = v.empty_dir.as_ref().filter(|_| v.host_path.is_none()) else {
+                    continue;
+                };
+                if empty_dir.medium.as_deref() != Some("Memory") {
+                    continue;
+                }
+                // FAB501 reports a text that is not a quantity; zero means no limit.
+                let text = empty_dir.size_limit.as_ref();
+                let size = match text.map(|t| Quantity::parse(&t.0).map(Quantity::units)) {
+                    Some(Err(_)) => continue,
+                    Some(Ok(size)) => Some(size).filter(|n| *n > 0),
+                    None => None,
+                };
+                (format!("/spec/volumes/{index}/emptyDir"), size)
+            }
+            (None, Some((index, size))) => (format!("/spec/volumes/{index}/emptyDir"), Some(size)),
+            (None, None) => continue,
+        };
+        match (size, volume.limit) {
+            (Some(size), Some(limit)) if size > limit => findings.add(
+                path,
+                format!(
+                    "{SHM_PATH} of {} exceeds the memory limit of {}: the kernel kills the container before the volume is full",
+                    Bytes(size),
+                    Bytes(limit)
+                ),
+                format!("Set sizeLimit: {}, or raise the memory limit by {}.", Bytes(limit / 2), Bytes(size)),
+            ),
+            (None, None) => findings.add_as(
+                Severity::Info,
+                path,
+                format!("{SHM_PATH} has no sizeLimit and its containers have no memory limit: it can use up the node's memory"),
+                "Set sizeLimit, for example 8Gi per accelerator.",
+            ),
+            _ => {}
+        }
+    }
+}

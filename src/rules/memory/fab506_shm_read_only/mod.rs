@@ -1,0 +1,58 @@
+//! FAB506: /dev/shm mounted read-only or with a subPath.
+
+use crate::plan::SHM_PATH;
+use crate::rules::cel::{Cel, Check, Wrong};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB506",
+    severity: Severity::Warning,
+    files: files!(),
+    pod: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for (index, container) in context.pod().containers().iter().enumerate() {
+        let Some((at, mount)) = container.mount_at(SHM_PATH) else { continue };
+        if !context.demands.app(index).any && context.plan.target(index).is_none() {
+            continue;
+        }
+        let path = paths::in_container(index, format_args!("volumeMounts/{at}"));
+        if mount.read_only == Some(true) {
+            let what = format!("{SHM_PATH} is mounted read-only: NCCL cannot create shared memory there");
+            findings.add(format!("{path}/readOnly"), what, "Remove readOnly.");
+        } else if let Some(sub_path) = mount.sub_path.as_deref().filter(|p| !p.is_empty()) {
+            findings.add_as(
+                Severity::Info,
+                format!("{path}/subPath"),
+                format!(
+                    "{SHM_PATH} is a subPath of a volume: only containers with subPath {:?} share it",
+                    printable(sub_path, 60)
+                ),
+                "Remove subPath.",
+            );
+        }
+    }
+}
+
+fn cel() -> Cel {
+    // Of two mounts at the path, which the API server takes where one has a slash more, the first counts.
+    let at = "c.?volumeMounts.orValue([]).filter(m, m.mountPath.matches('^/dev/shm/*$'))";
+    let read_only = format!("{{accelerated}} && {at}.size() > 0 && {at}[0].?readOnly.orValue(false)");
+    let check = Check {
+        severity: Severity::Warning,
+        wrong: Wrong::Containers(read_only.into()),
+        message: "/dev/shm is mounted read-only: NCCL cannot create shared memory there; remove readOnly",
+    };
+    Cel {
+        variables: Vec::new(),
+        checks: vec![check],
+        beyond: Some("containers without accelerators of their own that a profile is for"),
+    }
+}

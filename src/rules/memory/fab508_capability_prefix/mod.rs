@@ -1,0 +1,44 @@
+//! FAB508: capability IPC_LOCK written with the prefix CAP_.
+
+use crate::rules::cel::{Cel, Check, Wrong};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB508",
+    severity: Severity::Warning,
+    files: files!(),
+    pod: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for (index, container) in context.pod().containers().iter().enumerate() {
+        let added = container.security_context.as_ref().and_then(|s| s.capabilities.as_ref()?.add.as_deref());
+        let added = added.unwrap_or_default();
+        let has = |name: &str| added.iter().position(|c| c.eq_ignore_ascii_case(name));
+        let Some(at) = has("CAP_IPC_LOCK") else { continue };
+        if has("IPC_LOCK").is_none() && has("ALL").is_none() && !container.privileged() {
+            findings.add(
+                paths::in_container(index, format_args!("securityContext/capabilities/add/{at}")),
+                "CAP_IPC_LOCK: containerd expects names without CAP_, so the container does not get the capability",
+                "Write IPC_LOCK.",
+            );
+        }
+    }
+}
+
+fn cel() -> Cel {
+    let prefixed = "!c.?securityContext.?privileged.orValue(false) &&\n\
+                        c.?securityContext.?capabilities.?add.orValue([]).exists(n, n.lowerAscii() == 'cap_ipc_lock') &&\n\
+                        !c.securityContext.capabilities.add.exists(n, n.lowerAscii() in ['ipc_lock', 'all'])";
+    let check = Check {
+        severity: Severity::Warning,
+        wrong: Wrong::Containers(prefixed.into()),
+        message: "CAP_IPC_LOCK: containerd expects names without CAP_, so the container does not get the capability; write IPC_LOCK",
+    };
+    Cel { variables: Vec::new(), checks: vec![check], beyond: None }
+}

@@ -1,0 +1,69 @@
+//! FAB509: /dev/infiniband of the node in a container that may not open its devices.
+
+use crate::rules::cel::{Cel, Check, Wrong};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB509",
+    severity: Severity::Warning,
+    files: files!(),
+    pod: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+/// Directory of the device files of verbs.
+const VERBS: &str = "/dev/infiniband";
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let pod = context.pod();
+    let is_verbs =
+        |path: &str| path.strip_prefix(VERBS).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let volumes: Vec<&str> = pod
+        .volumes()
+        .iter()
+        .filter(|v| v.host_path.as_ref().and_then(|h| h.path.as_deref()).is_some_and(is_verbs))
+        .filter_map(|v| v.name.as_deref())
+        .collect();
+    if volumes.is_empty() {
+        return;
+    }
+    let accelerators = &context.snapshot.settings().accelerators;
+    for (index, container) in pod.containers().iter().enumerate() {
+        let mounts = container.volume_mounts().iter();
+        let mount = mounts.enumerate().find(|(_, m)| m.name.as_deref().is_some_and(|n| volumes.contains(&n)));
+        let Some((at, _)) = mount.filter(|_| !container.privileged()) else { continue };
+        let resources = container.resource_names();
+        let claims = container.resources.as_ref().and_then(|r| r.claims.as_deref());
+        let leave = resources.filter(|n| n.contains('/')).any(|n| !accelerators.contains(n))
+            || claims.is_some_and(|c| !c.is_empty())
+            || container.env_var("NVIDIA_MOFED").is_some()
+            || context.has_rdma(index);
+        if !leave {
+            findings.add(
+                paths::in_container(index, format_args!("volumeMounts/{at}")),
+                format!("{VERBS} of the node is mounted, but the container may not open its devices: NCCL falls back to TCP"),
+                "Request the resource of the RDMA device plugin and remove the hostPath.",
+            );
+        }
+    }
+}
+
+fn cel() -> Cel {
+    let verbs = "variables.volumes.filter(v, has(v.hostPath) && v.hostPath.path.matches('^/dev/infiniband(/|$)'))\n\
+                     .map(v, v.name)";
+    let shut = "variables.verbsVolumes.size() > 0 && !c.?securityContext.?privileged.orValue(false) &&\n\
+                    c.?volumeMounts.orValue([]).exists(m, m.name in variables.verbsVolumes) &&\n\
+                    c.?resources.?limits.orValue({}).all(k, !k.contains('/') || {accelerator}) &&\n\
+                    c.?resources.?claims.orValue([]).size() == 0 &&\n\
+                    !c.?env.orValue([]).exists(e, e.name == 'NVIDIA_MOFED')";
+    let check = Check {
+        severity: Severity::Warning,
+        wrong: Wrong::Containers(shut.into()),
+        message: "/dev/infiniband of the node is mounted, but the container may not open its devices: NCCL falls back to TCP; request the resource of the RDMA device plugin and remove the hostPath",
+    };
+    Cel { variables: vec![("verbsVolumes", verbs.into())], checks: vec![check], beyond: None }
+}

@@ -1,0 +1,44 @@
+//! FAB510: Pod Security of the namespace refuses what the pod requests.
+
+use crate::facts::PodSecurity;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB510", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    // Of namespaces without the label the level is a setting of the API server, which may exempt them as well.
+    let Some(level) = context.namespace_facts.and_then(|f| f.pod_security()) else { return };
+    if level == PodSecurity::Privileged {
+        return;
+    }
+    let pod = context.pod();
+    let containers = pod.containers().iter().enumerate();
+    let asked = containers.filter_map(|(index, container)| {
+        let path = paths::in_container(index, "securityContext");
+        match (container.privileged(), container.adds_capability("IPC_LOCK")) {
+            (true, _) => Some((format!("{path}/privileged"), "privileged".to_owned())),
+            (_, true) => Some((format!("{path}/capabilities/add"), "added IPC_LOCK".to_owned())),
+            _ => None,
+        }
+    });
+    let whole = [(pod.host_network(), "hostNetwork"), (pod.host_ipc(), "hostIPC")];
+    let whole =
+        whole.iter().filter(|(set, _)| *set).map(|(_, key)| (format!("/spec/{key}"), (*key).to_owned()));
+    let volumes = pod.volumes().iter().enumerate().filter(|(_, v)| v.host_path.is_some());
+    let volumes = volumes.map(|(index, v)| {
+        let name = printable(v.name.as_deref().unwrap_or_default(), 63);
+        (format!("/spec/volumes/{index}/hostPath"), format!("hostPath volume {name:?}"))
+    });
+    if let Some((path, what)) = asked.chain(whole).chain(volumes).next() {
+        findings.add(
+            path,
+            format!("{what}: Pod Security {level} of namespace {} refuses the pod", context.namespace),
+            "Use a namespace at level privileged, or remove it.",
+        );
+    }
+}

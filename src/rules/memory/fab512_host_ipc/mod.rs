@@ -1,0 +1,30 @@
+//! FAB512: hostIPC on a pod with accelerators.
+
+use crate::plan::SHM_PATH;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB512", severity: Severity::Info, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let pod = context.pod();
+    if !pod.host_ipc() {
+        return;
+    }
+    let mut asking = pod.containers().iter().enumerate().filter(|(index, _)| context.demands.app(*index).any);
+    let Some((_, first)) = asking.next() else { return };
+    let own = first.mount_at(SHM_PATH).is_some() && asking.all(|(_, c)| c.mount_at(SHM_PATH).is_some());
+    let message = match own {
+        true => format!(
+            "hostIPC with a volume at {SHM_PATH}: shared memory uses the volume, so hostIPC is not needed"
+        ),
+        false => format!("hostIPC: {SHM_PATH} is the node's, which also holds segments that other jobs left"),
+    };
+    findings.add(
+        "/spec/hostIPC",
+        message,
+        "Remove hostIPC and mount an emptyDir with medium: Memory at /dev/shm.",
+    );
+}

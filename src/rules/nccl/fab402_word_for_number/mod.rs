@@ -1,0 +1,33 @@
+//! FAB402: word where NCCL reads a number.
+
+use crate::nccl::number::{is_word, reads_number};
+use crate::nccl::table::Reading;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::rules::variables::Place;
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB402", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for variables in context.variables() {
+        for (given, value) in variables.values() {
+            let Some(known) = given.known.filter(|k| reads_number(k) && is_word(value)) else { continue };
+            let acts = match known.reading {
+                Reading::One => "NCCL accepts only 1, so it has no effect",
+                _ => "NCCL reads it as 0",
+            };
+            let path = match given.place {
+                Place::Env(_) => format!("{}/value", variables.path(given)),
+                _ => variables.path(given),
+            };
+            findings.add(
+                path,
+                format!("{}={}{}: {acts}", known.name, printable(value, 40), variables.place(given)),
+                format!("Write {} as a number, or remove it for the default.", known.name),
+            );
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! FAB404: variables not set because of envFrom.
+
+use super::carriers::{assignments, names, no_file};
+use crate::plan::{EnvRefusal, LeftOut};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB404", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some((profile, _)) = context.resolution.profile() else { return };
+    for left in context.plan.left_out.iter().filter(|l| l.why == EnvRefusal::EnvFrom) {
+        findings.add(
+            paths::in_container(left.container, "envFrom"),
+            format!("{} not set: envFrom may hold {}{}", names(left), them(left), no_file(left)),
+            format!("Add to its ConfigMap or to env: {}.", assignments(profile, left, "")),
+        );
+    }
+}
+
+fn them(left: &LeftOut) -> &'static str {
+    if left.names.len() == 1 { "it" } else { "them" }
+}

@@ -1,0 +1,26 @@
+//! FAB405: variables not set because ranks start over ssh.
+
+use super::carriers::{assignments, names, no_file};
+use crate::plan::EnvRefusal;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB405", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some((profile, _)) = context.resolution.profile() else { return };
+    for left in context.plan.left_out.iter().filter(|l| l.why == EnvRefusal::Ssh) {
+        findings.add(
+            paths::container(left.container),
+            format!(
+                "{} not set: ranks over ssh do not see the container's env{}",
+                names(left),
+                no_file(left)
+            ),
+            format!("Start the ranks with mpirun {}.", assignments(profile, left, "-x ")),
+        );
+    }
+}

@@ -1,0 +1,25 @@
+//! FAB407: version-dependent variable, and an image with an unknown NCCL version.
+
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB407", severity: Severity::Info, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some((profile, _)) = context.resolution.profile() else { return };
+    for (index, name) in &context.plan.unknown_version {
+        let image = context.pod().containers().get(*index).and_then(|c| c.image.as_deref());
+        findings.add(
+            paths::in_container(*index, "image"),
+            format!(
+                "{name} not set: it depends on the NCCL version, and that of {} is not known",
+                printable(image.unwrap_or("the image"), 60)
+            ),
+            format!("Set ncclVersion in profile {}, or {name} in the pod.", profile.name),
+        );
+    }
+}

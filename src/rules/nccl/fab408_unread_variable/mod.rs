@@ -1,0 +1,85 @@
+//! FAB408: variable that no library reads.
+
+use super::pod::version;
+use crate::nccl::{KNOWN_UP_TO, Status, Unread, unread};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB408", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+/// Most names of one pod that are compared with the known ones. A real pod has one or two unknown ones.
+const MAX_NAMES: usize = 64;
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let mut judged: BTreeMap<&str, Option<Unread>> = BTreeMap::new();
+    for variables in context.variables() {
+        let mut reported: BTreeSet<&str> = BTreeSet::new();
+        let version = version(context, variables.container);
+        for given in variables.own() {
+            let name = &*given.name;
+            let mut say = |severity, message: String, fix: String| {
+                if reported.insert(name) {
+                    let place = variables.place(given);
+                    findings.add_as(
+                        severity,
+                        variables.path(given),
+                        format!("{}{place}: {message}", printable(name, 60)),
+                        fix,
+                    );
+                }
+            };
+            if let Some(known) = given.known.filter(|k| k.status != Status::Removed) {
+                if known.status == Status::Deprecated {
+                    let instead = known.instead.unwrap_or("another");
+                    say(
+                        Severity::Info,
+                        format!("deprecated, replaced by {instead}"),
+                        format!("Write {instead}."),
+                    );
+                } else if let Some(version) = version.filter(|v| known.is_later_than(*v)) {
+                    let since = known.since.unwrap_or("a later one");
+                    say(
+                        Severity::Info,
+                        format!("NCCL {version} of this container does not read it; {since} does"),
+                        "Use an image with a later NCCL, or remove it.".to_owned(),
+                    );
+                }
+                continue;
+            }
+            if !judged.contains_key(name) && judged.len() == MAX_NAMES {
+                continue;
+            }
+            let Some(what) = *judged.entry(name).or_insert_with(|| unread(name)) else { continue };
+            let (severity, message, fix) = words(what);
+            say(severity, message, fix);
+        }
+    }
+}
+
+fn words(what: Unread) -> (Severity, String, String) {
+    let warning = |message: String, fix: String| (Severity::Warning, message, fix);
+    match what {
+        Unread::Removed(v) => {
+            let until = v.until.map_or(String::new(), |until| format!(", last read by {until}"));
+            let fix = v.instead.map_or("Remove it.".to_owned(), |i| format!("See {i}, or remove it."));
+            warning(format!("removed{until}; it has no effect"), fix)
+        }
+        Unread::Misname(v) | Unread::Typo(v) => warning(
+            format!("no library reads it; did you mean {}?", v.name),
+            format!("Write {}, or remove it.", v.name),
+        ),
+        Unread::Opposite(v) => warning(
+            format!("no library reads it; the switch is {}", v.name),
+            format!("Write {} with the opposite value, or remove it.", v.name),
+        ),
+        Unread::Unknown => (
+            Severity::Info,
+            format!("unknown to NCCL up to {KNOWN_UP_TO} and its plugins, so it may have no effect"),
+            "Check the name; keep it if your own script reads it.".to_owned(),
+        ),
+    }
+}

@@ -1,0 +1,56 @@
+//! FAB409: value that NCCL does not know.
+
+use crate::nccl::table::Reading;
+use crate::nccl::table::Variable;
+use crate::nccl::value::unknown_word;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB409", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for variables in context.variables() {
+        for (given, value) in variables.values() {
+            let Some(known) = given.known else { continue };
+            let Some(word) = unknown_word(known, value) else { continue };
+            // Off, by a word with the same effect as any other.
+            if known.name == "NCCL_DEBUG" && (word.eq_ignore_ascii_case("none") || word == "0") {
+                continue;
+            }
+            let shown = printable(word, 40);
+            let does = effect(known);
+            let place = variables.place(given);
+            findings.add(
+                variables.path(given),
+                format!("{}={shown}{place}: {does}", known.name),
+                fix(known, word),
+            );
+        }
+    }
+}
+
+fn effect(known: &Variable) -> &'static str {
+    match (known.name, known.reading) {
+        ("NCCL_DEBUG", _) => "not a level that NCCL knows, so it logs nothing",
+        (_, Reading::Functions) => "not known to NCCL, which fails at start-up from 2.24 on",
+        _ => "not known to NCCL, which uses the default",
+    }
+}
+
+fn fix(known: &Variable, word: &str) -> String {
+    let meant = known.words().find(|w| w.eq_ignore_ascii_case(word.trim()));
+    let family = || known.words().find(|w| w.starts_with("AF_") && w.ends_with('6') == word.contains('6'));
+    match meant.or_else(family) {
+        Some(meant) => format!("Write {meant}."),
+        None if known.reading == Reading::Range => "Write a range such as 10.0.0.0/16.".to_owned(),
+        None if known.name == "NCCL_DEBUG" => "Write WARN or INFO.".to_owned(),
+        None => {
+            let words: Vec<&str> =
+                known.words().filter(|w| w.bytes().any(|b| b.is_ascii_alphabetic())).collect();
+            format!("Write one of {}.", words.join(", "))
+        }
+    }
+}

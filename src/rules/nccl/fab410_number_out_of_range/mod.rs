@@ -1,0 +1,35 @@
+//! FAB410: number out of range.
+
+use crate::nccl::value::outside;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB410", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for variables in context.variables() {
+        for (given, value) in variables.values() {
+            let Some(known) = given.known else { continue };
+            let Some(number) = outside(known, value) else { continue };
+            let place = variables.place(given);
+            let bounds = match known.range {
+                (Some(least), Some(most)) => format!("{least} to {most}"),
+                (Some(least), None) => format!("{least} or more"),
+                (None, most) => format!("at most {}", most.unwrap_or_default()),
+            };
+            let does = match known.name {
+                "NCCL_IB_TIMEOUT" => "no limit, so a dead link hangs the job".to_owned(),
+                _ => format!("out of range, expected {bounds}"),
+            };
+            let default = known.default.filter(|d| *d != "auto");
+            let default = default.map_or(String::new(), |d| format!(" ({d})"));
+            findings.add(
+                variables.path(given),
+                format!("{}={number}{place}: {does}", known.name),
+                format!("Write {bounds}, or remove it for the default{default}."),
+            );
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! FAB411: misplaced marks, spaces or quotes in a list of interfaces or devices.
+
+use crate::nccl::list::{Fault, NameList};
+use crate::nccl::number::is_open;
+use crate::nccl::table::Reading;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB411", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for variables in context.variables() {
+        for (given, value) in variables.values() {
+            let plain = matches!(&*given.name, "GLOO_SOCKET_IFNAME" | "TP_SOCKET_IFNAME");
+            if !plain && given.known.is_none_or(|k| k.reading != Reading::Names) || is_open(value) {
+                continue;
+            }
+            let list = NameList::parse(value);
+            let (problem, fix) = if plain && value.starts_with(['^', '=']) {
+                (
+                    "only plain names are allowed, so the mark is part of one".to_owned(),
+                    "Write the plain interface name, such as eth0.".to_owned(),
+                )
+            } else if let Some(fault) = list.fault() {
+                (problem(fault), format!("Write {}.", printable(&list.mended(), 80)))
+            } else if *given.name == *"NCCL_IB_HCA" && list.names().any(|n| n.split(':').nth(1) == Some("0"))
+            {
+                ("ports start at 1, so port 0 matches nothing".to_owned(), "Write :1, or no port.".to_owned())
+            } else {
+                continue;
+            };
+            let (name, shown) = (&given.name, printable(value, 50));
+            let place = variables.place(given);
+            findings.add(variables.path(given), format!("{name}={shown}{place}: {problem}"), fix);
+        }
+    }
+}
+
+fn problem(fault: Fault<'_>) -> String {
+    match fault {
+        Fault::Order => "= before ^ makes ^ part of a name".to_owned(),
+        Fault::Twice => "the second mark is part of a name, which matches nothing".to_owned(),
+        Fault::Mark(item) => {
+            format!(
+                "'^' and '=' are allowed only once, at the start, so {} matches nothing",
+                printable(item, 30)
+            )
+        }
+        Fault::Space => "a space is part of the name next to it, which matches nothing".to_owned(),
+        Fault::Quotes => "the quotes are part of the value, which matches nothing".to_owned(),
+        Fault::Alone => "a mark without a name".to_owned(),
+    }
+}

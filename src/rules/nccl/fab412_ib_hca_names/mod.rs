@@ -1,0 +1,134 @@
+//! FAB412: NCCL_IB_HCA with names that match no device, too many, or others on each node.
+
+use super::pod::{Attachments, attachments};
+use crate::nccl::list::NameList;
+use crate::nccl::number::is_open;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::rules::variables::{ContainerVariables, Given};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB412", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+const NAME: &str = "NCCL_IB_HCA";
+
+const SHOWN: usize = 40;
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let mut known: Option<Attachments<'_>> = None;
+    for variables in context.variables() {
+        let privileged = variables.container.privileged();
+        let given = variables.said(NAME);
+        if given.is_none() && !privileged {
+            continue;
+        }
+        let attachments = known.get_or_insert_with(|| attachments(context));
+        let Some(given) = given else {
+            sees_all(context, variables, attachments, findings);
+            continue;
+        };
+        let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v)) else {
+            continue;
+        };
+        let list = NameList::parse(value);
+        // An exclusion by mistake does little harm, and another rule reports misplaced marks.
+        if list.excludes || list.fault().is_some() {
+            continue;
+        }
+        judge(context, variables, given, list, attachments, findings);
+    }
+}
+
+fn judge(
+    context: &PodContext<'_>,
+    variables: &ContainerVariables<'_>,
+    given: &Given<'_>,
+    list: NameList<'_>,
+    attachments: &Attachments<'_>,
+    findings: &mut Findings<'_>,
+) {
+    let place = variables.place(given);
+    let path = || variables.path(given);
+    let interface =
+        |item: &&str| is_interface(item) || attachments.interfaces.iter().flatten().any(|i| i == item);
+    if let Some(item) = list.devices().find(interface) {
+        let item = printable(item, SHOWN);
+        findings.add(
+            path(),
+            format!(
+                "{NAME}: {item} is a network interface{place}, but NCCL looks for RDMA devices and finds none"
+            ),
+            "Write the device's name or a prefix, such as mlx5.",
+        );
+        return;
+    }
+    let single = list.devices().find(|item| item.ends_with(|c: char| c.is_ascii_digit()) && item.len() > 1);
+    let own = !context.pod().host_network() && !variables.container.privileged();
+    // Azure names by the link: mlx5_ib0.
+    let single = single.filter(|item| own && item.contains('_') && !item.contains("ib"));
+    if let (Some(item), Some(what)) = (single, &attachments.function) {
+        findings.add(
+            path(),
+            format!(
+                "{NAME}: {} is one device{place}, but {what} gives VFs, whose names differ on every node",
+                printable(item, SHOWN)
+            ),
+            "Write a prefix, such as mlx5.",
+        );
+        return;
+    }
+    if let Some((item, gap)) = wider(list).filter(|_| !list.exact) {
+        let item = printable(item, SHOWN);
+        // Where the list has all names that it also matches, no other device may exist.
+        let severity = if gap { Severity::Warning } else { Severity::Info };
+        findings.add_as(
+            severity,
+            path(),
+            format!("{NAME}: {item} without = is a prefix{place}: it also matches {item}0 to {item}9"),
+            "Put = at the start of the value.",
+        );
+    }
+}
+
+/// An item that is the start of others which count on from it, and whether the list leaves one of those out.
+fn wider(list: NameList<'_>) -> Option<(&str, bool)> {
+    let names: Vec<&str> = list.devices().take(64).collect();
+    let next = |short: &str, long: &str| -> Option<u32> {
+        let rest = long.strip_prefix(short).filter(|r| r.len() == 1)?;
+        rest.parse().ok().filter(|_| short.ends_with(|c: char| c.is_ascii_digit()))
+    };
+    names.iter().find_map(|short| {
+        let digits: Vec<u32> = names.iter().filter_map(|long| next(short, long)).collect();
+        let last = digits.iter().max()?;
+        Some((*short, (0..*last).any(|d| !digits.contains(&d))))
+    })
+}
+
+/// Names that network interfaces have and RDMA devices have not (systemd.net-naming-scheme(7); rdma-core names
+/// `mlx5_0`, `rocep1s0`, `ibp1s0`).
+fn is_interface(name: &str) -> bool {
+    let digit = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+    ["eth", "ens", "eno", "enp", "enP", "net", "bond"].iter().any(|p| name.strip_prefix(p).is_some_and(digit))
+}
+
+fn sees_all(
+    context: &PodContext<'_>,
+    variables: &ContainerVariables<'_>,
+    attachments: &Attachments<'_>,
+    findings: &mut Findings<'_>,
+) {
+    let merges = variables.last("NCCL_IB_MERGE_NICS").is_none() && !variables.open;
+    let Some(what) = attachments.function.as_deref().filter(|_| merges && context.has_rdma(variables.index))
+    else {
+        return;
+    };
+    findings.add_as(
+        Severity::Info,
+        paths::in_container(variables.index, "securityContext/privileged"),
+        format!("{what} gives a VF, but a privileged container also sees the physical function: NCCL fuses the two"),
+        "Remove privileged (IPC_LOCK is enough for RDMA), or set NCCL_IB_MERGE_NICS=0.",
+    );
+}

@@ -1,0 +1,143 @@
+//! FAB414: NCCL_IB_GID_INDEX that is fixed where rows differ, or missing where NCCL needs it.
+
+use super::pod::{Attachments, attachments, version};
+use crate::multus::LinkLayer;
+use crate::nccl::NcclVersion;
+use crate::nccl::number::{is_open, is_word, leading_number};
+use crate::pod::shell::sets_variable;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::rules::variables::{ContainerVariables, Given};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB414", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+const NAME: &str = "NCCL_IB_GID_INDEX";
+
+/// First release that chooses the row itself.
+const CHOOSES: NcclVersion = NcclVersion(2, 21, 0);
+
+/// First release that does so in pods without failing on an empty row.
+const CHOOSES_IN_PODS: NcclVersion = NcclVersion(2, 26, 2);
+
+/// Variables that act only on RoCE.
+const ROCE_ALONE: [&str; 5] =
+    [NAME, "NCCL_IB_TC", "NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE", "NCCL_IB_ROCE_VERSION_NUM"];
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    absent(context, findings);
+    let mut known: Option<Attachments<'_>> = None;
+    for variables in context.variables() {
+        if ROCE_ALONE.iter().all(|n| variables.last(n).is_none())
+            || has_plugin(variables)
+            || !context.has_rdma(variables.index)
+        {
+            continue;
+        }
+        let attachments = known.get_or_insert_with(|| attachments(context));
+        if attachments.link == Some(LinkLayer::InfiniBand) {
+            on_infiniband(variables, findings);
+        } else {
+            fixed(context, variables, attachments, findings);
+        }
+    }
+}
+
+/// Whether another transport than NCCL's own carries the traffic; AMD's takes the index and needs it.
+fn has_plugin(variables: &ContainerVariables<'_>) -> bool {
+    let plugin = |g: &Given<'_>| g.value.as_deref().is_none_or(|v| !v.is_empty() && v != "none");
+    let net = |v: &str| !v.is_empty() && !v.eq_ignore_ascii_case("IB");
+    variables.last("NCCL_NET_PLUGIN").is_some_and(plugin)
+        || variables.value("NCCL_NET").is_some_and(net)
+        || variables.container.resource_names().any(|n| n.starts_with("amd.com/"))
+}
+
+fn on_infiniband(variables: &ContainerVariables<'_>, findings: &mut Findings<'_>) {
+    let set = ROCE_ALONE.iter().filter_map(|n| variables.said(n));
+    let set: Vec<_> = set.collect();
+    let Some(first) = set.first() else { return };
+    let names: Vec<&str> = set.iter().map(|g| &*g.name).collect();
+    findings.add_as(
+        Severity::Info,
+        variables.path(first),
+        format!("{}: no effect on InfiniBand{}", names.join(", "), variables.place(first)),
+        "Remove it on InfiniBand.",
+    );
+}
+
+fn fixed(
+    context: &PodContext<'_>,
+    variables: &ContainerVariables<'_>,
+    attachments: &Attachments<'_>,
+    findings: &mut Findings<'_>,
+) {
+    let Some(given) = variables.said(NAME) else { return };
+    let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v) && !is_word(v)) else {
+        return;
+    };
+    let index = leading_number(value);
+    let profile = context.resolution.profile().map(|(p, _)| p);
+    let wanted = profile.is_some_and(|p| p.env.iter().any(|e| e.name == NAME));
+    let version = version(context, variables.container);
+    if index < 0 || wanted || context.pod().host_network() || version.is_some_and(|v| v < CHOOSES) {
+        return;
+    }
+    let place = variables.place(given);
+    match attachments.shared.as_ref().or(attachments.function.as_ref()) {
+        Some(what) => {
+            let fix = match version {
+                Some(version) if version < CHOOSES_IN_PODS => {
+                    format!("Remove it and use NCCL 2.26.2 or later (the image has {version}).")
+                }
+                Some(_) => "Remove it; NCCL finds the row itself.".to_owned(),
+                None => "Remove it with NCCL 2.26.2 or later; NCCL before 2.21 needs it.".to_owned(),
+            };
+            let message = format!(
+                "{NAME}={index}{place}: with {what} the row differs from pod to pod, and peers fail to connect"
+            );
+            findings.add(variables.path(given), message, fix);
+        }
+        None => findings.add_as(
+            Severity::Info,
+            variables.path(given),
+            format!("{NAME}={index}{place}: every pod and device must have its address in that row"),
+            "Remove it with NCCL 2.26.2 or later, which finds the row itself; NCCL before 2.21 needs it.",
+        ),
+    }
+}
+
+/// RoCE without an index, where the version of NCCL is known to need one.
+fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for (index, container) in context.pod().containers().iter().enumerate() {
+        let Some(version) = version(context, container).filter(|v| *v < CHOOSES_IN_PODS) else { continue };
+        let from_elsewhere = container.env_from.as_deref().is_some_and(|s| !s.is_empty())
+            || container
+                .shell_text()
+                .any(|t| sets_variable(t, NAME) || t.contains("source ") || t.contains(". /"));
+        let set = |name: &str| context.overlay.variable(index, container, name).is_some();
+        let old = version < CHOOSES;
+        if !context.has_rdma(index)
+            || set(NAME)
+            || from_elsewhere
+            || set("NCCL_NET_PLUGIN")
+            || !old && context.pod().host_network()
+        {
+            continue;
+        }
+        if attachments(context).link != Some(LinkLayer::Ethernet) {
+            return;
+        }
+        let what = if old {
+            "uses row 0 of the GID table, which is not a RoCE v2 address"
+        } else {
+            "chooses the GID row, but fails in pods when it reads an unused one"
+        };
+        findings.add(
+            paths::in_container(index, "image"),
+            format!("NCCL {version} on RoCE {what}"),
+            "Use NCCL 2.26.2 or later, or set NCCL_IB_GID_INDEX where all pods have the same row (often 3).",
+        );
+    }
+}

@@ -1,0 +1,65 @@
+//! FAB415: NCCL_SOCKET_IFNAME names an interface that the pod does not have, or the loopback.
+
+use super::pod::{attachments, other_networks};
+use crate::nccl::list::NameList;
+use crate::nccl::number::is_open;
+use crate::pod::gang::multi_node;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB415", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+const NAME: &str = "NCCL_SOCKET_IFNAME";
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    if context.pod().host_network() {
+        return;
+    }
+    for variables in context.variables() {
+        let Some(given) = variables.said(NAME) else { continue };
+        let Some(value) = given.value.as_deref().filter(|v| v.len() > 1 && !is_open(v)) else { continue };
+        let list = NameList::parse(value);
+        if list.excludes || list.fault().is_some() {
+            continue;
+        }
+        let place = variables.place(given);
+        if list.names().all(|n| n == "lo") {
+            if multi_node(context.pod()).is_some_and(|g| g.several) {
+                findings.add(
+                    variables.path(given),
+                    format!(
+                        "{NAME}=lo{place} in a pod that is one of several: ranks cannot reach other pods"
+                    ),
+                    "Write eth0.",
+                );
+            }
+            continue;
+        }
+        let Some(networks) = attachments(context).interfaces.filter(|_| !other_networks(context)) else {
+            return;
+        };
+        let there = |name: &str| list.chooses(name);
+        if ["eth0", "lo"].into_iter().any(there) || networks.iter().any(|n| there(n)) {
+            continue;
+        }
+        // A controller may still give a template its annotation.
+        let named = list
+            .names()
+            .any(|n| n.strip_prefix("net").is_some_and(|d| d.bytes().all(|b| b.is_ascii_digit())));
+        let severity = if named && networks.is_empty() { Severity::Info } else { Severity::Warning };
+        let have: Vec<String> = networks.iter().take(4).map(|n| printable(n, 15)).collect();
+        let have = if have.is_empty() { "eth0".to_owned() } else { format!("eth0, {}", have.join(", ")) };
+        findings.add_as(
+            severity,
+            variables.path(given),
+            format!(
+                "no interface {}, which {NAME} names{place} (the pod has {have}): NCCL fails at start-up",
+                printable(value, 40)
+            ),
+            "Write eth0, or an interface of the networks annotation.",
+        );
+    }
+}

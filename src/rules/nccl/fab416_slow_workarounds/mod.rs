@@ -1,0 +1,76 @@
+//! FAB416: workaround that costs bandwidth.
+
+use crate::nccl::number::{is_open, is_word, leading_number};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::rules::variables::{ContainerVariables, Given};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB416", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let profile = context.resolution.profile().map(|(p, _)| p);
+    for variables in context.variables() {
+        let own = |name: &str| {
+            let planned = profile.is_some_and(|p| p.env.iter().any(|e| e.name == name));
+            variables.said(name).filter(|_| !planned)
+        };
+        let is = |name: &str, wanted: i64| own(name).filter(|g| number(g) == Some(wanted));
+        if let Some(given) =
+            is("NCCL_P2P_DISABLE", 1).filter(|_| context.demands.app(variables.index).whole > 1)
+        {
+            findings.add(
+                variables.path(given),
+                format!(
+                    "NCCL_P2P_DISABLE=1{}: accelerators of this container communicate through the node's memory",
+                    variables.place(given)
+                ),
+                "Remove it; where it hides a fault, check PCIe access control (ACS) on the node.",
+            );
+        }
+        let pinned = |name: &str| {
+            let value = |g: &&Given<'_>| {
+                g.value.as_deref().is_some_and(|v| !v.is_empty() && !is_open(v) && !v.starts_with('^'))
+            };
+            own(name).filter(value).filter(|_| !by_google(variables))
+        };
+        let found: Vec<&Given<'_>> = [
+            is("NCCL_SHM_DISABLE", 1),
+            is("NCCL_NVLS_ENABLE", 0),
+            is("NCCL_PXN_DISABLE", 1),
+            is("NCCL_CUMEM_ENABLE", 0),
+            pinned("NCCL_ALGO"),
+            pinned("NCCL_PROTO"),
+            pinned("NCCL_GRAPH_FILE"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let Some(first) = found.first() else { continue };
+        let set = |g: &&Given<'_>| {
+            format!("{}={}", g.name, crate::text::printable(g.value.as_deref().unwrap_or("?"), 12))
+        };
+        let names: Vec<String> = found.iter().take(4).map(set).collect();
+        findings.add_as(
+            Severity::Info,
+            variables.path(first),
+            format!(
+                "{}{}: overrides NCCL's own choice, which may cost bandwidth",
+                names.join(", "),
+                variables.place(first)
+            ),
+            "Remove it unless it was measured on this cluster.",
+        );
+    }
+}
+
+/// A number that NCCL reads from a value, where the value is one.
+fn number(given: &Given<'_>) -> Option<i64> {
+    let value = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v) && !is_word(v))?;
+    Some(leading_number(value))
+}
+
+fn by_google(variables: &ContainerVariables<'_>) -> bool {
+    variables.own().any(|g| g.known.is_some_and(|k| matches!(k.family, "gke-tcpx" | "gke-tcpxo")))
+}

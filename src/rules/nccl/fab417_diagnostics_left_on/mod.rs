@@ -1,0 +1,66 @@
+//! FAB417: NCCL's diagnostics left on.
+
+use crate::nccl::number::is_open;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::rules::variables::{ContainerVariables, Given};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB417", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for variables in context.variables() {
+        let set =
+            |name: &str| variables.said(name).filter(|g| g.value.as_deref().is_none_or(|v| !v.is_empty()));
+        for (name, severity, does) in [
+            ("NCCL_TOPO_DUMP_FILE", Severity::Warning, "while NCCL dumps the topology it does not fuse NICs"),
+            ("NCCL_GRAPH_DUMP_FILE", Severity::Info, "one rank of every job writes the same file"),
+        ] {
+            if let Some(given) = set(name) {
+                let message = format!("{name}{}: {does}", variables.place(given));
+                findings.add_as(
+                    severity,
+                    variables.path(given),
+                    message,
+                    format!("Remove {name} once the dump exists."),
+                );
+            }
+        }
+        loud(variables, findings);
+        let several = context.demands.app(variables.index).whole > 1;
+        let one_file = |g: &&Given<'_>| {
+            g.value
+                .as_deref()
+                .is_some_and(|v| !v.is_empty() && !v.contains("%p") && !is_open(v) && !v.starts_with("/dev/"))
+        };
+        if let Some(given) = variables.said("NCCL_DEBUG_FILE").filter(one_file).filter(|_| several) {
+            findings.add_as(
+                Severity::Info,
+                variables.path(given),
+                format!(
+                    "NCCL_DEBUG_FILE without %p{}: the ranks of this container overwrite each other",
+                    variables.place(given)
+                ),
+                "Add %h and %p to the name.",
+            );
+        }
+    }
+}
+
+fn loud(variables: &ContainerVariables<'_>, findings: &mut Findings<'_>) {
+    let Some(given) = variables.said("NCCL_DEBUG") else { return };
+    let level = given.value.as_deref().unwrap_or_default();
+    let trace = level.eq_ignore_ascii_case("TRACE");
+    let all = |v: &str| v.split(',').any(|w| w.eq_ignore_ascii_case("ALL"));
+    let all = level.eq_ignore_ascii_case("INFO") && variables.value("NCCL_DEBUG_SUBSYS").is_some_and(all);
+    if trace || all {
+        let what = if trace { "NCCL_DEBUG=TRACE" } else { "NCCL_DEBUG=INFO of all subsystems" };
+        findings.add_as(
+            Severity::Info,
+            variables.path(given),
+            format!("{what}{}: fills the log of a long job", variables.place(given)),
+            "Write WARN, or INFO with NCCL_DEBUG_SUBSYS=INIT,NET.",
+        );
+    }
+}

@@ -1,0 +1,56 @@
+//! FAB418: variable with two values.
+
+use crate::pod::shell::How;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::rules::variables::{Given, Place};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB418", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for variables in context.variables() {
+        // By name, what counts more comes later.
+        let mut env: Option<(&Given<'_>, &str)> = None;
+        let mut reported = "";
+        for (given, value) in variables.values() {
+            let name = &*given.name;
+            let before = env.filter(|(g, before)| g.name == name && reported != name && *before != value);
+            let found = before.and_then(|(first, before)| Some((first, before, wins(first, given)?)));
+            if let Some((first, before, (severity, wins))) = found {
+                reported = name;
+                // A secret stays out of messages.
+                let shown = |text: &str| match name.ends_with("_PSK") {
+                    true => "…".to_owned(),
+                    false => printable(text, 30),
+                };
+                let message = format!(
+                    "{name} has two values, {} and {}{}: {wins}",
+                    shown(before),
+                    shown(value),
+                    variables.place(given)
+                );
+                findings.add_as(severity, variables.path(first), message, "Keep one of the two.");
+            }
+            if matches!(given.place, Place::Env(_) | Place::EnvFrom(..)) {
+                env = Some((given, value));
+            }
+        }
+    }
+}
+
+fn wins(first: &Given<'_>, second: &Given<'_>) -> Option<(Severity, &'static str)> {
+    Some(match (first.place, second.place, second.how) {
+        (Place::Env(_), Place::Env(_), _) => (Severity::Warning, "the last entry of env counts"),
+        (Place::EnvFrom(..), Place::EnvFrom(..), _) => (Severity::Info, "the last source of envFrom counts"),
+        (Place::EnvFrom(..), Place::Env(_), _) => {
+            (Severity::Info, "env counts, not the ConfigMap of envFrom")
+        }
+        (Place::Env(_) | Place::EnvFrom(..), Place::Text(..) | Place::Script(..), How::Sets) => {
+            (Severity::Warning, "the value that the command sets counts")
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,30 @@
+//! FAB419: NCCL_MNNVL_ENABLE=1 without an IMEX channel.
+
+use crate::nccl::number::{is_open, is_word, leading_number};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB419", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for variables in context.variables() {
+        let forced = |v: &str| !is_open(v) && !is_word(v) && leading_number(v) == 1;
+        let given = variables.said("NCCL_MNNVL_ENABLE");
+        let Some(given) = given.filter(|g| g.value.as_deref().is_some_and(forced)) else { continue };
+        let container = variables.container;
+        let claims = container.resources.as_ref().is_some_and(|r| r.claims.is_some());
+        if claims || container.privileged() || !variables.lacks("NVIDIA_IMEX_CHANNELS") {
+            continue;
+        }
+        findings.add(
+            variables.path(given),
+            format!(
+                "NCCL_MNNVL_ENABLE=1{}, but the container has no claim on an IMEX channel: NCCL fails at start-up",
+                variables.place(given)
+            ),
+            "Use a ComputeDomain's claim, or remove it: the default checks for a channel.",
+        );
+    }
+}

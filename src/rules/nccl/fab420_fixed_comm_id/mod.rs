@@ -1,0 +1,26 @@
+//! FAB420: NCCL_COMM_ID with a fixed address.
+
+use crate::nccl::number::is_open;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB420", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for variables in context.variables() {
+        let Some(given) = variables.said("NCCL_COMM_ID") else { continue };
+        let fixed = |v: &str| !v.is_empty() && !is_open(v);
+        if given.value.as_deref().is_some_and(fixed) {
+            findings.add(
+                variables.path(given),
+                format!(
+                    "NCCL_COMM_ID{}: all jobs of this template meet at one address and hang",
+                    variables.place(given)
+                ),
+                "Remove NCCL_COMM_ID.",
+            );
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! FAB422: UCX settings that exclude each other or leave no device.
+
+use crate::nccl::number::is_open;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::rules::variables::{ContainerVariables, Given};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB422", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for variables in context.variables() {
+        let own = |name: &str| variables.said(name);
+        if let Some(given) = own("UCX_NET_DEVICES") {
+            devices(variables, given, findings);
+        }
+        let set = |name: &str| {
+            own(name).filter(|g| g.value.as_deref().is_some_and(|v| !v.is_empty() && v != "auto"))
+        };
+        if let (Some(subnets), Some(_)) = (set("UCX_IB_ROCE_SUBNETS"), set("UCX_IB_GID_INDEX")) {
+            findings.add(
+                variables.path(subnets),
+                "UCX_IB_ROCE_SUBNETS with UCX_IB_GID_INDEX: UCX refuses the two together",
+                "Remove UCX_IB_GID_INDEX.",
+            );
+        }
+        let Some((ucx, nccl)) = set("UCX_IB_PKEY").zip(set("NCCL_IB_PKEY")) else { continue };
+        if ucx.value == nccl.value && ucx.value.as_deref() != Some("0") {
+            let text = printable(ucx.value.as_deref().unwrap_or_default(), 12);
+            findings.add(
+                variables.path(ucx),
+                format!(
+                    "UCX_IB_PKEY and NCCL_IB_PKEY are both {text}: UCX reads a key, NCCL a row of the table"
+                ),
+                "Set UCX_IB_PKEY to the partition's key, such as 0x8001.",
+            );
+        }
+    }
+}
+
+/// Whether an item of UCX's list is an RDMA device, by the names that rdma-core and the drivers give.
+fn is_verbs(item: &str) -> bool {
+    ["mlx4_", "mlx5_", "rocep", "bnxt_re", "ionic_", "irdma"].iter().any(|p| item.starts_with(p))
+        || item.starts_with("ibp") && item.contains(':')
+}
+
+fn devices(variables: &ContainerVariables<'_>, given: &Given<'_>, findings: &mut Findings<'_>) {
+    let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v)) else { return };
+    let place = variables.place(given);
+    let mut say = |problem: String, fix: &str| {
+        findings.add(
+            variables.path(given),
+            format!("UCX_NET_DEVICES={}{place}: {problem}", printable(value, 40)),
+            fix,
+        );
+    };
+    if value.starts_with('=') {
+        return say("= is NCCL's mark; UCX looks for a device of that name".to_owned(), "Remove the =.");
+    }
+    if value == "all" || value.starts_with('^') || value.contains('*') {
+        return;
+    }
+    let mut items = value.split(',').map(str::trim).filter(|i| !i.is_empty());
+    if let Some(item) = items.clone().find(|i| is_verbs(i) && !i.contains(':')) {
+        let item = printable(item, 30);
+        return say(format!("{item} has no port, and UCX expects DEVICE:PORT"), &format!("Write {item}:1."));
+    }
+    let Some(transports) = variables.value("UCX_TLS").filter(|t| !t.is_empty() && !is_open(t)) else {
+        return;
+    };
+    if transports.starts_with('^') {
+        return;
+    }
+    let has = |words: &[&str]| {
+        transports
+            .split(',')
+            .map(str::trim)
+            .any(|t| words.iter().any(|w| t == *w || t.starts_with(&format!("{w}_"))))
+    };
+    if has(&["all"]) {
+        return;
+    }
+    let verbs = items.clone().any(is_verbs);
+    let interface =
+        |i: &str| ["eth", "ens", "eno", "enp", "net", "bond", "rail"].iter().any(|p| i.starts_with(p));
+    let interfaces = items.all(interface);
+    if interfaces && !has(&["tcp"]) {
+        say(
+            format!("UCX_TLS={} has no tcp, the only transport over an interface", printable(transports, 30)),
+            "Add tcp to UCX_TLS, or name an RDMA device.",
+        );
+    } else if verbs
+        && !interfaces
+        && !has(&["rc", "rc_x", "ud", "ud_x", "dc", "dc_x", "ib"])
+        && has(&["tcp"])
+        && !value.contains("eth")
+    {
+        say(
+            format!("UCX_TLS={} has no transport over RDMA", printable(transports, 30)),
+            "Add rc to UCX_TLS, or name an interface.",
+        );
+    }
+}

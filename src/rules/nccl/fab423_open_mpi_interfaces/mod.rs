@@ -1,0 +1,44 @@
+//! FAB423: Open MPI interface settings that conflict or use the loopback.
+
+use crate::nccl::number::is_open;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB423", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for variables in context.variables() {
+        for (include, exclude) in [
+            ("OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_btl_tcp_if_exclude"),
+            ("OMPI_MCA_oob_tcp_if_include", "OMPI_MCA_oob_tcp_if_exclude"),
+        ] {
+            let Some(given) = variables.said(exclude) else {
+                continue;
+            };
+            let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v)) else {
+                continue;
+            };
+            let place = variables.place(given);
+            let loopback = |item: &str| item.starts_with("lo") || item.starts_with("127.");
+            if variables.last(include).is_some_and(|g| g.value.as_deref().is_none_or(|v| !v.is_empty())) {
+                findings.add(
+                    variables.path(given),
+                    format!("{exclude}{place} with {include}: Open MPI refuses the two together"),
+                    format!("Remove {exclude}."),
+                );
+            } else if !value.split(',').map(str::trim).any(loopback) {
+                findings.add(
+                    variables.path(given),
+                    format!(
+                        "{exclude}={}{place} does not exclude lo: peers get 127.0.0.1, and the job hangs",
+                        printable(value, 40)
+                    ),
+                    "Add lo to the list.",
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! FAB424: NVSHMEM_HCA_LIST without effect.
+
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB424", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    const MAPPING: &str = "NVSHMEM_ENABLE_NIC_PE_MAPPING";
+    for variables in context.variables() {
+        let listed =
+            variables.said("NVSHMEM_HCA_LIST").filter(|g| g.value.as_deref().is_none_or(|v| !v.is_empty()));
+        let Some(given) = listed else { continue };
+        let off = |v: &str| matches!(v.to_ascii_lowercase().as_str(), "0" | "n" | "no" | "false" | "off");
+        let unused = variables.lacks(MAPPING) || variables.value(MAPPING).is_some_and(off);
+        if unused {
+            findings.add(
+                variables.path(given),
+                format!("NVSHMEM_HCA_LIST{}: no effect without {MAPPING}=1", variables.place(given)),
+                format!("Set {MAPPING}=1, or remove the list."),
+            );
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! FAB425: libfabric or PyTorch setting without benefit.
+
+use crate::nccl::number::{is_open, leading_number};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB425", severity: Severity::Info, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for variables in context.variables() {
+        let number = |name: &str| variables.value(name).filter(|v| !is_open(v)).map(leading_number);
+        if let Some(given) = variables.said("FI_EFA_FORK_SAFE").filter(|g| g.value.as_deref() == Some("1")) {
+            findings.add(
+                variables.path(given),
+                format!(
+                    "FI_EFA_FORK_SAFE=1{}: not needed since kernel 5.13, and it disables huge pages",
+                    variables.place(given)
+                ),
+                "Remove FI_EFA_FORK_SAFE.",
+            );
+        }
+        let (wait, handling) = ("TORCH_NCCL_BLOCKING_WAIT", "TORCH_NCCL_ASYNC_ERROR_HANDLING");
+        let both = number(wait) == Some(1) && number(handling).is_some_and(|n| (1..=3).contains(&n));
+        if let Some(given) = variables.said(wait).filter(|_| both) {
+            findings.add(
+                variables.path(given),
+                format!("{wait}=1 with {handling}{}: one replaces the other", variables.place(given)),
+                "Keep only one of the two.",
+            );
+        }
+    }
+}

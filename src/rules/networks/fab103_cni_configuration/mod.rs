@@ -1,0 +1,78 @@
+//! FAB103: NetworkAttachmentDefinition with an invalid CNI configuration.
+
+use crate::facts::network::NetworkObject;
+use crate::json::go::CNI;
+use crate::multus::cni::{CniConfig, ConfigError};
+use crate::rules::cel::{Cel, Check, Wrong};
+use crate::rules::embedded;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
+use crate::rules::locate::locate;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB103",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NETWORK_ATTACHMENT_DEFINITION],
+    object: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    // FAB809 reports values of other types.
+    let Ok(object) = crate::json::decode::object::<NetworkObject>(context.json) else { return };
+    match object.config().map(CniConfig::parse) {
+        None => findings.add_as(
+            Severity::Warning,
+            "/spec/config",
+            "no CNI configuration: Multus reads a file of this name on each node, whose content is not known",
+            "Write the configuration into spec.config.",
+        ),
+        Some(Err(error)) => {
+            let text = object.config().unwrap_or_default();
+            let (spot, what) = match embedded::object(text, CNI) {
+                Err(fault) => (fault.spot, fault.to_string()),
+                Ok(_) => {
+                    let at = match error {
+                        ConfigError::NoType(index) => format!("/plugins/{index}"),
+                        _ => String::new(),
+                    };
+                    (locate(text, &at, CNI), error.to_string())
+                }
+            };
+            findings.add_within(
+                "/spec/config",
+                spot,
+                format!("Multus cannot use the CNI configuration: {what}; pods with the network stay in ContainerCreating"),
+                "Write a JSON object with `type`, or with `plugins` that have one each.",
+            );
+        }
+        Some(Ok(_)) => {}
+    }
+}
+
+fn cel() -> Cel {
+    let config =
+        "type(variables.spec.?config.orValue('')) == string ? variables.spec.?config.orValue('') : '{}'";
+    let wrong = r#"variables.config != '' && (!variables.config.matches('^[ \\t\\r\\n]*[{]') ||
+!variables.config.contains('"type"') && !variables.config.contains('\\u'))"#;
+    let broken = Check {
+        severity: Severity::Error,
+        wrong: Wrong::Object(wrong.into()),
+        message: "the CNI configuration is not a JSON object with a `type`: pods with the network stay in ContainerCreating; write a JSON object with `type`, or with `plugins` that have one each",
+    };
+    let none = Check {
+        severity: Severity::Warning,
+        wrong: Wrong::Object("variables.config == ''".into()),
+        message: "no CNI configuration: Multus reads a file of this name on each node, whose content is not known; \
+                      write the configuration into spec.config",
+    };
+    Cel {
+        variables: vec![("config", config.into())],
+        checks: vec![broken, none],
+        beyond: Some("JSON that cannot be parsed further in, and plugins of a list without a type"),
+    }
+}

@@ -1,0 +1,92 @@
+//! FAB104: network of the pod that the profile cannot serve.
+
+use crate::multus::{NODE_SELECTOR_ANNOTATION, NodeLabel, Selection};
+use crate::plan::{Edit, serves_namespace};
+use crate::profile::schema::Inject;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::{printable, token};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB104", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+/// Most networks that are reported for one pod.
+const MAX_REPORTED: usize = 16;
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some((profile, _)) = context.resolution.profile() else { return };
+    let serves = profile.inject == Inject::Networks && context.plan.withheld.is_none();
+    let Some(Ok(networks)) = context.networks.filter(|_| serves) else { return };
+    let mut reported: Vec<(&str, &str)> = Vec::new();
+    for item in &networks.items {
+        let namespace = item.namespace.as_deref().unwrap_or(context.namespace);
+        if reported.len() == MAX_REPORTED || reported.contains(&(namespace, &item.name)) {
+            continue;
+        }
+        if profile.rail_on(namespace, &item.name, context.namespace).is_none()
+            && check_item(context, item, namespace, findings)
+        {
+            reported.push((namespace, &item.name));
+        }
+    }
+}
+
+/// Reports what is wrong with one network; whether anything is.
+fn check_item(
+    context: &PodContext<'_>,
+    item: &Selection<'_>,
+    namespace: &str,
+    findings: &mut Findings<'_>,
+) -> bool {
+    let network = format!("{namespace}/{}", printable(&item.name, 100));
+    if !serves_namespace(context.namespace, namespace) {
+        findings.add_as(
+            Severity::Warning,
+            annotation_path(),
+            format!("network {network} is in another namespace: the webhook adds no resource for it"),
+            "Move the network to the pod's namespace or to default, or request its resource in the pod.",
+        );
+        return true;
+    }
+    let Some(fact) = context.snapshot.network(namespace, &item.name) else {
+        if context.snapshot.lists_networks() {
+            findings.add(
+                annotation_path(),
+                format!("network {network} does not exist: the pod stays in ContainerCreating"),
+                "Create the NetworkAttachmentDefinition, or correct its name and namespace.",
+            );
+        }
+        return context.snapshot.lists_networks();
+    };
+    let Some(text) = fact.node_selector.as_deref() else { return false };
+    let Some(label) = NodeLabel::parse(text) else {
+        findings.add(
+            annotation_path(),
+            format!("network {network}: {NODE_SELECTOR_ANNOTATION} {:?} is not a label", printable(text, 40)),
+            "Write one key=value in that annotation.",
+        );
+        return true;
+    };
+    let planned = context.plan.changes.iter().find_map(|c| match &c.edit {
+        Edit::NodeSelector { key, value } if key == label.key => Some(value.as_str()),
+        _ => None,
+    });
+    let asked = planned.or_else(|| context.pod().node_selector_value(label.key));
+    if let Some(other) = asked.filter(|value| *value != label.value) {
+        findings.add_as(
+            Severity::Warning,
+            format!("/spec/nodeSelector/{}", token(label.key)),
+            format!(
+                "the pod selects {}={}, and network {network} is on nodes with {:?}: no node may have both",
+                printable(label.key, 60),
+                printable(other, 40),
+                label.value
+            ),
+            "Remove the wrong one.",
+        );
+        return true;
+    }
+    false
+}

@@ -1,0 +1,110 @@
+//! FAB105: two networks of a pod with one interface name.
+
+use super::annotation::{CEL_NETWORKS, short_form};
+use crate::multus::Selection;
+use crate::rules::cel::{self, Cel, Check, Wrong};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+use std::collections::BTreeMap;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB105",
+    severity: Severity::Error,
+    files: files!(),
+    pod: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    // Multus attaches nothing to a hostNetwork pod; FAB102 reports that.
+    let Some(Ok(networks)) = context.final_networks.filter(|_| !context.pod().host_network()) else {
+        return;
+    };
+    let items = || networks.items.iter().enumerate().map(|(i, item)| (i + 1, item));
+    let mut first: BTreeMap<&str, usize> = BTreeMap::new();
+    for (place, item) in items() {
+        let Some(name) = item.interface.as_deref() else { continue };
+        let network = || printable(&item.name, 100);
+        let fix = "Give every network its own interface, such as rail0, rail1.";
+        if matches!(name, "eth0" | "lo") {
+            findings.add(
+                annotation_path(),
+                format!("item {place} ({}) requests interface {name}, which the pod already has: the sandbox fails", network()),
+                fix,
+            );
+        } else if let Some(other) = first.get(name) {
+            findings.add(
+                annotation_path(),
+                format!(
+                    "items {other} and {place} ({}) both request interface {name}: the sandbox fails",
+                    network()
+                ),
+                fix,
+            );
+        } else {
+            first.insert(name, place);
+        }
+    }
+    // Istio asks Multus for its plugin, which makes no interface (istio/istio pkg/kube/inject/template.go).
+    let by_place = |item: &Selection<'_>| item.interface.is_none() && item.name != "istio-cni";
+    for (place, item) in items().filter(|(_, item)| by_place(item) && !first.is_empty()) {
+        if let Some(other) = first.get(format!("net{place}").as_str()) {
+            findings.add(
+                annotation_path(),
+                format!(
+                    "item {other} requests interface net{place}, which Multus gives to item {place} ({})",
+                    printable(&item.name, 100)
+                ),
+                "Name the interfaces of all networks, or of none.",
+            );
+        }
+    }
+}
+
+fn cel() -> Cel {
+    let items = format!(
+        "!object.spec.?hostNetwork.orValue(false) && variables.networks.matches({}) ?\n\
+             variables.networks.split(',') : []",
+        cel::literal(&short_form())
+    );
+    // Compares each with each, so the list is limited to what CEL may walk.
+    let interfaces = "variables.items.size() > 100 ? [] :\n\
+                          variables.items.filter(i, i.contains('@')).map(i, i.split('@')[1].trim())";
+    let twice = "variables.interfaces.exists(i, variables.interfaces.filter(j, j == i).size() > 1)";
+    // The first item is net1, unless it names another interface.
+    let by_place = "variables.items.exists(i, i.matches('@net[1-9][0-9]{0,2}[ ]*$') &&\n\
+                        int(i.split('@net')[1].trim()) <= variables.items.size() &&\n\
+                        !variables.items[int(i.split('@net')[1].trim()) - 1].matches('@|istio-cni[ ]*$'))";
+    let check = |wrong: &'static str, message| Check {
+        severity: Severity::Error,
+        wrong: Wrong::Object(wrong.into()),
+        message,
+    };
+    Cel {
+        variables: vec![
+            ("networks", CEL_NETWORKS.into()),
+            ("items", items.into()),
+            ("interfaces", interfaces.into()),
+        ],
+        checks: vec![
+            check(
+                "variables.items.exists(i, i.matches('@(eth0|lo)[ ]*$'))",
+                "a network requests interface eth0 or lo, which the pod already has: the sandbox fails; give every network its own interface, such as rail0, rail1",
+            ),
+            check(
+                twice,
+                "two networks request one interface: the sandbox fails; give every network its own interface, such as rail0, rail1",
+            ),
+            check(
+                by_place,
+                "a network requests an interface that Multus gives to another one by its place; name the interfaces of all \
+                     networks, or of none",
+            ),
+        ],
+        beyond: Some("JSON lists, more than 100 networks, and text of more than 8000 characters"),
+    }
+}

@@ -1,0 +1,69 @@
+//! FAB106: a network that does not exist where the pod looks for it.
+
+use crate::multus::Selection;
+use crate::profile::schema::Inject;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+use std::collections::HashSet;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB106", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+/// Most networks that are reported for one pod.
+const MAX_REPORTED: usize = 16;
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some(Ok(networks)) = context.networks.filter(|_| !context.pod().host_network()) else { return };
+    let profile = context.resolution.profile().map(|(p, _)| p);
+    // FAB104 reports networks under profiles that serve the pod's own networks.
+    if profile.is_some_and(|p| p.inject == Inject::Networks) {
+        return;
+    }
+    let mut seen = HashSet::new();
+    for item in &networks.items {
+        let namespace = item.namespace.as_deref().unwrap_or(context.namespace);
+        let on_rail =
+            || profile.is_some_and(|p| p.rail_on(namespace, &item.name, context.namespace).is_some());
+        if seen.len() < MAX_REPORTED
+            && context.snapshot.network(namespace, &item.name).is_none()
+            && seen.insert((namespace, &*item.name))
+            && !on_rail()
+        {
+            report(context, item, namespace, findings);
+        }
+    }
+}
+
+fn report(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, findings: &mut Findings<'_>) {
+    let listed = context.snapshot.lists_networks();
+    let (name, shown) = (&*item.name, printable(&item.name, 100));
+    let network = format!("{}/{shown}", printable(namespace, 63));
+    if context.tenant_view {
+        // The pod's owner learns nothing about other namespaces, not even that a network is missing.
+        if listed && namespace == context.namespace {
+            findings.add(
+                annotation_path(),
+                format!("network {network} does not exist: the item names no namespace, so Multus looks in the pod's"),
+                "Write namespace/name, or create the NetworkAttachmentDefinition there.",
+            );
+        }
+        return;
+    }
+    let elsewhere = context.snapshot.facts().namespaces_of_network(name);
+    match (listed, elsewhere.first()) {
+        (_, Some(other)) => findings.add(
+            annotation_path(),
+            format!("network {network} is not known: Multus does not look in other namespaces, such as {other}/{shown}"),
+            format!("Write {other}/{shown}, or create the network in namespace {}.", printable(namespace, 63)),
+        ),
+        (true, None) => findings.add(
+            annotation_path(),
+            format!("network {network} does not exist: the pod stays in ContainerCreating"),
+            "Create the NetworkAttachmentDefinition, or correct its name and namespace.",
+        ),
+        (false, None) => {}
+    }
+}

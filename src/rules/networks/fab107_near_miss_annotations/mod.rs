@@ -1,0 +1,107 @@
+//! FAB107: pod annotation that looks like Multus' but has no effect.
+
+use crate::multus::{NETWORKS_ANNOTATION, NODE_SELECTOR_ANNOTATION, RESOURCE_ANNOTATION};
+use crate::rules::cel::{Cel, Check, Wrong};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB107",
+    severity: Severity::Warning,
+    files: files!(),
+    pod: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let annotations = context.pod().metadata.as_ref().and_then(|m| m.annotations.as_ref());
+    for (key, _) in annotations.into_iter().flat_map(|a| a.iter()) {
+        let Some((message, fix)) = judge(key, context.networks.is_some()) else { continue };
+        let shown = printable(key, 100);
+        findings.add(paths::annotation(key), format!("{shown} {message}"), fix);
+    }
+}
+
+fn cel() -> Cel {
+    let odd = "k in ['k8s.v1.cni.cncf.io/resourceName', 'k8s.v1.cni.cncf.io/nodeSelector', 'mellanox.infiniband.app'] ||\n\
+                   k == 'networks' && !variables.hasNetworks || k == 'guid' && variables.hasNetworks ||\n\
+                   k != 'k8s.v1.cni.cncf.io/networks' &&\n\
+                   k.matches('^(.*[.])?cni[.]cncf[.]io/(?i:networks?|nets|network-attachments)$')";
+    let check = Check {
+        severity: Severity::Warning,
+        wrong: Wrong::Annotations(odd.into()),
+        message: "Multus reads a pod's networks only from annotation k8s.v1.cni.cncf.io/networks; these annotations have no effect",
+    };
+    let has = "'k8s.v1.cni.cncf.io/networks' in variables.annotations";
+    Cel { variables: vec![("hasNetworks", has.into())], checks: vec![check], beyond: None }
+}
+
+/// What is wrong with a key, and what to do.
+fn judge(key: &str, has_networks: bool) -> Option<(&'static str, &'static str)> {
+    const WRITE: &str = "Write k8s.v1.cni.cncf.io/networks.";
+    match key {
+        NETWORKS_ANNOTATION => None,
+        // Older forms, and one that no program ever read; another program may use the bare word.
+        "networks" if !has_networks => Some(("has no effect: Multus attaches no network for it", WRITE)),
+        RESOURCE_ANNOTATION | NODE_SELECTOR_ANNOTATION => Some((
+            "has no effect on a pod: Multus reads it from the NetworkAttachmentDefinition",
+            "Request the resource in the container's limits, and keep the annotation on the network.",
+        )),
+        "mellanox.infiniband.app" => Some((
+            "has no effect on a pod: ib-kubernetes writes it into cni-args of the networks annotation",
+            "Remove it; ib-kubernetes sets it when the pod is scheduled.",
+        )),
+        "guid" if has_networks => Some((
+            "has no effect on a pod: a GUID belongs inside the networks annotation",
+            "Write it in that annotation as \"infiniband-guid\", or leave it to ib-kubernetes.",
+        )),
+        _ => {
+            let (domain, name) = key.rsplit_once('/')?;
+            let multus = domain == "cni.cncf.io" || domain.ends_with(".cni.cncf.io");
+            let network = ["network", "networks", "nets", "network-attachments"];
+            let meant = network.iter().any(|n| n.eq_ignore_ascii_case(name));
+            (multus && meant).then_some(("has no effect: Multus attaches no network for it", WRITE))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_what_multus_and_its_neighbours_write_themselves() {
+        for key in [
+            NETWORKS_ANNOTATION,
+            "k8s.v1.cni.cncf.io/network-status",
+            "k8s.v1.cni.cncf.io/networks-status",
+            "v1.multus-cni.io/default-network",
+            "networking.gke.io/interfaces",
+            "k8s.volcengine.com/pod-networks",
+            "example.com/networks",
+        ] {
+            assert_eq!(judge(key, false), None, "{key}");
+        }
+        assert_eq!(judge("networks", true), None);
+        assert_eq!(judge("guid", false), None);
+    }
+
+    #[test]
+    fn knows_what_was_meant() {
+        for key in [
+            "networks",
+            "k8s.v1.cni.cncf.io/network",
+            "k8s.v1.cni.cncf.io/Networks",
+            "kubernetes.v1.cni.cncf.io/networks",
+            "v1.cni.cncf.io/networks",
+            "cni.cncf.io/networks",
+        ] {
+            assert!(judge(key, false).is_some(), "{key}");
+        }
+        assert!(judge("guid", true).is_some() && judge("k8s.cni.cncf.io/networks", true).is_some());
+    }
+}

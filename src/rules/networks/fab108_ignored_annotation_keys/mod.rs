@@ -1,0 +1,64 @@
+//! FAB108: key of the networks annotation that Multus ignores.
+
+use crate::multus::request::{KEYS, octets};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::{nearest, printable};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB108", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+/// Other names that people write for a key.
+const MEANT: &[(&str, &str)] = &[
+    ("gateway", "default-route"),
+    ("defaultroute", "default-route"),
+    ("default_route", "default-route"),
+    ("guid", "infiniband-guid"),
+    ("infinibandguid", "infiniband-guid"),
+    ("ip", "ips"),
+    ("ipaddress", "ips"),
+    ("interfacename", "interface"),
+    ("ifname", "interface"),
+    ("network", "name"),
+    ("networkname", "name"),
+    ("macaddress", "mac"),
+    ("cniargs", "cni-args"),
+    ("ns", "namespace"),
+];
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some(Ok(networks)) = context.networks else { return };
+    for (index, item) in networks.items.iter().enumerate() {
+        let Some(requests) = item.requests.as_deref() else { continue };
+        let place = index + 1;
+        for key in &requests.unknown {
+            let shown = printable(key, 60);
+            let meant =
+                MEANT.iter().find(|(wrong, _)| wrong.eq_ignore_ascii_case(key)).map(|(_, right)| *right);
+            match meant.or_else(|| nearest(key, KEYS.into_iter())) {
+                Some(right) => findings.add(
+                    annotation_path(),
+                    format!("item {place}: Multus ignores the unknown key {shown:?}"),
+                    format!("Write {right:?}."),
+                ),
+                None => findings.add_as(
+                    Severity::Info,
+                    annotation_path(),
+                    format!("item {place}: Multus ignores the unknown key {shown:?}"),
+                    "Remove it, unless another program reads it.",
+                ),
+            }
+        }
+        if let Some(guid) = &requests.guid
+            && let Some(octets) = octets(guid).filter(|n| *n != 8)
+        {
+            findings.add(
+                annotation_path(),
+                format!("item {place}: infiniband-guid {guid} has {octets} octets, and a port's GUID has 8: ib-sriov refuses it"),
+                "Write all eight octets, such as 02:00:00:00:00:00:00:01.",
+            );
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! FAB109: default-network annotation that Multus refuses or looks up elsewhere.
+
+use super::annotation::short_form;
+use crate::multus::{DEFAULT_NETWORK_ANNOTATION, parse};
+use crate::rules::cel::{self, Cel, Check, Wrong};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB109",
+    severity: Severity::Error,
+    files: files!(),
+    pod: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some(text) = context.pod().annotation(DEFAULT_NETWORK_ANNOTATION) else { return };
+    if context.pod().host_network() || text.is_empty() {
+        return;
+    }
+    let path = || paths::annotation(DEFAULT_NETWORK_ANNOTATION);
+    match parse(text).as_ref().map(|n| n.items.as_slice()) {
+        Err(error) => findings.add(
+            path(),
+            format!("default network cannot be parsed: {error}"),
+            "Name one network as namespace/name.",
+        ),
+        Ok([item]) => {
+            let own = context.namespace;
+            if item.namespace.is_none()
+                && own != "kube-system"
+                && context.snapshot.network(own, &item.name).is_some()
+            {
+                let name = printable(&item.name, 100);
+                findings.add_as(
+                    Severity::Warning,
+                    path(),
+                    format!("default network {name} has no namespace: Multus looks in its own namespace, not in {own}"),
+                    format!("Write {own}/{name} if you mean that network."),
+                );
+            }
+        }
+        Ok(items) => findings.add(
+            path(),
+            format!("{} default networks: Multus accepts only one, and the sandbox fails", items.len()),
+            "Name one network, and move the others to k8s.v1.cni.cncf.io/networks.",
+        ),
+    }
+}
+
+fn cel() -> Cel {
+    let text = "variables.annotations[?'v1.multus-cni.io/default-network'].orValue('')";
+    let wrong = format!(
+        "!object.spec.?hostNetwork.orValue(false) && variables.defaultNetwork.contains(',') &&\n\
+             variables.defaultNetwork.size() <= 8000 &&\n\
+             variables.defaultNetwork.matches({})",
+        cel::literal(&short_form())
+    );
+    let check = Check {
+        severity: Severity::Error,
+        wrong: Wrong::Object(wrong.into()),
+        message: "several default networks: Multus accepts only one, and the sandbox fails; name one network, and move the others to k8s.v1.cni.cncf.io/networks",
+    };
+    Cel {
+        variables: vec![("defaultNetwork", text.into())],
+        checks: vec![check],
+        beyond: Some("JSON lists, text that Multus cannot read, and the namespace in which it looks"),
+    }
+}

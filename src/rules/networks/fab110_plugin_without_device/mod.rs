@@ -1,0 +1,38 @@
+//! FAB110: a NetworkAttachmentDefinition whose plugin gets no device.
+
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB110",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NETWORK_ATTACHMENT_DEFINITION],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(definition) = context.definition() else { return };
+    let Some(plugin) = definition.primary() else { return };
+    let own: &[&str] = match plugin.cni_type {
+        "sriov" | "ib-sriov" => &["deviceID"],
+        // Multus writes the last two, or a chain has them itself.
+        "host-device" => &["device", "hwaddr", "kernelpath", "pciBusID", "deviceID", "runtimeConfig"],
+        _ => return,
+    };
+    if definition.resource().is_none() && !own.iter().any(|key| plugin.object.contains_key(*key)) {
+        definition.report(
+            findings,
+            Severity::Error,
+            &format!("{}/type", plugin.pointer),
+            format!(
+                "{} needs a device: without annotation k8s.v1.cni.cncf.io/resourceName Multus passes none",
+                plugin.cni_type
+            ),
+            "Add the annotation with the full name of the resource, such as nvidia.com/rdma_vf.",
+        );
+    }
+}

@@ -1,0 +1,50 @@
+//! FAB111: rdma plugin alone, first, or after a plugin that brings no device.
+
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB111",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NETWORK_ATTACHMENT_DEFINITION],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(definition) = context.definition() else { return };
+    let plugins = definition.plugins();
+    let Some(index) = plugins.iter().position(|p| p.cni_type == "rdma") else { return };
+    let Some(rdma) = plugins.get(index) else { return };
+    let mut report =
+        |severity, message: String, fix| definition.report(findings, severity, &rdma.pointer, message, fix);
+    if index == 0 {
+        let message =
+            "rdma has no plugin before it, so it finds no device to move: pods stay in ContainerCreating";
+        report(Severity::Error, message.to_owned(), "Put the rdma plugin after sriov or host-device.");
+        return;
+    }
+    let before = plugins.iter().take(index).map(|p| p.cni_type);
+    if let Some(shared) = before.clone().find(|t| matches!(*t, "macvlan" | "ipvlan" | "ipoib" | "bridge")) {
+        let message =
+            format!("rdma comes after {shared}, whose NIC stays with the node: it finds no device to move");
+        report(Severity::Error, message, "Remove rdma, and request a shared RDMA device in the pods.");
+    } else if let Some(ib) = plugins.iter().take(index).find(|p| p.cni_type == "ib-sriov") {
+        let isolates = ib.object.get("rdmaIsolation").and_then(serde_json::Value::as_bool) == Some(true);
+        let (severity, message) = if isolates {
+            (
+                Severity::Error,
+                "ib-sriov with rdmaIsolation already moves the RDMA device: rdma does not find it",
+            )
+        } else {
+            (
+                Severity::Warning,
+                "rdma after ib-sriov: ib-sriov does not support the chain and has rdmaIsolation instead",
+            )
+        };
+        report(severity, message.to_owned(), "Write \"rdmaIsolation\": true in ib-sriov, and remove rdma.");
+    }
+}

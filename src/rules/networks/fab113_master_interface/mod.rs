@@ -1,0 +1,61 @@
+//! FAB113: macvlan, ipvlan or ipoib over no interface or one of the wrong link type.
+
+use super::masters::judge;
+use super::network::fact;
+use crate::rules::definition::Plugin;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+use serde_json::Value;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB113",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NETWORK_ATTACHMENT_DEFINITION],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(definition) = context.definition() else { return };
+    let Some(plugin) = definition.primary() else { return };
+    let shared = matches!(plugin.cni_type, "macvlan" | "ipvlan" | "ipoib");
+    let in_container = plugin.object.get("linkInContainer").and_then(Value::as_bool) == Some(true);
+    if shared && !in_container {
+        let has = fact(context).is_some_and(|f| f.class.interface.is_some());
+        let judged = judge(context, plugin.cni_type, plugin.text("master").filter(|_| has));
+        if let Some((severity, message, fix)) = judged {
+            definition.report(findings, severity, &format!("{}/master", plugin.pointer), message, fix);
+        }
+        if let Some((message, fix)) = mtu(context, &plugin) {
+            definition.report(findings, Severity::Warning, &format!("{}/mtu", plugin.pointer), message, fix);
+        }
+    }
+    let dhcp = plugin.ipam().and_then(|i| i.get("type")).and_then(Value::as_str) == Some("dhcp");
+    if dhcp && matches!(plugin.cni_type, "ipoib" | "ib-sriov") {
+        definition.report(
+            findings,
+            Severity::Error,
+            &format!("{}/ipam/type", plugin.pointer),
+            format!("{} does not support dhcp: pods stay in ContainerCreating", plugin.cni_type),
+            "Use nv-ipam or whereabouts.",
+        );
+    }
+}
+
+/// An MTU above that of the interface on every node that is known to have it.
+fn mtu(context: &ObjectContext<'_>, plugin: &Plugin<'_>) -> Option<(String, &'static str)> {
+    let wanted = plugin.object.get("mtu").and_then(Value::as_u64)?;
+    let master = plugin.text("master")?;
+    let largest = context.snapshot.facts().largest_mtu(master)?;
+    (wanted > u64::from(largest)).then(|| {
+        let message = format!(
+            "mtu {wanted} exceeds that of {}: the nodes' SriovNetworkNodeStates show at most {largest}",
+            printable(master, 40)
+        );
+        (message, "Raise the interface's MTU first, or lower mtu.")
+    })
+}

@@ -1,0 +1,35 @@
+//! FAB114: network name that the short form of the annotation cannot hold.
+
+use crate::multus::annotation::is_label;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+use serde_json::Value;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB114",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NETWORK_ATTACHMENT_DEFINITION],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(object) = context.value() else { return };
+    let metadata = object.get("metadata");
+    let text =
+        |value: Option<&Value>| value.and_then(Value::as_str).filter(|t| !t.is_empty()).map(str::to_owned);
+    if let Some(name) = text(metadata.and_then(|m| m.get("name"))).filter(|n| !is_label(n)) {
+        findings.add(
+            "/metadata/name",
+            format!(
+                "network name {}: pods can request it only in the JSON form of the annotation",
+                printable(&name, 100)
+            ),
+            "Rename it to at most 63 lower-case letters, digits and `-`.",
+        );
+    }
+}

@@ -1,0 +1,40 @@
+//! FAB115: host-device network over InfiniBand VFs.
+
+use super::network::fact;
+use crate::facts::Server;
+use crate::multus::LinkLayer;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{HOST_DEVICE_NETWORK, NETWORK_ATTACHMENT_DEFINITION};
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB115",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NETWORK_ATTACHMENT_DEFINITION, HOST_DEVICE_NETWORK],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(fact) = fact(context).filter(|f| f.class.plugin.as_deref() == Some("host-device")) else {
+        return;
+    };
+    let class = context.snapshot.class_of(&fact);
+    let Some(resource) = class.resource else { return };
+    if resource.server == Server::SriovOperator && resource.link == Some(LinkLayer::InfiniBand) {
+        let path = match context.kind {
+            "HostDeviceNetwork" => "/spec/resourceName",
+            _ => "/spec/config",
+        };
+        findings.add(
+            path,
+            format!(
+                "resource {} has InfiniBand VFs (SriovNetworkNodePolicy): host-device gives them no GUID, the port stays down",
+                resource.name
+            ),
+            "Use ib-sriov (SriovIBNetwork).",
+        );
+    }
+}

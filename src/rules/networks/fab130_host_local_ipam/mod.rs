@@ -1,0 +1,59 @@
+//! FAB130: host-local addresses on a network of several nodes.
+
+use super::attached::attached;
+use super::network::IpamText;
+use crate::multus::ipam::Allocator;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::WITH_IPAM;
+use crate::rules::object::ObjectContext;
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB130",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: WITH_IPAM,
+    pod: Some(check_pod),
+    object: Some(check_object),
+    ..Rule::DEFAULT
+};
+
+/// Plugins whose interfaces reach other nodes; `bridge` and `ptp` do not.
+const ACROSS_NODES: [&str; 7] = ["sriov", "ib-sriov", "host-device", "macvlan", "ipvlan", "ipoib", "ovs"];
+
+const USE: &str = "Use nv-ipam or whereabouts, which share one range among the nodes.";
+
+fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(ipam) = IpamText::read(context) else { return };
+    let host_local = ipam.object.get("type").and_then(serde_json::Value::as_str) == Some("host-local");
+    if host_local && ACROSS_NODES.contains(&ipam.plugin.as_str()) {
+        ipam.report(
+            findings,
+            Severity::Warning,
+            "/type",
+            "host-local starts at the same address on every node: pods on different nodes get one address",
+            USE,
+        );
+    }
+}
+
+fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let local = |f: &crate::multus::NetworkFact| {
+        f.addressing.ipam.as_ref().is_some_and(|i| i.allocator == Allocator::HostLocal)
+            && f.class.plugin.as_deref().is_some_and(|p| ACROSS_NODES.contains(&p))
+    };
+    let Some(first) = attached(context).find(|a| a.fact.is_some_and(local)) else { return };
+    let together = context.gang().filter(|g| g.several).map(|g| g.words);
+    if let Some(words) = together.or_else(|| context.copies()) {
+        findings.add(
+            annotation_path(),
+            format!(
+                "network {} has host-local addresses, which repeat on every node, and the pod is one of several ({words})",
+                first.describe(),
+            ),
+            USE,
+        );
+    }
+}

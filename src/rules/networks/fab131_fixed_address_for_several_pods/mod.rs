@@ -1,0 +1,30 @@
+//! FAB131: one fixed address for several pods.
+
+use super::attached::attached;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB131", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let mut addresses = attached(context).filter_map(|a| {
+        let asked = a.item.requests.as_ref().and_then(|r| r.ips.first());
+        let of_network = a.fact.and_then(|f| f.addressing.ipam.as_ref()).is_some_and(|i| i.fixed);
+        match asked {
+            Some(ip) => Some(format!("item {} requests address {ip}", a.place)),
+            None if of_network => Some(format!("network {} gives every pod the same address", a.describe())),
+            None => None,
+        }
+    });
+    let Some(first) = addresses.next() else { return };
+    if let Some(words) = context.copies() {
+        findings.add(
+            annotation_path(),
+            format!("{first}, and the pod is one of several ({words}): connections fail at random"),
+            "Let nv-ipam or whereabouts choose the address.",
+        );
+    }
+}

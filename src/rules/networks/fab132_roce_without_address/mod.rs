@@ -1,0 +1,40 @@
+//! FAB132: RoCE network without addresses.
+
+use super::network::fact;
+use crate::multus::LinkLayer;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{HOST_DEVICE_NETWORK, NETWORK_ATTACHMENT_DEFINITION};
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB132",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NETWORK_ATTACHMENT_DEFINITION, HOST_DEVICE_NETWORK],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(fact) = fact(context) else { return };
+    if !fact.addressing.known || fact.addressing.ipam.is_some() {
+        return;
+    }
+    let class = context.snapshot.class_of(&fact);
+    let Some(resource) = class.resource.filter(|_| class.rdma == Some(true)) else { return };
+    if class.link != Some(LinkLayer::Ethernet) {
+        return;
+    }
+    let message =
+        format!("no ipam: the RoCE devices of resource {} get no address and no routable GID", resource.name);
+    let fix = "Add ipam, such as {\"type\": \"nv-ipam\", \"poolName\": …}.";
+    match context.definition().filter(|_| context.kind == "NetworkAttachmentDefinition") {
+        Some(definition) => {
+            let at = definition.primary().map(|p| p.pointer).unwrap_or_default();
+            definition.report(findings, Severity::Warning, &at, message, fix);
+        }
+        None if context.kind == "NetworkAttachmentDefinition" => {}
+        None => findings.add("/spec/ipam", message, fix),
+    }
+}

@@ -1,0 +1,72 @@
+//! FAB133: default route over a secondary network.
+
+use super::attached::attached;
+use super::network::IpamText;
+use crate::multus::ipam::default_route;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{
+    CIDR_POOL, HOST_DEVICE_NETWORK, IB_NETWORK, IP_POOL, IPOIB_NETWORK, MACVLAN_NETWORK, NETWORK,
+    NETWORK_ATTACHMENT_DEFINITION, OVS_NETWORK,
+};
+use crate::rules::object::ObjectContext;
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB133",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[
+        NETWORK_ATTACHMENT_DEFINITION,
+        MACVLAN_NETWORK,
+        IPOIB_NETWORK,
+        HOST_DEVICE_NETWORK,
+        NETWORK,
+        IB_NETWORK,
+        OVS_NETWORK,
+        IP_POOL,
+        CIDR_POOL,
+    ],
+    pod: Some(check_pod),
+    object: Some(check_object),
+    ..Rule::DEFAULT
+};
+
+const MESSAGE: &str =
+    "default route over a secondary network: the pod no longer reaches services, DNS and the API server";
+
+const FIX: &str = "Route only the fabric's subnets, such as those of the other rails.";
+
+fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    if context.group == "nv-ipam.nvidia.com" {
+        let gateway = context.value().and_then(|pool| pool.pointer("/spec/defaultGateway"));
+        if gateway.and_then(serde_json::Value::as_bool) == Some(true) {
+            findings.add("/spec/defaultGateway", MESSAGE, "Set routes instead of defaultGateway.");
+        }
+        return;
+    }
+    let Some(ipam) = IpamText::read(context) else { return };
+    if let Some(index) = default_route(&ipam.object) {
+        ipam.report(findings, Severity::Warning, &format!("/routes/{index}"), MESSAGE, FIX);
+    }
+}
+
+fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let gateways = || attached(context).filter_map(|a| Some((a.place, a.item.requests.as_deref()?)));
+    let of_family = |v4: bool| {
+        let all = gateways().flat_map(|(_, r)| &r.default_routes);
+        all.filter(|ip| ip.is_ipv4() == v4).count()
+    };
+    let first = gateways().find(|(_, r)| !r.default_routes.is_empty());
+    // Multus refuses more than one; FAB135 reports that.
+    if let Some((place, _)) = first.filter(|_| of_family(true) < 2 && of_family(false) < 2) {
+        findings.add(
+            annotation_path(),
+            format!(
+                "item {place} requests the default route: the pod no longer reaches services, DNS and the API server"
+            ),
+            FIX,
+        );
+    }
+}

@@ -1,0 +1,28 @@
+//! FAB135: several default routes of one address family in the networks annotation.
+
+use super::attached::attached;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB135", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for (family, v4) in [("IPv4", true), ("IPv6", false)] {
+        let gateways = attached(context).filter_map(|a| Some((a.place, a.item.requests.as_deref()?)));
+        let mut places = gateways.flat_map(|(place, requests)| {
+            requests.default_routes.iter().filter(|ip| ip.is_ipv4() == v4).map(move |_| place)
+        });
+        if let (Some(first), Some(second)) = (places.next(), places.next()) {
+            findings.add(
+                annotation_path(),
+                format!(
+                    "items {first} and {second} both request the default route of {family}: Multus refuses the pod"
+                ),
+                "Request one default route, on one network, or none.",
+            );
+        }
+    }
+}

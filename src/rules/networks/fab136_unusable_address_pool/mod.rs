@@ -1,0 +1,82 @@
+//! FAB136: nv-ipam pool that is too small or that the network cannot use.
+
+use super::attached::attached;
+use super::network::{IpamText, fact};
+use crate::multus::LinkLayer;
+use crate::multus::ipam::PoolRef;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::WITH_IPAM;
+use crate::rules::object::ObjectContext;
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::{nearest, printable};
+use std::collections::BTreeMap;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB136",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: WITH_IPAM,
+    pod: Some(check_pod),
+    object: Some(check_object),
+    ..Rule::DEFAULT
+};
+
+fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(fact) = fact(context) else { return };
+    let Some(pool) = fact.addressing.ipam.as_ref().and_then(|i| i.pool.as_ref()) else { return };
+    let facts = context.snapshot.facts();
+    let Some(ipam) = IpamText::read(context) else { return };
+    let name = printable(&pool.name, 100);
+    let (kind, other_kind) = if pool.cidr { ("CIDRPool", "IPPool") } else { ("IPPool", "CIDRPool") };
+    let known = facts.address_pool_names(pool.cidr);
+    let other = facts.address_pool_names(!pool.cidr);
+    if let Some(found) = facts.address_pool(pool) {
+        let link = context.snapshot.class_of(&fact).link;
+        if found.cidr && !found.routed && link == Some(LinkLayer::Ethernet) {
+            ipam.report(
+                findings,
+                Severity::Warning,
+                "/poolName",
+                format!("CIDRPool {name} has neither gatewayIndex nor routes: interfaces of two nodes do not reach each other"),
+                "Set gatewayIndex of the CIDRPool, and routes to the other nodes' subnets.",
+            );
+        }
+    } else if !known.contains(&&*pool.name) && other.contains(&&*pool.name) {
+        let fix = format!("Write \"poolType\": \"{}\".", other_kind.to_ascii_lowercase());
+        let message =
+            format!("{kind} {name} is not known, but {other_kind} {name} is: pods stay in ContainerCreating");
+        ipam.report(findings, Severity::Warning, "/poolName", message, fix);
+    } else if !(known.contains(&&*pool.name) || known.is_empty() && other.is_empty()) {
+        let fix = match nearest(&pool.name, known.iter().copied()) {
+            Some(near) => format!("Did you mean {near}?"),
+            None => "Name a pool that exists, or create it.".to_owned(),
+        };
+        let message = format!("{kind} {name} is not known");
+        ipam.report(findings, Severity::Info, "/poolName", message, fix);
+    }
+}
+
+fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let mut counts: BTreeMap<&str, (u64, &PoolRef)> = BTreeMap::new();
+    for attachment in attached(context) {
+        let pool = attachment.fact.and_then(|f| f.addressing.ipam.as_ref()?.pool.as_ref());
+        if let Some(pool) = pool.filter(|p| !p.cidr) {
+            counts.entry(&pool.name).or_insert((0, pool)).0 += 1;
+        }
+    }
+    for (name, (count, pool)) in counts {
+        let per_node = context.snapshot.facts().address_pool(pool).and_then(|p| p.per_node);
+        if let Some(per_node) = per_node.filter(|n| *n < count && *n > 0) {
+            findings.add(
+                annotation_path(),
+                format!(
+                    "{count} networks of the pod take addresses from IPPool {}, which gives a node only {per_node} (perNodeBlockSize)",
+                    printable(name, 100)
+                ),
+                "Raise perNodeBlockSize to the number of addresses that all pods of a node need.",
+            );
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! FAB137: IPPool or CIDRPool that gives no addresses.
+
+use crate::multus::subnet::Subnet;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{CIDR_POOL, IP_POOL};
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+use core::net::IpAddr;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB137",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[IP_POOL, CIDR_POOL],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+/// A fault: pointer, what is wrong.
+type Fault = (String, String);
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(object) = context.value() else { return };
+    let Some(spec) = object.get("spec").filter(|s| s.is_object()) else { return };
+    let mut faults = Vec::new();
+    if context.kind == "CIDRPool" {
+        cidr_pool(spec, &mut faults)
+    } else {
+        ip_pool(spec, &mut faults)
+    }
+    for (pointer, message) in faults {
+        findings.add(
+            format!("/spec{pointer}"),
+            message,
+            "Correct the value; until then nv-ipam ignores the pool.",
+        );
+    }
+}
+
+fn text<'a>(spec: &'a Value, key: &str) -> &'a str {
+    spec.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn list<'a>(spec: &'a Value, key: &str) -> &'a [Value] {
+    spec.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Addresses that hosts may have: all but the network's own and, of IPv4, the broadcast address.
+fn hosts(subnet: &Subnet) -> u128 {
+    match subnet.width() - subnet.prefix() {
+        0 => 1,
+        1 => 2,
+        _ => subnet.size() - if subnet.network().is_ipv4() { 2 } else { 1 },
+    }
+}
+
+fn ip_pool(spec: &Value, faults: &mut Vec<Fault>) {
+    let subnet = Subnet::parse(text(spec, "subnet")).map(|(_, net)| net);
+    let mut fault = |key: &str, message: String| faults.push((format!("/{key}"), message));
+    if subnet.is_none() {
+        fault(
+            "subnet",
+            format!("{:?} is not a network (address/prefix)", printable(text(spec, "subnet"), 50)),
+        );
+    }
+    let size = spec.get("perNodeBlockSize").and_then(Value::as_i64);
+    if let Some(size) = size {
+        match (u128::try_from(size).ok().filter(|n| *n > 0), &subnet) {
+            (None, _) => {
+                fault("perNodeBlockSize", format!("perNodeBlockSize {size}: nv-ipam expects at least 1"))
+            }
+            (Some(n), Some(net)) if hosts(net) < n => fault(
+                "perNodeBlockSize",
+                format!(
+                    "perNodeBlockSize {n} is more than {net} holds ({}): no node gets addresses",
+                    hosts(net)
+                ),
+            ),
+            _ => {}
+        }
+    }
+    let gateway = text(spec, "gateway");
+    match gateway.parse::<IpAddr>() {
+        _ if gateway.is_empty() => {}
+        Err(_) => fault("gateway", format!("{:?} is not an address", printable(gateway, 50))),
+        Ok(address) => {
+            if let Some(net) = subnet.filter(|net| !net.contains(address)) {
+                fault("gateway", format!("gateway {address} is not in subnet {net}"));
+            }
+        }
+    }
+    routes(spec, subnet, (!gateway.is_empty()).then_some("gateway").ok_or("gateway"), faults);
+}
+
+fn cidr_pool(spec: &Value, faults: &mut Vec<Fault>) {
+    let cidr = text(spec, "cidr");
+    let parsed = Subnet::parse(cidr);
+    let index = spec.get("gatewayIndex").and_then(Value::as_i64);
+    let prefix = spec.get("perNodeNetworkPrefix").and_then(Value::as_i64);
+    let mut fault = |key: &str, message: String| faults.push((format!("/{key}"), message));
+    match parsed {
+        None => fault("cidr", format!("{:?} is not a network (address/prefix)", printable(cidr, 50))),
+        Some((address, net)) if address != net.network() => {
+            fault("cidr", format!("{} has host bits; the network is {net}", printable(cidr, 50)));
+        }
+        _ => {}
+    }
+    let net = parsed.map(|(_, net)| net);
+    let node_prefix = prefix.and_then(|p| u8::try_from(p).ok());
+    if let (Some(net), Some(prefix)) = (net, prefix) {
+        if node_prefix.is_none_or(|p| p == 0 || p < net.prefix() || p > net.width()) {
+            let (from, to) = (net.prefix(), net.width());
+            fault(
+                "perNodeNetworkPrefix",
+                format!("perNodeNetworkPrefix {prefix}: nv-ipam expects {from} to {to} for {net}"),
+            );
+        } else if let (Some(index), Some(p)) = (index, node_prefix) {
+            let node = Subnet::of(net.network(), p);
+            let point = node.width() - p <= 1;
+            let last = if point { hosts(&node) - 1 } else { hosts(&node) };
+            if u128::try_from(index).map_or(true, |i| i > last || (i == 0 && !point)) {
+                fault("gatewayIndex", format!("gatewayIndex {index} is outside a node's part (/{p})"));
+            }
+        }
+    }
+    if let (Some(net), Some(p)) = (net, node_prefix) {
+        allocations(spec, net, p, faults);
+    }
+    routes(spec, net, index.map(|_| "gatewayIndex").ok_or("gatewayIndex"), faults);
+}
+
+fn allocations(spec: &Value, net: Subnet, prefix: u8, faults: &mut Vec<Fault>) {
+    let (mut nodes, mut prefixes) = (BTreeSet::new(), BTreeSet::new());
+    for (i, allocation) in list(spec, "staticAllocations").iter().enumerate() {
+        let written = text(allocation, "prefix");
+        let shown = printable(written, 50);
+        let mut fault = |key: &str, message| faults.push((format!("/staticAllocations/{i}/{key}"), message));
+        let node = text(allocation, "nodeName");
+        if !node.is_empty() && !nodes.insert(node) {
+            fault("nodeName", format!("node {} has two allocations", printable(node, 63)));
+        }
+        let Some((address, part)) = Subnet::parse(written) else {
+            fault("prefix", format!("{shown:?} is not a network (address/prefix)"));
+            continue;
+        };
+        if address != part.network() || part.prefix() != prefix || !net.contains(part.network()) {
+            fault("prefix", format!("{shown} is not a part of {net} with prefix {prefix}"));
+        } else if !prefixes.insert(part) {
+            fault("prefix", format!("{part} is allocated twice"));
+        }
+    }
+}
+
+/// `gateway`: the field that gives one, as `Err` where it is not set.
+fn routes(spec: &Value, net: Option<Subnet>, gateway: Result<&str, &str>, faults: &mut Vec<Fault>) {
+    let default = spec.get("defaultGateway").and_then(Value::as_bool) == Some(true);
+    let routes = list(spec, "routes");
+    if let Err(missing) = gateway {
+        if default {
+            faults.push(("/defaultGateway".to_owned(), format!("defaultGateway needs {missing}")));
+        }
+        if !routes.is_empty() {
+            faults.push(("/routes".to_owned(), format!("routes need {missing}")));
+        }
+    }
+    for (i, route) in routes.iter().enumerate() {
+        let to = text(route, "dst");
+        let shown = printable(to, 50);
+        let mut fault = |message| faults.push((format!("/routes/{i}/dst"), message));
+        match (Subnet::parse(to), net) {
+            (None, _) => fault(format!("{shown:?} is not a network (address/prefix)")),
+            (Some((_, to)), Some(net)) if to.network().is_ipv4() != net.network().is_ipv4() => {
+                fault(format!("{to} is of another address family than {net}"));
+            }
+            (Some((_, to)), _) if default && to.is_default() => {
+                fault("a default route and defaultGateway: true, which also adds one".to_owned());
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(kind: &str, spec: &str) -> Vec<String> {
+        let spec: Value = serde_json::from_str(spec).unwrap();
+        let mut faults = Vec::new();
+        if kind == "CIDRPool" {
+            cidr_pool(&spec, &mut faults)
+        } else {
+            ip_pool(&spec, &mut faults)
+        }
+        faults.into_iter().map(|(pointer, _)| pointer).collect()
+    }
+
+    #[test]
+    fn ip_pools_as_nv_ipam_judges_them() {
+        for (spec, expected) in [
+            (r#"{"subnet":"10.1.0.0/24","perNodeBlockSize":254,"gateway":"10.1.0.1"}"#, vec![]),
+            (r#"{"subnet":"10.1.0.7/24","perNodeBlockSize":1}"#, vec![]),
+            (
+                r#"{"subnet":"10.1.0.0","perNodeBlockSize":0,"gateway":"x"}"#,
+                vec!["/subnet", "/perNodeBlockSize", "/gateway"],
+            ),
+            (r#"{"subnet":"10.1.0.0/24","perNodeBlockSize":255}"#, vec!["/perNodeBlockSize"]),
+            (r#"{"subnet":"10.1.0.0/24","perNodeBlockSize":1,"gateway":"10.2.0.1"}"#, vec!["/gateway"]),
+            (
+                r#"{"subnet":"10.1.0.0/24","perNodeBlockSize":1,"defaultGateway":true,"routes":[{"dst":"10.0.0.0/8"}]}"#,
+                vec!["/defaultGateway", "/routes"],
+            ),
+            (
+                r#"{"subnet":"10.1.0.0/24","perNodeBlockSize":1,"gateway":"10.1.0.1","defaultGateway":true,
+                    "routes":[{"dst":"10.0.0.0"},{"dst":"fd00::/8"},{"dst":"0.0.0.0/0"}]}"#,
+                vec!["/routes/0/dst", "/routes/1/dst", "/routes/2/dst"],
+            ),
+        ] {
+            assert_eq!(faults("IPPool", spec), expected, "{spec}");
+        }
+    }
+
+    #[test]
+    fn cidr_pools_as_nv_ipam_judges_them() {
+        for (spec, expected) in [
+            (
+                r#"{"cidr":"10.1.0.0/16","perNodeNetworkPrefix":24,"gatewayIndex":1,"routes":[{"dst":"10.0.0.0/8"}]}"#,
+                vec![],
+            ),
+            (r#"{"cidr":"10.1.0.0/16","perNodeNetworkPrefix":31,"gatewayIndex":0}"#, vec![]),
+            (r#"{"cidr":"10.1.0.0/16","perNodeNetworkPrefix":31,"gatewayIndex":2}"#, vec!["/gatewayIndex"]),
+            (r#"{"cidr":"10.1.0.0/16","perNodeNetworkPrefix":24,"gatewayIndex":0}"#, vec!["/gatewayIndex"]),
+            (r#"{"cidr":"10.1.0.0/16","perNodeNetworkPrefix":24,"gatewayIndex":-1}"#, vec!["/gatewayIndex"]),
+            (r#"{"cidr":"10.1.2.0/16","perNodeNetworkPrefix":15}"#, vec!["/cidr", "/perNodeNetworkPrefix"]),
+            (r#"{"cidr":"x","perNodeNetworkPrefix":24}"#, vec!["/cidr"]),
+            (
+                r#"{"cidr":"10.1.0.0/16","perNodeNetworkPrefix":24,"routes":[{"dst":"10.0.0.0/8"}],"staticAllocations":[
+                    {"nodeName":"a","prefix":"10.1.1.0/24"},{"nodeName":"a","prefix":"10.1.2.0/24"},
+                    {"prefix":"10.1.1.0/24"},{"prefix":"10.2.0.0/24"},{"prefix":"10.1.3.0/25"},{"prefix":"y"}]}"#,
+                vec![
+                    "/staticAllocations/1/nodeName",
+                    "/staticAllocations/2/prefix",
+                    "/staticAllocations/3/prefix",
+                    "/staticAllocations/4/prefix",
+                    "/staticAllocations/5/prefix",
+                    "/routes",
+                ],
+            ),
+        ] {
+            assert_eq!(faults("CIDRPool", spec), expected, "{spec}");
+        }
+    }
+}

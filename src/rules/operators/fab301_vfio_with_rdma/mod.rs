@@ -1,0 +1,53 @@
+//! FAB301: vfio-pci with isRdma: true.
+
+use crate::rules::cel::{Cel, Check, Wrong};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NODE_POLICY;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+use serde::Deserialize;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB301",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NODE_POLICY],
+    object: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    // Values of other types are refused by the CRD's schema; there is nothing to compare then.
+    let Ok(policy) = serde_json::from_str::<NodePolicy<'_>>(context.json) else { return };
+    let Some(spec) = policy.spec else { return };
+    if spec.device_type.as_deref() == Some("vfio-pci") && spec.is_rdma == Some(true) {
+        findings.add(
+            "/spec/deviceType",
+            "deviceType vfio-pci with isRdma true: VFs on vfio-pci have no RDMA device, so the resource is never advertised",
+            "Set deviceType: netdevice, or isRdma: false for DPDK and VMs.",
+        );
+    }
+}
+
+fn cel() -> Cel {
+    let wrong = "variables.spec.?deviceType.orValue('') == 'vfio-pci' && variables.spec.?isRdma.orValue(false) == true";
+    let message = "deviceType vfio-pci with isRdma true: VFs on vfio-pci have no RDMA device, so the resource is never advertised; set deviceType: netdevice, or isRdma: false for DPDK and VMs";
+    let check = Check { severity: Severity::Error, wrong: Wrong::Object(wrong.into()), message };
+    Cel { variables: Vec::new(), checks: vec![check], beyond: None }
+}
+
+#[derive(Deserialize)]
+struct NodePolicy<'a> {
+    #[serde(borrow, default, deserialize_with = "crate::json::values::mapping")]
+    spec: Option<NodePolicySpec<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NodePolicySpec<'a> {
+    #[serde(borrow, default)]
+    device_type: Option<crate::json::values::Text<'a>>,
+    #[serde(default)]
+    is_rdma: Option<bool>,
+}

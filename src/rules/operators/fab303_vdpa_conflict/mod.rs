@@ -1,0 +1,66 @@
+//! FAB303: vdpaType with isRdma, vfio-pci or a legacy switch.
+
+use super::node_policy_cel::{node_policy, node_policy_cel};
+use crate::rules::cel::{Cel, Check};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NODE_POLICY;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB303",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NODE_POLICY],
+    object: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(policy) = context.node_policy() else { return };
+    let Some(vdpa) = &policy.vdpa else { return };
+    let path = "/spec/vdpaType";
+    if policy.is_rdma {
+        findings.add(
+            path,
+            format!("vdpaType {vdpa} with isRdma true: the device plugin exits at start, and the node loses all of its resources"),
+            "Remove vdpaType for RDMA, or set isRdma: false.",
+        );
+    }
+    if policy.vfio {
+        findings.add(
+            path,
+            format!(
+                "vdpaType {vdpa} with deviceType vfio-pci: vDPA needs the kernel driver, so no device is created"
+            ),
+            "Set deviceType: netdevice.",
+        );
+    }
+    if !policy.switchdev {
+        findings.add(
+            path,
+            format!("vdpaType {vdpa} without eSwitchMode switchdev: no vDPA device is created"),
+            "Set eSwitchMode: switchdev.",
+        );
+    }
+}
+
+fn cel() -> Cel {
+    let beside = |other: &str| node_policy(&format!("variables.vdpa != '' && {other}"));
+    node_policy_cel(vec![
+        Check::error(
+            beside("variables.isRdma"),
+            "vdpaType with isRdma true: the device plugin exits at start, and the node loses all of its resources; remove vdpaType for RDMA, or set isRdma: false",
+        ),
+        Check::error(
+            beside("variables.vfio"),
+            "vdpaType with deviceType vfio-pci: vDPA needs the kernel driver, so no device is created; set deviceType: \
+                     netdevice",
+        ),
+        Check::error(
+            beside("!variables.switchdev"),
+            "vdpaType without eSwitchMode switchdev: no vDPA device is created; set eSwitchMode: switchdev",
+        ),
+    ])
+}

@@ -1,0 +1,71 @@
+//! FAB304: nicSelector that matches no NIC, or mixes netFilter with other fields.
+
+use super::node_policy::has_bridge;
+use super::node_policy_cel::{node_policy, node_policy_cel};
+use crate::rules::cel::{Cel, Check};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NODE_POLICY;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB304",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NODE_POLICY],
+    object: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(policy) = context.node_policy() else { return };
+    let nics = &policy.nics;
+    // Without the field the schema refuses the policy.
+    let given =
+        |pointer: &str| context.value().and_then(|v| v.pointer(pointer)).is_some_and(|v| !v.is_null());
+    if nics.is_empty() && given("/spec/nicSelector") {
+        findings.add(
+            "/spec/nicSelector",
+            "nicSelector is empty: it matches no NIC, and the operator creates no VF",
+            "Name the NICs with pfNames or rootDevices.",
+        );
+    }
+    if nics.net_filter.is_none() {
+        return;
+    }
+    let beside = [
+        (nics.vendor.is_some(), "vendor"),
+        (nics.device_id.is_some(), "deviceID"),
+        (!nics.interfaces.is_empty(), "pfNames"),
+        (!nics.addresses.is_empty(), "rootDevices"),
+        (given("/spec/eSwitchMode"), "eSwitchMode"),
+        (has_bridge(context), "bridge"),
+        (policy.link == Some(crate::multus::LinkLayer::InfiniBand), "linkType ib"),
+    ];
+    for (_, field) in beside.iter().filter(|(set, _)| *set) {
+        findings.add_as(
+            Severity::Warning,
+            "/spec/nicSelector/netFilter",
+            format!("netFilter with {field}: the operator's webhook refuses the policy"),
+            format!("Remove netFilter or {field}."),
+        );
+    }
+}
+
+fn cel() -> Cel {
+    let nothing = "has(variables.spec.nicSelector) && variables.spec.nicSelector != null && !variables.byName &&\n\
+                       variables.vendor == '' && variables.deviceID == '' && variables.netFilter == ''";
+    let beside = "variables.netFilter != '' && (variables.vendor != '' || variables.deviceID != '' || variables.byName ||\n\
+                      has(variables.spec.eSwitchMode) || variables.bridge || variables.infiniband)";
+    let nothing = Check::error(
+        node_policy(nothing),
+        "nicSelector is empty: it matches no NIC, and the operator creates no VF; name the NICs with pfNames or \
+             rootDevices",
+    );
+    let beside = Check::warning(
+        node_policy(beside),
+        "netFilter with other fields of nicSelector, eSwitchMode, bridge or linkType ib: the operator's webhook refuses the policy; remove netFilter, or the others",
+    );
+    node_policy_cel(vec![nothing, beside])
+}

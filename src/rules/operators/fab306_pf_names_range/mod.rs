@@ -1,0 +1,83 @@
+//! FAB306: impossible VF range in pfNames.
+
+use crate::facts::node_policy::Functions;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NODE_POLICY;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+use serde_json::Value;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB306",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NODE_POLICY],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(policy) = context.node_policy() else { return };
+    let entries = context.value().and_then(|v| v.pointer("/spec/nicSelector/pfNames")?.as_array());
+    for (index, entry) in entries.into_iter().flatten().enumerate() {
+        let Some(text) = entry.as_str() else { continue };
+        if let Some(fault) = fault(text, policy.num_vfs) {
+            findings.add(
+                format!("/spec/nicSelector/pfNames/{index}"),
+                format!("pfNames entry {}: {fault}", Value::from(text)),
+                "Write name#first-last, counted from 0, with an end below numVfs.",
+            );
+        }
+    }
+}
+
+/// What is wrong with an entry of a policy with so many VFs.
+fn fault(entry: &str, num_vfs: Option<u32>) -> Option<String> {
+    let range = entry.split_once('#')?.1;
+    let Some(functions) = Functions::parse(entry) else {
+        let what = if range.contains(',') {
+            "a list of VFs, which only the device plugin's own configuration accepts"
+        } else if range.contains('#') {
+            "two #, but the operator reads one range"
+        } else {
+            "not a range of two numbers"
+        };
+        return Some(what.to_owned());
+    };
+    if functions.interface.is_empty() {
+        return Some("no name before #".to_owned());
+    }
+    let (first, last) = functions.range?;
+    if last < first {
+        return Some(format!("it ends at {last}, before it starts at {first}"));
+    }
+    let most = num_vfs.filter(|n| last >= *n && *n > 0)?;
+    Some(format!("it ends at {last}, but the last of {most} VFs is {}", most - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fault;
+
+    #[test]
+    fn every_wrong_form_has_its_words() {
+        for entry in ["ens1", "ens1#0-7", "ens1#3-3"] {
+            assert_eq!(fault(entry, Some(8)), None, "{entry}");
+        }
+        assert_eq!(fault("ens1#0-99", None), None);
+        for (entry, words) in [
+            ("ens1#0,2-7", "a list"),
+            ("ens1#0#1", "two #"),
+            ("ens1#", "not a range"),
+            ("ens1#4", "not a range"),
+            ("ens1#a-b", "not a range"),
+            ("ens1#0-1-2", "not a range"),
+            ("#0-1", "no name"),
+            ("ens1#5-4", "it ends at 4, before"),
+            ("ens1#0-8", "the last of 8 VFs is 7"),
+        ] {
+            let found = fault(entry, Some(8)).unwrap();
+            assert!(found.contains(words), "{entry}: {found}");
+        }
+    }
+}

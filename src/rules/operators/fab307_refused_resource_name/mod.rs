@@ -1,0 +1,110 @@
+//! FAB307: resourceName that the device plugin or the operator refuses.
+
+use super::node_policy_cel::{node_policy, node_policy_cel};
+use crate::rules::cel::{Cel, Check};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NODE_POLICY;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB307",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NODE_POLICY],
+    object: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+/// Longest name (characters).
+const LONGEST: usize = 63;
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(policy) = context.node_policy() else { return };
+    let path = "/spec/resourceName";
+    let name = policy.resource.as_str();
+    // Without the field the schema refuses the policy.
+    if context.value().and_then(|v| v.pointer(path)).is_none_or(|v| !v.is_string()) {
+        return;
+    }
+    if let Some(fault) = fault(name) {
+        findings.add(path, fault, "Write a bare name of letters, digits and underscores, such as rdma_vf.");
+    } else if name.contains('-') {
+        findings.add_as(
+            Severity::Warning,
+            path,
+            format!("resourceName {name} has a hyphen: webhooks of the operator up to 1.6 refuse it"),
+            format!("Write {}.", name.replace('-', "_")),
+        );
+    }
+}
+
+fn cel() -> Cel {
+    let text = "type(variables.spec.?resourceName.orValue(0)) == string";
+    let bare = "variables.spec.resourceName.matches('^[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$')";
+    node_policy_cel(vec![
+        Check::error(
+            node_policy(&format!("{text} &&\n!{bare}")),
+            "resourceName is not a bare name of at most 63 letters, digits and underscores: the device plugin exits at start, or the resource gets a name that no pod requests; write one such as rdma_vf",
+        ),
+        Check::warning(
+            node_policy(&format!("{text} &&\n{bare} && variables.spec.resourceName.contains('-')")),
+            "resourceName has a hyphen: webhooks of the operator up to 1.6 refuse it; write underscores",
+        ),
+    ])
+}
+
+fn fault(name: &str) -> Option<String> {
+    let alphanumeric = |c: char| c.is_ascii_alphanumeric();
+    if name.is_empty() {
+        return Some("resourceName is empty: the VFs belong to no resource".to_owned());
+    }
+    let shown = printable(name, LONGEST + 1);
+    if let Some((prefix, bare)) = name.split_once('/') {
+        return Some(format!(
+            "resourceName {shown} has a prefix: the operator adds its own, which gives PREFIX/{}/{}",
+            printable(prefix, 40),
+            printable(bare, 40)
+        ));
+    }
+    if name.chars().count() > LONGEST {
+        return Some(format!("resourceName {shown} is longer than {LONGEST} characters"));
+    }
+    if let Some(odd) = name.chars().find(|c| !alphanumeric(*c) && !matches!(c, '_' | '-')) {
+        let odd = printable(&odd.to_string(), 8);
+        return Some(format!(
+            "resourceName {shown} has the character `{odd}`: the device plugin exits at start"
+        ));
+    }
+    let ends = name.starts_with(alphanumeric) && name.ends_with(alphanumeric);
+    (!ends).then(|| format!("resourceName {shown} does not start and end with a letter or digit"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fault;
+
+    #[test]
+    fn names_that_work_and_names_that_do_not() {
+        let longest = "a".repeat(63);
+        for name in ["r", "rdma_vf", "rdma-vf", "R1", longest.as_str()] {
+            assert_eq!(fault(name), None, "{name}");
+        }
+        let long = "a".repeat(64);
+        for (name, words) in [
+            ("", "empty"),
+            ("openshift.io/x", "prefix"),
+            ("a.b", "`.`"),
+            ("a b", "` `"),
+            ("é", "`é`"),
+            ("_a", "start and end"),
+            ("a-", "start and end"),
+            (long.as_str(), "longer"),
+        ] {
+            let found = fault(name).unwrap();
+            assert!(found.contains(words), "{name}: {found}");
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! FAB310: unknown key in a SriovNetworkNodePolicy.
+
+use super::known_keys::check_keys;
+use crate::rules::finding::Severity;
+use crate::rules::kinds::NODE_POLICY;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB310",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NODE_POLICY],
+    object: Some(check_keys),
+    ..Rule::DEFAULT
+};

@@ -1,0 +1,37 @@
+//! FAB311: SriovNetworkNodePolicy for InfiniBand without isRdma.
+
+use super::node_policy_cel::{node_policy, node_policy_cel};
+use crate::multus::LinkLayer;
+use crate::rules::cel::{Cel, Check};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NODE_POLICY;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB311",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NODE_POLICY],
+    object: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(policy) = context.node_policy() else { return };
+    if policy.link == Some(LinkLayer::InfiniBand) && !policy.vfio && !policy.is_rdma {
+        findings.add(
+            "/spec/isRdma",
+            "linkType ib without isRdma true: without the operator's webhook pods get no RDMA device",
+            "Set isRdma: true.",
+        );
+    }
+}
+
+fn cel() -> Cel {
+    node_policy_cel(vec![Check::warning(
+        node_policy("variables.infiniband && !variables.vfio && !variables.isRdma"),
+        "linkType ib without isRdma true: without the operator's webhook pods get no RDMA device; set isRdma: true",
+    )])
+}

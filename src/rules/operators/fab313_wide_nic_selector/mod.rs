@@ -1,0 +1,78 @@
+//! FAB313: SriovNetworkNodePolicy that selects NICs only by vendor or model.
+
+use super::node_policy_cel::{node_policy, node_policy_cel};
+use super::supported_nics;
+use crate::rules::cel::{self, Cel, Check};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NODE_POLICY;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB313",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NODE_POLICY],
+    object: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(policy) = context.node_policy() else { return };
+    let nics = &policy.nics;
+    if !nics.interfaces.is_empty() || !nics.addresses.is_empty() || nics.net_filter.is_some() {
+        return;
+    }
+    let vendor = nics.vendor.as_deref();
+    let fix = "Add pfNames or rootDevices.";
+    match (&nics.device_id, vendor) {
+        (None, Some(vendor)) => findings.add(
+            "/spec/nicSelector",
+            format!("nicSelector has only vendor {vendor}: the pool takes every NIC of that vendor, also storage and management"),
+            fix,
+        ),
+        (Some(device), _) => {
+            let Some(own) = supported_nics::of(vendor).find(|m| m.physical == device) else { return };
+            let shares = |m: &&supported_nics::Model| shares_function(own, m);
+            let others: Vec<&str> = supported_nics::of(Some(own.vendor)).filter(shares).map(|m| m.name).collect();
+            let Some(other) = others.last() else { return };
+            findings.add(
+                "/spec/nicSelector",
+                format!(
+                    "nicSelector has only model {device}: VFs of {} have identifier {}, as do those of {other} and others, which the pool may take",
+                    own.name, own.function
+                ),
+                fix,
+            );
+        }
+        (None, None) => {}
+    }
+}
+
+fn cel() -> Cel {
+    let unnamed = "!variables.byName && variables.netFilter == ''";
+    let vendor = format!("{unnamed} && variables.deviceID == '' && variables.vendor != ''");
+    let model = format!(
+        "{unnamed} && variables.deviceID != '' &&\nvariables.vendor + '/' + variables.deviceID in {}",
+        cel::literals(&supported_nics::keys(|own| {
+            supported_nics::MODELS.iter().any(|m| m.vendor == own.vendor && shares_function(own, m))
+        }))
+    );
+    node_policy_cel(vec![
+        Check::warning(
+            node_policy(&vendor),
+            "nicSelector has only a vendor: the pool takes every NIC of that vendor, also storage and management; \
+                 add pfNames or rootDevices",
+        ),
+        Check::warning(
+            node_policy(&model),
+            "nicSelector has only a model whose VFs have the same identifier as those of other models, which the pool may take; add pfNames or rootDevices",
+        ),
+    ])
+}
+
+/// Whether VFs of two models of a vendor have one identifier.
+fn shares_function(own: &supported_nics::Model, other: &supported_nics::Model) -> bool {
+    other.function == own.function && other.name != own.name
+}

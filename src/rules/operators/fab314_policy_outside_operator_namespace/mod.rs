@@ -1,0 +1,26 @@
+//! FAB314: SriovNetworkNodePolicy outside of the operator's namespace.
+
+use super::operator_namespace::apart;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NODE_POLICY;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB314",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NODE_POLICY],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    if let Some((own, operator)) = apart(context) {
+        findings.add(
+            "/metadata/namespace",
+            format!("policy in namespace {own}: the operator ignores it and reads only those in its own namespace {operator}"),
+            format!("Set metadata.namespace: {operator}."),
+        );
+    }
+}

@@ -1,0 +1,47 @@
+//! FAB315: SriovNetworkNodePolicy that matches no known node or NIC.
+
+use super::policy_nodes::{nics, requirements};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NODE_POLICY;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB315",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NODE_POLICY],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(policy) = context.node_policy() else { return };
+    let nodes = context.snapshot.nodes();
+    if nodes.is_empty() {
+        return;
+    }
+    let wanted = requirements(policy);
+    if !nodes.selects_any(&wanted) {
+        findings.add(
+            "/spec/nodeSelector",
+            format!(
+                "none of {} has the labels of nodeSelector: no VF is created",
+                crate::text::count(nodes.len(), "known node")
+            ),
+            "Compare nodeSelector with kubectl get nodes --show-labels.",
+        );
+        return;
+    }
+    if policy.nics.is_empty() || policy.nics.net_filter.is_some() {
+        return;
+    }
+    let Some((example, _)) = context.selected_nics().first() else { return };
+    if nics(context).next().is_none() {
+        findings.add(
+            "/spec/nicSelector",
+            format!("nicSelector matches no NIC of the selected nodes, such as {example}: no VF is created"),
+            "Compare nicSelector with the interfaces in the status of SriovNetworkNodeState.",
+        );
+    }
+}

@@ -1,0 +1,40 @@
+//! FAB316: externallyManaged policy that requires more than the NIC has.
+
+use super::policy_nodes::{nics, word};
+use crate::facts::node_state::Interface;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NODE_POLICY;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB316",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NODE_POLICY],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(policy) = context.node_policy().filter(|p| p.external) else { return };
+    let find = |more: &dyn Fn(&Interface) -> Option<String>| {
+        nics(context)
+            .find_map(|(node, nic)| more(nic).map(|has| format!("NIC {} of node {node} has {has}", nic.name)))
+    };
+    let fix = "Create the VFs and settings at boot, or write the value that the NIC has.";
+    let describe = |field: &str, has: String| {
+        format!("externallyManaged with {field}: {has}, and the operator changes nothing there")
+    };
+    let more = |wanted: Option<u32>, has: Option<u32>| has.filter(|has| wanted.is_some_and(|w| w > *has));
+    if let Some(has) = find(&|nic| more(policy.num_vfs, nic.num_vfs).map(|n| n.to_string())) {
+        findings.add("/spec/numVfs", describe(&format!("numVfs {}", policy.num_vfs.unwrap_or(0)), has), fix);
+    }
+    if let Some(has) = find(&|nic| more(policy.mtu, nic.mtu).map(|n| n.to_string())) {
+        findings.add("/spec/mtu", describe(&format!("mtu {}", policy.mtu.unwrap_or(0)), has), fix);
+    }
+    let Some(link) = policy.link else { return };
+    if let Some(has) = find(&|nic| nic.link.filter(|l| *l != link).map(|l| word(l).to_owned())) {
+        findings.add("/spec/linkType", describe(&format!("linkType {}", word(link)), has), fix);
+    }
+}

@@ -1,0 +1,37 @@
+//! FAB317: SriovNetworkNodePolicy that changes the link type of NICs.
+
+use super::policy_nodes::{nics, word};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NODE_POLICY;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB317",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NODE_POLICY],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(policy) = context.node_policy().filter(|p| !p.external) else { return };
+    let Some(link) = policy.link else { return };
+    let other = nics(context).find_map(|(node, nic)| {
+        let has = nic.link.filter(|l| *l != link && nic.vendor.as_deref() == Some("15b3"))?;
+        Some((node, nic, has))
+    });
+    if let Some((node, nic, has)) = other {
+        findings.add(
+            "/spec/linkType",
+            format!(
+                "linkType {} changes the firmware of NIC {} of node {node}, which is {}: the operator reboots the node",
+                word(link),
+                nic.name,
+                word(has)
+            ),
+            format!("Set linkType: {}, unless you want the change.", word(has)),
+        );
+    }
+}

@@ -1,0 +1,37 @@
+//! FAB318: SriovNetworkNodePolicy for RoCE with an MTU of 1500 or less.
+
+use super::policy_nodes::nics;
+use crate::multus::LinkLayer;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NODE_POLICY;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB318",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NODE_POLICY],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+/// Largest MTU over which RoCE sends 1024 bytes.
+const SMALL: u32 = 1500;
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(policy) = context.node_policy().filter(|p| p.rdma()) else { return };
+    let Some(mtu) = policy.mtu.filter(|mtu| *mtu <= SMALL) else { return };
+    let ethernet = |link| link == Some(LinkLayer::Ethernet);
+    let of_nics = || {
+        let mut links = nics(context).map(|(_, nic)| nic.link).peekable();
+        links.peek().is_some() && links.all(ethernet)
+    };
+    if ethernet(policy.link) || (policy.link.is_none() && of_nics()) {
+        findings.add(
+            "/spec/mtu",
+            format!("mtu {mtu} for RoCE: packets carry at most 1024 bytes, a quarter of the maximum"),
+            "Set mtu: 9000, where the switches support it.",
+        );
+    }
+}

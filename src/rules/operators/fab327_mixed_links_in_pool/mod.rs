@@ -1,0 +1,42 @@
+//! FAB327: one resource for InfiniBand and Ethernet, or for kernel and vfio-pci devices.
+
+use super::policy_nodes::word;
+use super::policy_pools::{of_resource, severity};
+use crate::facts::NodePolicy;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NODE_POLICY;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB327",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NODE_POLICY],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(own) = context.node_policy() else { return };
+    let driver = |p: &NodePolicy| if p.vfio { "vfio-pci" } else { "netdevice" };
+    for (other, shared) in of_resource(context, own) {
+        let policy = other.policy;
+        let links = own.link.zip(policy.link).filter(|(ours, theirs)| ours != theirs);
+        let links = links.map(|(ours, theirs)| ("linkType", word(ours), word(theirs)));
+        let drivers = (own.vfio != policy.vfio).then(|| ("deviceType", driver(own), driver(policy)));
+        for (field, ours, theirs) in links.into_iter().chain(drivers) {
+            findings.add_as(
+                severity(&shared),
+                format!("/spec/{field}"),
+                format!(
+                    "{field} {ours}, but {theirs} in policy {} of resource {} {}: pods get either at random",
+                    other.name,
+                    own.resource,
+                    shared.words()
+                ),
+                "Give each its own resourceName.",
+            );
+        }
+    }
+}

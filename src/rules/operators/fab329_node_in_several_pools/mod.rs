@@ -1,0 +1,47 @@
+//! FAB329: nodes in more than one SriovNetworkPoolConfig.
+
+use super::nodes_in_common::{Common, common};
+use crate::facts::PoolConfig;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::POOL_CONFIG;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB329",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[POOL_CONFIG],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    // FAB809 reports values of other types.
+    let Ok(own) = PoolConfig::parse(context.json) else { return };
+    let counted = |pool: &PoolConfig| !pool.hardware_offload;
+    let Some(nodes) = own.nodes.as_ref().filter(|_| counted(&own)) else { return };
+    let nodes: Vec<_> = nodes.iter().map(|c| c.requirement()).collect();
+    let name = context.text("/metadata/name");
+    let namespace = context.text("/metadata/namespace");
+    for (other_namespace, other, pool) in context.snapshot.facts().pool_configs() {
+        // The operator reads the pools of all namespaces.
+        let same = Some(other) == name && namespace.is_none_or(|n| n == other_namespace);
+        let Some(theirs) = pool.nodes.as_ref().filter(|_| !same && counted(pool)) else { continue };
+        let theirs: Vec<_> = theirs.iter().map(|c| c.requirement()).collect();
+        let shared = common(&nodes, &theirs, context.snapshot.nodes());
+        if shared == Common::None {
+            continue;
+        }
+        let severity = if shared.certain() { Severity::Error } else { Severity::Warning };
+        findings.add_as(
+            severity,
+            "/spec/nodeSelector",
+            format!(
+                "pool {other} also has nodes of this pool, {}: the operator stops configuring them",
+                shared.words()
+            ),
+            "Select each node in only one pool.",
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! FAB330: one RDMA resource over NICs of different models.
+
+use super::policy_pools::of_resource;
+use super::supported_nics;
+use crate::facts::NodePolicy;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NODE_POLICY;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB330",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NODE_POLICY],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(own) = context.node_policy().filter(|p| p.rdma()) else { return };
+    let model = |policy: &NodePolicy| {
+        let device = policy.nics.device_id.as_deref()?;
+        supported_nics::of(policy.nics.vendor.as_deref()).find(|m| m.physical == device).map(|m| m.name)
+    };
+    let Some(ours) = model(own) else { return };
+    for (other, shared) in of_resource(context, own) {
+        let Some(theirs) = model(other.policy).filter(|m| *m != ours && other.policy.rdma()) else {
+            continue;
+        };
+        if shared.certain() {
+            findings.add(
+                "/spec/nicSelector/deviceID",
+                format!(
+                    "{ours} in resource {}, but {theirs} in policy {} {}: a pod's rails may differ in speed",
+                    own.resource,
+                    other.name,
+                    shared.words()
+                ),
+                "Give each model its own resourceName.",
+            );
+        }
+    }
+}

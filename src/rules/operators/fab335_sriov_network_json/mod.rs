@@ -1,0 +1,59 @@
+//! FAB335: ipam, metaPlugins or capabilities that are not valid JSON.
+
+use crate::json::go::CNI;
+use crate::rules::embedded::{self, Fault};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB335",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NETWORK, IB_NETWORK, OVS_NETWORK],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+/// Reads a text.
+type Read = fn(&str) -> Result<(), Fault>;
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let read: [(&str, Read, &str, &str); 3] = [
+        ("ipam", |text| embedded::object(text, CNI).map(drop), "not a JSON object", "Write one JSON object."),
+        (
+            "metaPlugins",
+            |text| embedded::sequence(text).map(drop),
+            "not a sequence of JSON objects",
+            "Write objects with commas between them.",
+        ),
+        (
+            "capabilities",
+            capabilities,
+            "not a JSON object of true and false",
+            "Write an object such as {\"ips\": true}.",
+        ),
+    ];
+    for (field, read, what, fix) in read {
+        let path = format!("/spec/{field}");
+        let Some(text) = context.text(&path) else { continue };
+        if let Err(fault) = read(text) {
+            findings.add_within(path, fault.spot, format!("{field} is {what}: {fault}"), fix);
+        }
+    }
+}
+
+/// Reads `capabilities`, which the CNI library takes as a mapping of truth values
+/// (containernetworking/cni pkg/types, `Capabilities map[string]bool`).
+fn capabilities(text: &str) -> Result<(), Fault> {
+    let object = embedded::object(text, &[])?;
+    match object.iter().find(|(_, value)| !value.is_boolean()) {
+        None => Ok(()),
+        Some((key, _)) => Err(Fault {
+            spot: embedded::spot_of(text, key),
+            what: "a value that is neither true nor false".to_owned(),
+            near: crate::text::printable(key, 40),
+        }),
+    }
+}

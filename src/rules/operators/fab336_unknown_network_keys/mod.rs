@@ -1,0 +1,15 @@
+//! FAB336: unknown key in a SriovNetwork, SriovIBNetwork or OVSNetwork.
+
+use super::known_keys::check_keys;
+use crate::rules::finding::Severity;
+use crate::rules::kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB336",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NETWORK, IB_NETWORK, OVS_NETWORK],
+    object: Some(check_keys),
+    ..Rule::DEFAULT
+};

@@ -1,0 +1,61 @@
+//! FAB337: vlanQoS or 802.1ad without a VLAN.
+
+use crate::rules::cel::{Cel, Check};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NETWORK;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB337",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NETWORK],
+    object: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    if context.number("/spec/vlan").is_some_and(|vlan| vlan != 0) {
+        return;
+    }
+    if let Some(qos) = context.number("/spec/vlanQoS").filter(|qos| *qos > 0) {
+        findings.add(
+            "/spec/vlanQoS",
+            format!("vlanQoS {qos} without a vlan: sriov-cni refuses it, and pods stay in ContainerCreating"),
+            "Set vlan, or remove vlanQoS.",
+        );
+    }
+    let proto = context.text("/spec/vlanProto").filter(|p| p.eq_ignore_ascii_case("802.1ad"));
+    if let Some(proto) = proto {
+        findings.add(
+            "/spec/vlanProto",
+            format!(
+                "vlanProto {proto} without a vlan: sriov-cni refuses it, and pods stay in ContainerCreating"
+            ),
+            "Set vlan, or remove vlanProto.",
+        );
+    }
+}
+
+fn cel() -> Cel {
+    let alone = "variables.spec.?vlan.orValue(0) == 0";
+    let qos =
+        format!("{alone} && type(variables.spec.?vlanQoS.orValue('')) == int && variables.spec.vlanQoS > 0");
+    let proto = format!(
+        "{alone} && type(variables.spec.?vlanProto.orValue(0)) == string &&\n\
+             variables.spec.vlanProto.lowerAscii() == '802.1ad'"
+    );
+    let checks = vec![
+        Check::error(
+            qos,
+            "vlanQoS without a vlan: sriov-cni refuses it, and pods stay in ContainerCreating; set vlan, or remove vlanQoS",
+        ),
+        Check::error(
+            proto,
+            "vlanProto 802.1ad without a vlan: sriov-cni refuses it, and pods stay in ContainerCreating; set vlan, or remove vlanProto",
+        ),
+    ];
+    Cel { variables: Vec::new(), checks, beyond: None }
+}

@@ -1,0 +1,53 @@
+//! FAB339: two network objects that create the same NetworkAttachmentDefinition.
+
+use crate::facts::Kind;
+use crate::facts::network::{NetworkObject, render};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{
+    HOST_DEVICE_NETWORK, IB_NETWORK, IPOIB_NETWORK, MACVLAN_NETWORK, NETWORK, OVS_NETWORK,
+};
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB339",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NETWORK, IB_NETWORK, OVS_NETWORK, MACVLAN_NETWORK, IPOIB_NETWORK, HOST_DEVICE_NETWORK],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(kind) = Kind::of(context.group, context.kind) else { return };
+    // FAB809 reports values of other types.
+    let Ok(object) = crate::json::decode::object::<NetworkObject>(context.json) else { return };
+    let own = object.namespace();
+    // An object without a namespace may be created in any.
+    if kind.namespaced() && own.is_none() && context.text("/spec/networkNamespace").is_none() {
+        return;
+    }
+    let Some(made) = render(kind, &object, own.unwrap_or("default")) else { return };
+    let same = |origin: &&crate::facts::index::Origin| {
+        origin.kind == kind
+            && Some(origin.name.as_str()) == object.name()
+            && (!kind.namespaced() || own.is_none_or(|n| n == origin.namespace))
+    };
+    let origins = context.snapshot.facts().origins(&made.namespace, &made.name);
+    if let Some(other) = origins.iter().find(|o| !same(o)) {
+        let place = match other.namespace.as_str() {
+            "" => other.name.clone(),
+            namespace => format!("{namespace}/{}", other.name),
+        };
+        findings.add(
+            "/metadata/name",
+            format!(
+                "creates NetworkAttachmentDefinition {}/{}, as {} {place} also does: one of them never becomes ready",
+                made.namespace,
+                made.name,
+                other.kind.name()
+            ),
+            "Give it another name or networkNamespace.",
+        );
+    }
+}

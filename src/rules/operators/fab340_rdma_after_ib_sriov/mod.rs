@@ -1,0 +1,33 @@
+//! FAB340: SriovIBNetwork with the rdma plugin among its metaPlugins.
+
+use crate::rules::embedded;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::IB_NETWORK;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+use serde_json::Value;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB340",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[IB_NETWORK],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let path = "/spec/metaPlugins";
+    // FAB335 reports a text that cannot be read.
+    let Some(text) = context.text(path) else { return };
+    let Ok(plugins) = embedded::sequence(text) else { return };
+    let rdma = |entry: &&embedded::Entry| entry.object.get("type").and_then(Value::as_str) == Some("rdma");
+    if let Some(entry) = plugins.iter().find(rdma) {
+        findings.add_within(
+            path,
+            embedded::spot(text, entry.at),
+            "rdma after ib-sriov, which moves the RDMA device itself: the pod loses its IPoIB interface",
+            "Remove rdma; for rdmaIsolation write your own NetworkAttachmentDefinition.",
+        );
+    }
+}

@@ -1,0 +1,32 @@
+//! FAB341: SriovIBNetwork with DHCP.
+
+use crate::json::go::CNI;
+use crate::rules::embedded;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::IB_NETWORK;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+use serde_json::Value;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB341",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[IB_NETWORK],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let path = "/spec/ipam";
+    let Some(text) = context.text(path) else { return };
+    let Ok(ipam) = embedded::object(text, CNI) else { return };
+    if ipam.get("type").and_then(Value::as_str) == Some("dhcp") {
+        findings.add_within(
+            path,
+            embedded::spot_of(text, "dhcp"),
+            "ipam of type dhcp: ib-sriov refuses it, and pods stay in ContainerCreating",
+            "Use nv-ipam or whereabouts.",
+        );
+    }
+}

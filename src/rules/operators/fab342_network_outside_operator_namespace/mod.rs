@@ -1,0 +1,29 @@
+//! FAB342: network with networkNamespace outside of the operator's namespace.
+
+use super::operator_namespace::apart;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB342",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NETWORK, IB_NETWORK, OVS_NETWORK],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(target) = context.text("/spec/networkNamespace") else { return };
+    if let Some((own, operator)) = apart(context) {
+        findings.add(
+            "/spec/networkNamespace",
+            format!(
+                "networkNamespace {target} in namespace {own}: the operator ignores it outside {operator}"
+            ),
+            format!("Set metadata.namespace: {operator}, or remove networkNamespace."),
+        );
+    }
+}

@@ -1,0 +1,40 @@
+//! FAB344: SriovNetwork with a minTxRate above its maxTxRate.
+
+use crate::rules::cel::{Cel, Check};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NETWORK;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB344",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NETWORK],
+    object: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(least) = context.number("/spec/minTxRate") else { return };
+    let Some(most) = context.number("/spec/maxTxRate").filter(|most| *most > 0) else { return };
+    if least > most {
+        findings.add(
+            "/spec/minTxRate",
+            format!("minTxRate {least} is above maxTxRate {most}: the driver refuses it, and pods stay in ContainerCreating"),
+            format!("Set minTxRate to at most {most}."),
+        );
+    }
+}
+
+fn cel() -> Cel {
+    let number = |field: &str| format!("type(variables.spec.?{field}.orValue('')) == int");
+    let wrong = format!(
+        "{} && {} &&\nvariables.spec.maxTxRate > 0 && variables.spec.minTxRate > variables.spec.maxTxRate",
+        number("minTxRate"),
+        number("maxTxRate")
+    );
+    let message = "minTxRate is above maxTxRate: the driver refuses it, and pods stay in ContainerCreating; set minTxRate to at most maxTxRate";
+    Cel { variables: Vec::new(), checks: vec![Check::warning(wrong, message)], beyond: None }
+}

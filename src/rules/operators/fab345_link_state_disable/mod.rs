@@ -1,0 +1,34 @@
+//! FAB345: SriovNetwork or SriovIBNetwork with linkState disable.
+
+use crate::rules::cel::{Cel, Check};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{IB_NETWORK, NETWORK};
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB345",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NETWORK, IB_NETWORK],
+    object: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    if context.text("/spec/linkState") == Some("disable") {
+        findings.add(
+            "/spec/linkState",
+            "linkState disable: the VF's port stays down, and NCCL finds no active port",
+            "Set linkState: auto.",
+        );
+    }
+}
+
+fn cel() -> Cel {
+    let wrong = "variables.spec.?linkState.orValue('') == 'disable'";
+    let message =
+        "linkState disable: the VF's port stays down, and NCCL finds no active port; set linkState: auto";
+    Cel { variables: Vec::new(), checks: vec![Check::warning(wrong, message)], beyond: None }
+}

@@ -1,0 +1,37 @@
+//! FAB346: SriovNetwork over RDMA VFs without ipam.
+
+use super::network_fabric::resource;
+use crate::multus::LinkLayer;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::NETWORK;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB346",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NETWORK],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some((name, fact)) = resource(context) else { return };
+    // FAB338 reports InfiniBand.
+    let roce = fact.rdma == Some(true) && fact.link != Some(LinkLayer::InfiniBand);
+    // FAB335 reports a text that cannot be read.
+    let empty = |text: &str| crate::rules::embedded::object(text, &[]).is_ok_and(|ipam| ipam.is_empty());
+    let without = context.text("/spec/ipam").is_none_or(empty);
+    if roce && without {
+        findings.add(
+            "/spec/ipam",
+            format!(
+                "no ipam: RoCE over resource {} needs an address and gets only link-local GIDs",
+                printable(name, 63)
+            ),
+            "Set ipam to nv-ipam or whereabouts.",
+        );
+    }
+}

@@ -1,0 +1,49 @@
+//! FAB350: SriovOperatorConfig that the operator ignores.
+
+use crate::rules::cel::{Cel, Check};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::OPERATOR_CONFIG;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB350",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[OPERATOR_CONFIG],
+    object: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    if let Some(name) = context.text("/metadata/name").filter(|name| *name != "default") {
+        findings.add(
+            "/metadata/name",
+            format!(
+                "SriovOperatorConfig {}: the operator ignores it and reads only the one named default",
+                printable(name, 63)
+            ),
+            "Set metadata.name: default.",
+        );
+    }
+    let operator = context.snapshot.facts().sriov_namespace();
+    if let (Some(own), Some(operator)) = (context.text("/metadata/namespace"), operator)
+        && own != operator
+    {
+        findings.add_as(
+            Severity::Warning,
+            "/metadata/namespace",
+            format!("SriovOperatorConfig in namespace {own}: the operator ignores it and reads only namespace {operator}"),
+            format!("Set metadata.namespace: {operator}."),
+        );
+    }
+}
+
+fn cel() -> Cel {
+    let wrong = "object.metadata.?name.orValue('default') != 'default'";
+    let message = "the operator ignores this SriovOperatorConfig and reads only the one named default; set metadata.name: default";
+    let beyond = Some("the namespace in which the operator is");
+    Cel { variables: Vec::new(), checks: vec![Check::error(wrong, message)], beyond }
+}

@@ -1,0 +1,93 @@
+//! FAB351: SriovNetworkPoolConfig with conflicting fields or an invalid maxUnavailable.
+
+use crate::rules::cel::{Cel, Check};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::POOL_CONFIG;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+use serde_json::Value;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB351",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[POOL_CONFIG],
+    object: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(spec) = context.value().and_then(|v| v.get("spec")) else { return };
+    let given = |field: &str| spec.get(field).filter(|v| !v.is_null());
+    if context.text("/spec/ovsHardwareOffloadConfig/name").is_some() {
+        for field in ["maxUnavailable", "nodeSelector"].into_iter().filter(|f| given(f).is_some()) {
+            findings.add(
+                format!("/spec/{field}"),
+                format!("{field} with ovsHardwareOffloadConfig.name: a pool is for one of them, and the operator applies neither"),
+                "Write two SriovNetworkPoolConfigs.",
+            );
+        }
+    }
+    if let Some(fault) = given("maxUnavailable").and_then(fault) {
+        findings.add(
+            "/spec/maxUnavailable",
+            format!("invalid maxUnavailable: {fault}; the operator drains no node of the pool"),
+            "Write a number such as 1, or a text such as \"20%\".",
+        );
+    }
+}
+
+fn cel() -> Cel {
+    let offload = "variables.spec.?ovsHardwareOffloadConfig.?name.orValue('') != '' &&\n\
+                       (has(variables.spec.maxUnavailable) && variables.spec.maxUnavailable != null ||\n\
+                       has(variables.spec.nodeSelector) && variables.spec.nodeSelector != null)";
+    let most = "has(variables.spec.maxUnavailable) && (type(variables.spec.maxUnavailable) == int ?\n\
+                    variables.spec.maxUnavailable < 0 :\n\
+                    type(variables.spec.maxUnavailable) == string &&\n\
+                    !variables.spec.maxUnavailable.matches('^[+]?0*(100|[1-9][0-9]?)%$'))";
+    let checks = vec![
+        Check::error(
+            offload,
+            "maxUnavailable or nodeSelector with ovsHardwareOffloadConfig.name: a pool is for one of them, and the operator applies neither; write two SriovNetworkPoolConfigs",
+        ),
+        Check::error(
+            most,
+            "invalid maxUnavailable: the operator drains no node of the pool; write a number from 0, or a text from 1% \
+                 to 100%",
+        ),
+    ];
+    Cel { variables: Vec::new(), checks, beyond: None }
+}
+
+fn fault(most: &Value) -> Option<&'static str> {
+    match most {
+        Value::Number(n) => n.as_i64().filter(|n| *n < 0).map(|_| "it is below zero"),
+        Value::String(text) => {
+            let percent = text.strip_suffix('%').map(str::parse::<u32>);
+            match percent {
+                None => Some("a text must be a percentage, and a number has no quotes"),
+                Some(Ok(1..=100)) => None,
+                Some(_) => Some("a percentage must be from 1% to 100%"),
+            }
+        }
+        // The schema refuses values of other types.
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fault;
+    use serde_json::json;
+
+    #[test]
+    fn what_can_be_unavailable() {
+        for fine in [json!(0), json!(3), json!("1%"), json!("100%"), json!(null)] {
+            assert_eq!(fault(&fine), None, "{fine}");
+        }
+        for wrong in [json!(-1), json!("2"), json!("0%"), json!("101%"), json!("x%"), json!("")] {
+            assert!(fault(&wrong).is_some(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! FAB355: device plugin pool without devices or with unintended ones.
+
+use super::device_plugin_config::report;
+use super::device_plugin_texts::Concern;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB355",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NIC_CLUSTER_POLICY, NIC_NODE_POLICY],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    report(context, Concern::Devices, findings);
+}

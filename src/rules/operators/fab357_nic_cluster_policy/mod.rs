@@ -1,0 +1,157 @@
+//! FAB357: NicClusterPolicy or NicNodePolicy that the operator cannot apply.
+
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+use serde_json::Value;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB357",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NIC_CLUSTER_POLICY, NIC_NODE_POLICY],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(object) = context.value() else { return };
+    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).filter(|t| !t.is_empty());
+    let name = text("/metadata/name").unwrap_or_default();
+    if context.kind == "NicClusterPolicy" && !name.is_empty() && name != "nic-cluster-policy" {
+        findings.add_as(
+            Severity::Warning,
+            "/metadata/name",
+            format!("NicClusterPolicy {}: the operator ignores this object", printable(name, 63)),
+            "Set metadata.name: nic-cluster-policy.",
+        );
+    }
+    if context.kind == "NicNodePolicy" && name.len() > 30 {
+        let message = format!("name of {} characters: the operator's labels allow only 30", name.len());
+        findings.add("/metadata/name", message, "Write a shorter name.");
+    }
+    if let Some(version) = text("/spec/ofedDriver/version").filter(|v| !is_driver_version(v)) {
+        findings.add_as(
+            Severity::Warning,
+            "/spec/ofedDriver/version",
+            format!(
+                "version {:?} is not that of a driver image, such as 24.01-0.3.3.1-0",
+                printable(version, 60)
+            ),
+            "Write the tag of the driver image without the operating system.",
+        );
+    }
+    let policy = object.pointer("/spec/ofedDriver/upgradePolicy");
+    let on = |key: &str| policy.and_then(|p| p.get(key)).and_then(Value::as_bool) == Some(true);
+    if on("safeLoad") && !on("autoUpgrade") {
+        findings.add(
+            "/spec/ofedDriver/upgradePolicy/safeLoad",
+            "safeLoad without autoUpgrade: nodes wait for an upgrade that never starts",
+            "Set autoUpgrade: true, or remove safeLoad.",
+        );
+    }
+    guids(object, findings);
+}
+
+fn guids(object: &Value, findings: &mut Findings<'_>) {
+    let Some(ib) = object.pointer("/spec/ibKubernetes").filter(|v| v.is_object()) else { return };
+    let mut read = Vec::new();
+    for key in ["pKeyGUIDPoolRangeStart", "pKeyGUIDPoolRangeEnd"] {
+        let written = ib.get(key).and_then(Value::as_str).unwrap_or_default();
+        match guid(written) {
+            Some(number) => read.push(number),
+            None => findings.add(
+                format!("/spec/ibKubernetes/{key}"),
+                format!(
+                    "{key} {:?} is not a GUID of eight octets with colons: ib-kubernetes exits",
+                    printable(written, 60)
+                ),
+                "Write a GUID such as 02:00:00:00:00:00:00:00.",
+            ),
+        }
+    }
+    if let [start, end] = read.as_slice()
+        && end <= start
+    {
+        findings.add(
+            "/spec/ibKubernetes/pKeyGUIDPoolRangeEnd",
+            "the GUID range ends before it starts: ib-kubernetes exits",
+            "Write an end above the start.",
+        );
+    }
+}
+
+fn guid(text: &str) -> Option<u64> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let octet = |p: &&str| p.len() == 2 && p.bytes().all(|b| b.is_ascii_hexdigit());
+    (parts.len() == 8 && parts.iter().all(octet)).then(|| u64::from_str_radix(&parts.concat(), 16).ok())?
+}
+
+/// `23.10-0.2.2.0`, `24.01-0.3.3.1-0` with an optional kernel, the same behind `doca3.1-`, or a digest.
+fn is_driver_version(version: &str) -> bool {
+    if let Some(digest) = version.strip_prefix("sha256:") {
+        return digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_hexdigit());
+    }
+    let dotted = |text: &str| {
+        !text.is_empty() && text.split('.').all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let rest = match version.strip_prefix("doca") {
+        Some(rest) => match rest.split_once('-') {
+            Some((doca, rest)) if dotted(doca) => rest,
+            _ => return false,
+        },
+        None => version,
+    };
+    let mut parts = rest.split('-');
+    let year = parts.next().is_some_and(|p| dotted(p) && p.matches('.').count() == 1);
+    let tail =
+        |p: &str| !p.is_empty() && p.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_'));
+    year && parts.next().is_some_and(dotted) && parts.all(tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_drivers() {
+        for good in [
+            "23.10-0.2.2.0",
+            "24.01-0.3.3.1-0",
+            "25.01-0.6.0.0-0-6.8.0-1019-oracle-ubuntu22.04-arm64",
+            "doca3.1-24.01-0.3.3.1-0",
+            "doca3.5.0-26.07-0.7.0.0-0",
+            "doca3.1-25.07-0.9.7.0-0-5.14.0-427.87.1.el9_4.x86_64-rhcos4.18-amd64",
+            "sha256:9a831bfdf85f313b1f5749b7c9b2673bb8fff18b4ff768c9242dabaa4468e449",
+        ] {
+            assert!(is_driver_version(good), "{good}");
+        }
+        for bad in [
+            "latest",
+            "23.10",
+            "v23.10-0.2.2.0",
+            "doca-24.01-0.3.3.1-0",
+            "sha256:00",
+            "23.10-",
+            "24.01-0.3.3.1-0-a b",
+        ] {
+            assert!(!is_driver_version(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn guids_have_eight_octets() {
+        assert_eq!(guid("02:00:00:00:00:00:00:0A"), Some(0x0200_0000_0000_000a));
+        for bad in [
+            "",
+            "02:00:00:00:00:00:00",
+            "2:00:00:00:00:00:00:00",
+            "02-00-00-00-00-00-00-00",
+            "0g:00:00:00:00:00:00:00",
+        ] {
+            assert_eq!(guid(bad), None, "{bad}");
+        }
+    }
+}

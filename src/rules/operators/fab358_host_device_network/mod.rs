@@ -1,0 +1,105 @@
+//! FAB358: HostDeviceNetwork without a namespace or with an invalid resource.
+
+use crate::rules::cel::{Cel, Check};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::HOST_DEVICE_NETWORK;
+use crate::rules::object::{Event, ObjectContext};
+use crate::rules::rule::{Rule, files};
+use crate::text::{printable, tree};
+use serde_json::Value;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB358",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[HOST_DEVICE_NETWORK],
+    object: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(object) = context.value() else { return };
+    let namespace = text(object, "/spec/networkNamespace");
+    if namespace.is_empty() {
+        findings.add(
+            "/spec/networkNamespace",
+            "networkNamespace is not set: the operator creates no network, since the kind has no default",
+            "Set networkNamespace to the namespace of the pods.",
+        );
+    }
+    let resource = text(object, "/spec/resourceName");
+    let shown = printable(resource, 63);
+    if resource.is_empty() {
+        findings.add(
+            "/spec/resourceName",
+            "resourceName is not set: Multus has no device for host-device, and every attachment fails",
+            "Name the pool of the SR-IOV device plugin, without nvidia.com/.",
+        );
+    } else if resource.strip_prefix("nvidia.com/").is_some_and(is_name) {
+        findings.add_as(
+            Severity::Warning,
+            "/spec/resourceName",
+            format!(
+                "resourceName {shown:?}: the operator adds the prefix itself, and its webhook refuses it"
+            ),
+            "Write the name without nvidia.com/.",
+        );
+    } else if !is_name(resource) {
+        findings.add(
+            "/spec/resourceName",
+            format!("resourceName {shown:?} is not the name of a pool (letters, digits, `-`, `_`, `.`): Multus gets no device"),
+            "Write the bare name; the operator adds nvidia.com/.",
+        );
+    }
+    if let Event::Updated { old } = context.event {
+        let old: Value = tree(old).unwrap_or_default();
+        let before = text(&old, "/spec/networkNamespace");
+        if !before.is_empty() && before != namespace {
+            findings.add_as(
+                Severity::Warning,
+                "/spec/networkNamespace",
+                format!(
+                    "networkNamespace changes: the operator does not delete the network in namespace {}",
+                    printable(before, 63)
+                ),
+                "Delete the old NetworkAttachmentDefinition yourself.",
+            );
+        }
+    }
+}
+
+fn cel() -> Cel {
+    let name = "variables.resource.matches('^(nvidia[.]com/)?[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$')";
+    let prefixed = format!("{name} && variables.resource.startsWith('nvidia.com/')");
+    let checks = vec![
+        Check::error(
+            "variables.spec.?networkNamespace.orValue('') == ''",
+            "networkNamespace is not set: the operator creates no network, since the kind has no default; set \
+                 networkNamespace to the namespace of the pods",
+        ),
+        Check::error(
+            format!("!{name}"),
+            "resourceName is not the name of a pool (letters, digits, `-`, `_`, `.`), so Multus gets no device; write the bare name, to which the operator adds nvidia.com/",
+        ),
+        Check::warning(
+            prefixed,
+            "the operator adds the prefix nvidia.com/ itself, and its webhook refuses it in resourceName; write the name without it",
+        ),
+    ];
+    Cel {
+        variables: vec![("resource", "variables.spec.?resourceName.orValue('')".into())],
+        checks,
+        beyond: Some("the network that a change of the namespace leaves behind"),
+    }
+}
+
+fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
+    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn is_name(text: &str) -> bool {
+    let edge = |c: char| c.is_ascii_alphanumeric();
+    let inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    text.starts_with(edge) && text.ends_with(edge) && text.bytes().all(inner)
+}

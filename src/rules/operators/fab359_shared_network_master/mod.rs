@@ -1,0 +1,55 @@
+//! FAB359: MacvlanNetwork or IPoIBNetwork over no interface or one of the wrong link type.
+
+use crate::rules::cel::{Cel, Check};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{IPOIB_NETWORK, MACVLAN_NETWORK};
+use crate::rules::networks::masters::judge;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+use serde_json::Value;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB359",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[MACVLAN_NETWORK, IPOIB_NETWORK],
+    object: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(object) = context.value() else { return };
+    let master = object.pointer("/spec/master");
+    // FAB809 reports a value of another type.
+    if master.is_some_and(|m| !m.is_string() && !m.is_null())
+        || !object.get("spec").is_some_and(Value::is_object)
+    {
+        return;
+    }
+    let cni_type = if context.kind == "IPoIBNetwork" { "ipoib" } else { "macvlan" };
+    let master = master.and_then(Value::as_str).filter(|m| !m.is_empty());
+    if let Some((severity, message, fix)) = judge(context, cni_type, master) {
+        findings.add_as(severity, "/spec/master", message, fix);
+    }
+}
+
+fn cel() -> Cel {
+    let none = |kind: &str| {
+        format!(
+            "object.kind == '{kind}' && has(object.spec) && type(object.spec) == map &&\n\
+                 variables.spec.?master.orValue('') == ''"
+        )
+    };
+    let checks = vec![
+        Check::error(
+            none("IPoIBNetwork"),
+            "ipoib without `master`: it has no default interface, so every attachment fails; set master to the nodes' InfiniBand interface",
+        ),
+        Check::warning(
+            none("MacvlanNetwork"),
+            "macvlan without `master`: it uses the interface of the default route, the management NIC; set master to the fabric's interface",
+        ),
+    ];
+    Cel { variables: Vec::new(), checks, beyond: Some("the link type of the master") }
+}

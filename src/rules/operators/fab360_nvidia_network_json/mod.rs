@@ -1,0 +1,53 @@
+//! FAB360: ipam or metaPlugins of an NVIDIA network that are not valid JSON.
+
+use crate::json::go::CNI;
+use crate::rules::embedded::{object, sequence, spot};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{HOST_DEVICE_NETWORK, IPOIB_NETWORK, MACVLAN_NETWORK};
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+use serde_json::Value;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB360",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[MACVLAN_NETWORK, IPOIB_NETWORK, HOST_DEVICE_NETWORK],
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(whole) = context.value() else { return };
+    let text = |pointer: &str| whole.pointer(pointer).and_then(Value::as_str).filter(|t| !t.is_empty());
+    if let Some(Err(fault)) = text("/spec/ipam").map(|ipam| object(ipam, CNI)) {
+        findings.add_within(
+            "/spec/ipam",
+            fault.spot,
+            format!("ipam is not a JSON object: {fault}; the operator never creates the network"),
+            "Fix the JSON at that place.",
+        );
+    }
+    // IPoIBNetwork has no such field; the API server drops it.
+    let Some(meta) = text("/spec/metaPlugins").filter(|_| context.kind != "IPoIBNetwork") else { return };
+    match sequence(meta) {
+        Err(fault) => findings.add_within(
+            "/spec/metaPlugins",
+            fault.spot,
+            format!("metaPlugins are not JSON objects with commas between them: {fault}"),
+            "Fix the JSON at that place.",
+        ),
+        Ok(entries) => {
+            let named = |v: Option<&Value>| v.and_then(Value::as_str).is_some_and(|t| !t.is_empty());
+            for entry in entries.iter().filter(|e| !named(e.object.get("type"))) {
+                findings.add_within_as(
+                    Severity::Error,
+                    "/spec/metaPlugins",
+                    || spot(meta, entry.at),
+                    "a plugin without type: Multus cannot call the chain",
+                    "Add its type, such as \"type\": \"tuning\".",
+                );
+            }
+        }
+    }
+}

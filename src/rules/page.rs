@@ -1,0 +1,120 @@
+//! The text of a rule, as `page.md` in its folder has it: a title with id and summary, then sections with fixed titles.
+
+/// The text of a rule. Lines of a section are joined: what a file wraps is one paragraph.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Page {
+    /// Id of the rule.
+    pub id: String,
+    /// One line.
+    pub summary: String,
+    /// What it looks at and when it reports.
+    pub what: String,
+    /// What breaks, with the sign in logs or events.
+    pub why: String,
+    /// What to do.
+    pub fix: String,
+    /// Where the fact comes from.
+    pub sources: Vec<String>,
+    /// Ids of the same condition in the catalogue of field failures that docs/rules-not-taken.md goes through.
+    pub catalogue: Vec<String>,
+}
+
+impl Page {
+    /// Reads a page.
+    ///
+    /// # Errors
+    /// A title of another form, a section that is missing, unknown or given twice, or a source that is not a list item.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut sections = text.split("\n## ");
+        let title = sections.next().unwrap_or_default().trim();
+        let named = title.strip_prefix("# ").and_then(|title| title.split_once(": "));
+        let Some((id, summary)) = named else {
+            return Err(format!("title {title:?}: expected `# FABnnn: summary`"));
+        };
+        let mut page = Self { id: id.to_owned(), summary: summary.to_owned(), ..Self::default() };
+        for section in sections {
+            let (name, body) = section.split_once('\n').unwrap_or((section, ""));
+            let taken = match name {
+                "What it looks at" => paragraph(body, &mut page.what),
+                "Why it breaks" => paragraph(body, &mut page.why),
+                "Fix" => paragraph(body, &mut page.fix),
+                "Sources" => items(body, &mut page.sources),
+                "Catalogue" => ids(body, &mut page.catalogue),
+                _ => Err("is not a section of a rule's page"),
+            };
+            taken.map_err(|fault| format!("{id}, section {name:?}: {fault}"))?;
+        }
+        let missing = [("What it looks at", &page.what), ("Why it breaks", &page.why), ("Fix", &page.fix)];
+        match missing.iter().find(|(_, text)| text.is_empty()) {
+            Some((name, _)) => Err(format!("{id}: section {name:?} is missing")),
+            None if page.sources.is_empty() => Err(format!("{id}: section \"Sources\" is missing")),
+            None => Ok(page),
+        }
+    }
+}
+
+fn paragraph(body: &str, out: &mut String) -> Result<(), &'static str> {
+    if !out.is_empty() {
+        return Err("is given twice");
+    }
+    *out = body.split_whitespace().collect::<Vec<_>>().join(" ");
+    if out.is_empty() { Err("is empty") } else { Ok(()) }
+}
+
+fn items(body: &str, out: &mut Vec<String>) -> Result<(), &'static str> {
+    if !out.is_empty() {
+        return Err("is given twice");
+    }
+    for line in body.lines().filter(|line| !line.trim().is_empty()) {
+        let item = line.strip_prefix("- ").ok_or("has a line that does not start with `- `")?;
+        out.push(item.trim().to_owned());
+    }
+    if out.is_empty() { Err("is empty") } else { Ok(()) }
+}
+
+fn ids(body: &str, out: &mut Vec<String>) -> Result<(), &'static str> {
+    let mut text = String::new();
+    paragraph(body, &mut text)?;
+    if !out.is_empty() {
+        return Err("is given twice");
+    }
+    out.extend(text.split(", ").map(str::to_owned));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = "# FAB999: a summary\n\n## What it looks at\n\nOne\ntwo.\n\n## Why it breaks\n\nWhy.\n\n\
+                        ## Fix\n\nFix.\n\n## Sources\n\n- a\n- b\n\n## Catalogue\n\nANN-001, ANN-002\n";
+
+    #[test]
+    fn lines_of_a_section_are_one_paragraph() {
+        let page = Page::parse(PAGE).unwrap();
+        assert_eq!((&*page.id, &*page.summary, &*page.what), ("FAB999", "a summary", "One two."));
+        assert_eq!((&*page.why, &*page.fix), ("Why.", "Fix."));
+        assert_eq!(
+            (page.sources, page.catalogue),
+            (vec!["a".to_owned(), "b".to_owned()], vec!["ANN-001".to_owned(), "ANN-002".to_owned()])
+        );
+    }
+
+    #[test]
+    fn a_page_of_another_form_is_an_error() {
+        for (from, to) in [
+            ("# FAB999: ", "# FAB999 "),
+            ("# FAB999: ", ""),
+            ("## Fix\n\nFix.\n\n", ""),
+            ("Why.", ""),
+            ("## Sources\n\n- a\n- b\n\n", ""),
+            ("- a", "a"),
+            ("## Fix", "## Fixes"),
+            ("## Sources", "## Fix\n\nAgain.\n\n## Sources"),
+        ] {
+            let text = PAGE.replacen(from, to, 1);
+            assert_ne!(text, PAGE);
+            assert!(Page::parse(&text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! FAB701: variable that differs between replica types, but must be equal on all ranks.
+
+use super::replica_types::is_one_world;
+use crate::plan::overlay::Variable;
+use crate::pod::shell::sets_variable;
+use crate::pod::view::Container;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::rule::{Rule, files};
+use crate::rules::workload::{Asked, WorkloadContext};
+use crate::text::printable;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB701",
+    severity: Severity::Warning,
+    files: files!(),
+    workload: Some(check),
+    ..Rule::DEFAULT
+};
+
+/// Variables that must be equal on all ranks, and NCCL's default, which counts where a rank has none.
+const SHARED: &[(&str, Option<&str>)] = &[
+    ("NCCL_ALGO", None),
+    ("NCCL_BUFFSIZE", None),
+    ("NCCL_CHUNK_SIZE", None),
+    ("NCCL_COLLNET_ENABLE", None),
+    ("NCCL_CROSS_NIC", Some("2")),
+    ("NCCL_CTA_POLICY", None),
+    ("NCCL_CUMEM_ENABLE", None),
+    ("NCCL_IB_ADDR_FAMILY", Some("AF_INET")),
+    ("NCCL_IB_DISABLE", Some("0")),
+    ("NCCL_IB_MERGE_NICS", Some("1")),
+    ("NCCL_IB_QPS_PER_CONNECTION", Some("1")),
+    ("NCCL_IB_ROCE_VERSION_NUM", Some("2")),
+    ("NCCL_IB_SL", None),
+    ("NCCL_IB_SPLIT_DATA_ON_QPS", Some("0")),
+    ("NCCL_IB_TC", None),
+    ("NCCL_LL128_BUFFSIZE", None),
+    ("NCCL_LL_BUFFSIZE", None),
+    ("NCCL_MAX_CTAS", None),
+    ("NCCL_MAX_NCHANNELS", None),
+    ("NCCL_MIN_CTAS", None),
+    ("NCCL_MIN_NCHANNELS", None),
+    ("NCCL_MNNVL_ENABLE", Some("2")),
+    ("NCCL_NCHANNELS_PER_NET_PEER", None),
+    ("NCCL_NET", None),
+    ("NCCL_NETDEVS_POLICY", None),
+    ("NCCL_NET_GDR_LEVEL", None),
+    ("NCCL_NET_PLUGIN", None),
+    ("NCCL_NTHREADS", None),
+    ("NCCL_NVLSTREE_MAX_CHUNKSIZE", None),
+    ("NCCL_NVLS_CHUNKSIZE", Some("131072")),
+    ("NCCL_NVLS_ENABLE", Some("2")),
+    ("NCCL_OOB_NET_ENABLE", None),
+    ("NCCL_P2P_NET_CHUNKSIZE", Some("131072")),
+    ("NCCL_P2P_SCHEDULE_GROUP_SIZE", None),
+    ("NCCL_PAT_ENABLE", Some("2")),
+    ("NCCL_PROTO", None),
+    ("NCCL_RUNTIME_CONNECT", Some("1")),
+    ("NCCL_SOCKET_FAMILY", None),
+    ("NCCL_SOCKET_MAGIC", None),
+    ("NCCL_WIN_ENABLE", None),
+];
+
+fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
+    if context.templates.len() < 2 || !is_one_world(context) {
+        return;
+    }
+    let mut roles = context.asked().filter_map(|(t, asked)| Some((t, asked, ranks(asked)?)));
+    let Some((first, first_asked, (first_index, first_container))) = roles.next() else { return };
+    for (template, asked, (index, container)) in roles {
+        for (name, default) in SHARED {
+            let here = given(asked, index, container, name);
+            let there = given(first_asked, first_index, first_container, name);
+            let words = |given: &Given<'_>| match given {
+                Given::Value(value) => printable(value, 40),
+                _ => "unset".to_owned(),
+            };
+            let differs = match (&here, &there) {
+                (Given::Unknown, _) | (_, Given::Unknown) | (Given::Absent, Given::Absent) => false,
+                (Given::Value(a), Given::Value(b)) => a.trim() != b.trim(),
+                // A default that depends on the version or the machine is not compared.
+                (Given::Value(value), Given::Absent) | (Given::Absent, Given::Value(value)) => {
+                    default.is_some_and(|default| value.trim() != default)
+                }
+            };
+            if differs {
+                let at = match container.env_var(name) {
+                    Some((nth, _)) => format!("/env/{nth}"),
+                    None => String::new(),
+                };
+                findings.add(
+                    format!("{}/spec/containers/{index}{at}", template.pointer),
+                    format!(
+                        "{name} is {} in {} but {} in {}: the job hangs, since all ranks need the same value",
+                        words(&there),
+                        printable(first.name(), 63),
+                        words(&here),
+                        printable(template.name(), 63)
+                    ),
+                    format!("Set {name} to one value in both, or in none."),
+                );
+            }
+        }
+    }
+}
+
+/// A variable as one replica type has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Given<'a> {
+    Value(&'a str),
+    Absent,
+    /// Taken from elsewhere, or set in shell text.
+    Unknown,
+}
+
+/// The first container with accelerators: its ranks.
+fn ranks<'a>(asked: Asked<'a>) -> Option<(usize, &'a Container<'a>)> {
+    let containers = asked.overlay.pod().containers().iter().enumerate();
+    containers.into_iter().find(|(index, _)| asked.demands.app(*index).any)
+}
+
+fn given<'a>(asked: Asked<'a>, index: usize, container: &'a Container<'a>, name: &str) -> Given<'a> {
+    if container.shell_text().any(|text| sets_variable(text, name)) {
+        return Given::Unknown;
+    }
+    match asked.overlay.variable(index, container, name) {
+        Some(Variable::Value(value)) => Given::Value(value),
+        Some(Variable::Unknown) => Given::Unknown,
+        None if container.env_from.as_ref().is_some_and(|sources| !sources.is_empty()) => Given::Unknown,
+        // A script may set anything.
+        None if container.shell_text().any(|text| text.contains("source ") || text.contains("nccl")) => {
+            Given::Unknown
+        }
+        None => Given::Absent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SHARED;
+    use crate::nccl::table;
+
+    #[test]
+    fn the_list_is_the_tables() {
+        let listed = |name: &str| SHARED.iter().any(|(shared, _)| *shared == name);
+        let uniform = table::all().filter(|v| v.uniform == Some(true) && v.family == "nccl");
+        let missing: Vec<&str> = uniform.map(|v| v.name).filter(|name| !listed(name)).collect();
+        // Other rules report these two wherever they are set (FAB420, FAB416).
+        assert_eq!(missing, ["NCCL_COMM_ID", "NCCL_GRAPH_FILE"]);
+        for (name, _) in SHARED {
+            assert_eq!(table::find(name).and_then(|v| v.uniform), Some(true), "{name}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! FAB702: replica types with equal accelerators but different numbers of RDMA devices.
+
+use super::replica_types::is_one_world;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::rule::{Rule, files};
+use crate::rules::workload::{Asked, WorkloadContext, WorkloadTemplate};
+use crate::text::{count, printable};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB702",
+    severity: Severity::Warning,
+    files: files!(),
+    workload: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
+    if context.templates.len() < 2 || !is_one_world(context) {
+        return;
+    }
+    let counted = |(template, asked): (&'_ WorkloadTemplate<'_>, Asked<'_>)| {
+        // Claims bring devices that are not counted here; on the node's network a pod has all of its NICs.
+        let elsewhere = asked.demands.network_claim() || template.pod.host_network();
+        let accelerators = asked.demands.whole().filter(|n| *n > 0 && !elsewhere)?;
+        Some((template.pointer.to_owned(), template.name().to_owned(), accelerators, asked.rdma_units()))
+    };
+    let mut roles = context.asked().filter_map(counted);
+    let Some((_, first, first_accelerators, first_units)) = roles.next() else { return };
+    for (pointer, name, accelerators, units) in roles {
+        if accelerators == first_accelerators && units != first_units {
+            findings.add(
+                format!("{pointer}/spec/containers"),
+                format!(
+                    "pods of {} get {} but those of {} {first_units}, with {} each: the job hangs or slows down",
+                    printable(&name, 63),
+                    count(usize::try_from(units).unwrap_or(0), "RDMA device"),
+                    printable(&first, 63),
+                    count(usize::try_from(accelerators).unwrap_or(usize::MAX), "accelerator")
+                ),
+                "Request the same devices in both.",
+            );
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! FAB703: service mesh proxy in a pod of a training job.
+
+use crate::pod::PodView;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::token;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB703", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+const ISTIO: &str = "sidecar.istio.io/inject";
+
+const ISTIO_REVISION: &str = "istio.io/rev";
+
+const LINKERD: &str = "linkerd.io/inject";
+
+/// Annotations that exclude traffic from the proxy.
+const PAST: [&str; 2] = ["traffic.sidecar.istio.io/", "config.linkerd.io/skip-"];
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let pod = context.pod();
+    let Some((mesh, path, fix)) = injected(pod, context) else { return };
+    // Meshes do not inject into hostNetwork pods.
+    if pod.host_network() || !context.demands.any() || takes_past(pod) {
+        return;
+    }
+    if context.gang().is_none_or(|gang| !gang.several) {
+        return;
+    }
+    findings.add(path, format!("{mesh} adds its proxy to the pod: ranks may never connect"), fix);
+}
+
+fn takes_past(pod: &PodView<'_>) -> bool {
+    let annotations = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
+    annotations.is_some_and(|a| a.iter().any(|(key, _)| PAST.iter().any(|past| key.starts_with(past))))
+}
+
+/// The mesh, the path of what enables it, and the fix.
+fn injected(pod: &PodView<'_>, context: &PodContext<'_>) -> Option<(&'static str, String, &'static str)> {
+    let labels = pod.metadata.as_ref().and_then(|m| m.labels.as_ref());
+    let label = |key: &str| labels.and_then(|l| l.get(key)).map(|v| &**v);
+    let no_istio = "Label the pods sidecar.istio.io/inject: \"false\".";
+    // The label counts before the annotation, and both before the namespace.
+    let asked = label(ISTIO).map(|v| (v, "labels"));
+    if let Some((value, of)) = asked.or_else(|| pod.annotation(ISTIO).map(|v| (v, "annotations"))) {
+        let on = matches!(value, "true" | "yes" | "on" | "y");
+        if on {
+            return Some(("Istio", format!("/metadata/{of}/{}", token(ISTIO)), no_istio));
+        }
+    } else if label(ISTIO_REVISION).is_some_and(|r| !r.is_empty()) {
+        return Some(("Istio", format!("/metadata/labels/{}", token(ISTIO_REVISION)), no_istio));
+    } else if let Some(facts) = context.namespace_facts {
+        let label = |key: &str| facts.labels.get(key).map(String::as_str);
+        let on = match label("istio-injection") {
+            Some(value) => value == "enabled",
+            None => label(ISTIO_REVISION).is_some_and(|r| !r.is_empty()),
+        };
+        if on {
+            return Some(("Istio, by its namespace's labels,", "/metadata".to_owned(), no_istio));
+        }
+    }
+    let linkerd = matches!(pod.annotation(LINKERD)?, "enabled" | "ingress");
+    linkerd.then(|| {
+        let path = paths::annotation(LINKERD);
+        ("Linkerd", path, "Annotate the pods linkerd.io/inject: disabled.")
+    })
+}

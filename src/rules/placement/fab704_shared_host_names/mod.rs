@@ -1,0 +1,59 @@
+//! FAB704: pods of one workload may share a node and a host name.
+
+use crate::pod::PodView;
+use crate::pod::view::Ignored;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::rule::{Rule, files};
+use crate::rules::workload::WorkloadContext;
+use crate::text::printable;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB704",
+    severity: Severity::Warning,
+    files: files!(),
+    workload: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
+    for (template, asked) in context.asked() {
+        let Some(pods) = template.pods.filter(|pods| *pods > 1) else { continue };
+        let pod = template.pod;
+        let hostname = pod.spec.as_ref().and_then(|s| s.hostname.as_deref()).filter(|h| !h.is_empty());
+        // The controller of an indexed Job writes a host name of its own into each pod.
+        let fixed = hostname.filter(|_| context.maker.kind != "Job" && context.maker.kind != "CronJob");
+        if !pod.host_network() && fixed.is_none() {
+            continue;
+        }
+        let Some((profile, _)) = asked.resolution.profile() else { continue };
+        let whole = profile.accelerators_per_node;
+        let Some(each) = asked.demands.whole().filter(|n| *n > 0 && n.saturating_mul(2) <= whole) else {
+            continue;
+        };
+        let named = |(index, c)| asked.overlay.variable(index, c, "NCCL_HOSTID").is_some();
+        if kept_apart(pod) || pod.containers().iter().enumerate().any(named) {
+            continue;
+        }
+        let (path, shared) = match fixed.filter(|_| !pod.host_network()) {
+            Some(name) => ("/spec/hostname", format!("all have the host name {:?}", printable(name, 63))),
+            None => ("/spec/hostNetwork", "have the node's host name and ports".to_owned()),
+        };
+        findings.add(
+            format!("{}{path}", template.pointer),
+            format!(
+                "{pods} pods with {each} of a node's {whole} accelerators (profile {}) may share a node, and {shared}",
+                profile.name
+            ),
+            "Add a required pod anti-affinity, or set NCCL_HOSTID from metadata.name.",
+        );
+    }
+}
+
+/// Whether the scheduler puts no two of these pods on one node. On the node's network every port that a container names
+/// is one of the node's.
+fn kept_apart(pod: &PodView<'_>) -> bool {
+    let given = |list: &[Ignored]| !list.is_empty();
+    let apart = pod.affinity().and_then(|a| a.pod_anti_affinity.as_ref()?.required.as_deref());
+    let ports = pod.containers().iter().any(|c| c.ports.as_deref().is_some_and(given));
+    apart.is_some_and(given) || pod.host_network() && ports
+}

@@ -1,0 +1,94 @@
+//! FAB705: multi-node job without RDMA on nodes that offer it.
+
+use crate::multus::NETWORKS_ANNOTATION;
+use crate::nodes::{Constraints, landing};
+use crate::pod::PodView;
+use crate::resolve::{Resolution, without_others};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::names_rdma;
+use crate::rules::rule::{Rule, files};
+use crate::rules::workload::WorkloadContext;
+use crate::snapshot::Snapshot;
+use crate::text::printable;
+use std::collections::BTreeSet;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB705",
+    severity: Severity::Warning,
+    files: files!(),
+    workload: Some(check),
+    ..Rule::DEFAULT
+};
+
+/// Annotations by which a provider's own webhook attaches NICs.
+const PROVIDERS: [&str; 2] = ["networking.gke.io/interfaces", "k8s.volcengine.com/pod-networks"];
+
+fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
+    if context.snapshot.nodes().is_empty() {
+        return;
+    }
+    for (template, asked) in context.asked() {
+        let pod = template.pod;
+        let own = crate::pod::gang::multi_node(pod);
+        let several = own.as_ref().or(context.gang).is_some_and(|gang| gang.several);
+        let served = pod.host_network()
+            || asked.demands.network_claim()
+            || pod.annotation(NETWORKS_ANNOTATION).is_some()
+            || PROVIDERS.iter().any(|key| pod.annotation(key).is_some())
+            || asks_for_devices(pod);
+        let without = matches!(asked.resolution, Resolution::NotApplicable { .. });
+        if !several || served || !without || asked.demands.whole().is_none_or(|n| n == 0) {
+            continue;
+        }
+        let offered = offered(pod, context.snapshot);
+        let Some(first) = offered.first() else { continue };
+        let more = match offered.len() {
+            1 => String::new(),
+            n => format!(" and {} more", n - 1),
+        };
+        findings.add(
+            format!("{}/spec", template.pointer),
+            format!(
+                "the nodes offer {}{more}, but the pods request no RDMA device: NCCL runs over TCP",
+                printable(first, 100)
+            ),
+            "Annotate the pod template with fabric-admission.dev/profile: NAME, or request the devices.",
+        );
+    }
+}
+
+/// Whether a resource is a device for NCCL's traffic, by its name.
+fn is_device(name: &str) -> bool {
+    names_rdma(name) || name == "vpc.amazonaws.com/efa"
+}
+
+/// Any resource besides those of the core and the accelerators may be a NIC under a site's own name.
+fn asks_for_devices(pod: &PodView<'_>) -> bool {
+    let known = |name: &str| {
+        !name.contains('/') || name.ends_with("/gpu") || name.contains("gpu") || name.contains("/mig-")
+    };
+    pod.containers().iter().any(|c| c.resource_names().any(|name| !known(name)))
+}
+
+/// RDMA resources of the nodes that a pod can run on; none where one kind of those nodes has none.
+fn offered(pod: &PodView<'_>, snapshot: &Snapshot) -> BTreeSet<String> {
+    let constraints = Constraints::of(pod);
+    if constraints.unread {
+        return BTreeSet::new();
+    }
+    let view = snapshot.nodes();
+    let set = without_others(landing(&constraints, view), &constraints, snapshot);
+    let mut names = BTreeSet::new();
+    for (_, class, _) in view.members(&set) {
+        let accelerated = constraints.resources.iter().any(|asked| class.offers(asked));
+        let devices: Vec<&str> =
+            class.resources.iter().map(|name| &**name).filter(|name| is_device(name)).collect();
+        if accelerated && devices.is_empty() {
+            return BTreeSet::new();
+        }
+        if accelerated {
+            names.extend(devices.into_iter().map(str::to_owned));
+        }
+    }
+    names
+}

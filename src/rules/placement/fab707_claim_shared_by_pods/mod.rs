@@ -1,0 +1,34 @@
+//! FAB707: several pods of a workload share one ResourceClaim.
+
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::rule::{Rule, files};
+use crate::rules::workload::WorkloadContext;
+use crate::text::printable;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB707",
+    severity: Severity::Warning,
+    files: files!(),
+    workload: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
+    for (template, _) in context.asked() {
+        let Some(pods) = template.pods.filter(|pods| *pods > 1) else { continue };
+        let claims = template.pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref());
+        for (index, claim) in claims.unwrap_or_default().iter().enumerate() {
+            let Some(name) = claim.resource_claim_name.as_deref().filter(|n| !n.is_empty()) else {
+                continue;
+            };
+            findings.add(
+                format!("{}/spec/resourceClaims/{index}/resourceClaimName", template.pointer),
+                format!(
+                    "{pods} pods share ResourceClaim {}: all get the same devices on one node",
+                    printable(name, 100)
+                ),
+                "Name a ResourceClaimTemplate in resourceClaimTemplateName.",
+            );
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! FAB708: Kueue admits a workload without the resources that its pods will get.
+
+use crate::plan::{Edit, ResourceList};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::rule::{Rule, files};
+use crate::rules::workload::WorkloadContext;
+use crate::text::printable;
+use std::collections::BTreeSet;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB708", severity: Severity::Info, files: files!(), workload: Some(check), ..Rule::DEFAULT };
+
+/// kubernetes-sigs/kueue pkg/controller/constants.
+const QUEUE_LABEL: &str = "kueue.x-k8s.io/queue-name";
+
+fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
+    let queue = context.metadata.and_then(|m| m.labels.as_ref()?.get(QUEUE_LABEL));
+    let Some(queue) = queue.filter(|queue| !queue.is_empty()) else { return };
+    for (template, asked) in context.asked() {
+        let added: BTreeSet<&str> = asked
+            .plan
+            .changes
+            .iter()
+            .filter_map(|change| match &change.edit {
+                Edit::Quantity { list: ResourceList::Limits, name, .. } => Some(name.as_str()),
+                _ => None,
+            })
+            .collect();
+        let mut shown: Vec<&str> = added.iter().copied().take(3).collect();
+        if shown.is_empty() {
+            continue;
+        }
+        if added.len() > shown.len() {
+            shown.push("…");
+        }
+        findings.add(
+            format!("{}/spec/containers", template.pointer),
+            format!(
+                "the quota of queue {} does not count {}, which the pods will get: they may stay Pending after admission",
+                printable(queue, 63),
+                printable(&shown.join(", "), 150)
+            ),
+            "Write it into the template with review -o yaml, and add it to the ClusterQueue.",
+        );
+    }
+}

@@ -1,0 +1,65 @@
+//! FAB720: resource that no node for the pod lists.
+
+use super::landing::with_accelerators;
+use crate::plan::{Edit, ResourceList};
+use crate::pod::units::units;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::{printable, token};
+use std::collections::HashSet;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB720", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    if context.snapshot.nodes().is_empty() {
+        return;
+    }
+    let accelerators = &context.snapshot.settings().accelerators;
+    let profile = context.resolution.profile().map(|(p, _)| p);
+    let facts = context.snapshot.facts();
+    let judged = |name: &str| {
+        let extended = name.split_once('/').is_some_and(|(domain, _)| !domain.ends_with("kubernetes.io"));
+        extended
+            && !accelerators.contains(name)
+            && facts.class_behind(name).is_none()
+            && profile.is_none_or(|p| !p.serves_resource(name))
+    };
+    let mut seen: HashSet<&str> = HashSet::new();
+    let mut first: Vec<(&str, String)> = Vec::new();
+    for (holder, container) in context.pod().holders() {
+        container.each_quantity(&mut |name, quantity| {
+            let new = !seen.contains(name) && units(quantity) > 0 && seen.insert(name);
+            if new && judged(name) {
+                first.push((name, format!("{}/resources/limits/{}", holder.path(), token(name))));
+            }
+        });
+    }
+    for change in &context.plan.changes {
+        if let Edit::Quantity { list: ResourceList::Limits, name, container, .. } = &change.edit
+            && seen.insert(name)
+            && judged(name)
+        {
+            first.push((name, paths::limit(*container, name)));
+        }
+    }
+    if first.is_empty() {
+        return;
+    }
+    let Some(set) = with_accelerators(context) else { return };
+    let classes = context.snapshot.nodes().classes();
+    for (name, path) in first {
+        let listed = classes.offering_of(name);
+        if listed.is_some_and(|listed| !listed.is_disjoint(&set)) {
+            continue;
+        }
+        let elsewhere = if listed.is_some() && !context.tenant_view { " (other nodes do)" } else { "" };
+        findings.add(
+            path,
+            format!("no node for the pod lists {}{elsewhere}: the pod stays Pending", printable(name, 80)),
+            "Request it by the name that the nodes list, or allow the pod on nodes that have it.",
+        );
+    }
+}

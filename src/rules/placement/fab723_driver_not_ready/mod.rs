@@ -1,0 +1,30 @@
+//! FAB723: all nodes for the pod wait for the NIC driver.
+
+use super::landing::with_accelerators;
+use crate::nodes::Requirement;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB723", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+/// Label of the NVIDIA Network Operator (Mellanox/network-operator pkg/nodeinfo).
+const DRIVER_WAIT: &str = "network.nvidia.com/operator.mofed.wait";
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let classes = context.snapshot.nodes().classes();
+    let mut waiting = classes.all().clone();
+    classes.retain(&mut waiting, Requirement::equals(DRIVER_WAIT, "true"));
+    if waiting.is_clear() {
+        return;
+    }
+    let Some(set) = with_accelerators(context) else { return };
+    if set.is_subset(&waiting) {
+        findings.add(
+            "/spec",
+            format!("every node for the pod waits for the NIC driver ({DRIVER_WAIT}=true)"),
+            "Wait for the driver, or ask the platform team why it does not start.",
+        );
+    }
+}

@@ -1,0 +1,25 @@
+//! FAB724: SR-IOV VFs that the operator is still creating.
+
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB724", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let facts = context.snapshot.facts();
+    for held in &context.devices().held {
+        if facts.site(held.fact).is_some_and(|site| !site.settled) {
+            findings.add(
+                held.path(),
+                format!(
+                    "no node has finished creating {}: syncStatus of its SriovNetworkNodeStates is not Succeeded",
+                    printable(held.name, 63)
+                ),
+                "Wait for Succeeded; for Failed read status.lastSyncError.",
+            );
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! FAB802: pod admitted without its profile's networks and resources.
+
+use crate::plan::INJECT_ANNOTATION;
+use crate::profile::schema::OnMissing;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB802",
+    severity: Severity::Error,
+    files: files!(no_example: "only the webhook sees that a pod was not mutated"),
+    at_one_point: true,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    if !context.not_injected {
+        return;
+    }
+    let Some((profile, _)) = context.resolution.profile() else { return };
+    let message = format!(
+        "the mutating webhook was skipped: the pod has no network or resource of profile {}",
+        profile.name
+    );
+    let fix = format!(
+        "Create the pod again; if this repeats, contact the platform team. To run without the fabric, annotate it {INJECT_ANNOTATION}: \"false\"."
+    );
+    match profile.on_missing {
+        OnMissing::Deny => findings.add("", message, fix),
+        OnMissing::Warn => findings.add_as(Severity::Warning, "", message, fix),
+    }
+}

@@ -1,0 +1,28 @@
+//! FAB803: no profile for a pod that requests accelerators.
+
+use crate::facts::PROFILE_ANNOTATION;
+use crate::resolve::Resolution;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB803", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Resolution::NotApplicable { candidates, known } = context.resolution else { return };
+    let list = match known - candidates.len() {
+        _ if context.snapshot.profiles().next().is_none() => "no FabricProfile is known".to_owned(),
+        _ if candidates.is_empty() => "no profile admits this namespace".to_owned(),
+        0 => format!("candidates: {}", candidates.join(", ")),
+        more => format!("candidates: {}, {more} more", candidates.join(", ")),
+    };
+    let fix = match candidates.first() {
+        Some(name) => format!("Annotate the pod template with {PROFILE_ANNOTATION}: {name}."),
+        None if context.tenant_view => {
+            "Ask the platform team for a FabricProfile that admits this namespace.".to_owned()
+        }
+        None => "Add a FabricProfile that admits the namespace, or review with --profile NAME.".to_owned(),
+    };
+    findings.add("", format!("no fabric profile matches, so the pod gets no RDMA network ({list})"), fix);
+}

@@ -1,0 +1,32 @@
+//! FAB804: profile that does not exist or does not admit the namespace.
+
+use crate::facts::PROFILE_ANNOTATION;
+use crate::resolve::{Evidence, Resolution};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, Waiver, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB804",
+    severity: Severity::Error,
+    files: files!(),
+    waiver: Waiver::Isolation,
+    denies_before_final: true,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Resolution::Refused { by, reason, fix, .. } = context.resolution else { return };
+    match by {
+        Evidence::NamespaceAnnotation => {
+            findings.add(
+                "",
+                format!("annotation {PROFILE_ANNOTATION} of namespace {}: {reason}", context.namespace),
+                fix,
+            );
+        }
+        _ => findings.add(paths::annotation(PROFILE_ANNOTATION), reason, fix),
+    }
+}

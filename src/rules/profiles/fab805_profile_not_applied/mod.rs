@@ -1,0 +1,200 @@
+//! FAB805: profile that is not applied to its pod.
+
+use crate::facts::PROFILE_ANNOTATION;
+use crate::multus::NETWORKS_ANNOTATION;
+use crate::plan::{Brought, INJECT_ANNOTATION, MAX_CONTAINERS, OtherFabric, Withheld};
+use crate::resolve::{Evidence, Resolution};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB805", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    if let Resolution::Outside {
+        profile,
+        evidence: evidence @ (Evidence::Resource(_) | Evidence::Network(_)),
+        reason,
+    } = context.resolution
+    {
+        let name = &profile.name;
+        findings.add_as(
+            Severity::Info,
+            "",
+            format!("profile {name} ({}) is not applied: {reason}", evidence.words()),
+            format!("Ignore this if intended; else annotate the pod with {PROFILE_ANNOTATION}: {name}"),
+        );
+        return;
+    }
+    let Some((profile, _)) = context.resolution.profile() else { return };
+    let name = &profile.name;
+    if let Some(other) = context.plan.brought.as_ref().and_then(Brought::other_fabric) {
+        return other_fabric(name, other, findings);
+    }
+    let Some(withheld) = &context.plan.withheld else { return };
+    let annotation = |key: &str| paths::annotation(key);
+    let (path, why, fix) = match withheld {
+        Withheld::HostNetwork => (
+            "/spec/hostNetwork".to_owned(),
+            "the pod uses hostNetwork, where no CNI plugin runs".to_owned(),
+            "Remove hostNetwork to get the profile's rails.".to_owned(),
+        ),
+        Withheld::OwnNetwork => (
+            "/spec".to_owned(),
+            "its NICs are in the node's network namespace, and the pod has its own".to_owned(),
+            "Set hostNetwork: true and dnsPolicy: ClusterFirstWithHostNet, or use another profile."
+                .to_owned(),
+        ),
+        Withheld::ProviderNetworks(key) => (
+            annotation(key),
+            format!("annotation {key} requests networks of a cloud provider"),
+            format!("Remove it to get networks by {NETWORKS_ANNOTATION}."),
+        ),
+        Withheld::OptedOut => (
+            annotation(INJECT_ANNOTATION),
+            "the pod opts out".to_owned(),
+            format!("Remove annotation {INJECT_ANNOTATION}, or ignore this if intended."),
+        ),
+        Withheld::ReviewOnly => (
+            String::new(),
+            "the profile is for review only".to_owned(),
+            "Ask the platform team to set inject in the profile.".to_owned(),
+        ),
+        Withheld::Windows => (
+            "/spec/os".to_owned(),
+            "the pod runs on Windows".to_owned(),
+            "Ignore this: profiles apply only to Linux pods.".to_owned(),
+        ),
+        Withheld::Placeholder { path, resource } => (
+            path.clone(),
+            format!("the quantity of {} is a placeholder", printable(resource, 80)),
+            "Write the number before the manifest is applied.".to_owned(),
+        ),
+        Withheld::UnreadClaim(claim) => (
+            paths::claim(claim.index),
+            format!(
+                "claim {} is not known, or has no template, and may be for NICs",
+                printable(&claim.claim, 63)
+            ),
+            "Create the ResourceClaimTemplate before the pod; in a review add it to the inputs or --cluster."
+                .to_owned(),
+        ),
+        Withheld::UnknownNetworks(networks) => (
+            annotation(NETWORKS_ANNOTATION),
+            format!(
+                "{networks} unknown networks may be the pod's rails, and no container requests \
+                 units for them"
+            ),
+            "Create the networks before the pod, or request their resource; in a review add them to the \
+             inputs or --cluster."
+                .to_owned(),
+        ),
+        Withheld::NodesTooSmall { resource, wanted, most } => (
+            annotation(NETWORKS_ANNOTATION),
+            match context.tenant_view {
+                true => format!("no node has {wanted} units of {resource}"),
+                false => format!(
+                    "its networks and the profile's rails need {wanted} units of {resource}, and the largest node \
+                     has {most}"
+                ),
+            },
+            format!("Remove the pod's own networks over {resource}, or replace the rails by them."),
+        ),
+        Withheld::Conflict(resource) => (
+            annotation(INJECT_ANNOTATION),
+            format!("NCCL cannot use {} and this fabric in one pod", printable(resource, 80)),
+            format!("Remove annotation {INJECT_ANNOTATION}: \"full\", or the other resource."),
+        ),
+        Withheld::NotServed => (
+            "/spec/containers".to_owned(),
+            "AWS Neuron devices do not use NCCL".to_owned(),
+            "Ignore this: the Neuron runtime brings its own collectives.".to_owned(),
+        ),
+        Withheld::ManyContainers => (
+            "/spec/containers".to_owned(),
+            format!("the pod has more than {MAX_CONTAINERS} containers"),
+            "Use more pods with fewer containers.".to_owned(),
+        ),
+        Withheld::ManyResources => (
+            "/spec/containers".to_owned(),
+            "a container would list more than 64 resources".to_owned(),
+            "Name fewer networks, or use resources that several networks share.".to_owned(),
+        ),
+        Withheld::NoRoom => (
+            "/metadata/annotations".to_owned(),
+            "with its networks the annotations would exceed the API server's 256 KiB".to_owned(),
+            "Shorten the pod's own annotations.".to_owned(),
+        ),
+        // FAB101, FAB801, FAB810 and FAB814 report these; a mirror pod belongs to the node, not the API server.
+        Withheld::Unreadable
+        | Withheld::MissingNetworks
+        | Withheld::UnknownRails(_)
+        | Withheld::WrongContainers(_)
+        | Withheld::Mirror => {
+            return;
+        }
+    };
+    let warned = matches!(
+        withheld,
+        Withheld::NoRoom
+            | Withheld::ManyContainers
+            | Withheld::ManyResources
+            | Withheld::OwnNetwork
+            | Withheld::Placeholder { .. }
+            | Withheld::UnreadClaim(_)
+            | Withheld::UnknownNetworks(_)
+            | Withheld::NodesTooSmall { .. }
+            | Withheld::Conflict(_)
+    );
+    let severity = if warned { Severity::Warning } else { Severity::Info };
+    findings.add_as(severity, path, format!("profile {name} is not applied: {why}"), fix);
+}
+
+/// Reports that a pod keeps the fabric that it has.
+fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>) {
+    let networks = || paths::annotation(NETWORKS_ANNOTATION);
+    let full = format!(
+        "Ignore this if intended. To add the profile's networks as well, set {INJECT_ANNOTATION}: \"full\"."
+    );
+    let has =
+        format!("the pod has its own fabric, so profile {profile} adds no networks, units or variables");
+    match other {
+        OtherFabric::Unit(resource) => findings.add_as(
+            Severity::Info,
+            "/spec/containers",
+            format!("{}: {has}", printable(resource, 80)),
+            full,
+        ),
+        OtherFabric::Claim(claim) => findings.add_as(
+            Severity::Info,
+            paths::claim(claim.index),
+            format!("claim {} on NICs ({}): {has}", printable(&claim.claim, 63), printable(&claim.class, 80)),
+            full,
+        ),
+        OtherFabric::UnknownClaim(claim) => findings.add_as(
+            Severity::Warning,
+            paths::claim(claim.index),
+            format!(
+                "claim {}: devices of class {} may be NICs, so profile {profile} adds no networks, units or variables",
+                printable(&claim.claim, 63),
+                printable(&claim.class, 80)
+            ),
+            format!("If they are not NICs, ask the platform team to set unknownClaims: ignore in profile {profile}."),
+        ),
+        OtherFabric::Child(network, resource) => findings.add_as(
+            Severity::Info,
+            networks(),
+            format!("network {network} with {}: {has}", printable(resource, 80)),
+            full,
+        ),
+        OtherFabric::Networks(attachments, resource) => findings.add_as(
+            Severity::Info,
+            networks(),
+            format!("{attachments} attachments over {}: {has}", printable(resource, 80)),
+            full,
+        ),
+    }
+}

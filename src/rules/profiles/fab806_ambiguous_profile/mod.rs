@@ -1,0 +1,43 @@
+//! FAB806: several profiles fit the pod, and nothing decides between them.
+
+use crate::facts::PROFILE_ANNOTATION;
+use crate::plan::by_itself;
+use crate::resolve::{Because, Resolution, SHOWN};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::snapshot::Ambiguity;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB806", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Resolution::Ambiguous { candidates, because } = context.resolution else { return };
+    let mut names: Vec<&str> = candidates.iter().take(SHOWN).map(|p| p.name.as_str()).collect();
+    let rest = candidates.len().saturating_sub(SHOWN);
+    let more = format!("{rest} more");
+    if rest > 0 {
+        names.push(&more);
+    }
+    let names = names.join(", ");
+    let why = match because {
+        Because::Nodes => "the pod can run on nodes of several fabrics",
+        Because::Selectors => "no current node matches the pod, and its selectors match several profiles",
+        Because::Own => "the pod's resources and networks belong to several profiles",
+    };
+    let first = candidates.first();
+    let label = first.and_then(|p| p.node_selector.as_ref()?.match_labels.iter().next());
+    let selector = label.map(|(k, v)| format!(", or add nodeSelector {k}: {v}")).unwrap_or_default();
+    let name = first.map_or("NAME", |p| p.name.as_str());
+    let fix = match because {
+        Because::Own => "Request resources and networks of only one profile.".to_owned(),
+        _ => format!("Annotate the pod template with {PROFILE_ANNOTATION}: {name}{selector}."),
+    };
+    let severity = match (because, context.snapshot.settings().ambiguity) {
+        // A pod that would get nothing from any profile loses nothing.
+        _ if candidates.iter().all(|p| by_itself(context.pod(), p).is_some()) => Severity::Info,
+        (Because::Own, _) | (_, Ambiguity::Warn) => Severity::Warning,
+        _ => Severity::Error,
+    };
+    findings.add_as(severity, "", format!("{why} ({names}): nothing is injected"), fix);
+}

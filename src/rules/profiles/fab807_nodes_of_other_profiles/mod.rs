@@ -1,0 +1,46 @@
+//! FAB807: the pod cannot land on the nodes of its profile.
+
+use super::resolution::{constraints, is_named};
+use crate::nodes::landing;
+use crate::resolve::{Evidence, awaits};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB807", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some((profile, evidence)) = context.resolution.profile() else { return };
+    if matches!(evidence, Evidence::Nodes | Evidence::Selectors | Evidence::Priority | Evidence::Flag) {
+        return;
+    }
+    let nodes = context.snapshot.nodes();
+    let Some(carrying) = context.snapshot.catalog().classes_of(&profile.name) else { return };
+    if carrying.is_clear() {
+        return;
+    }
+    let constraints = constraints(context, profile);
+    if constraints.unread {
+        return;
+    }
+    let landing = landing(&constraints, nodes);
+    let waits = || {
+        awaits(
+            profile,
+            &constraints,
+            &landing,
+            (context.namespace, context.namespace_facts),
+            context.snapshot,
+        )
+    };
+    if !landing.is_disjoint(carrying) || !is_named(evidence) && waits() {
+        return;
+    }
+    // The reasons are the pod's own text; only admins may know how many nodes there are.
+    let by = crate::nodes::dropped(&constraints, nodes, carrying);
+    let by: Vec<String> = by.iter().take(3).map(|d| printable(&d.by, 80)).collect();
+    let message = format!("the pod cannot run on the nodes of profile {}: {}", profile.name, by.join("; "));
+    findings.add("/spec", message, "Correct that, or name the profile of the nodes where it runs.");
+}

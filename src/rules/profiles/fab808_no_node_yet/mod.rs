@@ -1,0 +1,50 @@
+//! FAB808: no node that the pod can land on exists now; its profile follows from selectors.
+
+use super::resolution::{constraints, is_named};
+use crate::nodes::landing;
+use crate::resolve::{Evidence, awaits, without_others};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB808", severity: Severity::Info, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some((profile, evidence)) = context.resolution.profile() else { return };
+    let nodes = context.snapshot.nodes();
+    // Most pods: they got their profile by nodes that exist.
+    let by_nodes = matches!(evidence, Evidence::Nodes | Evidence::Priority);
+    if nodes.is_empty() || by_nodes || is_named(evidence) {
+        return;
+    }
+    // Once a pod has what the profile gives it, that is the evidence; nothing else about it has changed.
+    if *evidence != Evidence::Selectors {
+        let constraints = constraints(context, profile);
+        if constraints.unread {
+            return;
+        }
+        let landing = without_others(landing(&constraints, nodes), &constraints, context.snapshot);
+        let facts = (context.namespace, context.namespace_facts);
+        let carrying = context.snapshot.catalog().classes_of(&profile.name);
+        if carrying.is_none_or(|carrying| !landing.is_disjoint(carrying))
+            || !awaits(profile, &constraints, &landing, facts, context.snapshot)
+        {
+            return;
+        }
+    }
+    let carrying = context.snapshot.catalog().classes_of(&profile.name).filter(|c| !c.is_clear());
+    let by = carrying.map(|c| crate::nodes::dropped(&constraints(context, profile), nodes, c));
+    let by = by.iter().flatten().next().map(|d| format!(" ({} excludes them)", printable(&d.by, 80)));
+    let message = format!(
+        "no current node matches the pod{}: profile {} follows from its selectors",
+        by.unwrap_or_default(),
+        profile.name
+    );
+    findings.add(
+        "/spec",
+        message,
+        "Ignore this if the pool grows on demand; else correct the pod's nodeSelector.",
+    );
+}

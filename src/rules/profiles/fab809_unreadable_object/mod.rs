@@ -1,0 +1,34 @@
+//! FAB809: object that other decisions need and that cannot be read.
+
+use crate::facts::kind::READABLE;
+use crate::facts::{self, Kind};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+use crate::rules::wrong_type;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB809",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: READABLE,
+    at_one_point: true,
+    reads_only: true,
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(kind) = Kind::of(context.group, context.kind) else { return };
+    if let Err(error) = facts::check(kind, context.json) {
+        findings.add(
+            error.pointer,
+            format!(
+                "{} cannot be read: {}; the rest of this object was not checked",
+                kind.name(),
+                error.message
+            ),
+            wrong_type::fix(&error.message),
+        );
+    }
+}

@@ -1,0 +1,50 @@
+//! FAB810: an unknown subset of the rails, or one without the bootstrap interface.
+
+use crate::plan::{RAILS_ANNOTATION, Withheld};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::{nearest, printable};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB810",
+    severity: Severity::Error,
+    files: files!(),
+    denies_before_final: true,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
+
+/// Names that a finding lists at most.
+const MAX_NAMES: usize = 8;
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some((profile, _)) = context.resolution.profile() else { return };
+    if let Some(Withheld::UnknownRails(name)) = &context.plan.withheld {
+        let known = || profile.subsets.iter().map(|s| s.name.as_str());
+        let shown = printable(name, 63);
+        let list: Vec<&str> = known().take(MAX_NAMES).collect();
+        let left = profile.subsets.len() - list.len();
+        let more = if left > 0 { format!(", {left} more") } else { String::new() };
+        let (has, fix) = match nearest(name, known()) {
+            _ if list.is_empty() => ("none".to_owned(), format!("Remove annotation {RAILS_ANNOTATION}.")),
+            Some(near) => (list.join(", "), format!("Did you mean {near:?}?")),
+            None => (list.join(", "), format!("Name one of them, or remove annotation {RAILS_ANNOTATION}.")),
+        };
+        findings.add(
+            paths::annotation(RAILS_ANNOTATION),
+            format!("profile {} has no subset {shown:?}; it has {has}{more}", profile.name),
+            fix,
+        );
+    }
+    for without in &context.plan.without_interface {
+        let (name, interface) = (&without.name, &without.interface);
+        findings.add_as(
+            Severity::Warning,
+            paths::container(without.container),
+            format!("{name}={interface} of profile {} is not set: the pod gets no {interface}", profile.name),
+            format!("Set {name} to an interface of the pod, such as eth0."),
+        );
+    }
+}

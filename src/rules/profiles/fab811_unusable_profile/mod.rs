@@ -1,0 +1,38 @@
+//! FAB811: FabricProfile with an invalid value.
+
+use crate::json::decode::object as decode;
+use crate::profile::{FabricProfile, Profile};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::FABRIC_PROFILE;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+use crate::rules::wrong_type;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB811",
+    severity: Severity::Error,
+    files: files!(no_example: "review reports such a file as an input error"),
+    kinds: &[FABRIC_PROFILE],
+    at_one_point: true,
+    reads_only: true,
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let (pointer, message) = match decode::<FabricProfile>(context.json) {
+        Err(error) => (error.pointer, error.message),
+        Ok(profile) => match Profile::resolve(&profile, context.snapshot.bases()) {
+            Err(error) => (error.pointer, error.message),
+            Ok(_) => return,
+        },
+    };
+    // A warning does not show the pointer.
+    let field = pointer.trim_start_matches('/').replace('/', ".");
+    let at = if field.is_empty() { String::new() } else { format!("{field}: ") };
+    let fix = match message.starts_with("unknown ") || message.starts_with("invalid type") {
+        true => wrong_type::fix(&message),
+        false => "Correct the value, and apply the profile again.".to_owned(),
+    };
+    findings.add(pointer, format!("invalid profile: {at}{message}"), fix);
+}

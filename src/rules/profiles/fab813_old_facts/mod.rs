@@ -1,0 +1,25 @@
+//! FAB813: outdated facts about the cluster.
+
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB813",
+    severity: Severity::Warning,
+    files: files!(no_example: "only the webhook's watches fall behind"),
+    at_one_point: true,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let stale = context.snapshot.stale();
+    if !stale.is_empty() && context.resolution.profile().is_some() {
+        let message = format!(
+            "facts about the cluster's {} are old: the API server has sent none for a while",
+            stale.join(", ")
+        );
+        findings.add("", message, "Report this to the platform team; the answer may be outdated.");
+    }
+}

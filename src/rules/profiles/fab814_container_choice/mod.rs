@@ -1,0 +1,45 @@
+//! FAB814: annotation fabric-admission.dev/containers names no container that the profile can be for.
+
+use crate::plan::{CONTAINERS_ANNOTATION, Withheld, WrongContainers};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB814",
+    severity: Severity::Error,
+    files: files!(),
+    denies_before_final: true,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some(Withheld::WrongContainers(wrong)) = &context.plan.withheld else { return };
+    let shown = |name: &str| format!("\"{}\"", printable(name, 63));
+    let drop = || format!("Name one of spec.containers, or remove annotation {CONTAINERS_ANNOTATION}.");
+    let (message, fix) = match wrong {
+        WrongContainers::Empty => ("an item of the list is empty".to_owned(), drop()),
+        WrongContainers::Unknown(name, near) => {
+            let fix = near.as_deref().map(|near| format!("Did you mean {}?", shown(near)));
+            (format!("no container is named {}", shown(name)), fix.unwrap_or_else(drop))
+        }
+        WrongContainers::Init(name) => {
+            (format!("{} is an init container, to which no profile applies", shown(name)), drop())
+        }
+        WrongContainers::Proxy(name) => {
+            (format!("{} is a mesh's proxy, which gets no devices", shown(name)), drop())
+        }
+        WrongContainers::Twice(name) => {
+            (format!("{} is named twice", shown(name)), "Name each container once.".to_owned())
+        }
+        WrongContainers::NoAccelerators => (
+            "no container of the pod requests accelerators".to_owned(),
+            format!("Request them, or remove annotation {CONTAINERS_ANNOTATION}."),
+        ),
+    };
+    let path = paths::annotation(CONTAINERS_ANNOTATION);
+    findings.add(path, format!("annotation {CONTAINERS_ANNOTATION}: {message}"), fix);
+}

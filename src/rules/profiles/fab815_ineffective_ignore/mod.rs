@@ -1,0 +1,13 @@
+//! FAB815: ignore annotation without effect.
+
+use crate::rules::finding::Severity;
+use crate::rules::rule::{Rule, Waiver, files};
+
+/// Its findings are made where the annotations are applied: `rules/suppression.rs`.
+pub(in crate::rules) static RULE: Rule = Rule {
+    id: "FAB815",
+    severity: Severity::Warning,
+    files: files!(),
+    waiver: Waiver::Itself,
+    ..Rule::DEFAULT
+};

@@ -1,0 +1,40 @@
+//! FAB8xx: profiles, our annotations, inputs and the cluster.
+
+mod fab801_missing_rails;
+mod fab802_not_injected;
+mod fab803_no_profile;
+mod fab804_refused_profile;
+mod fab805_profile_not_applied;
+mod fab806_ambiguous_profile;
+mod fab807_nodes_of_other_profiles;
+mod fab808_no_node_yet;
+mod fab809_unreadable_object;
+mod fab810_unknown_rails;
+mod fab811_unusable_profile;
+mod fab812_profile_in_use;
+mod fab813_old_facts;
+mod fab814_container_choice;
+mod fab815_ineffective_ignore;
+mod resolution;
+
+use crate::rules::rule::Rule;
+pub(super) use fab815_ineffective_ignore::RULE as INEFFECTIVE_IGNORE;
+
+/// Rules of the group, by id.
+pub(super) static RULES: &[&Rule] = &[
+    &fab801_missing_rails::RULE,
+    &fab802_not_injected::RULE,
+    &fab803_no_profile::RULE,
+    &fab804_refused_profile::RULE,
+    &fab805_profile_not_applied::RULE,
+    &fab806_ambiguous_profile::RULE,
+    &fab807_nodes_of_other_profiles::RULE,
+    &fab808_no_node_yet::RULE,
+    &fab809_unreadable_object::RULE,
+    &fab810_unknown_rails::RULE,
+    &fab811_unusable_profile::RULE,
+    &fab812_profile_in_use::RULE,
+    &fab813_old_facts::RULE,
+    &fab814_container_choice::RULE,
+    &fab815_ineffective_ignore::RULE,
+];

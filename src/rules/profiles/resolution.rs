@@ -1,0 +1,26 @@
+//! How the pod names its profile, and the nodes that it can run on.
+
+use crate::nodes::Constraints;
+use crate::plan::Edit;
+use crate::profile::Profile;
+use crate::resolve::Evidence;
+use crate::rules::pod::PodContext;
+
+/// Whether the profile was named for this pod, and will be for the pod that is stored. A namespace's default is not:
+/// once the pod has what the profile gives it, that is the evidence.
+pub(super) fn is_named(evidence: &Evidence) -> bool {
+    matches!(evidence, Evidence::Flag | Evidence::PodAnnotation)
+}
+
+pub(super) fn is_placed(context: &PodContext<'_>) -> bool {
+    context.plan.changes.iter().any(|c| matches!(c.edit, Edit::NodeRequirement { .. }))
+}
+
+/// The pod's constraints on nodes, with the planned placement.
+pub(super) fn constraints<'a>(context: &'a PodContext<'_>, profile: &'a Profile) -> Constraints<'a> {
+    let constraints = Constraints::of(context.pod());
+    match &profile.node_selector {
+        Some(selector) if is_placed(context) => constraints.kept_to(selector),
+        _ => constraints,
+    }
+}

@@ -1,0 +1,61 @@
+//! FAB202: fewer device units than network attachments that need them.
+
+use crate::rules::devices::Need;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::{count, token};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB202", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let pod = context.pod();
+    // A claim may bring the devices (DRA); the pod itself does not show whether it does.
+    let claims = pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).is_some_and(|c| !c.is_empty());
+    if pod.host_network() || claims {
+        return;
+    }
+    for need in &context.devices().needs {
+        if need.units() < need.attachments {
+            report(need, findings);
+        }
+    }
+}
+
+fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
+    let Need { shown, attachments, .. } = need;
+    let units = need.units();
+    let takes = count(usize::try_from(*attachments).unwrap_or(usize::MAX), "unit");
+    let fix = format!("Set limit {shown}: {attachments} on the container that uses the network.");
+    if let Some((holder, name, _)) = need.holders.iter().find(|(holder, ..)| !holder.runs() && units == 0) {
+        findings.add_as(
+            Severity::Warning,
+            format!("{}/resources/limits/{}", holder.path(), token(name)),
+            format!("only an init container requests {name}, of which the networks need {takes}: Multus does not see its devices"),
+            fix,
+        );
+        return;
+    }
+    if let Some(namesake) = need.namesake.filter(|_| units == 0) {
+        findings.add_as(
+            Severity::Warning,
+            annotation_path(),
+            format!("the networks need {takes} of {shown}, but the containers request {namesake}: Multus finds no device"),
+            format!("Request {shown}, as in the network's annotation k8s.v1.cni.cncf.io/resourceName."),
+        );
+        return;
+    }
+    // Not an error where another webhook may still add the units, or where those may suffice that certainly need one.
+    let short = units > 0 && need.certain_attachments > units;
+    let severity = if short { Severity::Error } else { Severity::Warning };
+    findings.add_as(
+        severity,
+        annotation_path(),
+        format!(
+            "the networks need {takes} of {shown}, but the containers request {units}: a CNI plugin gets no device"
+        ),
+        fix,
+    );
+}

@@ -1,0 +1,99 @@
+//! FAB203: units of an RDMA resource on a container without accelerators.
+
+use crate::pod::units::Holder;
+use crate::pod::view::Container;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::{count, printable, token};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB203", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let pod = context.pod();
+    let has_others = (0..pod.containers().len()).any(|index| !context.is_target(index))
+        || pod.init_containers().iter().any(Container::is_sidecar);
+    let has_targets = || (0..pod.containers().len()).any(|index| context.is_target(index));
+    if pod.host_network() || !has_others || !has_targets() {
+        return;
+    }
+    let devices = context.devices();
+    let profile = context.resolution.profile().map(|(p, _)| p);
+    for need in &devices.needs {
+        let is_it = |name: &str| {
+            let rdma = || context.snapshot.resource(name).and_then(|fact| fact.rdma) == Some(true);
+            profile.is_some_and(|p| p.serves_resource(name)) || rdma()
+        };
+        let own = need.holders.iter().filter(|(holder, name, _)| holder.runs() && is_it(name));
+        let (of_targets, others) = sorted(context, own.map(|(holder, _, units)| (*holder, *units)));
+        if of_targets >= need.attachments {
+            continue;
+        }
+        for (holder, units) in others {
+            let have =
+                format!("those with accelerators have {of_targets} for {} attachments", need.attachments);
+            report(context, &need.shown, holder, units, findings, have);
+        }
+    }
+    // A device that needs no network, such as one of InfiniBand, is of no use to another container either.
+    let rdma = devices.held.iter().filter(|held| held.fact.rdma == Some(true));
+    for held in rdma.filter(|held| !devices.needs.iter().any(|n| n.resource.matches(held.name))) {
+        let (of_targets, others) = sorted(context, held.holders.iter().copied());
+        for (holder, units) in others.into_iter().filter(|_| of_targets == 0) {
+            report(
+                context,
+                held.name,
+                holder,
+                units,
+                findings,
+                "those with accelerators have none".to_owned(),
+            );
+        }
+    }
+}
+
+/// Units of the containers that the profile is for, and of the others one by one.
+fn sorted(
+    context: &PodContext<'_>,
+    holders: impl Iterator<Item = (Holder, i64)>,
+) -> (i64, Vec<(Holder, i64)>) {
+    let accelerators = &context.snapshot.settings().accelerators;
+    let is_target = |holder: Holder| match holder {
+        Holder::App(index) => context.is_target(index),
+        Holder::Sidecar(index) | Holder::Init(index) => {
+            let container = context.pod().init_containers().get(index);
+            container.is_some_and(|c| c.resource_names().any(|name| accelerators.contains(name)))
+        }
+    };
+    let (mut of_targets, mut others) = (0_i64, Vec::new());
+    for (holder, units) in holders {
+        match is_target(holder) {
+            true => of_targets = of_targets.saturating_add(units),
+            false => others.push((holder, units)),
+        }
+    }
+    (of_targets, others)
+}
+
+fn report(
+    context: &PodContext<'_>,
+    shown: &str,
+    holder: Holder,
+    units: i64,
+    findings: &mut Findings<'_>,
+    have: String,
+) {
+    let pod = context.pod();
+    let container = match holder {
+        Holder::App(index) => pod.containers().get(index),
+        Holder::Sidecar(index) | Holder::Init(index) => pod.init_containers().get(index),
+    };
+    let name = container.map(|c| printable(c.name(), 63)).unwrap_or_default();
+    let units = count(usize::try_from(units).unwrap_or(usize::MAX), "unit");
+    findings.add(
+        format!("{}/resources/limits/{}", holder.path(), token(shown)),
+        format!("{units} of {shown} on {name}, which has no accelerators: {have}"),
+        "Move them to the container with the accelerators.",
+    );
+}

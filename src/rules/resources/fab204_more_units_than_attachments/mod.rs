@@ -1,0 +1,30 @@
+//! FAB204: more device units than network attachments that take them.
+
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::count;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB204", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    if context.pod().host_network() {
+        return;
+    }
+    for need in context.devices().needs.iter().filter(|need| need.known) {
+        let (units, attachments) = (need.units(), need.attachments);
+        if units <= attachments {
+            continue;
+        }
+        findings.add(
+            "/spec/containers",
+            format!(
+                "{units} units of {} for {}: NCCL sees devices without an interface in the pod",
+                need.shown,
+                count(usize::try_from(attachments).unwrap_or(usize::MAX), "attachment")
+            ),
+            format!("Request {attachments} in all, and make sure that no other webhook adds units."),
+        );
+    }
+}

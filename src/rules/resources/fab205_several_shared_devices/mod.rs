@@ -1,0 +1,27 @@
+//! FAB205: more than one unit of a shared RDMA device.
+
+use crate::facts::Server;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB205", severity: Severity::Info, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let shared = context.devices().held.iter().filter(|h| h.fact.server == Server::SharedDevicePlugin);
+    for held in shared {
+        for (holder, units) in held.holders.iter().filter(|(_, units)| *units > 1) {
+            findings.add(
+                format!("{}/resources/limits/{}", holder.path(), crate::text::token(held.name)),
+                format!(
+                    "{units} units of {}, shared by {}: one unit already gives every device of the pool",
+                    printable(held.name, 80),
+                    held.fact.told(context.tenant_view)
+                ),
+                "Request 1.",
+            );
+        }
+    }
+}

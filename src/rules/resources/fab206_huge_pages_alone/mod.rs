@@ -1,0 +1,34 @@
+//! FAB206: huge pages without cpu or memory in the same container.
+
+use crate::pod::view::Container;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB206", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    // Pod-level requests may count for the containers.
+    if context.pod().spec.as_ref().is_some_and(|s| s.resources.is_some()) {
+        return;
+    }
+    for (holder, container) in context.pod().holders().filter(|(_, c)| alone(c)) {
+        findings.add(
+            format!("{}/resources", holder.path()),
+            format!(
+                "{} requests huge pages and neither cpu nor memory: the API server refuses the pod",
+                printable(container.name(), 63)
+            ),
+            "Request memory in the same container.",
+        );
+    }
+}
+
+/// Whether a container requests huge pages and neither cpu nor memory.
+fn alone(container: &Container<'_>) -> bool {
+    let names = || container.resource_names();
+    names().any(|name| name.starts_with("hugepages-"))
+        && !names().any(|name| matches!(name, "cpu" | "memory"))
+}

@@ -1,0 +1,83 @@
+//! FAB220: RoCE device without a network over the same NIC.
+
+use crate::facts::Server;
+use crate::multus::{LinkLayer, Sharing};
+use crate::rules::devices::{Attached, Held};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB220", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+/// Annotations by which another program, or Multus in place of the cluster's network, adds interfaces.
+const OTHERS: [&str; 4] = [
+    "networking.gke.io/interfaces",
+    "k8s.volcengine.com/pod-networks",
+    "v1.multus-cni.io/default-network",
+    "cni.spidernet.io/rdma-resource-inject",
+];
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let pod = context.pod();
+    let claims = || pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
+    let roce = |held: &&Held<'_>| {
+        held.fact.rdma == Some(true)
+            && held.fact.link == Some(LinkLayer::Ethernet)
+            && held.fact.server != Server::DeviceClass
+    };
+    let devices = context.devices();
+    let mut held = devices.held.iter().filter(roce).peekable();
+    if held.peek().is_none()
+        || pod.host_network()
+        || !claims().is_empty()
+        || matches!(context.final_networks, Some(Err(_)))
+        || OTHERS.iter().any(|key| pod.annotation(key).is_some())
+    {
+        return;
+    }
+    // A wrong prefix is reported.
+    let reported = |held: &Held<'_>| devices.needs.iter().any(|need| need.namesake == Some(held.name));
+    let held = held.filter(|held| !reported(held));
+    for held in held.filter(|held| !devices.networks.iter().any(|network| may_be_over(network, held))) {
+        report(context, held, devices.networks.is_empty(), findings);
+    }
+}
+
+/// Whether a network gives an interface over the NIC of a device, or may do so.
+fn may_be_over(network: &Attached<'_>, held: &Held<'_>) -> bool {
+    let Some(known) = network.known else { return true };
+    match (known.class.sharing, &known.fact.resource) {
+        (None, _) => true,
+        // Another rule checks which NIC it is over.
+        (Some(Sharing::Shared), _) => held.fact.shared != Some(false),
+        (Some(_), Some(resource)) => resource.matches(held.name),
+        (Some(_), None) => true,
+    }
+}
+
+fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut Findings<'_>) {
+    let mut over = context.snapshot.facts().networks_over(held.fact).peekable();
+    // Whether the cluster's own network is over the NIC is not known; where another network is, it is not.
+    let severity = if bare && over.peek().is_some() { Severity::Error } else { Severity::Warning };
+    let own = over.find(|n| !context.tenant_view || n.namespace == context.namespace);
+    let fix = match own {
+        Some(network) => format!(
+            "Add {}/{} to annotation k8s.v1.cni.cncf.io/networks.",
+            network.namespace,
+            printable(&network.name, 63)
+        ),
+        None => "Add a network over the same NIC to annotation k8s.v1.cni.cncf.io/networks.".to_owned(),
+    };
+    findings.add_as(
+        severity,
+        held.path(),
+        format!(
+            "{} is RoCE ({}): no network over its NIC, so no GID",
+            printable(held.name, 63),
+            held.fact.told(context.tenant_view)
+        ),
+        fix,
+    );
+}

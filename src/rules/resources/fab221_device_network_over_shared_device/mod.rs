@@ -1,0 +1,70 @@
+//! FAB221: host-device or SR-IOV network over a shared RDMA device.
+
+use crate::facts::{NetworkClass, Server};
+use crate::multus::NetworkFact;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{HOST_DEVICE_NETWORK, NETWORK_ATTACHMENT_DEFINITION};
+use crate::rules::object::ObjectContext;
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB221",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NETWORK_ATTACHMENT_DEFINITION, HOST_DEVICE_NETWORK],
+    pod: Some(check_pod),
+    object: Some(check_object),
+    ..Rule::DEFAULT
+};
+
+fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    if context.pod().host_network() {
+        return;
+    }
+    for network in &context.devices().networks {
+        let Some(known) = network.known else { continue };
+        let Some(resource) = wrong(known.fact, known.class) else { continue };
+        let by = known.class.resource.map(|r| r.told(context.tenant_view)).unwrap_or_default();
+        findings.add(
+            annotation_path(),
+            format!(
+                "network {} ({}) needs a PCI device, and {resource} of {by} has none",
+                network.describe(),
+                known.class.plugin.unwrap_or_default()
+            ),
+            "Name an SR-IOV or macvlan network.",
+        );
+    }
+}
+
+fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let Some(network) = context.network() else { return };
+    let class = context.snapshot.class_of(&network.fact);
+    let Some(resource) = wrong(&network.fact, class) else { return };
+    let path = match context.kind {
+        "NetworkAttachmentDefinition" => "/metadata/annotations/k8s.v1.cni.cncf.io~1resourceName",
+        _ => "/spec/resourceName",
+    };
+    findings.add(
+        path,
+        format!(
+            "{} needs a PCI device, and {resource} of {} has none: pods never start",
+            class.plugin.unwrap_or_default(),
+            class.resource.map(|r| r.told(false)).unwrap_or_default()
+        ),
+        "Name a resource of the SR-IOV device plugin.",
+    );
+}
+
+/// Name of the resource, where a network cannot get a device of it.
+fn wrong<'a>(fact: &'a NetworkFact, class: NetworkClass<'_>) -> Option<&'a str> {
+    let moves = match class.plugin {
+        // A configuration that names its device itself may not need the resource's.
+        Some("host-device") => fact.class.interface.is_none(),
+        plugin => matches!(plugin, Some("sriov" | "ib-sriov")),
+    };
+    let shared = class.resource.is_some_and(|r| r.server == Server::SharedDevicePlugin);
+    fact.resource.as_ref()?.full().filter(|_| moves && shared)
+}

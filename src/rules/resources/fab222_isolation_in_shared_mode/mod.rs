@@ -1,0 +1,49 @@
+//! FAB222: network that isolates RDMA devices, on nodes in RDMA mode shared.
+
+use super::rdma_mode::{chain_path, of_object, of_pod};
+use crate::facts::Site;
+use crate::rules::devices::Known;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{IB_NETWORK, NETWORK, NETWORK_ATTACHMENT_DEFINITION};
+use crate::rules::object::ObjectContext;
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB222",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NETWORK_ATTACHMENT_DEFINITION, NETWORK, IB_NETWORK],
+    pod: Some(check_pod),
+    object: Some(check_object),
+    ..Rule::DEFAULT
+};
+
+fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    // The mode belongs to a node: nodes that the operator does not manage may have the other.
+    let severity = if context.snapshot.states_cover_nodes() { Severity::Error } else { Severity::Warning };
+    of_pod(context, isolates_in_shared, &mut |network| {
+        findings.add_as(
+            severity,
+            annotation_path(),
+            format!("network {network} moves RDMA devices, but its nodes are in RDMA mode shared: the sandbox fails"),
+            "Request a network without plugin rdma, or ask for nodes in rdmaMode exclusive.",
+        );
+    });
+}
+
+fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    if of_object(context, isolates_in_shared) {
+        findings.add_as(
+            Severity::Warning,
+            chain_path(context),
+            "the network moves RDMA devices, but its nodes are in RDMA mode shared: its pods never start",
+            "Set rdmaMode: exclusive in a SriovNetworkPoolConfig for the nodes, or remove plugin rdma.",
+        );
+    }
+}
+
+fn isolates_in_shared(known: &Known<'_>, site: &Site) -> bool {
+    known.class.isolation && known.fact.takes_device == Some(true) && site.exclusive == Some(false)
+}

@@ -1,0 +1,58 @@
+//! FAB223: network that does not move the RDMA device, on nodes in RDMA mode exclusive.
+
+use super::rdma_mode::{chain_path, of_object, of_pod};
+use crate::facts::Site;
+use crate::multus::Sharing;
+use crate::rules::devices::Known;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{IB_NETWORK, NETWORK, NETWORK_ATTACHMENT_DEFINITION};
+use crate::rules::object::ObjectContext;
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB223",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: &[NETWORK_ATTACHMENT_DEFINITION, NETWORK, IB_NETWORK],
+    pod: Some(check_pod),
+    object: Some(check_object),
+    ..Rule::DEFAULT
+};
+
+fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let severity = || {
+        if context.wants_rdma() && context.snapshot.states_cover_nodes() {
+            Severity::Error
+        } else {
+            Severity::Warning
+        }
+    };
+    of_pod(context, stays_behind, &mut |network| {
+        findings.add_as(
+            severity(),
+            annotation_path(),
+            format!("network {network} does not move the RDMA device, and its nodes are in RDMA mode exclusive: NCCL finds none"),
+            "Request a network that chains plugin rdma.",
+        );
+    });
+}
+
+fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    if of_object(context, stays_behind) {
+        findings.add_as(
+            Severity::Warning,
+            chain_path(context),
+            "the nodes of its resource are in RDMA mode exclusive, and no plugin moves the RDMA device into the pod",
+            "Chain plugin rdma after the plugin that moves the VF.",
+        );
+    }
+}
+
+fn stays_behind(known: &Known<'_>, site: &Site) -> bool {
+    matches!(known.class.sharing, Some(Sharing::ExclusiveVf | Sharing::ExclusiveNic))
+        && !known.class.isolation
+        && known.class.resource.and_then(|r| r.rdma) == Some(true)
+        && site.exclusive == Some(true)
+}

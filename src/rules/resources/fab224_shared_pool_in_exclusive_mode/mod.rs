@@ -1,0 +1,70 @@
+//! FAB224: shared RDMA devices on nodes in RDMA mode exclusive.
+
+use crate::facts::config_texts;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
+use crate::rules::object::ObjectContext;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB224",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[NIC_CLUSTER_POLICY, NIC_NODE_POLICY],
+    pod: Some(check_pod),
+    object: Some(check_object),
+    ..Rule::DEFAULT
+};
+
+fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let facts = context.snapshot.facts();
+    let classes = context.snapshot.nodes().classes();
+    let shared = context.devices().held.iter().filter(|held| held.fact.shared == Some(true));
+    for held in shared.filter(|held| on_exclusive(&held.fact.interfaces, facts)) {
+        // Nodes that the SR-IOV operator does not manage may have interfaces of the same names.
+        if classes.offering_of(held.name).is_some() {
+            continue;
+        }
+        // Only admins may know which interfaces a pool is over.
+        let over = match context.tenant_view {
+            true => "NICs".to_owned(),
+            false => printable(&held.fact.interfaces.join(", "), 40),
+        };
+        findings.add(
+            held.path(),
+            format!(
+                "{} of {} never starts: nodes with {over} are in mode exclusive",
+                printable(held.name, 63),
+                held.fact.told(context.tenant_view),
+            ),
+            "Request SR-IOV VFs, or ask for rdmaMode shared.",
+        );
+    }
+}
+
+fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let facts = context.snapshot.facts();
+    for text in config_texts(context.json).unwrap_or_default() {
+        let pools = text.pools.as_deref().unwrap_or_default();
+        let shared = pools.iter().filter(|pool| pool.shared == Some(true));
+        for pool in shared.filter(|pool| on_exclusive(&pool.interfaces, facts)) {
+            findings.add(
+                text.pointer,
+                format!(
+                    "{} is over {}, whose nodes are in RDMA mode exclusive: the device plugin does not start there",
+                    printable(&pool.name.to_string(), 63),
+                    printable(&pool.interfaces.join(", "), 40)
+                ),
+                "Set the nodes to rdmaMode shared, or serve them with the SR-IOV device plugin.",
+            );
+        }
+    }
+}
+
+/// Whether every interface of a pool is on nodes in mode exclusive.
+fn on_exclusive(interfaces: &[String], facts: &crate::facts::Index) -> bool {
+    let exclusive = |name: &String| facts.port(name).is_some_and(|port| port.exclusive == Some(true));
+    !interfaces.is_empty() && interfaces.iter().all(exclusive)
+}

@@ -1,0 +1,42 @@
+//! FAB226: network over an RDMA NIC without the RDMA device.
+
+use super::without_rdma::others_may_bring_rdma;
+use crate::multus::Sharing;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB226", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let devices = context.devices();
+    let shared = |sharing: Option<Sharing>| sharing == Some(Sharing::Shared);
+    if devices.networks.is_empty()
+        || context.pod().host_network()
+        || !context.demands.any()
+        || devices.networks.iter().any(|n| n.known.is_none_or(|k| !shared(k.class.sharing)))
+        || others_may_bring_rdma(context)
+    {
+        return;
+    }
+    for network in &devices.networks {
+        let Some(pool) = network.known.and_then(|known| known.class.resource) else { continue };
+        if pool.rdma == Some(true) {
+            findings.add(
+                annotation_path(),
+                format!(
+                    "network {} is over an RDMA NIC, but no container requests {}: NCCL runs over TCP",
+                    network.describe(),
+                    printable(&pool.name.to_string(), 63)
+                ),
+                format!(
+                    "Set {}: 1 in the container with the accelerators.",
+                    printable(&pool.name.to_string(), 63)
+                ),
+            );
+        }
+    }
+}

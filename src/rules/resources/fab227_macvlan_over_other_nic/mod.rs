@@ -1,0 +1,73 @@
+//! FAB227: macvlan over another NIC than the RDMA device.
+
+use crate::facts::Index;
+use crate::multus::{LinkLayer, Sharing};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB227", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+/// Interfaces over others: their names do not show the NIC below.
+const UPPER: [&str; 5] = ["bond", "team", "br", "vlan", "ovs"];
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let devices = context.devices();
+    let pools = || devices.held.iter().filter(|held| held.fact.shared == Some(true));
+    if pools().next().is_none() || context.pod().host_network() {
+        return;
+    }
+    // InfiniBand needs no address: its GIDs come from the subnet manager.
+    if pools().any(|held| held.fact.link != Some(LinkLayer::Ethernet)) {
+        return;
+    }
+    // A pool without names takes any NIC.
+    if pools().any(|held| held.fact.interfaces.is_empty()) {
+        return;
+    }
+    let nics: Vec<&str> = pools().flat_map(|held| held.fact.interfaces.iter().map(String::as_str)).collect();
+    let mut masters = Vec::new();
+    for network in &devices.networks {
+        let Some(known) = network.known else { return };
+        match (known.class.sharing, known.fact.class.interface.as_deref()) {
+            (Some(Sharing::Shared), Some(master)) if !may_be_over(master, &nics) => {
+                masters.push((network, master));
+            }
+            (Some(Sharing::Shared), _) | (None, _) => return,
+            (Some(_), _) => {}
+        }
+    }
+    let facts: &Index = context.snapshot.facts();
+    let is_nic = |name: &str| facts.port(name).is_some();
+    // Only admins may know which interfaces a pool is over.
+    let on = match context.tenant_view {
+        true => "other NICs".to_owned(),
+        false => printable(&nics.join(", "), 40),
+    };
+    for (network, master) in masters {
+        let proven =
+            context.snapshot.states_cover_nodes() && is_nic(master) && nics.iter().all(|nic| is_nic(nic));
+        let severity = if proven { Severity::Error } else { Severity::Warning };
+        findings.add_as(
+            severity,
+            annotation_path(),
+            format!(
+                "network {} is over {}, but the pod's RDMA devices are on {}: the HCA has no address",
+                network.describe(),
+                printable(master, 15),
+                on
+            ),
+            "Name a network over the same NIC, or request the pool of the network's NIC.",
+        );
+    }
+}
+
+/// Whether an interface may be over one of those of the pools.
+fn may_be_over(master: &str, pools: &[&str]) -> bool {
+    let below =
+        |nic: &&str| master.strip_prefix(*nic).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    pools.iter().any(below) || UPPER.iter().any(|upper| master.starts_with(upper)) || master.contains('.')
+}

@@ -1,0 +1,25 @@
+//! FAB228: NICs of one RDMA resource with different MTUs.
+
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB228", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let facts = context.snapshot.facts();
+    for held in context.devices().held.iter().filter(|held| held.fact.rdma == Some(true)) {
+        let mtus = facts.site(held.fact).and_then(|site| site.mtu);
+        let Some((low, high)) = mtus.filter(|(low, high)| low != high) else { continue };
+        findings.add(
+            held.path(),
+            format!(
+                "the NICs of {} have MTUs from {low} to {high}: all ranks run at the smallest",
+                printable(held.name, 63)
+            ),
+            "Ask the platform team for one mtu in the SriovNetworkNodePolicies of the resource.",
+        );
+    }
+}

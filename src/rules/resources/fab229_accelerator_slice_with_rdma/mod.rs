@@ -1,0 +1,26 @@
+//! FAB229: slices or shares of an accelerator with an RDMA device.
+
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB229", severity: Severity::Info, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for (index, container) in context.pod().containers().iter().enumerate() {
+        let demand = context.demands.app(index);
+        if demand.any && demand.whole == 0 && !demand.unknown && context.has_rdma(index) {
+            findings.add(
+                paths::in_container(index, "resources"),
+                format!(
+                    "{} has an RDMA device and only slices of accelerators: NCCL refuses two ranks on one GPU",
+                    printable(container.name(), 63)
+                ),
+                "Request whole accelerators, or remove the RDMA device.",
+            );
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! FAB245: claim that a container uses and the pod does not have.
+
+use crate::demands::claimed::look_up;
+use crate::facts::DriverKind;
+use crate::facts::device_class::{driver_of, is_function};
+use crate::pod::view::PodClaim;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, Waiver, files};
+use crate::text::printable;
+use std::collections::BTreeSet;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB245",
+    severity: Severity::Error,
+    files: files!(),
+    waiver: Waiver::Api,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let pod = context.pod();
+    let claims = pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
+    let names: BTreeSet<&str> = claims.iter().filter_map(|c| c.name.as_deref()).collect();
+    let mut used: BTreeSet<&str> = BTreeSet::new();
+    let mut requests: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for (holder, container) in pod.holders() {
+        let own = container.resources.as_ref().and_then(|r| r.claims.as_deref()).unwrap_or_default();
+        for (index, entry) in own.iter().enumerate() {
+            let Some(name) = entry.name.as_deref() else { continue };
+            if !names.contains(name) {
+                findings.add(
+                    format!("{}/resources/claims/{index}/name", holder.path()),
+                    format!(
+                        "{} uses claim {:?}, which spec.resourceClaims does not have: the API server refuses the pod",
+                        printable(container.name(), 63),
+                        printable(name, 63)
+                    ),
+                    "Write the name of an entry of spec.resourceClaims.",
+                );
+            }
+            used.insert(name);
+            requests.extend(entry.request.as_deref().map(|request| (name, request)));
+        }
+    }
+    for (index, claim) in claims.iter().enumerate() {
+        let Some(name) = claim.name.as_deref() else { continue };
+        let path = || paths::claim(index);
+        if !used.contains(name) {
+            if reaches_every_container(claim, context) {
+                continue;
+            }
+            findings.add_as(
+                Severity::Warning,
+                path(),
+                format!(
+                    "no container uses claim {:?}: its devices are allocated and not used",
+                    printable(name, 63)
+                ),
+                "Name it in resources.claims of the container that needs it, or remove it.",
+            );
+            continue;
+        }
+        let Some(known) = look_up(claim, context.namespace, context.snapshot) else { continue };
+        let first = |request: &str| request.split('/').next().unwrap_or_default().to_owned();
+        let has = |request: &str| known.requests.iter().any(|r| r.name == first(request));
+        for (_, request) in requests.range((name, "")..).take_while(|(of, _)| *of == name) {
+            if !has(request) {
+                findings.add_as(
+                    Severity::Warning,
+                    path(),
+                    format!(
+                        "claim {:?} has no request {:?}, which a container names",
+                        printable(name, 63),
+                        printable(request, 63)
+                    ),
+                    "Name a request of the claim, or none to get the whole claim.",
+                );
+            }
+        }
+    }
+}
+
+/// Whether a claim is for NICs that DRANET moves into the pod's network namespace: they reach every container, also those
+/// that do not name the claim. dra-driver-sriov gives its devices only to containers that name them.
+fn reaches_every_container(claim: &PodClaim<'_>, context: &PodContext<'_>) -> bool {
+    let Some(known) = look_up(claim, context.namespace, context.snapshot) else { return false };
+    let moved = |class: &str| {
+        let class_fact = context.snapshot.device_class(class);
+        let kind = context.snapshot.settings().harmless_drivers.kind(driver_of(class, class_fact));
+        kind == DriverKind::Nic && !is_function(class, class_fact)
+    };
+    let mut asks = known.requests.iter().flat_map(|request| &request.options).peekable();
+    asks.peek().is_some() && asks.all(|ask| moved(&ask.class))
+}

@@ -1,0 +1,32 @@
+//! FAB246: one claim for all pods of a gang.
+
+use crate::pod::gang::multi_node;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB246", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let pod = context.pod();
+    let claims = pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
+    let shared = claims.iter().enumerate().filter_map(|(i, c)| Some((i, c.resource_claim_name.as_deref()?)));
+    let mut shared = shared.filter(|(_, name)| !name.is_empty()).peekable();
+    if shared.peek().is_none() {
+        return;
+    }
+    let Some(gang) = multi_node(pod).filter(|gang| gang.several) else { return };
+    for (index, name) in shared {
+        findings.add(
+            format!("/spec/resourceClaims/{index}/resourceClaimName"),
+            format!(
+                "claim {} is shared by all pods ({}): they get the same devices of one node",
+                printable(name, 63),
+                gang.words
+            ),
+            "Use resourceClaimTemplateName, so that each pod gets its own.",
+        );
+    }
+}

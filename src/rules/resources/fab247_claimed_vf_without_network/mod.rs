@@ -1,0 +1,26 @@
+//! FAB247: claimed SR-IOV VF without a network.
+
+use super::claimed_functions::functions;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB247", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    if context.final_networks.is_some() {
+        return;
+    }
+    for (index, claim) in functions(context) {
+        // VFs on vfio-pci need no network.
+        if !claim.functions.iter().any(|f| f.network.is_some() || f.vfio) {
+            findings.add(
+                paths::claim(index),
+                "the claimed SR-IOV VF has no network, so the pod gets no interface",
+                "Set netAttachDefName in the VfConfig, or under mode MULTUS annotation k8s.v1.cni.cncf.io/networks.",
+            );
+        }
+    }
+}

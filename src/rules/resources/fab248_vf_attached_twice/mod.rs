@@ -1,0 +1,38 @@
+//! FAB248: network attached by dra-driver-sriov and by Multus.
+
+use super::claimed_functions::functions;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+use std::collections::HashSet;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB248", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    if context.final_networks.is_none() {
+        return;
+    }
+    let claims = functions(context);
+    if claims.is_empty() {
+        return;
+    }
+    let named: HashSet<(&str, &str)> =
+        context.devices().networks.iter().map(|n| (n.namespace, n.name)).collect();
+    for function in claims.iter().flat_map(|(_, claim)| &claim.functions) {
+        let Some(name) = function.network.as_deref() else { continue };
+        let namespace = function.namespace.as_deref().unwrap_or(context.namespace);
+        if named.contains(&(namespace, name)) {
+            findings.add(
+                annotation_path(),
+                format!(
+                    "network {} is named by this annotation and by the VfConfig of a claim: the second attachment fails",
+                    printable(name, 63)
+                ),
+                "Remove it from the annotation; under a driver in mode MULTUS remove it from the VfConfig.",
+            );
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! FAB249: SR-IOV VF on vfio-pci for a pod with accelerators.
+
+use super::claimed_functions::functions;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB249", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    if !context.demands.any() {
+        return;
+    }
+    for (index, claim) in functions(context) {
+        if claim.functions.iter().any(|function| function.vfio) {
+            findings.add(
+                paths::claim(index),
+                "the claimed VF is bound to vfio-pci: it has no interface and no RDMA device for NCCL",
+                "Remove driver: vfio-pci from the VfConfig of the claim.",
+            );
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! FAB250: accelerators by resource and by claim in one container.
+
+use crate::demands::claimed::look_up;
+use crate::facts::device_class::is_accelerator;
+use crate::pod::view::PodClaim;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+use std::collections::BTreeSet;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB250", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+/// Resources of device plugins, and the word that classes of the same vendor's DRA driver have in their names.
+const BOTH: [(&str, &str); 2] = [("nvidia.com/gpu", "nvidia"), ("amd.com/gpu", "amd")];
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let pod = context.pod();
+    let claims = pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
+    if claims.is_empty() {
+        return;
+    }
+    for (vendor_resource, vendor) in BOTH {
+        // A resource behind which a DeviceClass stands is served by the driver itself.
+        if context.snapshot.facts().class_behind(vendor_resource).is_some() {
+            continue;
+        }
+        let brings = |claim: &&PodClaim<'_>| {
+            let known = look_up(claim, context.namespace, context.snapshot);
+            let requests = known.map(|k| k.requests.as_slice()).unwrap_or_default();
+            requests.iter().flat_map(|r| &r.options).any(|ask| {
+                let class = context.snapshot.device_class(&ask.class);
+                let driver = class.and_then(|c| c.driver.as_deref()).unwrap_or(&ask.class);
+                is_accelerator(&ask.class, class) && driver.contains(vendor)
+            })
+        };
+        let bringing: BTreeSet<&str> =
+            claims.iter().filter(brings).filter_map(|c| c.name.as_deref()).collect();
+        if bringing.is_empty() {
+            continue;
+        }
+        for (holder, container) in pod.holders().filter(|(_, c)| c.units(vendor_resource) > Some(0)) {
+            let own = container.resources.as_ref().and_then(|r| r.claims.as_deref()).unwrap_or_default();
+            if let Some(name) = own.iter().filter_map(|c| c.name.as_deref()).find(|n| bringing.contains(n)) {
+                findings.add(
+                    format!("{}/resources", holder.path()),
+                    format!(
+                        "{} requests {vendor_resource} and uses claim {}: it gets accelerators twice",
+                        printable(container.name(), 63),
+                        printable(name, 63)
+                    ),
+                    "Keep only one of the two.",
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! FAB251: pods of a gang on NVLink racks without a ComputeDomain channel.
+
+use crate::nodes::{Relation, Requirement, Values};
+use crate::plan::overlay::Variable;
+use crate::pod::gang::multi_node;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::placement::landing::with_accelerators;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB251", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+/// Label of nodes whose accelerators are in one NVLink domain (NVIDIA/k8s-device-plugin, gpu-feature-discovery).
+const CLIQUE: &str = "nvidia.com/gpu.clique";
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let pod = context.pod();
+    let classes = context.snapshot.nodes().classes();
+    let claims = pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
+    if !classes.has_key(CLIQUE) || !claims.is_empty() {
+        return;
+    }
+    let off = |(index, container)| {
+        matches!(context.overlay.variable(index, container, "NCCL_MNNVL_ENABLE"), Some(Variable::Value("0")))
+    };
+    let Some(gang) = multi_node(pod).filter(|gang| gang.several) else { return };
+    if pod.containers().iter().enumerate().any(off) {
+        return;
+    }
+    let Some(set) = with_accelerators(context) else { return };
+    let mut racks = set.clone();
+    let exists = Requirement { key: CLIQUE, relation: Relation::Exists, values: Values::Texts(&[]) };
+    classes.retain(&mut racks, exists);
+    if racks == set {
+        findings.add(
+            "/spec",
+            format!(
+                "{} on nodes with {CLIQUE} has no claim on an IMEX channel: no NVLink between nodes",
+                gang.words
+            ),
+            "Claim the channel of a ComputeDomain, or set NCCL_MNNVL_ENABLE=0.",
+        );
+    }
+}

@@ -1,0 +1,26 @@
+//! FAB260: hostNetwork together with an SR-IOV device.
+
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB260", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    if !context.pod().host_network() {
+        return;
+    }
+    for held in context.devices().held.iter().filter(|held| held.fact.shared == Some(false)) {
+        findings.add(
+            held.path(),
+            format!(
+                "{} of {} is reserved but gets no address, since the pod uses hostNetwork",
+                printable(held.name, 63),
+                held.fact.told(context.tenant_view)
+            ),
+            "Remove hostNetwork, or remove the resource.",
+        );
+    }
+}
