@@ -4,7 +4,8 @@ use super::{Edit, Plan};
 
 impl Edit {
     /// Whether it puts something where the user has nothing.
-    fn is_new(&self) -> bool {
+    #[must_use]
+    pub fn is_new(&self) -> bool {
         match self {
             Self::Networks { present, .. }
             | Self::Annotation { present, .. }

@@ -1,7 +1,7 @@
 //! The review as JSON, `fabric-admission.dev/review/v1`. Fields are only ever added; unknown values are
 //! `null`, never absent.
 
-use super::{Reviewed, Skipped, Source, Summary, Unread};
+use super::{Reviewed, Skipped, Source, Summary, Unread, message};
 use crate::facts::Mode;
 use crate::patch::Operation;
 use crate::plan::Carrier;
@@ -9,6 +9,7 @@ use crate::rules::Severity;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 /// Name and version of the format.
 pub const SCHEMA: &str = "fabric-admission.dev/review/v1";
@@ -101,7 +102,7 @@ pub struct FindingEntry<'a> {
     /// JSON pointer of the value.
     path: &'a str,
     /// What is wrong.
-    message: &'a str,
+    message: Cow<'a, str>,
     /// What to do.
     fix: &'a str,
     /// Line in the file, from 1.
@@ -120,7 +121,7 @@ pub struct SuppressedEntry<'a> {
     /// JSON pointer of the value.
     path: &'a str,
     /// What is wrong.
-    message: &'a str,
+    message: Cow<'a, str>,
     /// What to do.
     fix: &'a str,
     /// Why it is set aside, as the annotation says.
@@ -186,7 +187,7 @@ impl<'a> From<&'a Reviewed> for ResultEntry<'a> {
                     rule: f.rule,
                     severity: f.severity,
                     path: &f.path,
-                    message: &f.message,
+                    message: message(decision, f),
                     fix: &f.fix,
                     line: place.map(|p| p.line),
                     column: place.map(|p| p.column),
@@ -200,7 +201,7 @@ impl<'a> From<&'a Reviewed> for ResultEntry<'a> {
                     rule: s.finding.rule,
                     severity: s.finding.severity,
                     path: &s.finding.path,
-                    message: &s.finding.message,
+                    message: message(decision, &s.finding),
                     fix: &s.finding.fix,
                     reason: &s.reason,
                     line: place.map(|p| p.line),

@@ -10,6 +10,20 @@ pub mod why;
 
 use crate::facts::Mode;
 use crate::review::Decision;
+use crate::rules::Finding;
+use std::borrow::Cow;
+
+/// The message of a finding as a reader of the file needs it: what stands at its place may be what the profile sets, and
+/// is not in the file then. The webhook does not add this, so that both of its entries warn in the same words.
+#[must_use]
+pub fn message<'a>(decision: &Decision, finding: &'a Finding) -> Cow<'a, str> {
+    match decision.profile.as_deref().filter(|_| decision.plan.adds(&finding.path)) {
+        Some(name) if !finding.message.contains(name) => {
+            format!("set by profile {name}: {}", finding.message).into()
+        }
+        _ => Cow::Borrowed(&finding.message),
+    }
+}
 
 /// Where something stands in the input.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]

@@ -1,8 +1,9 @@
 //! The review as text, to be read at three in the morning: a line of verdict for each object, what would be
 //! changed and why, what is wrong and how to mend it, and the sum.
 
-use super::{Place, Reviewed, Skipped, Summary};
+use super::{Place, Reviewed, Skipped, Summary, message};
 use crate::plan::Change;
+use crate::review::Decision;
 use crate::rules::suppression::Suppressed;
 use crate::rules::{Finding, Severity};
 use crate::text::{count, printable};
@@ -49,7 +50,7 @@ pub(super) fn body(out: &mut dyn Write, r: &Reviewed, containers: &[String]) -> 
     }
     let places = r.places.iter().map(Some).chain(std::iter::repeat(None));
     for (finding, place) in decision.findings.iter().zip(places) {
-        finding_lines(out, finding, place)?;
+        finding_lines(out, decision, finding, place)?;
     }
     let places = r.suppressed_places.iter().map(Some).chain(std::iter::repeat(None));
     for (suppressed, place) in decision.suppressed.iter().zip(places) {
@@ -106,18 +107,31 @@ fn outcome(r: &Reviewed) -> String {
 fn change_lines(out: &mut dyn Write, change: &Change, containers: &[String]) -> io::Result<()> {
     let owner = change.edit.container().and_then(|i| containers.get(i));
     let owner = owner.map(|name| format!("{}: ", printable(name, 63))).unwrap_or_default();
-    writeln!(out, "  {GREEN}+{GREEN:#} {owner}{}", printable(&change.edit.summary(), 4000))?;
+    // What is there already and is raised or extended stands apart from what is new.
+    let sign = if change.edit.is_new() { '+' } else { '~' };
+    writeln!(out, "  {GREEN}{sign}{GREEN:#} {owner}{}", printable(&change.edit.summary(), 4000))?;
     writeln!(out, "      {DIM}{}{DIM:#}", change.reason)
 }
 
-fn finding_lines(out: &mut dyn Write, finding: &Finding, place: Option<&Place>) -> io::Result<()> {
+fn finding_lines(
+    out: &mut dyn Write,
+    decision: &Decision,
+    finding: &Finding,
+    place: Option<&Place>,
+) -> io::Result<()> {
     let style = match finding.severity {
         Severity::Error => RED,
         Severity::Warning => YELLOW,
         Severity::Info => CYAN,
     };
     let at = place.map(|p| format!(" {}:{}", p.line, p.column)).unwrap_or_default();
-    writeln!(out, "  {style}{} {}{style:#}{at} {}", finding.severity, finding.rule, finding.message)?;
+    writeln!(
+        out,
+        "  {style}{} {}{style:#}{at} {}",
+        finding.severity,
+        finding.rule,
+        message(decision, finding)
+    )?;
     let path = if finding.path.is_empty() { "(whole object)" } else { &finding.path };
     writeln!(out, "      {DIM}at  {path}{DIM:#}")?;
     writeln!(out, "      fix {}", finding.fix)

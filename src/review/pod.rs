@@ -157,14 +157,6 @@ impl<'p> Examined<'p> {
             devices: OnceCell::new(),
         };
         let mut findings = check_pod(&context);
-        // In the webhook the same text comes from both entries, so that clients show it once.
-        if let Some((profile, _)) = self.resolution.profile().filter(|_| request.stage == Stage::Whole) {
-            for finding in findings.iter_mut().filter(|f| self.plan.adds(&f.path)) {
-                if !finding.message.contains(&profile.name) {
-                    finding.message = format!("set by profile {}: {}", profile.name, finding.message);
-                }
-            }
-        }
         let annotations = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
         let annotations = annotations.into_iter().flat_map(Pairs::iter).map(|(key, value)| (key, &**value));
         let suppressed = set_aside(annotations, self.limit(snapshot), &mut findings);

@@ -27,7 +27,6 @@ pub(crate) fn case(dice: &mut Dice<'_>) -> Value {
     if dice.percent(20) {
         objects.extend((0..1 + dice.below(3)).map(|i| node(i, dice)));
     }
-    // Networks that the pod names and that are all there, under a profile that serves them.
     if dice.percent(5) && pod["metadata"]["annotations"].is_object() {
         objects = (0..3).map(|i| network(i, dice)).collect();
         profiles[0]["spec"] = json!({"base": "nri-compat"});
@@ -49,7 +48,7 @@ pub(crate) fn case(dice: &mut Dice<'_>) -> Value {
     );
     json!({
         "pod": pod, "profiles": profiles, "objects": objects, "namespace": namespace,
-        "namespaceKnown": dice.percent(60), "audit": dice.percent(40), "mutate": dice.percent(40), "flag": dice.percent(10),
+        "namespaceKnown": dice.percent(60), "audit": dice.percent(40), "mutate": dice.percent(40), "flag": dice.percent(35),
     })
 }
 
@@ -99,12 +98,12 @@ fn metadata(dice: &mut Dice<'_>) -> Value {
     put(&mut metadata, "annotations", 90, dice, |dice| {
         let mut annotations = json!({});
         let profiles = ["p0", "p0", "p0", "p0", "p0", "p0", "p0", "p1"];
-        put(&mut annotations, "fabric-admission.dev/profile", 85, dice, |dice| {
+        put(&mut annotations, "fabric-admission.dev/profile", 92, dice, |dice| {
             if dice.percent(15) { dice.pick(&["p9", ""]) } else { dice.pick(&profiles) }.into()
         });
         put(&mut annotations, "k8s.v1.cni.cncf.io/networks", 45, dice, |dice| networks(dice).into());
-        put(&mut annotations, "fabric-admission.dev/inject", 9, dice, |dice| {
-            dice.pick(&["false", "true", "full"]).into()
+        put(&mut annotations, "fabric-admission.dev/inject", 12, dice, |dice| {
+            dice.pick(&["false", "true", "full", "full"]).into()
         });
         put(&mut annotations, "fabric-admission.dev/ranks", 6, dice, |dice| dice.pick(&["ssh", "x"]).into());
         put(&mut annotations, "fabric-admission.dev/file.nccl.conf", 6, dice, |dice| {
@@ -262,7 +261,8 @@ fn variable(dice: &mut Dice<'_>) -> Value {
     variable
 }
 
-const EXTENDED: [&str; 6] = [
+const EXTENDED: [&str; 7] = [
+    "vpc.amazonaws.com/efa",
     "nvidia.com/sriov_resource",
     "rdma/rdma_shared_device_a",
     "nvidia.com/hostdev",
@@ -273,7 +273,7 @@ const EXTENDED: [&str; 6] = [
 
 fn resources(dice: &mut Dice<'_>) -> Value {
     let mut resources = json!({});
-    put(&mut resources, "limits", 90, dice, |dice| quantities(75, dice));
+    put(&mut resources, "limits", 90, dice, |dice| quantities(85, dice));
     if dice.odd() {
         put(&mut resources, "requests", 60, dice, |dice| quantities(40, dice));
     } else if dice.percent(40) {

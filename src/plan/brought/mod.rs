@@ -112,9 +112,10 @@ fn standing(
         return Ok(Standing::Incomplete);
     }
     let foreign = attachments.count(AttachmentKind::Foreign);
-    // One management function beside one accelerator is not a fabric.
-    let many = enough.max(2);
-    if foreign >= many {
+    let (beside, beside_name) = units.not_of(profile);
+    let beside = usize::try_from(beside).unwrap_or(0);
+    // One function beside one accelerator may be for management; with a unit of its own it is taken for the rail.
+    if foreign > 0 && foreign >= enough && (enough > 1 || beside >= foreign) {
         let resource = attachments.resource_of(AttachmentKind::Foreign).unwrap_or_default();
         return other(OtherFabric::Networks(foreign, resource));
     }
@@ -126,16 +127,15 @@ fn standing(
     let per_container =
         |name: &str| profile.resources.iter().any(|r| r.name == name && r.per == Per::Container);
     let listed = unknown + stand_ins + foreign;
-    let enough = |units: i64| usize::try_from(units).unwrap_or(0) >= listed;
-    if enough(units.of_rails()) || units.names().any(per_container) {
+    if of_rails >= listed || units.names().any(per_container) {
         return Ok(Standing::CompleteByUnits);
     }
-    let (beside, resource) = units.not_of(profile);
-    if let Some(resource) = resource.filter(|_| enough(beside)) {
+    if let Some(resource) = beside_name.filter(|_| beside >= listed) {
         return other(OtherFabric::Networks(listed, resource.to_owned()));
     }
-    // A profile without rails adds no network, so that none of these can be doubled.
-    match unknown >= many && !rails.is_empty() {
+    // As many as there are rails may be those, and would be doubled; one beside one accelerator may be for management.
+    // A profile without rails doubles nothing.
+    match unknown >= enough && enough > 1 && !rails.is_empty() {
         true => Err(Withheld::UnknownNetworks(unknown)),
         false => Ok(Standing::Incomplete),
     }

@@ -1,5 +1,6 @@
 //! FAB601 to FAB603: AWS EFA, whose NCCL plugin takes the place of NCCL's own transport.
 
+use crate::plan::Edit;
 use crate::plan::overlay::Variable;
 use crate::pod::view::Container;
 use crate::rules::paths::annotation_path;
@@ -132,15 +133,19 @@ impl Rule for PluginKeptOut {
                 );
             }
             let idle = |name: &str| name.starts_with("NCCL_IB_") && name != "NCCL_IB_DISABLE";
-            let first = container
-                .env()
-                .iter()
-                .enumerate()
-                .find_map(|(at, entry)| Some((at, entry.name.as_deref().filter(|name| idle(name))?)));
-            if let Some((at, name)) = first {
+            let own = container.env().iter().enumerate().find_map(|(at, entry)| {
+                let name = entry.name.as_deref().filter(|name| idle(name))?;
+                Some((format!("/spec/containers/{index}/env/{at}"), name))
+            });
+            let mut planned =
+                context.plan.of_container(index).iter().filter_map(|change| match &change.edit {
+                    edit @ Edit::Env { name, .. } if idle(name) => Some((edit.path(), name.as_str())),
+                    _ => None,
+                });
+            if let Some((path, name)) = own.or_else(|| planned.next()) {
                 findings.add_as(
                     Severity::Info,
-                    format!("/spec/containers/{index}/env/{at}"),
+                    path,
                     format!("{} and others of NCCL's own transport do nothing on EFA", printable(name, 60)),
                     "drop them",
                 );

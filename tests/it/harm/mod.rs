@@ -10,7 +10,6 @@ use crate::documents::Documents;
 use crate::properties::check;
 use crate::suite::Suite;
 use fabric_admission::plan::{Edit, Plan};
-use fabric_admission::review::Stage;
 use serde_json::{Value, json};
 
 pub(crate) fn add(suite: &mut Suite) {
@@ -28,14 +27,15 @@ pub(crate) fn add(suite: &mut Suite) {
 
 /// A finding that points at something which is not in the user's file says that a profile sets it.
 fn says_whose(case: &Value) -> Result<(), String> {
-    let world = World { stage: Stage::Whole, ..World::new(case) };
+    let world = World::new(case);
     let (Some(decision), patched) = (world.decide(), world.patched()?) else { return Ok(()) };
     for finding in &decision.findings {
         // A place where something is missing is nowhere, or wherever the plan happens to put something.
         let ours = world.pod.pointer(&finding.path).is_none() && patched.pointer(&finding.path).is_some();
         let name = decision.profile.as_deref().unwrap_or("no profile");
-        if ours && !finding.message.contains(name) {
-            return Err(format!("{} at {}: {}", finding.rule, finding.path, finding.message));
+        let message = fabric_admission::report::message(&decision, finding);
+        if ours && !message.contains(name) {
+            return Err(format!("{} at {}: {message}", finding.rule, finding.path));
         }
     }
     Ok(())
