@@ -151,8 +151,6 @@ pub enum Withheld {
         resource: String,
         /// Units that the pod would request (count).
         wanted: i64,
-        /// Units of the largest node (count).
-        most: u64,
     },
     /// The pod asks for the profile beside a unit of a fabric that cannot share a pod with it.
     Conflict(String),

@@ -22,6 +22,12 @@ pub(crate) fn review(args: &[String], stdin: &[u8], cwd: &Path) -> Result<Review
     Ok(Review { ran, json })
 }
 
+/// The message of a finding without the note that a profile sets the value: only reports have it.
+pub(crate) fn without_owner(message: &str) -> &str {
+    let ours = message.strip_prefix("set by profile ").and_then(|rest| rest.split_once(": "));
+    ours.map_or(message, |(_, rest)| rest)
+}
+
 impl Review {
     /// An array of the report.
     pub(crate) fn list(&self, key: &str) -> &[Value] {
@@ -40,11 +46,7 @@ impl Review {
         let of = |result: &Value| {
             let findings = result["findings"].as_array().cloned().unwrap_or_default();
             // What the profile sets at first is in the file when it is reviewed again.
-            let text = |f: &Value, key: &str| {
-                let text = f[key].as_str().unwrap_or("?");
-                let ours = text.strip_prefix("set by profile ").and_then(|rest| rest.split_once(": "));
-                ours.map_or(text, |(_, rest)| rest).to_owned()
-            };
+            let text = |f: &Value, key: &str| without_owner(f[key].as_str().unwrap_or("?")).to_owned();
             let one = |f: &Value| {
                 ["rule", "severity", "path", "message", "fix"].map(|key| text(f, key)).join(" | ")
             };

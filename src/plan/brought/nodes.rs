@@ -27,7 +27,7 @@ pub(super) fn hold(scene: Scene<'_>, rails: &[Rail], attachments: &Attachments<'
     for (resource, wanted) in wanted {
         let Some(most) = view.most_units(&landing, resource).filter(|most| *most > 0) else { continue };
         if i64::try_from(most).unwrap_or(i64::MAX) < wanted {
-            return Err(Withheld::NodesTooSmall { resource: resource.to_owned(), wanted, most });
+            return Err(Withheld::NodesTooSmall { resource: resource.to_owned(), wanted });
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! One plan: what `review` says of a pod, the webhook says of the same pod.
 
 use super::{Server, patched, review};
+use crate::round_trip::without_owner;
 use crate::suite::{Outcome, Suite};
 use crate::support::{Scratch, names, read, root, run};
 use serde_json::{Value, json};
@@ -154,7 +155,7 @@ fn compare(pod: &Value, offline: &Value, online: &Value, mode: &str) -> Result<(
         |f: &&Value| f["severity"] != "info" && !TENANTS_KNOW_LESS.iter().any(|rule| f["rule"] == *rule);
     let missing = findings.iter().filter(alike).find(|finding| {
         let text = |key: &str| finding[key].as_str().unwrap_or_default();
-        let head: String = text("message").chars().take(150).collect();
+        let head: String = without_owner(text("message")).chars().take(150).collect();
         let head = serde_json::to_string(&head).unwrap_or_default();
         !told.contains(text("rule")) || !told.contains(head.get(1..head.len() - 1).unwrap_or_default())
     });

@@ -92,15 +92,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
              inputs or --cluster."
                 .to_owned(),
         ),
-        Withheld::NodesTooSmall { resource, wanted, most } => (
+        Withheld::NodesTooSmall { resource, wanted } => (
             annotation(NETWORKS_ANNOTATION),
-            match context.tenant_view {
-                true => format!("no node has {wanted} units of {resource}"),
-                false => format!(
-                    "its networks and the profile's rails need {wanted} units of {resource}, and the largest node \
-                     has {most}"
-                ),
-            },
+            format!("its networks and all rails need {wanted} units of {resource}, which no node has"),
             format!("Remove the pod's own networks over {resource}, or replace the rails by them."),
         ),
         Withheld::Conflict(resource) => (
