@@ -35,6 +35,7 @@ mod nccl;
 mod no_value;
 mod nri;
 mod odd_pods;
+mod outputs;
 mod parsers;
 mod placement;
 mod profile_table;
@@ -68,6 +69,7 @@ fn main() -> std::process::ExitCode {
     corpus_findings::add(&mut suite);
     corpus_nodes::add(&mut suite);
     odd_pods::add(&mut suite);
+    outputs::add(&mut suite);
     bad_input::add(&mut suite);
     bad_facts::add(&mut suite);
     facts::add(&mut suite);
