@@ -28,7 +28,7 @@ fn whole_set(plane: &Plane) -> Outcome {
     assert!(done.ok, "{}", done.stderr);
     assert!(
         done.stderr.contains(
-            "Warning: fabric-admission injected networks, RDMA resources, IPC_LOCK, /dev/shm, 4 variables"
+            "Warning: fabric-admission injected networks, RDMA resources, IPC_LOCK, /dev/shm, 3 variables"
         ),
         "{}",
         done.stderr
@@ -71,11 +71,11 @@ fn file_carrier(plane: &Plane) -> Outcome {
     let lines = file.lines().filter_map(|l| l.split_once('=')).map(|(n, v)| (n.to_owned(), v.to_owned()));
     let lines: BTreeMap<_, _> = lines.collect();
     assert!(
-        lines.len() == 4 && lines == variables(&plain),
+        lines.len() == 3 && lines == variables(&plain),
         "{file} beside {}",
         plain["spec"]["containers"][0]["env"]
     );
-    assert!(variables(&ssh).is_empty() && warnings.contains("4 variables in /etc/nccl.conf"), "{warnings}");
+    assert!(variables(&ssh).is_empty() && warnings.contains("3 variables in /etc/nccl.conf"), "{warnings}");
     let mount = json!({"name": "fabric-files", "mountPath": "/etc/nccl.conf", "subPath": "nccl.conf", "readOnly": true});
     let mounts = ssh["spec"]["containers"][0]["volumeMounts"].as_array().cloned().unwrap_or_default();
     assert!(mounts.contains(&mount), "{mounts:?}");
