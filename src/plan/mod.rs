@@ -76,7 +76,10 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
         };
     }
     if annotations::fit(scene.pod, || plan.changes.iter().map(|c| &c.edit)) {
-        injected::plan(scene, profile, &mut plan);
+        // A pod with another fabric has nothing of this profile's, so the mark would be untrue.
+        if plan.brought.as_ref().is_none_or(|brought| brought.other_fabric().is_none()) {
+            injected::plan(scene, profile, &mut plan);
+        }
         return plan;
     }
     // Devices without their networks would be half a plan: all of it or nothing.

@@ -1,6 +1,7 @@
 //! RDMA resources: as many units as attachments carry them, on the containers that ask for accelerators.
 
 use super::attached::Attached;
+use super::counted::CountedUnits;
 use super::{Change, Edit, Plan, ResourceList, Scene, Target};
 use crate::json::values::MAX_RESOURCES;
 use crate::pod::Quantity;
@@ -41,6 +42,13 @@ pub(super) fn wanted(
         share(scene, plan, &dealt, &Need { name, attachments, held }, &mut wanted);
     }
     for resource in &profile.resources {
+        // Units that only other containers hold are not asked again: the pod would need twice the devices. FAB203
+        // reports them.
+        let elsewhere =
+            |units: &CountedUnits| units.resource == resource.name && units.targets == 0 && units.others > 0;
+        if plan.brought.as_ref().is_some_and(|brought| brought.units.iter().any(elsewhere)) {
+            continue;
+        }
         for target in &plan.targets {
             let rails = dealt.rails.get(&target.index).copied().unwrap_or(0);
             let reason = match resource.per {

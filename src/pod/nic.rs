@@ -3,13 +3,12 @@
 /// Resource of the AWS EFA device plugin. `vpc.amazonaws.com/efa-…` are its variants.
 const EFA: &str = "vpc.amazonaws.com/efa";
 
-/// Words of resource names that mean an RDMA device, whoever serves them: `rdma/hca_a`, `openshift.io/rdma_vf`,
-/// `aliyun/erdma`, `networking.gke.io.networks/rdma-0`.
-const RDMA_WORDS: [&str; 6] = ["rdma", "erdma", "roce", "hca", "infiniband", "efa"];
+/// Words of resource names that mean an RDMA device, whoever serves them: `rdma/hca_a`, `vpc.amazonaws.com/efa`. A name
+/// with `rdma` in it means one as well: `openshift.io/rdma_vf`, `aliyun/erdma`, `networking.gke.io.networks/rdma-0`.
+const RDMA_WORDS: [&str; 4] = ["roce", "hca", "infiniband", "efa"];
 /// Words that mean one only under the prefixes of NIC vendors, whose other resources are accelerators:
 /// `nvidia.com/sriov_resource`, `nvidia.com/hostdev`, `nvidia.com/mlnxnics`, `mellanox.com/cx6_vf`, `amd.com/nic`.
-const NIC_WORDS: [&str; 12] =
-    ["sriov", "hostdev", "mlnx", "mlnxnics", "nic", "nics", "vnic", "vf", "vfs", "ib", "rail", "connectx"];
+const NIC_WORDS: [&str; 10] = ["hostdev", "nic", "nics", "vnic", "vf", "vfs", "sf", "ib", "rail", "connectx"];
 /// Prefixes of those vendors: NVIDIA's network operator, the former Mellanox', and AMD's network operator.
 const NIC_VENDORS: [&str; 3] = ["nvidia.com", "mellanox.com", "amd.com"];
 
@@ -28,11 +27,20 @@ pub fn names_rdma_device(resource: &str) -> bool {
         return true;
     }
     let vendor = NIC_VENDORS.contains(&domain);
+    let name = name.to_ascii_lowercase();
+    // A slice of a GPU is named after it: `amd.com/gpu_vf`.
+    if name.starts_with("gpu") {
+        return false;
+    }
+    if name.contains("rdma") {
+        return true;
+    }
     let words = || name.split(|c: char| !c.is_ascii_alphanumeric());
     words().any(|word| {
         // `rdma8` and `sriovlegacy` carry a word and more: a number, or a pool's own name.
         let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
-        RDMA_WORDS.contains(&stem) || vendor && (NIC_WORDS.contains(&stem) || word.starts_with("sriov"))
+        let pool = ["sriov", "mlnx"].iter().any(|start| word.starts_with(start));
+        RDMA_WORDS.contains(&stem) || vendor && (NIC_WORDS.contains(&stem) || pool)
     })
 }
 
@@ -58,6 +66,8 @@ mod tests {
             "vke.volcengine.com/rdma",
             "aliyun/erdma",
             "amd.com/nic",
+            "nvidia.com/bf3_sf",
+            "openshift.io/RDMA_VF",
             "networking.gke.io.networks/rdma-0",
         ] {
             assert!(names_rdma_device(name), "{name}");
@@ -69,6 +79,7 @@ mod tests {
             "nvidia.com/mig-1g.10gb",
             "nvidia.com/priority",
             "amd.com/gpu",
+            "amd.com/gpu_vf",
             "intel.com/sriov",
             "aws.amazon.com/neuron",
             "vpc.amazonaws.com/pod-eni",

@@ -397,7 +397,7 @@ fn cases_reach_everything() -> Outcome {
         failure_persistence: None,
         ..Config::default()
     });
-    while cases < 3000 {
+    while cases < 4000 {
         cases += 1;
         let tree = Documents(generator::case).new_tree(&mut runner)?;
         let world = World::new(&proptest::strategy::ValueTree::current(&tree).0);

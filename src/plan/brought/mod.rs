@@ -79,12 +79,17 @@ fn standing(
     if profile.inject == Inject::Networks && rails.is_empty() {
         return Ok(Standing::Incomplete);
     }
-    if let Some(resource) = units.of_another_fabric(scene, profile) {
-        return other(OtherFabric::Unit(resource.to_owned()));
-    }
     let own = attachments.count(AttachmentKind::Rail);
     let stand_ins = attachments.count(AttachmentKind::StandIn);
+    // With every rail attached only units can be missing, and without them the pod cannot start.
+    let attached = own > 0 && own >= rails.len();
+    if let Some(resource) = units.of_another_fabric(scene, profile).filter(|_| !attached) {
+        return other(OtherFabric::Unit(resource.to_owned()));
+    }
+    // Beside a unit that the profile gave it, the pod's own network was no fabric before.
+    let injected = scene.pod.annotation(INJECTED_ANNOTATION).is_some();
     if own + stand_ins == 0
+        && !injected
         && let Some(child) = attachments.first(AttachmentKind::Child)
         && let Some(resource) = units.rdma_of_targets(scene, profile)
     {
@@ -100,16 +105,19 @@ fn standing(
     let absent = attachments.count(AttachmentKind::Absent);
     let of_rails = usize::try_from(units.of_rails()).unwrap_or(0);
     if absent > 0 {
-        let listed = absent + stand_ins + attachments.count(AttachmentKind::Unknown);
-        let complete = own == 0 && listed >= enough && of_rails >= listed;
-        return match complete || own >= rails.len() && of_rails >= own {
+        let listed = absent + own + stand_ins + attachments.count(AttachmentKind::Unknown);
+        let complete = listed >= enough && of_rails >= listed;
+        return match complete || attached && of_rails >= own {
             true if complete => Ok(Standing::CompleteByUnits),
             true => Ok(Standing::Incomplete),
             false => Err(Withheld::UnknownNetworks(absent)),
         };
     }
+    let unknown = attachments.count(AttachmentKind::Unknown);
     if own > 0 {
-        return Ok(Standing::Incomplete);
+        // A unit for each of them: the unknown ones are the other rails.
+        let complete = unknown > 0 && !attached && of_rails >= own + stand_ins + unknown;
+        return Ok(if complete { Standing::CompleteByUnits } else { Standing::Incomplete });
     }
     let foreign = attachments.count(AttachmentKind::Foreign);
     let (beside, beside_name) = units.not_of(profile);
@@ -119,7 +127,6 @@ fn standing(
         let resource = attachments.resource_of(AttachmentKind::Foreign).unwrap_or_default();
         return other(OtherFabric::Networks(foreign, resource));
     }
-    let unknown = attachments.count(AttachmentKind::Unknown);
     if unknown == 0 {
         return Ok(Standing::Incomplete);
     }
@@ -144,13 +151,14 @@ fn standing(
 /// Whether the pod asks for the profile beside a fabric that it cannot share a pod with. NCCL takes one network plugin
 /// for all devices: EFA's drives no verbs NIC, and NCCL's own transport drives no EFA adapter (aws/aws-ofi-nccl).
 fn conflict(scene: Scene<'_>, profile: &Profile, units: &Units<'_>) -> Result<(), Withheld> {
+    let claimed = scene.demands.fabric_claims().nic.as_ref().map(|claim| claim.class.as_str());
+    let claims_efa = |class: &&str| class.starts_with("efa");
     let efa = units.names().find(|name| names_efa(name) && !profile.serves_resource(name));
-    if let Some(name) = efa.filter(|_| profile.transport.is_verbs()) {
-        return Err(Withheld::Conflict(name.to_owned()));
-    }
-    let verbs = || units.of_another_fabric(scene, profile).filter(|name| !names_efa(name));
-    match profile.transport {
-        Transport::Efa => verbs().map_or(Ok(()), |name| Err(Withheld::Conflict(name.to_owned()))),
-        _ => Ok(()),
-    }
+    let verbs = units.of_another_fabric(scene, profile).filter(|name| !names_efa(name));
+    let found = match profile.transport {
+        Transport::Roce | Transport::Infiniband => efa.or(claimed.filter(claims_efa)),
+        Transport::Efa => verbs.or(claimed.filter(|class| !claims_efa(class))),
+        Transport::Ethernet | Transport::Tcpx | Transport::Tcpxo => None,
+    };
+    found.map_or(Ok(()), |name| Err(Withheld::Conflict(name.to_owned())))
 }

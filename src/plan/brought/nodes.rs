@@ -2,8 +2,9 @@
 
 use super::attachments::Attachments;
 use crate::plan::{Scene, Withheld};
+use crate::pod::Container;
 use crate::profile::Rail;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks that some node which the pod can run on has units for the pod's own attachments beside all rails. Nodes
 /// whose number of units is not known, or is 0 while a device plugin restarts, count as having enough.
@@ -23,7 +24,17 @@ pub(super) fn hold(scene: Scene<'_>, rails: &[Rail], attachments: &Attachments<'
         *wanted.entry(resource).or_default() += 1;
     }
     let constraints = crate::nodes::Constraints::of(scene.pod);
-    let landing = crate::nodes::landing(&constraints, view);
+    let mut landing = crate::nodes::landing(&constraints, view);
+    // A node without the pod's accelerators has room for nothing.
+    let accelerators = &scene.snapshot.settings().accelerators;
+    let names = scene.pod.containers().iter().flat_map(Container::resource_names);
+    let names: BTreeSet<&str> = names.filter(|name| accelerators.contains(name)).collect();
+    let without: Vec<usize> = view
+        .members(&landing)
+        .filter(|(_, class, _)| !names.iter().all(|name| class.offers(name)))
+        .map(|(number, ..)| number)
+        .collect();
+    without.into_iter().for_each(|number| landing.set(number, false));
     for (resource, wanted) in wanted {
         let Some(most) = view.most_units(&landing, resource).filter(|most| *most > 0) else { continue };
         if i64::try_from(most).unwrap_or(i64::MAX) < wanted {

@@ -1,6 +1,6 @@
 //! Units of extended resources that the containers of a pod hold, accelerators aside, in one walk.
 
-use super::attachments::Attachments;
+use super::attachments::{Attachments, Kind};
 use crate::facts::DriverKind;
 use crate::facts::device_class::driver_of;
 use crate::multus::network::is_extended;
@@ -48,14 +48,14 @@ impl<'a> Units<'a> {
         let mut placeholder = None;
         for (holder, container) in scene.pod.holders() {
             container.each_quantity(&mut |name, quantity| {
-                if !is_extended(name) {
-                    return;
-                }
                 if Quantity::parse(&quantity.0).is_err() && placeholder.is_none() {
                     let limit = container.limits().is_some_and(|limits| limits.get(name).is_some());
                     let list = if limit { "limits" } else { "requests" };
                     let path = format!("{}/resources/{list}/{}", holder.path(), token(name));
                     placeholder = Some((path, name.to_owned()));
+                }
+                if !is_extended(name) {
+                    return;
                 }
                 let units = units(quantity);
                 if units <= 0 || accelerators.contains(name) || backs_accelerator(name, scene.snapshot) {
@@ -117,11 +117,14 @@ impl<'a> Units<'a> {
     /// there they are the units that the pod came with.
     pub(super) fn room(&self, attachments: &Attachments<'_>, injected: bool) -> BTreeMap<String, i64> {
         let taken = attachments.taken();
+        // A network that is not at hand may take a unit of any of them.
+        let unknown = i64::try_from(attachments.count(Kind::Unknown)).unwrap_or(i64::MAX);
         let mut room = BTreeMap::new();
         for name in &self.rails {
             let Some(held) = self.held.get(name).filter(|held| held.targets > 0) else { continue };
             let left = held.running().saturating_sub(taken.get(name).copied().unwrap_or(0));
-            if left > 0 || injected {
+            let left = left.saturating_sub(unknown);
+            if left > 0 || unknown > 0 || injected {
                 room.insert((*name).to_owned(), left.max(0));
             }
         }

@@ -174,7 +174,7 @@ fn resources(claims: bool, dice: &mut Dice<'_>) -> Value {
         }
     }
     for name in EXTENDED {
-        if dice.percent(8) {
+        if dice.percent(3) {
             let counts = [
                 json!(8),
                 json!(1),

@@ -32,7 +32,7 @@ pub(crate) fn pod(site: &Site<'_>, dice: &mut Dice<'_>) -> Value {
             _ => {}
         }
     }
-    put(&mut spec, "resourceClaims", 10, dice, |dice| {
+    put(&mut spec, "resourceClaims", 4, dice, |dice| {
         let key = dice.pick(&["resourceClaimTemplateName", "resourceClaimName"]);
         json!([{"name": "nic", key: "n"}, {"name": "gpu", "resourceClaimTemplateName": "g"}])
     });

@@ -8,7 +8,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
-use crate::text::printable;
+use crate::text::{count, printable};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB805", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
@@ -85,11 +85,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::UnknownNetworks(networks) => (
             annotation(NETWORKS_ANNOTATION),
             format!(
-                "{networks} unknown networks may be the pod's rails, and no container requests \
-                 units for them"
+                "{} without a known definition may be the pod's rails, and its units do not show which",
+                count(*networks, "network")
             ),
-            "Create the networks before the pod, or request their resource; in a review add them to the \
-             inputs or --cluster."
+            "Create the networks before the pod, or request a unit for each; in a review add them to the inputs \
+             or --cluster."
                 .to_owned(),
         ),
         Withheld::NodesTooSmall { resource, wanted } => (

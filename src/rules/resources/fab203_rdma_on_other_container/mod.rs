@@ -36,6 +36,20 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             report(context, &need.shown, holder, units, findings, have);
         }
     }
+    // Units of the profile's further resources, of which the containers with accelerators get none beside them.
+    let counted = context.plan.brought.iter().flat_map(|brought| &brought.units);
+    let of_profile = |name: &str| profile.is_some_and(|p| p.resources.iter().any(|r| r.name == name));
+    for units in counted.filter(|u| u.targets == 0 && u.others > 0 && of_profile(&u.resource)) {
+        let known =
+            devices.held.iter().any(|held| held.name == units.resource && held.fact.rdma == Some(true));
+        for (holder, container) in pod.holders().filter(|(holder, _)| holder.runs() && !known) {
+            let held = container.units(&units.resource).unwrap_or(0);
+            if held > 0 {
+                let have = "those with accelerators have none".to_owned();
+                report(context, &units.resource, holder, held, findings, have);
+            }
+        }
+    }
     // A device that needs no network, such as one of InfiniBand, is of no use to another container either.
     let rdma = devices.held.iter().filter(|held| held.fact.rdma == Some(true));
     for held in rdma.filter(|held| !devices.needs.iter().any(|n| n.resource.matches(held.name))) {
