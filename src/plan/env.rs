@@ -5,9 +5,8 @@ use super::files;
 use super::host_network::names_interface;
 use super::names::{FILES_PATH, NCCL_CONF};
 use super::variables::Variables;
-use super::{
-    Change, Edit, EnvRefusal, FileRefusal, LeftOut, Plan, Scene, Target, WithoutInterface, nccl_conf,
-};
+use super::{Change, Edit, EnvRefusal, FileRefusal, LeftOut, Plan, Target, WithoutInterface, nccl_conf};
+use crate::demands::Subject;
 use crate::nccl::version::{NcclVersion, of_image};
 use crate::pod::PodView;
 use crate::pod::shell::{assigned, sets_variable};
@@ -66,13 +65,13 @@ pub(crate) fn applies(entry: &EnvEntry, container: &Container<'_>, profile: &Pro
 
 /// What every target lacks, in the order of the targets. What names an interface that the pod does not get is noted in
 /// the plan instead.
-pub(super) fn wanted<'p>(scene: Scene<'_>, profile: &'p Profile, plan: &mut Plan) -> Vec<Variables<'p>> {
+pub(super) fn wanted<'p>(subject: &Subject<'_>, profile: &'p Profile, plan: &mut Plan) -> Vec<Variables<'p>> {
     let targets = plan.targets.clone();
     let mut all: Vec<Variables<'p>> =
-        targets.iter().filter_map(|target| of_target(scene, profile, *target, plan)).collect();
+        targets.iter().filter_map(|target| of_target(subject, profile, *target, plan)).collect();
     // One file serves all containers: a line that one of its readers must not have is none for the others either.
     let has_conf = |v: &Variables<'_>| {
-        scene.pod.containers().get(v.container).is_some_and(|c| files::has_conf(scene.pod, c))
+        subject.pod.containers().get(v.container).is_some_and(|c| files::has_conf(subject.pod, c))
     };
     let readers = all.iter().filter(|v| !v.by_file.is_empty() || has_conf(v));
     let never: BTreeSet<&str> = readers.flat_map(|v| v.never.iter().copied()).collect();
@@ -99,13 +98,13 @@ fn by_command<'c>(container: &'c Container<'_>, profile: &Profile) -> BTreeSet<&
 }
 
 fn of_target<'p>(
-    scene: Scene<'_>,
+    subject: &Subject<'_>,
     profile: &'p Profile,
     target: Target,
     plan: &mut Plan,
 ) -> Option<Variables<'p>> {
-    let container = scene.pod.containers().get(target.index)?;
-    let plugin = LazyCell::new(|| names_plugin(scene.pod, container));
+    let container = subject.pod.containers().get(target.index)?;
+    let plugin = LazyCell::new(|| names_plugin(subject.pod, container));
     let by_command = by_command(container, profile);
     let absent: Vec<&EnvEntry> = profile
         .env
@@ -115,11 +114,11 @@ fn of_target<'p>(
         .filter(|e| match container.env_var(&e.name) {
             None => true,
             // The user's value does not reach ranks that sshd starts; where it is the profile's, the file brings it.
-            Some((_, own)) => scene.ranks_over_ssh && own.value.as_deref() == Some(e.value.as_str()),
+            Some((_, own)) => subject.ranks_over_ssh && own.value.as_deref() == Some(e.value.as_str()),
         })
-        .filter(|e| !scene.pod.host_network() || !names_interface(e))
+        .filter(|e| !subject.pod.host_network() || !names_interface(e))
         // Where the profile's files are not, what points to them would point to nothing.
-        .filter(|e| !points_to_file(e) || files::reach(scene.pod, container, profile))
+        .filter(|e| !points_to_file(e) || files::reach(subject.pod, container, profile))
         // A plugin that the user names brings its own transport; pinning IB would bypass it.
         .filter(|e| e.name != "NCCL_NET" || !*plugin)
         .filter(|e| !by_command.contains(e.name.as_str()))
@@ -142,14 +141,14 @@ fn of_target<'p>(
     let without: Vec<_> = without.collect();
     plan.without_interface.extend(without);
     let own_differs = |e: &EnvEntry| {
-        scene.ranks_over_ssh
+        subject.ranks_over_ssh
             && container
                 .env_var(&e.name)
                 .is_some_and(|(_, own)| own.value.as_deref() != Some(e.value.as_str()))
     };
     let never = profile.env.iter().filter(|e| {
         own_differs(e)
-            || points_to_file(e) && !files::reach(scene.pod, container, profile)
+            || points_to_file(e) && !files::reach(subject.pod, container, profile)
             || applies(e, container, profile) != Applies::Yes
             || e.name == "NCCL_NET" && *plugin
     });
@@ -158,7 +157,7 @@ fn of_target<'p>(
     // sshd starts ranks with an environment of its own: a variable in `env` would look right and change nothing.
     // `env` beats `envFrom`: setting a variable there could change one that a ConfigMap sets. A file changes no
     // variable that the process has, and ranks read it however they were started.
-    variables.why = if scene.ranks_over_ssh {
+    variables.why = if subject.ranks_over_ssh {
         Some(EnvRefusal::Ssh)
     } else if container.env_from.as_deref().is_some_and(|sources| !sources.is_empty()) {
         Some(EnvRefusal::EnvFrom)
@@ -166,13 +165,13 @@ fn of_target<'p>(
         None
     };
     if variables.why.is_none() {
-        let conf = files::has_conf(scene.pod, container).then(|| files::text(scene.pod, NCCL_CONF));
+        let conf = files::has_conf(subject.pod, container).then(|| files::text(subject.pod, NCCL_CONF));
         let conf = conf.flatten().unwrap_or_default();
         let in_file = |e: &&EnvEntry| nccl_conf::variables(conf).all(|(name, _)| name != e.name);
         variables.by_env = absent.into_iter().filter(in_file).collect();
         return Some(variables);
     }
-    variables.file_refusal = files::conf_refusal(scene.pod, container, profile);
+    variables.file_refusal = files::conf_refusal(subject.pod, container, profile);
     // What `envFrom` brings is not known: a plugin of the user's, or InfiniBand switched off on purpose, would be
     // stopped by a transport that is pinned.
     let pinned = |e: &EnvEntry| variables.why == Some(EnvRefusal::EnvFrom) && e.name == "NCCL_NET";
@@ -183,13 +182,13 @@ fn of_target<'p>(
 
 /// Plans the variables of one container, and notes what no carrier takes.
 pub(super) fn plan(
-    scene: Scene<'_>,
+    subject: &Subject<'_>,
     profile: &Profile,
     variables: &Variables<'_>,
     files: &files::Files,
     plan: &mut Plan,
 ) {
-    let Some(container) = scene.pod.containers().get(variables.container) else { return };
+    let Some(container) = subject.pod.containers().get(variables.container) else { return };
     let first = container.env().len();
     let without_files = files.refusal.is_some();
     let by_env = variables.by_env.iter().filter(|e| !without_files || !points_to_file(e));

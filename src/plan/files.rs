@@ -3,7 +3,8 @@
 
 use super::names::{FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, VOLUME_NAMES};
 use super::variables::Variables;
-use super::{Change, Edit, FileRefusal, Plan, Scene, annotations, nccl_conf};
+use super::{Change, Edit, FileRefusal, Plan, annotations, nccl_conf};
+use crate::demands::Subject;
 use crate::pod::PodView;
 use crate::pod::view::{Container, Volume, VolumeMount};
 use crate::profile::Profile;
@@ -110,12 +111,12 @@ pub(super) fn text<'p>(pod: &'p PodView<'_>, name: &str) -> Option<&'p str> {
 
 /// Plans the annotations and the volume.
 pub(super) fn plan(
-    scene: Scene<'_>,
+    subject: &Subject<'_>,
     profile: &Profile,
     variables: &[Variables<'_>],
     plan: &mut Plan,
 ) -> Files {
-    let pod = scene.pod;
+    let pod = subject.pod;
     let container = |index: usize| pod.containers().get(index);
     // Where the files are wanted and not there yet.
     let carried = || variables.iter().filter(|v| !v.by_file.is_empty());
@@ -214,13 +215,13 @@ fn free_name(pod: &PodView<'_>) -> Option<&'static str> {
 
 /// Plans the mounts of a target container.
 pub(super) fn plan_mounts(
-    scene: Scene<'_>,
+    subject: &Subject<'_>,
     profile: &Profile,
     variables: &Variables<'_>,
     files: &Files,
     plan: &mut Plan,
 ) {
-    let pod = scene.pod;
+    let pod = subject.pod;
     let Some(container) = pod.containers().get(variables.container) else { return };
     let mut mount = |volume: &str, path: &'static str, sub_path: Option<String>, reason: &str| {
         let planned = plan.of_container(variables.container).iter();
@@ -251,12 +252,12 @@ pub(super) fn plan_mounts(
 
 /// Why the profile's files do not reach a target container, if they do not.
 pub(super) fn directory_refusal(
-    scene: Scene<'_>,
+    subject: &Subject<'_>,
     profile: &Profile,
     container: &Container<'_>,
     files: &Files,
 ) -> Option<FileRefusal> {
-    if profile.files.is_empty() || has_directory(scene.pod, container, profile) {
+    if profile.files.is_empty() || has_directory(subject.pod, container, profile) {
         return None;
     }
     in_the_way(container, FILES_PATH).or_else(|| files.refusal.clone())

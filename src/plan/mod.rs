@@ -23,7 +23,6 @@ mod placement;
 mod rails;
 mod refusals;
 mod resources;
-mod scene;
 mod serves;
 mod shm;
 mod summary;
@@ -45,12 +44,12 @@ pub use names::{
 };
 pub use outcome::{Change, LeftOut, Plan, Withheld, WithoutInterface};
 pub use refusals::{EnvRefusal, FileRefusal, IpcLockRefusal};
-pub use scene::Scene;
 pub(crate) use serves::serves_namespace;
 pub use shm::recommended as recommended_shm;
 pub use target::{Target, WrongContainers};
 pub(crate) use ulimits::ULIMITS_ANNOTATION;
 
+use crate::demands::Subject;
 use crate::pod::PodView;
 use crate::profile::Profile;
 use crate::profile::schema::{Attachment, Inject, Transport};
@@ -62,9 +61,9 @@ pub const MAX_CONTAINERS: usize = 1000;
 
 /// Plans a profile for a pod.
 #[must_use]
-pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
-    let mut plan = whole(scene, profile, evidence);
-    if !resources::fit(scene, &plan) {
+pub fn plan(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
+    let mut plan = whole(subject, profile, evidence);
+    if !resources::fit(subject, &plan) {
         let Plan { targets, accelerators, missing, brought, .. } = plan;
         return Plan {
             targets,
@@ -75,8 +74,8 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
             ..Plan::default()
         };
     }
-    if annotations::fit(scene.pod, || plan.changes.iter().map(|c| &c.edit)) {
-        injected::plan(scene, profile, &mut plan);
+    if annotations::fit(subject.pod, || plan.changes.iter().map(|c| &c.edit)) {
+        injected::plan(subject, profile, &mut plan);
         return plan;
     }
     // Devices without their networks would be half a plan: all of it or nothing.
@@ -84,16 +83,16 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     Plan { targets, accelerators, missing, brought, withheld: Some(Withheld::NoRoom), ..Plan::default() }
 }
 
-fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
-    let (targets, wrong) = match targets::find(scene, profile) {
+fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
+    let (targets, wrong) = match targets::find(subject, profile) {
         Ok(targets) => (targets, None),
         Err(wrong) => (Vec::new(), Some(Withheld::WrongContainers(wrong))),
     };
     let accelerators = targets.iter().fold(0_u32, |sum, t| sum.saturating_add(t.accelerators));
     let mut plan = Plan { accelerators, targets, ..Plan::default() };
-    plan.withheld = withheld(scene, profile).or(wrong);
+    plan.withheld = withheld(subject, profile).or(wrong);
     if plan.withheld.is_none() {
-        plan.missing = missing(profile, scene.namespace, scene.snapshot);
+        plan.missing = missing(profile, subject.namespace, subject.snapshot);
         // A pod whose network does not exist never starts. A resource may come with a plugin that is still starting on
         // the first node of a pool: who waits for it stays Pending, and its peers get the same. Who reviews with a
         // profile of their choice wants to see what it does, wherever that is.
@@ -108,12 +107,12 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
         plan.withheld = Some(Withheld::NotServed);
         return plan;
     }
-    let Some(rails) = rails::chosen(scene, profile, &plan) else {
-        let name = scene.pod.annotation(RAILS_ANNOTATION).unwrap_or_default();
+    let Some(rails) = rails::chosen(subject, profile, &plan) else {
+        let name = subject.pod.annotation(RAILS_ANNOTATION).unwrap_or_default();
         plan.withheld = Some(Withheld::UnknownRails(name.to_owned()));
         return plan;
     };
-    let room = match brought::count(scene, profile, rails, &plan) {
+    let room = match brought::count(subject, profile, rails, &plan) {
         Ok((brought, room)) => {
             plan.brought = Some(brought);
             room
@@ -126,67 +125,67 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     if plan.brought.as_ref().is_some_and(|b| b.other_fabric().is_some()) {
         // What serves every fabric: shared memory, and pinned memory where the profile has RDMA.
         if matches!(profile.inject, Inject::Full) {
-            shm::plan_volume(scene, profile, &mut plan);
-            let lifted = ulimits::plan(scene, profile, &mut plan);
-            for index in 0..scene.pod.containers().len() {
+            shm::plan_volume(subject, profile, &mut plan);
+            let lifted = ulimits::plan(subject, profile, &mut plan);
+            for index in 0..subject.pod.containers().len() {
                 if let Some(target) = plan.target(index).filter(|_| !lifted.contains(&index)) {
-                    ipc_lock::plan(scene, profile, target, &mut plan);
+                    ipc_lock::plan(subject, profile, target, &mut plan);
                 }
-                shm::plan_mount(scene, index, &mut plan);
+                shm::plan_mount(subject, index, &mut plan);
             }
         }
         return plan;
     }
     // No CNI plugin is called for a pod in the node's network namespace.
-    let attached = match scene.pod.host_network() {
+    let attached = match subject.pod.host_network() {
         true => Vec::new(),
-        false => networks::plan(scene, profile, rails, evidence, room, &mut plan),
+        false => networks::plan(subject, profile, rails, evidence, room, &mut plan),
     };
-    gke::plan(scene, profile, evidence, &mut plan);
+    gke::plan(subject, profile, evidence, &mut plan);
     if profile.inject == Inject::Annotations {
         return plan;
     }
     if profile.inject == Inject::Networks {
-        node_selector::plan(scene, &mut plan);
-        placement::plan(scene, profile, &mut plan);
-        let wanted = resources::wanted(scene, profile, &plan, &attached);
+        node_selector::plan(subject, &mut plan);
+        plan.changes.extend(placement::plan(subject.pod, profile, evidence));
+        let wanted = resources::wanted(subject, profile, &plan, &attached);
         for target in plan.targets.clone() {
-            resources::plan(scene, target, &wanted, &mut plan);
+            resources::plan(subject, target, &wanted, &mut plan);
         }
         return plan;
     }
-    shm::plan_volume(scene, profile, &mut plan);
-    placement::plan(scene, profile, &mut plan);
+    shm::plan_volume(subject, profile, &mut plan);
+    plan.changes.extend(placement::plan(subject.pod, profile, evidence));
     // Container by container, so that a patch and a reader find one container's edits together.
-    let wanted = resources::wanted(scene, profile, &plan, &attached);
-    let all = env::wanted(scene, profile, &mut plan);
-    let files = files::plan(scene, profile, &all, &mut plan);
-    let lifted = ulimits::plan(scene, profile, &mut plan);
-    for (index, container) in scene.pod.containers().iter().enumerate() {
+    let wanted = resources::wanted(subject, profile, &plan, &attached);
+    let all = env::wanted(subject, profile, &mut plan);
+    let files = files::plan(subject, profile, &all, &mut plan);
+    let lifted = ulimits::plan(subject, profile, &mut plan);
+    for (index, container) in subject.pod.containers().iter().enumerate() {
         // They are in the order of the containers.
         let variables = all.binary_search_by_key(&index, |v| v.container).ok();
         let variables = variables.and_then(|at| all.get(at));
         if let (Some(target), Some(variables)) = (plan.target(index), variables) {
-            resources::plan(scene, target, &wanted, &mut plan);
+            resources::plan(subject, target, &wanted, &mut plan);
             if !lifted.contains(&index) {
-                ipc_lock::plan(scene, profile, target, &mut plan);
+                ipc_lock::plan(subject, profile, target, &mut plan);
             }
-            env::plan(scene, profile, variables, &files, &mut plan);
-            files::plan_mounts(scene, profile, variables, &files, &mut plan);
-            if let Some(refusal) = files::directory_refusal(scene, profile, container, &files) {
+            env::plan(subject, profile, variables, &files, &mut plan);
+            files::plan_mounts(subject, profile, variables, &files, &mut plan);
+            if let Some(refusal) = files::directory_refusal(subject, profile, container, &files) {
                 plan.file_refusals.push((index, refusal));
             }
         }
-        shm::plan_mount(scene, index, &mut plan);
+        shm::plan_mount(subject, index, &mut plan);
     }
     plan
 }
 
-fn withheld(scene: Scene<'_>, profile: &Profile) -> Option<Withheld> {
-    match by_itself(scene.pod, profile) {
+fn withheld(subject: &Subject<'_>, profile: &Profile) -> Option<Withheld> {
+    match by_itself(subject.pod, profile) {
         Some(Withheld::OptedOut) => Some(Withheld::OptedOut),
         _ if profile.inject == Inject::Review => Some(Withheld::ReviewOnly),
-        None if matches!(scene.networks, Some(Err(_))) => Some(Withheld::Unreadable),
+        None if matches!(subject.networks, Some(Err(_))) => Some(Withheld::Unreadable),
         reason => reason,
     }
 }

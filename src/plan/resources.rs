@@ -1,7 +1,8 @@
 //! RDMA resources: as many units as attachments carry them, on the containers that ask for accelerators.
 
 use super::attached::Attached;
-use super::{Change, Edit, Plan, ResourceList, Scene, Target};
+use super::{Change, Edit, Plan, ResourceList, Target};
+use crate::demands::Subject;
 use crate::json::values::MAX_RESOURCES;
 use crate::pod::Quantity;
 use crate::pod::units::units;
@@ -24,7 +25,7 @@ pub(super) struct Wanted {
 /// What each target should have, in the order of the containers. `attached` is each attachment of the final annotation,
 /// in its order.
 pub(super) fn wanted(
-    scene: Scene<'_>,
+    subject: &Subject<'_>,
     profile: &Profile,
     plan: &Plan,
     attached: &[Attached<'_>],
@@ -35,10 +36,10 @@ pub(super) fn wanted(
     for name in attached.iter().filter_map(|a| a.resource) {
         *needs.entry(name).or_default() += 1;
     }
-    let held = held(scene, needs.keys().copied());
+    let held = held(subject, needs.keys().copied());
     for (name, attachments) in needs {
         let held = held.get(name).copied().unwrap_or(0);
-        share(scene, plan, &dealt, &Need { name, attachments, held }, &mut wanted);
+        share(subject, plan, &dealt, &Need { name, attachments, held }, &mut wanted);
     }
     for resource in &profile.resources {
         for target in &plan.targets {
@@ -97,12 +98,12 @@ fn deal<'a>(plan: &Plan, attached: &[Attached<'a>]) -> Dealt<'a> {
 
 /// Units of resources that the running containers of the pod hold: Multus takes devices from all of them (multus-cni
 /// pkg/k8sclient).
-pub(super) fn held<'n>(scene: Scene<'_>, names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, i64> {
+pub(super) fn held<'n>(subject: &Subject<'_>, names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, i64> {
     let mut held: HashMap<&str, i64> = names.map(|name| (name, 0)).collect();
     if held.is_empty() {
         return held;
     }
-    for (_, container) in scene.pod.holders().filter(|(holder, _)| holder.runs()) {
+    for (_, container) in subject.pod.holders().filter(|(holder, _)| holder.runs()) {
         container.each_quantity(&mut |name, quantity| {
             if let Some(sum) = held.get_mut(name) {
                 *sum = sum.saturating_add(units(quantity));
@@ -122,8 +123,8 @@ struct Need<'n> {
 
 /// Shares out what is missing of a resource. Units that any running container holds count. What a target holds already
 /// counts for it, so that the sum never passes the number of attachments.
-fn share(scene: Scene<'_>, plan: &Plan, dealt: &Dealt<'_>, need: &Need<'_>, wanted: &mut Vec<Wanted>) {
-    let apps = scene.pod.containers();
+fn share(subject: &Subject<'_>, plan: &Plan, dealt: &Dealt<'_>, need: &Need<'_>, wanted: &mut Vec<Wanted>) {
+    let apps = subject.pod.containers();
     let name = need.name;
     let mut short = need.attachments.saturating_sub(need.held);
     let units = count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "attachment");
@@ -153,8 +154,8 @@ fn share(scene: Scene<'_>, plan: &Plan, dealt: &Dealt<'_>, need: &Need<'_>, want
     }
 }
 
-pub(super) fn plan(scene: Scene<'_>, target: Target, wanted: &[Wanted], plan: &mut Plan) {
-    let Some(container) = scene.pod.containers().get(target.index) else { return };
+pub(super) fn plan(subject: &Subject<'_>, target: Target, wanted: &[Wanted], plan: &mut Plan) {
+    let Some(container) = subject.pod.containers().get(target.index) else { return };
     let start = wanted.partition_point(|w| w.container < target.index);
     let own = wanted.iter().skip(start).take_while(|w| w.container == target.index);
     for item in own {
@@ -200,8 +201,8 @@ pub(super) fn plan(scene: Scene<'_>, target: Target, wanted: &[Wanted], plan: &m
 }
 
 /// Whether every container's lists can be read again once the plan is carried out.
-pub(super) fn fit(scene: Scene<'_>, plan: &Plan) -> bool {
-    scene.pod.containers().iter().enumerate().all(|(index, container)| {
+pub(super) fn fit(subject: &Subject<'_>, plan: &Plan) -> bool {
+    subject.pod.containers().iter().enumerate().all(|(index, container)| {
         [ResourceList::Limits, ResourceList::Requests].into_iter().all(|wanted| {
             let own = match wanted {
                 ResourceList::Limits => container.limits(),

@@ -3,7 +3,8 @@
 
 use super::names::SHM_PATH;
 use super::targets::is_mesh_proxy;
-use super::{Change, Edit, Plan, Scene};
+use super::{Change, Edit, Plan};
+use crate::demands::Subject;
 use crate::pod::view::Volume;
 use crate::pod::{Bytes, Container, Quantity, memory_limit};
 use crate::profile::Profile;
@@ -39,8 +40,8 @@ fn needs_mount(container: &Container<'_>) -> bool {
 }
 
 /// Plans the volume, where a target has nothing at `/dev/shm`.
-pub(super) fn plan_volume(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) {
-    let pod = scene.pod;
+pub(super) fn plan_volume(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan) {
+    let pod = subject.pod;
     // With hostIPC the container has the node's /dev/shm; a mount over it would take that away.
     if pod.host_ipc() {
         return;
@@ -54,7 +55,7 @@ pub(super) fn plan_volume(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) 
     let Some(size) = recommended(accelerators, profile.shm_per_accelerator, limit) else { return };
     // Another container has a large enough one already: a later webhook added this container, or half of them were
     // mounted.
-    if let Some(shared) = shared_volume(scene, size) {
+    if let Some(shared) = shared_volume(subject, size) {
         plan.shm_volume = Some(shared.to_owned());
         return;
     }
@@ -84,8 +85,8 @@ pub(super) fn plan_volume(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) 
 }
 
 /// A memory volume of at least this size that an app container mounts at `/dev/shm`, if one does.
-fn shared_volume<'a>(scene: Scene<'a>, size: i64) -> Option<&'a str> {
-    let pod = scene.pod;
+fn shared_volume<'a>(subject: &'a Subject<'a>, size: i64) -> Option<&'a str> {
+    let pod = subject.pod;
     let large_enough = |v: &Volume<'_>| {
         let Some(empty_dir) = v.empty_dir.as_ref().filter(|_| v.host_path.is_none()) else { return false };
         let limit = empty_dir.size_limit.as_ref().map(|l| Quantity::parse(&l.0));
@@ -109,8 +110,8 @@ fn shared_volume<'a>(scene: Scene<'a>, size: i64) -> Option<&'a str> {
 
 /// Plans the mount of the planned volume in a container that has none: processes that share memory across
 /// containers of the pod then see the same files.
-pub(super) fn plan_mount(scene: Scene<'_>, index: usize, plan: &mut Plan) {
-    let Some(container) = scene.pod.containers().get(index).filter(|c| needs_mount(c)) else { return };
+pub(super) fn plan_mount(subject: &Subject<'_>, index: usize, plan: &mut Plan) {
+    let Some(container) = subject.pod.containers().get(index).filter(|c| needs_mount(c)) else { return };
     let Some(volume) = plan.shm_volume.clone() else { return };
     let planned =
         plan.of_container(index).iter().filter(|c| matches!(c.edit, Edit::FileMount { .. })).count();

@@ -1,7 +1,8 @@
 //! The memlock limit by annotation, where a profile says that the NRI plugin ulimit-adjuster runs on its nodes. It
 //! holds for any user and needs no capability, so that Pod Security lets it through.
 
-use super::{Change, Edit, Plan, Scene};
+use super::{Change, Edit, Plan};
+use crate::demands::Subject;
 use crate::multus::annotation::is_label;
 use crate::pod::{Container, PodView};
 use crate::profile::{Memlock, Profile};
@@ -19,16 +20,16 @@ const LONGEST_NAME: usize = 63 - "container.".len();
 
 /// Plans the annotations, and tells the targets whose limit is lifted: by ours or by the pod's own. Where the pod has an
 /// annotation that says nothing of memlock, and where the name of the container is too long for a key, it is not.
-pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) -> BTreeSet<usize> {
+pub(super) fn plan(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan) -> BTreeSet<usize> {
     let mut lifted = BTreeSet::new();
     if profile.memlock != Some(Memlock::Nri) {
         return lifted;
     }
     let mut named: BTreeSet<&str> = BTreeSet::new();
     for target in &plan.targets {
-        let Some(container) = scene.pod.containers().get(target.index) else { continue };
+        let Some(container) = subject.pod.containers().get(target.index) else { continue };
         let name = container.name();
-        match own(scene.pod, name) {
+        match own(subject.pod, name) {
             Some(value) if lifts(value) => drop(lifted.insert(target.index)),
             None if name.len() <= LONGEST_NAME && is_label(name) => {
                 lifted.insert(target.index);

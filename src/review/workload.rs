@@ -31,8 +31,8 @@ pub fn decide_workload<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) ->
         .collect();
     let own = own(request, &templates, &gangs, &pods, &examined, snapshot);
     let decide = |(examined, (t, pod)): (Option<Examined<'_>>, (&Template<'_>, &Result<PodView<'_>, _>))| {
-        let pod = pod.as_ref().map_err(Clone::clone)?;
-        Ok(examined.map(|e| e.decide(pod, request.of_template(t, gang(t)), snapshot)).unwrap_or_default())
+        pod.as_ref().map_err(Clone::clone)?;
+        Ok(examined.map(|e| e.decide(request.of_template(t, gang(t)))).unwrap_or_default())
     };
     let decisions: Vec<Result<Decision, DecodeError>> =
         examined.into_iter().zip(templates.iter().zip(&pods)).map(decide).collect();
@@ -72,7 +72,7 @@ fn own<'p>(
         findings.extend(together(request, templates, gangs, pods, examined, snapshot));
         findings.extend(launcher::findings(request, templates, pods, examined, snapshot));
         // An error of several templates is let go where the profile of each does.
-        let limits = examined.iter().flatten().map(|e| e.limit(snapshot));
+        let limits = examined.iter().flatten().map(Examined::limit);
         let limit = limits.min_by_key(|l| l.ignorable == Ignorable::Errors);
         let limit = limit.unwrap_or(Limit { ignorable: snapshot.settings().ignorable, profile: None });
         suppressed = set_aside(Annotated::of(request.json).iter(), limit, &mut findings);
@@ -117,7 +117,7 @@ fn together<'p>(
             role: &template.role,
             pods: template.pods,
             pod,
-            asked: examined.as_ref().map(|e| e.asked(pod)),
+            asked: examined.as_ref().map(Examined::asked),
         });
     }
     let mut findings = Vec::new();

@@ -11,7 +11,8 @@ pub(super) use attachments::{of_rails, visible};
 use units::Units;
 
 use super::counted::{Brought, OtherFabric, Standing};
-use super::{Plan, Scene, Withheld};
+use super::{Plan, Withheld};
+use crate::demands::Subject;
 use crate::pod::nic::names_efa;
 use crate::profile::schema::{Inject, Per, Transport};
 use crate::profile::{INJECTED_ANNOTATION, Profile, Rail, UnknownClaims};
@@ -22,24 +23,24 @@ use std::collections::BTreeMap;
 /// # Errors
 /// [`Withheld`] where the pod's own fields cannot be counted, or where no answer is safe.
 pub(super) fn count(
-    scene: Scene<'_>,
+    subject: &Subject<'_>,
     profile: &Profile,
     rails: &[Rail],
     plan: &Plan,
 ) -> Result<(Brought, BTreeMap<String, i64>), Withheld> {
-    let units = Units::of(scene, profile, plan);
+    let units = Units::of(subject, profile, plan);
     if let Some((path, resource)) = units.placeholder {
         return Err(Withheld::Placeholder { path, resource });
     }
-    let full = scene.injects_in_full();
-    let claims = scene.demands.fabric_claims();
+    let full = subject.pod.annotation(super::INJECT_ANNOTATION) == Some("full");
+    let claims = subject.demands.fabric_claims();
     if let Some(claim) = claims.unread.as_ref().filter(|_| !full) {
         return Err(Withheld::UnreadClaim(claim.clone()));
     }
     if full {
-        conflict(scene, profile, &units)?;
+        conflict(subject, profile, &units)?;
     }
-    let attachments = Attachments::of(scene, profile);
+    let attachments = Attachments::of(subject, profile);
     let mut brought = Brought {
         rails: rails.len(),
         own: attachments.count(AttachmentKind::Rail),
@@ -49,18 +50,18 @@ pub(super) fn count(
         standing: Standing::Incomplete,
     };
     if !full {
-        brought.standing = standing(scene, profile, rails, plan, &attachments, &units)?;
+        brought.standing = standing(subject, profile, rails, plan, &attachments, &units)?;
     }
     if brought.standing == Standing::Incomplete && brought.stand_ins > 0 {
-        nodes::hold(scene, rails, &attachments)?;
+        nodes::hold(subject, rails, &attachments)?;
     }
-    let injected = scene.pod.annotation(INJECTED_ANNOTATION).is_some();
+    let injected = subject.pod.annotation(INJECTED_ANNOTATION).is_some();
     let room = units.room(&attachments, injected);
     Ok((brought, room))
 }
 
 fn standing(
-    scene: Scene<'_>,
+    subject: &Subject<'_>,
     profile: &Profile,
     rails: &[Rail],
     plan: &Plan,
@@ -68,7 +69,7 @@ fn standing(
     units: &Units<'_>,
 ) -> Result<Standing, Withheld> {
     let other = |found| Ok(Standing::OtherFabric(found));
-    let claims = scene.demands.fabric_claims();
+    let claims = subject.demands.fabric_claims();
     if let Some(claim) = &claims.nic {
         return other(OtherFabric::Claim(claim.clone()));
     }
@@ -79,14 +80,14 @@ fn standing(
     if profile.inject == Inject::Networks && rails.is_empty() {
         return Ok(Standing::Incomplete);
     }
-    if let Some(resource) = units.of_another_fabric(scene, profile) {
+    if let Some(resource) = units.of_another_fabric(subject, profile) {
         return other(OtherFabric::Unit(resource.to_owned()));
     }
     let own = attachments.count(AttachmentKind::Rail);
     let stand_ins = attachments.count(AttachmentKind::StandIn);
     if own + stand_ins == 0
         && let Some(child) = attachments.first(AttachmentKind::Child)
-        && let Some(resource) = units.rdma_of_targets(scene, profile)
+        && let Some(resource) = units.rdma_of_targets(subject, profile)
     {
         return other(OtherFabric::Child(child, resource.to_owned()));
     }
@@ -143,12 +144,12 @@ fn standing(
 
 /// Whether the pod asks for the profile beside a fabric that it cannot share a pod with. NCCL takes one network plugin
 /// for all devices: EFA's drives no verbs NIC, and NCCL's own transport drives no EFA adapter (aws/aws-ofi-nccl).
-fn conflict(scene: Scene<'_>, profile: &Profile, units: &Units<'_>) -> Result<(), Withheld> {
+fn conflict(subject: &Subject<'_>, profile: &Profile, units: &Units<'_>) -> Result<(), Withheld> {
     let efa = units.names().find(|name| names_efa(name) && !profile.serves_resource(name));
     if let Some(name) = efa.filter(|_| profile.transport.is_verbs()) {
         return Err(Withheld::Conflict(name.to_owned()));
     }
-    let verbs = || units.of_another_fabric(scene, profile).filter(|name| !names_efa(name));
+    let verbs = || units.of_another_fabric(subject, profile).filter(|name| !names_efa(name));
     match profile.transport {
         Transport::Efa => verbs().map_or(Ok(()), |name| Err(Withheld::Conflict(name.to_owned()))),
         _ => Ok(()),

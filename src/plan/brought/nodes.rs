@@ -1,7 +1,8 @@
 //! Whether a node that the pod can run on holds what the pod would request in all.
 
 use super::attachments::Attachments;
-use crate::plan::{Scene, Withheld};
+use crate::demands::Subject;
+use crate::plan::Withheld;
 use crate::profile::Rail;
 use std::collections::BTreeMap;
 
@@ -10,8 +11,12 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// [`Withheld::NodesTooSmall`] with the numbers.
-pub(super) fn hold(scene: Scene<'_>, rails: &[Rail], attachments: &Attachments<'_>) -> Result<(), Withheld> {
-    let view = scene.snapshot.nodes();
+pub(super) fn hold(
+    subject: &Subject<'_>,
+    rails: &[Rail],
+    attachments: &Attachments<'_>,
+) -> Result<(), Withheld> {
+    let view = subject.snapshot.nodes();
     if view.is_empty() {
         return Ok(());
     }
@@ -22,7 +27,7 @@ pub(super) fn hold(scene: Scene<'_>, rails: &[Rail], attachments: &Attachments<'
     for resource in attachments.stand_ins() {
         *wanted.entry(resource).or_default() += 1;
     }
-    let constraints = crate::nodes::Constraints::of(scene.pod);
+    let constraints = crate::nodes::Constraints::of(subject.pod);
     let landing = crate::nodes::landing(&constraints, view);
     for (resource, wanted) in wanted {
         let Some(most) = view.most_units(&landing, resource).filter(|most| *most > 0) else { continue };

@@ -27,7 +27,8 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         }
         let Some((profile, _)) = asked.resolution.profile() else { continue };
         let whole = profile.accelerators_per_node;
-        let Some(each) = asked.demands.whole().filter(|n| *n > 0 && n.saturating_mul(2) <= whole) else {
+        let Some(each) = asked.subject.demands.whole().filter(|n| *n > 0 && n.saturating_mul(2) <= whole)
+        else {
             continue;
         };
         let named = |(index, c)| asked.overlay.variable(index, c, "NCCL_HOSTID").is_some();
