@@ -54,6 +54,7 @@ use crate::pod::PodView;
 use crate::profile::Profile;
 use crate::profile::schema::{Attachment, Inject, Transport};
 use crate::resolve::{Evidence, Missing, missing};
+use std::collections::BTreeSet;
 
 /// Containers of a pod that is injected. A node runs 110 pods by default (kubelet `maxPods`), of a few containers each; a
 /// pod of more than this is no training pod, and its patch would be many times its size.
@@ -63,7 +64,7 @@ pub const MAX_CONTAINERS: usize = 1000;
 #[must_use]
 pub fn plan(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     let mut plan = whole(subject, profile, evidence);
-    if !resources::fit(subject, &plan) {
+    if !resources::fit(subject.pod, &plan) {
         let Plan { targets, accelerators, missing, brought, .. } = plan;
         return Plan {
             targets,
@@ -75,7 +76,11 @@ pub fn plan(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Pl
         };
     }
     if annotations::fit(subject.pod, || plan.changes.iter().map(|c| &c.edit)) {
-        injected::plan(subject, profile, &mut plan);
+        if let Some(mark) = injected::plan(subject.pod, profile, &plan.changes) {
+            // The edits of containers stand last.
+            let at = plan.changes.partition_point(|c| c.edit.container().is_none());
+            plan.changes.insert(at, mark);
+        }
         return plan;
     }
     // Devices without their networks would be half a plan: all of it or nothing.
@@ -84,6 +89,7 @@ pub fn plan(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Pl
 }
 
 fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
+    let pod = subject.pod;
     let (targets, wrong) = match targets::find(subject, profile) {
         Ok(targets) => (targets, None),
         Err(wrong) => (Vec::new(), Some(Withheld::WrongContainers(wrong))),
@@ -107,8 +113,8 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         plan.withheld = Some(Withheld::NotServed);
         return plan;
     }
-    let Some(rails) = rails::chosen(subject, profile, &plan) else {
-        let name = subject.pod.annotation(RAILS_ANNOTATION).unwrap_or_default();
+    let Some(rails) = rails::chosen(pod, profile, plan.accelerators) else {
+        let name = pod.annotation(RAILS_ANNOTATION).unwrap_or_default();
         plan.withheld = Some(Withheld::UnknownRails(name.to_owned()));
         return plan;
     };
@@ -125,60 +131,102 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
     if plan.brought.as_ref().is_some_and(|b| b.other_fabric().is_some()) {
         // What serves every fabric: shared memory, and pinned memory where the profile has RDMA.
         if matches!(profile.inject, Inject::Full) {
-            shm::plan_volume(subject, profile, &mut plan);
-            let lifted = ulimits::plan(subject, profile, &mut plan);
-            for index in 0..subject.pod.containers().len() {
+            plan.add_volume(shm::volume(pod, profile, &plan.targets));
+            let lifted = plan.lift_limits(pod, profile);
+            for index in 0..pod.containers().len() {
                 if let Some(target) = plan.target(index).filter(|_| !lifted.contains(&index)) {
-                    ipc_lock::plan(subject, profile, target, &mut plan);
+                    plan.add_capability(index, ipc_lock::plan(subject, profile, target));
                 }
-                shm::plan_mount(subject, index, &mut plan);
+                plan.mount_volume(pod, index);
             }
         }
         return plan;
     }
     // No CNI plugin is called for a pod in the node's network namespace.
-    let attached = match subject.pod.host_network() {
-        true => Vec::new(),
-        false => networks::plan(subject, profile, rails, evidence, room, &mut plan),
-    };
-    gke::plan(subject, profile, evidence, &mut plan);
+    let mut attached = Vec::new();
+    if !pod.host_network() {
+        let complete = plan.brought.as_ref().is_some_and(|b| b.standing != Standing::Incomplete);
+        let networks = networks::plan(subject, profile, rails, evidence, room, complete);
+        plan.unused_interfaces = networks.unused_interfaces;
+        plan.changes.extend(networks.change);
+        attached = networks.attached;
+    }
+    plan.changes.extend(gke::plan(pod, profile, evidence));
     if profile.inject == Inject::Annotations {
         return plan;
     }
     if profile.inject == Inject::Networks {
-        node_selector::plan(subject, &mut plan);
-        plan.changes.extend(placement::plan(subject.pod, profile, evidence));
-        let wanted = resources::wanted(subject, profile, &plan, &attached);
+        plan.changes.extend(node_selector::plan(subject, &plan.changes));
+        plan.changes.extend(placement::plan(pod, profile, evidence));
+        let wanted = resources::wanted(pod, profile, &plan, &attached);
         for target in plan.targets.clone() {
-            resources::plan(subject, target, &wanted, &mut plan);
+            plan.changes.extend(resources::plan(pod, target, &wanted));
         }
         return plan;
     }
-    shm::plan_volume(subject, profile, &mut plan);
-    plan.changes.extend(placement::plan(subject.pod, profile, evidence));
+    plan.add_volume(shm::volume(pod, profile, &plan.targets));
+    plan.changes.extend(placement::plan(pod, profile, evidence));
     // Container by container, so that a patch and a reader find one container's edits together.
-    let wanted = resources::wanted(subject, profile, &plan, &attached);
-    let all = env::wanted(subject, profile, &mut plan);
-    let files = files::plan(subject, profile, &all, &mut plan);
-    let lifted = ulimits::plan(subject, profile, &mut plan);
-    for (index, container) in subject.pod.containers().iter().enumerate() {
+    let wanted = resources::wanted(pod, profile, &plan, &attached);
+    let mut all = env::wanted(subject, profile, &plan.targets, &plan.unused_interfaces);
+    for variables in &mut all {
+        let unknown = std::mem::take(&mut variables.unknown_version).into_iter();
+        plan.unknown_version.extend(unknown.map(|name| (variables.container, name)));
+        plan.without_interface.append(&mut variables.without_interface);
+    }
+    let (changes, files) = files::plan(pod, profile, &plan.targets, &all, &plan.changes);
+    plan.changes.extend(changes);
+    let lifted = plan.lift_limits(pod, profile);
+    for (index, container) in pod.containers().iter().enumerate() {
         // They are in the order of the containers.
         let variables = all.binary_search_by_key(&index, |v| v.container).ok();
         let variables = variables.and_then(|at| all.get(at));
         if let (Some(target), Some(variables)) = (plan.target(index), variables) {
-            resources::plan(subject, target, &wanted, &mut plan);
+            plan.changes.extend(resources::plan(pod, target, &wanted));
             if !lifted.contains(&index) {
-                ipc_lock::plan(subject, profile, target, &mut plan);
+                plan.add_capability(index, ipc_lock::plan(subject, profile, target));
             }
-            env::plan(subject, profile, variables, &files, &mut plan);
-            files::plan_mounts(subject, profile, variables, &files, &mut plan);
-            if let Some(refusal) = files::directory_refusal(subject, profile, container, &files) {
+            let (changes, left_out) = env::plan(pod, profile, variables, &files);
+            plan.changes.extend(changes);
+            plan.left_out.extend(left_out);
+            plan.changes.extend(files::mounts(pod, profile, variables, &files));
+            if let Some(refusal) = files::directory_refusal(pod, profile, container, &files) {
                 plan.file_refusals.push((index, refusal));
             }
         }
-        shm::plan_mount(subject, index, &mut plan);
+        plan.mount_volume(pod, index);
     }
     plan
+}
+
+impl Plan {
+    fn add_volume(&mut self, volume: Option<shm::ShmVolume>) {
+        if let Some(shm::ShmVolume { name, change }) = volume {
+            self.shm_volume = Some(name);
+            self.changes.extend(change);
+        }
+    }
+
+    fn mount_volume(&mut self, pod: &PodView<'_>, container: usize) {
+        let volume = self.shm_volume.as_deref();
+        let mount = volume.and_then(|v| shm::mount(pod, container, v, self.of_container(container)));
+        self.changes.extend(mount);
+    }
+
+    /// Adds the annotations that lift the memlock limit. The containers for which it is lifted.
+    fn lift_limits(&mut self, pod: &PodView<'_>, profile: &Profile) -> BTreeSet<usize> {
+        let (changes, lifted) = ulimits::plan(pod, profile, &self.targets);
+        // Before anything else is planned for a container: the edits of containers stand last.
+        self.changes.extend(changes);
+        lifted
+    }
+
+    fn add_capability(&mut self, container: usize, planned: Result<Option<Change>, IpcLockRefusal>) {
+        match planned {
+            Ok(change) => self.changes.extend(change),
+            Err(refusal) => self.ipc_lock_refusals.push((container, refusal)),
+        }
+    }
 }
 
 fn withheld(subject: &Subject<'_>, profile: &Profile) -> Option<Withheld> {

@@ -3,7 +3,7 @@
 use super::attached::Attached;
 use super::brought::{of_rails, visible};
 use super::serves::serves_namespace;
-use super::{Change, Edit, Plan, RAILS_ANNOTATION, Standing};
+use super::{Change, Edit, RAILS_ANNOTATION};
 use crate::demands::Subject;
 use crate::multus::network::is_extended;
 use crate::multus::{Networks, Selection};
@@ -14,20 +14,29 @@ use crate::text::count;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Plans the annotation, and tells every attachment of the final one, in its order.
+/// The attachments of a pod once its rails are added.
+pub(super) struct Attachments<'a> {
+    /// Each of them, in the order of the final annotation.
+    pub(super) attached: Vec<Attached<'a>>,
+    /// Interfaces of the profile's rails that the pod does not get.
+    pub(super) unused_interfaces: Vec<String>,
+    /// The annotation, where it changes.
+    pub(super) change: Option<Change>,
+}
+
+/// The attachments of the pod. `complete`: its own ones stand for all of the rails.
 pub(super) fn plan<'a>(
     subject: &'a Subject<'a>,
     profile: &'a Profile,
     rails: &[Rail],
     evidence: &Evidence,
     mut room: BTreeMap<String, i64>,
-    plan: &mut Plan,
-) -> Vec<Attached<'a>> {
+    complete: bool,
+) -> Attachments<'a> {
     let existing: Option<&Networks<'_>> = subject.readable_networks();
     let items: &[Selection<'_>] = existing.map(|n| n.items.as_slice()).unwrap_or_default();
     let mut missing = missing(rails, items, subject.namespace);
     let have = rails.len() - missing.len();
-    let complete = plan.brought.as_ref().is_some_and(|b| b.standing != Standing::Incomplete);
     if complete {
         missing.clear();
     }
@@ -72,9 +81,9 @@ pub(super) fn plan<'a>(
     let on_rails = networks().filter(is_rail);
     let there: BTreeSet<&str> = on_rails.filter_map(|item| item.interface.as_deref()).collect();
     let unused = profile.rails.iter().map(|r| &r.interface).filter(|name| !there.contains(name.as_str()));
-    plan.unused_interfaces = unused.cloned().collect();
+    let unused_interfaces = unused.cloned().collect();
     if missing.is_empty() {
-        return attached;
+        return Attachments { attached, unused_interfaces, change: None };
     }
     let value = existing.map_or_else(|| short(&added), |n| n.append(&added));
     let whole = count(rails.len(), "rail");
@@ -90,8 +99,8 @@ pub(super) fn plan<'a>(
     } else {
         format!("{have} of {whole} attached, {} missing", missing.len())
     };
-    plan.changes.push(Change { edit: Edit::Networks { value, present: existing.is_some() }, reason });
-    attached
+    let change = Change { edit: Edit::Networks { value, present: existing.is_some() }, reason };
+    Attachments { attached, unused_interfaces, change: Some(change) }
 }
 
 /// What an attachment takes. A network that is not the profile's may take units of a rail's resource too: then it
@@ -153,7 +162,7 @@ fn missing<'a>(rails: &'a [Rail], items: &[Selection<'_>], pod_namespace: &str) 
 /// as many as there are attachments (k8snetworkplumbingwg/network-resources-injector pkg/webhook).
 fn with_devices(subject: &Subject<'_>, rails: &[Rail], items: &[Selection<'_>], missing: &mut Vec<&Rail>) {
     let named = rails.iter().filter_map(|r| r.resource.as_deref());
-    let mut room = super::resources::held(subject, named);
+    let mut room = super::resources::held(subject.pod, named);
     room.retain(|_, held| *held > 0);
     for item in items {
         let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
