@@ -10,6 +10,7 @@ use crate::pod::PodView;
 use crate::pod::shell::{How, Setting, arguments, script};
 use crate::pod::template::Template;
 use crate::pod::view::Container;
+use crate::pod::workload::{self, Ranks};
 use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;
 use crate::text::tree;
@@ -62,7 +63,8 @@ pub(super) fn findings(
 }
 
 fn is(template: &Template<'_>, role: &str) -> bool {
-    template.maker.group == "kubeflow.org" && template.maker.kind == "MPIJob" && template.role == role
+    let kind = workload::find(&template.maker.group, &template.maker.kind);
+    kind.is_some_and(|kind| kind.ranks == Ranks::OverSsh) && template.role == role
 }
 
 /// Whether a command speaks of NCCL at all.

@@ -8,6 +8,7 @@ use super::{
 use crate::facts::Mode;
 use crate::json::values::{Objects, Text, mapping};
 use crate::plan::Plan;
+use crate::pod::workload as kinds;
 use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
 use crate::snapshot::Snapshot;
 use serde::Deserialize;
@@ -136,20 +137,6 @@ fn object(request: &Request<'_>, mode: Mode, snapshot: &Snapshot) -> Result<Deci
     Ok(decision)
 }
 
-/// Kinds whose admission is asked for (deploy/base/webhooks.yaml): what one of them makes was judged with it.
-pub const JUDGED: &[(&str, &[&str])] = &[
-    ("batch", &["Job", "CronJob"]),
-    ("apps", &["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"]),
-    ("jobset.x-k8s.io", &["JobSet"]),
-    ("leaderworkerset.x-k8s.io", &["LeaderWorkerSet"]),
-    ("kubeflow.org", &["PyTorchJob", "TFJob", "MPIJob", "XGBoostJob", "PaddleJob", "JAXJob", "MXJob"]),
-    ("trainer.kubeflow.org", &["TrainJob", "TrainingRuntime"]),
-    ("ray.io", &["RayCluster", "RayJob", "RayService"]),
-    ("batch.volcano.sh", &["Job"]),
-    ("workload.codeflare.dev", &["AppWrapper"]),
-    ("serving.kserve.io", &["LLMInferenceService"]),
-];
-
 #[derive(Deserialize)]
 struct Owned<'a> {
     #[serde(borrow, default, deserialize_with = "mapping")]
@@ -182,7 +169,7 @@ fn is_told(json: &str) -> bool {
     metadata.owner_references.as_deref().unwrap_or_default().iter().any(|owner| {
         let group = owner.api_version.as_deref().and_then(|v| v.split_once('/')).map_or("", |(g, _)| g);
         let kind = owner.kind.as_deref().unwrap_or_default();
-        owner.controller == Some(true) && JUDGED.iter().any(|(g, kinds)| *g == group && kinds.contains(&kind))
+        owner.controller == Some(true) && kinds::find(group, kind).is_some_and(|kind| kind.judged)
     })
 }
 

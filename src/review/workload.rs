@@ -9,6 +9,7 @@ use crate::pod::PodView;
 use crate::pod::gang::Gang;
 use crate::pod::template::{self, Maker, Template};
 use crate::pod::view::Metadata;
+use crate::pod::workload::{self, Holds};
 use crate::profile::Ignorable;
 use crate::rules::suppression::{Limit, set_aside};
 use crate::rules::{Finding, WorkloadContext, WorkloadTemplate, check_workload};
@@ -61,9 +62,10 @@ fn own<'p>(
     examined: &'p [Option<Examined<'p>>],
     snapshot: &Snapshot,
 ) -> Option<Decision> {
-    let has_parts = part::has_parts(request.group, request.kind);
+    let holds = workload::find(request.group, request.kind).map_or(Holds::Templates, |kind| kind.holds);
+    let has_parts = holds != Holds::Templates;
     let (mut in_scope, mut findings) = match has_parts {
-        true => part::findings(request, snapshot, decide_workload),
+        true => part::findings(request, holds, snapshot, decide_workload),
         false => (false, Vec::new()),
     };
     in_scope |= examined.iter().any(Option::is_some);
