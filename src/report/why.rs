@@ -183,10 +183,10 @@ impl<'a> Report<'a> {
 impl<'a> Entry<'a> {
     /// One result.
     #[must_use]
-    pub fn new(reviewed: &'a Reviewed, why: Option<&'a Why>) -> Self {
+    pub fn new(reviewed: &'a Reviewed) -> Self {
         let brought = reviewed.decision.plan.brought.as_ref();
         let story = |why| Story { counted: brought.map(CountedEntry::from), ..Story::from(why) };
-        Self { review: ResultEntry::from(reviewed), why: why.map(story) }
+        Self { review: ResultEntry::from(reviewed), why: reviewed.why.as_ref().map(story) }
     }
 }
 
@@ -241,14 +241,9 @@ impl<'a> From<&'a Why> for Story<'a> {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn text(
-    out: &mut dyn Write,
-    reviewed: &Reviewed,
-    containers: &[String],
-    why: Option<&Why>,
-) -> io::Result<()> {
+pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
     head(out, reviewed)?;
-    let Some(why) = why else { return Ok(()) };
+    let Some(why) = &reviewed.why else { return Ok(()) };
     if let Some(then) = &why.then {
         writeln!(out, "{BOLD}made with{BOLD:#}  {}", then.mark)?;
         writeln!(out, "     {}", then.words())?;
@@ -277,11 +272,11 @@ pub fn text(
         writeln!(out, "     units       {}", brought.held())?;
         writeln!(out, "  {GREEN}->{GREEN:#} {}", brought.consequence())?;
     }
-    let plain = reviewed.decision.plan.changes.is_empty() && reviewed.decision.findings.is_empty();
+    let plain = reviewed.decision.plan.changes.is_empty() && reviewed.findings.is_empty();
     if !plain {
         writeln!(out, "{BOLD}changes and findings{BOLD:#}")?;
     }
-    body(out, reviewed, containers)
+    body(out, reviewed)
 }
 
 fn candidate(out: &mut dyn Write, profile: &Candidate, width: usize) -> io::Result<()> {
