@@ -3,7 +3,7 @@
 use super::review::Setting;
 use super::review::decide::{self, DocumentReview};
 use super::{Exit, input};
-use crate::report::why::{Entry, Report, text};
+use crate::report::why::{PodEntry, Report, text};
 use clap::ValueEnum;
 use std::io::{self, Write};
 
@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             }
         }
         Format::Json => {
-            let results = pods().map(Entry::new).collect();
+            let results = pods().map(PodEntry::new).collect();
             serde_json::to_writer(&mut *out, &Report::new(results, &skipped, &unread))?;
             writeln!(out)?;
         }

@@ -21,7 +21,7 @@ pub struct Report<'a> {
     /// Always `fabric-admission.dev/why/v1`.
     schema: &'static str,
     /// One entry for each pod and pod template.
-    results: Vec<Entry<'a>>,
+    results: Vec<PodEntry<'a>>,
     /// Objects that were passed over.
     skipped: &'a [Skipped],
     /// Inputs that could not be read.
@@ -30,7 +30,8 @@ pub struct Report<'a> {
 
 /// One pod or template.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Entry<'a> {
+#[schemars(rename = "Entry")]
+pub struct PodEntry<'a> {
     /// What a review says of it.
     review: ResultEntry<'a>,
     /// How its profile was found; null where the pod asks for no accelerator.
@@ -175,12 +176,12 @@ fn dropped(dropped: &[Dropped]) -> Vec<DroppedEntry<'_>> {
 impl<'a> Report<'a> {
     /// Puts the document together.
     #[must_use]
-    pub fn new(results: Vec<Entry<'a>>, skipped: &'a [Skipped], errors: &'a [Unread]) -> Self {
+    pub fn new(results: Vec<PodEntry<'a>>, skipped: &'a [Skipped], errors: &'a [Unread]) -> Self {
         Self { schema: SCHEMA, results, skipped, errors }
     }
 }
 
-impl<'a> Entry<'a> {
+impl<'a> PodEntry<'a> {
     /// One result.
     #[must_use]
     pub fn new(reviewed: &'a Reviewed) -> Self {

@@ -16,7 +16,7 @@ use serde::Deserialize;
 /// A webhook entry, by its path. The mode is the entry's, which the API server matched by the namespace's
 /// label; what a cache believes has no part in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Entry {
+pub enum WebhookEntry {
     /// `/mutate`: patches pods of enforcing namespaces.
     Mutate,
     /// `/validate`: judges the final pods of enforcing namespaces.
@@ -31,11 +31,11 @@ pub enum Entry {
 
 /// A decision and the request it answers.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct Answer {
     /// `uid` of the request.
     pub uid: String,
-    /// Entry that was called.
-    pub entry: Entry,
+    /// WebhookEntry that was called.
+    pub entry: WebhookEntry,
     /// What is decided. Out of scope where the request is none of the entry's business.
     pub decision: Decision,
     /// Pod templates of a workload; empty for a pod. The decision's findings are those of all of them.
@@ -57,27 +57,27 @@ pub struct TemplateOutcome {
 ///
 /// # Errors
 /// [`EnvelopeError`] when the body is no request that can be answered.
-pub fn handle(body: &[u8], entry: Entry, snapshot: &Snapshot) -> Result<Outcome, EnvelopeError> {
+pub fn handle(body: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Result<Answer, EnvelopeError> {
     let request = envelope::parse(body)?;
     let is_pod = (&*request.kind.group, &*request.kind.kind) == ("", "Pod");
     let (decision, templates) = match entry {
-        Entry::Mutate => (pod(&request, Stage::Mutate, Mode::Enforce, snapshot)?, Vec::new()),
-        Entry::Validate => (pod(&request, Stage::Final, Mode::Enforce, snapshot)?, Vec::new()),
-        Entry::Audit if is_pod => (pod(&request, Stage::Whole, Mode::Audit, snapshot)?, Vec::new()),
-        Entry::Audit => workload(&request, Mode::Audit, snapshot)?,
-        Entry::Workload(mode) => workload(&request, mode, snapshot)?,
-        Entry::Object(mode) => (object(&request, mode, snapshot)?, Vec::new()),
+        WebhookEntry::Mutate => (pod(&request, Stage::Mutate, Mode::Enforce, snapshot)?, Vec::new()),
+        WebhookEntry::Validate => (pod(&request, Stage::Final, Mode::Enforce, snapshot)?, Vec::new()),
+        WebhookEntry::Audit if is_pod => (pod(&request, Stage::Whole, Mode::Audit, snapshot)?, Vec::new()),
+        WebhookEntry::Audit => workload(&request, Mode::Audit, snapshot)?,
+        WebhookEntry::Workload(mode) => workload(&request, mode, snapshot)?,
+        WebhookEntry::Object(mode) => (object(&request, mode, snapshot)?, Vec::new()),
     };
-    Ok(Outcome { uid: request.uid.to_string(), entry, decision, templates })
+    Ok(Answer { uid: request.uid.to_string(), entry, decision, templates })
 }
 
 /// Answers a request that an entry has no part in because a setting switches it off: no object is looked at.
 ///
 /// # Errors
 /// [`EnvelopeError`] when the body is no request that can be answered.
-pub fn acknowledge(body: &[u8], entry: Entry) -> Result<Outcome, EnvelopeError> {
+pub fn acknowledge(body: &[u8], entry: WebhookEntry) -> Result<Answer, EnvelopeError> {
     let uid = envelope::parse(body)?.uid.to_string();
-    Ok(Outcome { uid, entry, decision: Decision::default(), templates: Vec::new() })
+    Ok(Answer { uid, entry, decision: Decision::default(), templates: Vec::new() })
 }
 
 fn pod(
