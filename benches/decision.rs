@@ -8,7 +8,7 @@ mod shapes;
 use criterion::{BenchmarkId, Criterion, Throughput};
 use fabric_admission::json::decode;
 use fabric_admission::pod::PodView;
-use fabric_admission::review::webhook::{Entry, handle};
+use fabric_admission::review::webhook::{WebhookEntry, handle};
 use fabric_admission::review::{envelope, response};
 use fabric_admission::snapshot::{Layer, Snapshot};
 use scene::{decide, pod, review};
@@ -176,7 +176,7 @@ fn hostile(criterion: &mut Criterion) {
             group.throughput(Throughput::Bytes(u64::try_from(body.len()).unwrap()));
             // Some of them are refused as they are read; that must cost little as well.
             group.bench_function(id, |b| {
-                b.iter(|| handle(black_box(&body), Entry::Mutate, &snapshot).is_ok())
+                b.iter(|| handle(black_box(&body), WebhookEntry::Mutate, &snapshot).is_ok())
             });
         }
     }

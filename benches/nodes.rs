@@ -12,11 +12,12 @@
 mod scene;
 
 use criterion::{BenchmarkId, Criterion};
+use fabric_admission::demands::Subject;
 use fabric_admission::facts::Mode;
 use fabric_admission::json::decode;
 use fabric_admission::nodes::{NodeIndex, NodeObject};
 use fabric_admission::pod::PodView;
-use fabric_admission::resolve::{Question, Resolution, resolve};
+use fabric_admission::resolve::{Resolution, resolve};
 use fabric_admission::review::decide_object;
 use fabric_admission::rules::{Event, ObjectContext};
 use fabric_admission::snapshot::{Layer, Snapshot};
@@ -202,9 +203,7 @@ fn resident() -> (usize, usize) {
 }
 
 fn candidates(pod: &PodView<'_>, snapshot: &Snapshot) -> Resolution {
-    let accelerators = Some(8);
-    let question = Question { pod, networks: None, namespace: "team", flag: None, accelerators, gang: None };
-    resolve(question, snapshot)
+    resolve(&Subject::of(pod, "team", snapshot), None)
 }
 
 /// The training pod of the other bench, without annotation, for one pool.

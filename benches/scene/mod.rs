@@ -3,7 +3,7 @@
 use fabric_admission::manifest::{Item, read};
 use fabric_admission::profile::FabricProfile;
 use fabric_admission::profile::base::BASES;
-use fabric_admission::review::webhook::{Entry, Outcome, handle};
+use fabric_admission::review::webhook::{Answer, WebhookEntry, handle};
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Map, Value, json};
 
@@ -34,8 +34,8 @@ pub(crate) fn networks(builder: &mut Builder, networks: usize) {
 }
 
 /// The answer of the mutating webhook.
-pub(crate) fn decide(body: &[u8], snapshot: &Snapshot) -> Outcome {
-    handle(body, Entry::Mutate, snapshot).unwrap()
+pub(crate) fn decide(body: &[u8], snapshot: &Snapshot) -> Answer {
+    handle(body, WebhookEntry::Mutate, snapshot).unwrap()
 }
 
 /// A request as a 1.36 API server sends it for a pod that the job controller makes.

@@ -3,25 +3,25 @@
 
 use super::scene::{pod, review};
 use fabric_admission::facts::Mode;
-use fabric_admission::review::webhook::Entry;
+use fabric_admission::review::webhook::WebhookEntry;
 use serde_json::{Value, json};
 
 /// Name, body, the entry it comes to, and how long it must be (MiB).
-pub(crate) type Shape = (&'static str, Vec<u8>, Entry, usize);
+pub(crate) type Shape = (&'static str, Vec<u8>, WebhookEntry, usize);
 
 /// All of them.
 pub(crate) fn shapes() -> Vec<Shape> {
-    let objects = Entry::Object(Mode::Enforce);
+    let objects = WebhookEntry::Object(Mode::Enforce);
     vec![
-        ("containers x env", containers(1000, variables(60)), Entry::Mutate, 7),
-        ("containers x NCCL env", containers(1000, nccl_variables(140)), Entry::Mutate, 7),
+        ("containers x env", containers(1000, variables(60)), WebhookEntry::Mutate, 7),
+        ("containers x NCCL env", containers(1000, nccl_variables(140)), WebhookEntry::Mutate, 7),
         (
             "containers alone",
             many(
                 36_000,
                 |i| json!({"name": format!("c{i}"), "resources": {"limits": {"nvidia.com/gpu": 8, "rdma/a": 1, "nvidia.com/sriov_resource": 1}}}),
             ),
-            Entry::Mutate,
+            WebhookEntry::Mutate,
             3,
         ),
         (
@@ -30,15 +30,20 @@ pub(crate) fn shapes() -> Vec<Shape> {
                 36_000,
                 |i| json!({"name": format!("c{i}"), "resources": {"limits": {"nvidia.com/gpu": 8, "rdma/a": 1, "nvidia.com/sriov_resource": 1}}}),
             ),
-            Entry::Validate,
+            WebhookEntry::Validate,
             3,
         ),
-        ("env of one container", containers(1, nccl_variables(90_000)), Entry::Mutate, 4),
-        ("networks, short", networks(&vec!["default/sriov-rdma-network"; 2400].join(",")), Entry::Mutate, 0),
+        ("env of one container", containers(1, nccl_variables(90_000)), WebhookEntry::Mutate, 4),
+        (
+            "networks, short",
+            networks(&vec!["default/sriov-rdma-network"; 2400].join(",")),
+            WebhookEntry::Mutate,
+            0,
+        ),
         (
             "networks, distinct",
             networks(&numbered(2900, |i| format!("default/network-{i}"))),
-            Entry::Mutate,
+            WebhookEntry::Mutate,
             0,
         ),
         (
@@ -47,23 +52,23 @@ pub(crate) fn shapes() -> Vec<Shape> {
                 "[{}]",
                 numbered(1100, |i| format!("{{\"name\":\"network-{i}\",\"namespace\":\"default\"}}"))
             )),
-            Entry::Mutate,
+            WebhookEntry::Mutate,
             0,
         ),
-        ("networks, too long", networks(&vec!["a"; 3_900_000].join(",")), Entry::Mutate, 7),
+        ("networks, too long", networks(&vec!["a"; 3_900_000].join(",")), WebhookEntry::Mutate, 7),
         (
             "shell text",
             shell(&"export NCCL_IB_HCA_=mlx5; echo \"$NCCL_DEBUG\" && ".repeat(150_000)),
-            Entry::Mutate,
+            WebhookEntry::Mutate,
             7,
         ),
-        ("shell text, quotes", shell(&"'\"`$(".repeat(1_300_000)), Entry::Mutate, 7),
-        ("shell words", words(400_000), Entry::Mutate, 7),
-        ("volumes and mounts", volumes(60_000), Entry::Mutate, 5),
-        ("hostPath volumes", host_paths(40_000), Entry::Mutate, 4),
-        ("resources", resources(200_000), Entry::Mutate, 7),
-        ("annotations", annotations(90_000), Entry::Mutate, 6),
-        ("node affinity", affinity(50_000), Entry::Mutate, 4),
+        ("shell text, quotes", shell(&"'\"`$(".repeat(1_300_000)), WebhookEntry::Mutate, 7),
+        ("shell words", words(400_000), WebhookEntry::Mutate, 7),
+        ("volumes and mounts", volumes(60_000), WebhookEntry::Mutate, 5),
+        ("hostPath volumes", host_paths(40_000), WebhookEntry::Mutate, 4),
+        ("resources", resources(200_000), WebhookEntry::Mutate, 7),
+        ("annotations", annotations(90_000), WebhookEntry::Mutate, 6),
+        ("node affinity", affinity(50_000), WebhookEntry::Mutate, 4),
         (
             "NAD",
             object("k8s.cni.cncf.io", "NetworkAttachmentDefinition", &json!({"config": plugins(40_000)})),

@@ -1,9 +1,9 @@
 //! `why`: how the profile of each pod is found.
 
 use super::review::Setting;
-use super::review::decide::{self, Outcome};
+use super::review::decide::{self, DocumentReview};
 use super::{Exit, input};
-use crate::report::why::{Entry, Report, text};
+use crate::report::why::{PodEntry, Report, text};
 use clap::ValueEnum;
 use std::io::{self, Write};
 
@@ -32,38 +32,36 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let setting = Setting { namespace: prepared.namespace, mode: None, profile: prepared.profile, why: true };
     let mut skipped = prepared.loaded.skipped;
     let mut unread = prepared.unread;
-    let mut outcomes: Vec<Outcome> = Vec::new();
+    let mut reviews: Vec<DocumentReview> = Vec::new();
     let files = prepared.loaded.files.iter();
     for (file, document) in files.flat_map(|f| f.documents.iter().map(move |d| (f, d))) {
-        let mut outcome = decide::document(file, document, &setting, &prepared.snapshot);
-        for problem in &outcome.unread {
+        let mut review = decide::document(file, document, &setting, &prepared.snapshot);
+        for problem in &review.unread {
             let (file, line, column) = (&problem.file, problem.line, problem.column);
             writeln!(err, "error: {file}:{line}:{column}: {}", problem.message)?;
         }
-        skipped.append(&mut outcome.skipped);
-        unread.append(&mut outcome.unread);
-        outcomes.push(outcome);
+        skipped.append(&mut review.skipped);
+        unread.append(&mut review.unread);
+        reviews.push(review);
     }
     // Objects that are no pods have no profile to be found.
-    let pods = || {
-        let all = outcomes.iter().flat_map(|o| o.results.iter().zip(&o.containers).zip(&o.whys));
-        all.filter(|((reviewed, _), _)| reviewed.template.is_some())
-    };
+    let pods =
+        || reviews.iter().flat_map(|review| &review.results).filter(|reviewed| reviewed.template.is_some());
     match arguments.output {
         Format::Text => {
             let mut first = true;
-            for ((reviewed, containers), why) in pods() {
+            for reviewed in pods() {
                 if !std::mem::take(&mut first) {
                     writeln!(out)?;
                 }
-                text(out, reviewed, containers, why.as_ref())?;
+                text(out, reviewed)?;
             }
             if first {
                 writeln!(out, "no pod among the inputs")?;
             }
         }
         Format::Json => {
-            let results = pods().map(|((reviewed, _), why)| Entry::new(reviewed, why.as_ref())).collect();
+            let results = pods().map(PodEntry::new).collect();
             serde_json::to_writer(&mut *out, &Report::new(results, &skipped, &unread))?;
             writeln!(out)?;
         }

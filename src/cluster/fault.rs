@@ -7,7 +7,7 @@ const CALL: Duration = Duration::from_secs(10);
 
 /// Why a call did not succeed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Fault {
+pub(crate) enum CallFault {
     #[error("no answer in time")]
     Timeout,
     #[error(transparent)]
@@ -16,7 +16,7 @@ pub(crate) enum Fault {
     Answer(#[from] serde_json::Error),
 }
 
-impl Fault {
+impl CallFault {
     /// The answer of a call, which has its deadline here.
     pub(crate) async fn of<T>(call: impl Future<Output = kube::Result<T>>) -> Result<T, Self> {
         Ok(tokio::time::timeout(CALL, call).await.map_err(|_| Self::Timeout)??)

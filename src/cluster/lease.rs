@@ -4,7 +4,7 @@
 //! Whether another's lease has run out is told by our own clock, from when it was last seen to change; clocks of
 //! different nodes are never compared (as in client-go tools/leaderelection/leaderelection.go).
 
-use super::fault::Fault;
+use super::fault::CallFault;
 use k8s_openapi::api::coordination::v1::{Lease as Object, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use k8s_openapi::jiff::Timestamp;
@@ -36,7 +36,7 @@ impl Lease {
     }
 
     /// Takes the lease where it is free, and renews it where that is due. Whether it is ours.
-    pub(super) async fn hold(&mut self) -> Result<bool, Fault> {
+    pub(super) async fn hold(&mut self) -> Result<bool, CallFault> {
         let Some((ours, renewed)) = &self.held else { return self.acquire().await };
         let age = renewed.elapsed();
         if age < FRESH {
@@ -50,8 +50,8 @@ impl Lease {
         done
     }
 
-    async fn acquire(&mut self) -> Result<bool, Fault> {
-        let Some(found) = Fault::of(self.api.get_opt(self.name)).await? else {
+    async fn acquire(&mut self) -> Result<bool, CallFault> {
+        let Some(found) = CallFault::of(self.api.get_opt(self.name)).await? else {
             let metadata = ObjectMeta { name: Some(self.name.to_owned()), ..ObjectMeta::default() };
             return self.write(Object { metadata, spec: None }).await;
         };
@@ -75,7 +75,7 @@ impl Lease {
     }
 
     /// Writes the lease as ours over `found`; whether nobody was faster.
-    async fn write(&mut self, mut found: Object) -> Result<bool, Fault> {
+    async fn write(&mut self, mut found: Object) -> Result<bool, CallFault> {
         let began = Instant::now();
         let now = MicroTime(Timestamp::now());
         let before = found.spec.take().unwrap_or_default();
@@ -91,8 +91,8 @@ impl Lease {
         });
         let params = PostParams::default();
         let done = match found.metadata.resource_version {
-            None => Fault::of(self.api.create(&params, &found)).await,
-            Some(_) => Fault::of(self.api.replace(self.name, &params, &found)).await,
+            None => CallFault::of(self.api.create(&params, &found)).await,
+            Some(_) => CallFault::of(self.api.replace(self.name, &params, &found)).await,
         };
         match done {
             Ok(written) => {
@@ -107,17 +107,17 @@ impl Lease {
 
     /// Gives the lease up, so that another need not wait for its end. It is read again first: the last renewal may have
     /// been broken off.
-    pub(super) async fn release(&mut self) -> Result<(), Fault> {
+    pub(super) async fn release(&mut self) -> Result<(), CallFault> {
         if self.held.take().is_none() {
             return Ok(());
         }
-        let Some(mut found) = Fault::of(self.api.get_opt(self.name)).await? else { return Ok(()) };
+        let Some(mut found) = CallFault::of(self.api.get_opt(self.name)).await? else { return Ok(()) };
         let Some(spec) = found.spec.as_mut() else { return Ok(()) };
         if spec.holder_identity.as_ref() != Some(&self.identity) {
             return Ok(());
         }
         spec.holder_identity = None;
-        Fault::of(self.api.replace(self.name, &PostParams::default(), &found)).await.map(drop)
+        CallFault::of(self.api.replace(self.name, &PostParams::default(), &found)).await.map(drop)
     }
 }
 

@@ -24,7 +24,7 @@ pub mod status;
 mod sync;
 mod watch;
 
-pub(crate) use fault::Fault;
+pub(crate) use fault::CallFault;
 pub use metrics::Metrics;
 pub use once::{OnceError, Seen, once, pod};
 pub use shared::Pace;

@@ -1,7 +1,7 @@
 //! The objects behind our certificate, read and written by name: one Secret, two configurations. Of a configuration
 //! nothing is ever written but its caBundles.
 
-use super::fault::Fault;
+use super::fault::CallFault;
 use super::list::PLAIN;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -122,7 +122,7 @@ fn host(url: &str) -> String {
 pub(crate) enum Written {
     Done,
     /// The object is not as it was read, as it seems: by the API server's answer.
-    Outrun(Fault),
+    Outrun(CallFault),
 }
 
 /// Calls about our objects.
@@ -144,7 +144,13 @@ impl Objects {
         format!("/api/v1/namespaces/{}/secrets", self.names.namespace)
     }
 
-    async fn call(&self, method: &str, path: &str, kind: &str, body: Option<&Value>) -> Result<Value, Fault> {
+    async fn call(
+        &self,
+        method: &str,
+        path: &str,
+        kind: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, CallFault> {
         let bytes = body.map(Value::to_string).unwrap_or_default().into_bytes();
         let request = http::Request::builder()
             .method(method)
@@ -153,10 +159,10 @@ impl Objects {
             .header(http::header::CONTENT_TYPE, kind)
             .body(bytes)
             .map_err(kube::Error::HttpError)?;
-        Fault::of(self.client.request::<Value>(request)).await
+        CallFault::of(self.client.request::<Value>(request)).await
     }
 
-    async fn get(&self, path: &str) -> Result<Option<Value>, Fault> {
+    async fn get(&self, path: &str) -> Result<Option<Value>, CallFault> {
         match self.call("GET", path, "application/json", None).await {
             Ok(object) => Ok(Some(object)),
             Err(fault) if fault.code() == Some(404) => Ok(None),
@@ -165,12 +171,12 @@ impl Objects {
     }
 
     /// The Secret; `None` where it does not exist.
-    pub(crate) async fn secret(&self) -> Result<Option<Value>, Fault> {
+    pub(crate) async fn secret(&self) -> Result<Option<Value>, CallFault> {
         self.get(&format!("{}/{}", self.secrets(), self.names.secret)).await
     }
 
     /// Writes the Secret: over the version that the object was read in, or as a new one.
-    pub(crate) async fn write_secret(&self, object: &Value) -> Result<Written, Fault> {
+    pub(crate) async fn write_secret(&self, object: &Value) -> Result<Written, CallFault> {
         let known = object.pointer("/metadata/resourceVersion").is_some();
         let written = if known {
             let path = format!("{}/{}", self.secrets(), self.names.secret);
@@ -189,7 +195,7 @@ impl Objects {
     }
 
     /// A configuration; `None` where it does not exist.
-    pub(crate) async fn configuration(&self, kind: Kind) -> Result<Option<Configuration>, Fault> {
+    pub(crate) async fn configuration(&self, kind: Kind) -> Result<Option<Configuration>, CallFault> {
         let found = self.get(&format!("{}/{}", kind.path(), self.name(kind))).await?;
         Ok(found.as_ref().map(Configuration::of))
     }
@@ -200,7 +206,7 @@ impl Objects {
         kind: Kind,
         read: &Configuration,
         bundle: &str,
-    ) -> Result<Written, Fault> {
+    ) -> Result<Written, CallFault> {
         let path =
             format!("{}/{}?fieldManager={}", kind.path(), self.name(kind), super::status::FIELD_MANAGER);
         match self.call("PATCH", &path, "application/json-patch+json", Some(&read.patch(bundle))).await {
@@ -212,7 +218,7 @@ impl Objects {
     }
 
     /// Makes an Event in our namespace.
-    pub(crate) async fn event(&self, event: &Value) -> Result<(), Fault> {
+    pub(crate) async fn event(&self, event: &Value) -> Result<(), CallFault> {
         let path = format!("/apis/events.k8s.io/v1/namespaces/{}/events", self.names.namespace);
         self.call("POST", &path, "application/json", Some(event)).await.map(drop)
     }

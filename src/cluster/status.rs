@@ -3,7 +3,7 @@
 
 use super::Metrics;
 use super::event::{ListMeta, Page};
-use super::fault::Fault;
+use super::fault::CallFault;
 use super::lease::Lease;
 use crate::profile::FabricProfileStatus;
 use crate::resolve::status::{Standing, of_object};
@@ -116,7 +116,7 @@ struct Wanted {
 
 impl Writer {
     /// Logs an error once, until it goes well again or another comes. The value, where there is one.
-    fn told<T>(&mut self, what: &'static str, done: Result<T, Fault>) -> Option<T> {
+    fn told<T>(&mut self, what: &'static str, done: Result<T, CallFault>) -> Option<T> {
         match done {
             Ok(value) => {
                 self.told.remove(what);
@@ -188,12 +188,12 @@ impl Writer {
             || before.is_some_and(|(wrote, had)| *wrote == wanted.wants && *had == wanted.has)
     }
 
-    async fn list(&self) -> Result<Vec<String>, Fault> {
+    async fn list(&self) -> Result<Vec<String>, CallFault> {
         let mut pages = Vec::new();
         let mut params = ListParams::default().limit(LIMIT);
         loop {
             let request = kube::core::Request::new(PATH).list(&params).map_err(kube::Error::BuildRequest)?;
-            let text = Fault::of(self.client.request_text(request)).await?;
+            let text = CallFault::of(self.client.request_text(request)).await?;
             let Page { metadata: ListMeta { next, .. }, .. } = serde_json::from_str(&text)?;
             pages.push(text);
             match next.filter(|token| !token.is_empty()) {
@@ -204,7 +204,7 @@ impl Writer {
     }
 
     /// Writes a status; what the object has then.
-    async fn patch(&self, wanted: &Wanted) -> Result<Option<FabricProfileStatus>, Fault> {
+    async fn patch(&self, wanted: &Wanted) -> Result<Option<FabricProfileStatus>, CallFault> {
         let FabricProfileStatus { observed_generation, matching_nodes, problems } = &wanted.wants;
         // Null takes a field away (RFC 7396).
         let problems = (!problems.is_empty()).then_some(problems);
@@ -215,7 +215,7 @@ impl Writer {
         let request = kube::core::Request::new(PATH)
             .patch_subresource("status", &wanted.name, &params, &Patch::Merge(&body))
             .map_err(kube::Error::BuildRequest)?;
-        match Fault::of(self.client.request::<Shape>(request)).await {
+        match CallFault::of(self.client.request::<Shape>(request)).await {
             Ok(shape) => Ok(shape.status),
             // It went in the meantime.
             Err(fault) if fault.code() == Some(404) => Ok(None),

@@ -1,7 +1,10 @@
 //! What each container of a pod asks of accelerators: by resources, by resources that a DeviceClass stands behind, and by
-//! claims on devices.
+//! claims on devices; and the subject, which holds all known facts about one pod.
 
 pub mod claimed;
+mod subject;
+
+pub use subject::Subject;
 
 use crate::pod::accelerator::{Accelerators, Demand};
 use crate::pod::view::PodView;

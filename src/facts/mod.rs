@@ -72,7 +72,7 @@ pub(crate) enum Fact {
 
 /// An object by name, and its fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct FactEntry {
     /// Empty for cluster-scoped kinds.
     pub(crate) namespace: String,
     pub(crate) name: String,
@@ -87,14 +87,18 @@ pub(crate) struct Entry {
 ///
 /// # Errors
 /// [`DecodeError`] when a field that is read has another type.
-pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Option<Entry>, DecodeError> {
+pub(crate) fn read(
+    kind: Kind,
+    json: &str,
+    default_namespace: &str,
+) -> Result<Option<FactEntry>, DecodeError> {
     if let Some(origin) = kind.makes_network() {
         let object: NetworkObject = decode(json)?;
         let Some(name) = object.name().map(str::to_owned) else { return Ok(None) };
         let own = if kind.namespaced() { object.namespace().unwrap_or(default_namespace) } else { "" };
         let namespace = own.to_owned();
         let fact = render(origin, &object, default_namespace).map(|r| Fact::Network(Arc::new(r)));
-        return Ok(Some(Entry { namespace, name, version: object.version(), fact }));
+        return Ok(Some(FactEntry { namespace, name, version: object.version(), fact }));
     }
     let (meta, fact) = match kind {
         Kind::Namespace => {
@@ -164,7 +168,7 @@ pub(crate) fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Op
     let Some(name) = meta.name.filter(|n| !n.is_empty()) else { return Ok(None) };
     let own = || meta.namespace.filter(|n| !n.is_empty()).unwrap_or_else(|| default_namespace.to_owned());
     let namespace = if kind.namespaced() { own() } else { String::new() };
-    Ok(Some(Entry { namespace, name, version, fact }))
+    Ok(Some(FactEntry { namespace, name, version, fact }))
 }
 
 /// Pools with the object that they are of.

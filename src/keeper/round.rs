@@ -17,7 +17,7 @@ use super::standing::Standing;
 use crate::certificates::{
     Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, advance, next, secret,
 };
-use crate::cluster::Fault;
+use crate::cluster::CallFault;
 use crate::cluster::own::{Kind, Objects, Written};
 use crate::tls::Served;
 use serde_json::Value;
@@ -75,9 +75,9 @@ fn random(below: u64) -> u64 {
 }
 
 /// What the API server says, and no more: kube prints its answer twice.
-fn shown(fault: &Fault) -> String {
+fn shown(fault: &CallFault) -> String {
     let text = match fault {
-        Fault::Api(kube::Error::Api(status)) => format!("{}: {}", status.code, status.message),
+        CallFault::Api(kube::Error::Api(status)) => format!("{}: {}", status.code, status.message),
         other => other.to_string(),
     };
     crate::text::printable(&text, 300)

@@ -1,20 +1,20 @@
 //! The usual causes of YAML that cannot be read, named in place of the parser's wording.
 
-use super::fault::Fault;
+use super::fault::ReadFault;
 use super::position::Position;
 
 const HELM: &str = "this looks like an unrendered Helm template: render it first (helm template …)";
 
 /// Replaces a parser's message by the cause, where the text shows it. `origin` is the position of the text.
-pub(super) fn explain(text: &str, origin: Position, fault: Fault) -> Fault {
+pub(super) fn explain(text: &str, origin: Position, fault: ReadFault) -> ReadFault {
     if let Some(line) = conflict(text) {
         let at = Position { line: origin.line.saturating_add(line), column: 1 };
-        return Fault { at, message: "unresolved merge conflict".to_owned() };
+        return ReadFault { at, message: "unresolved merge conflict".to_owned() };
     }
     if fault.message.contains("<document start>") && text.starts_with('%') {
         // kubectl cuts at `---` first and then finds a directive without a document.
         let message = "kubectl takes no %YAML or %TAG directive: remove it".to_owned();
-        return Fault { at: origin, message };
+        return ReadFault { at: origin, message };
     }
     let number = usize::try_from(fault.at.line.saturating_sub(origin.line)).unwrap_or(usize::MAX);
     let line = text.split('\n').nth(number).unwrap_or_default();
@@ -22,16 +22,16 @@ pub(super) fn explain(text: &str, origin: Position, fault: Fault) -> Fault {
         let column = line.get(..at).unwrap_or_default().chars().count();
         let column = u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1);
         let at = Position { line: fault.at.line, column };
-        return Fault { at, message: HELM.to_owned() };
+        return ReadFault { at, message: HELM.to_owned() };
     }
     let indent = line.get(..line.len() - line.trim_start_matches([' ', '\t']).len()).unwrap_or_default();
     if let Some(tab) = indent.find('\t') {
         let column = u32::try_from(tab).unwrap_or(u32::MAX).saturating_add(1);
         let at = Position { line: fault.at.line, column };
-        return Fault { at, message: "a tab cannot indent YAML: use spaces".to_owned() };
+        return ReadFault { at, message: "a tab cannot indent YAML: use spaces".to_owned() };
     }
     if text.split('\n').any(charted) {
-        return Fault { message: format!("{} ({HELM})", fault.message), ..fault };
+        return ReadFault { message: format!("{} ({HELM})", fault.message), ..fault };
     }
     fault
 }
@@ -85,9 +85,9 @@ mod tests {
     fn causes() {
         let origin = Position { line: 10, column: 1 };
         let explain = |text: &str, line| {
-            let fault = Fault { at: Position { line, column: 3 }, message: "parser says".to_owned() };
+            let fault = ReadFault { at: Position { line, column: 3 }, message: "parser says".to_owned() };
             let fault = if text.starts_with('%') {
-                Fault { message: "did not find expected <document start>".to_owned(), ..fault }
+                ReadFault { message: "did not find expected <document start>".to_owned(), ..fault }
             } else {
                 fault
             };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::fault::Fault;
+use super::fault::ReadFault;
 use super::position::Position;
 
 /// A document, or a part of a file, that cannot be read.
@@ -24,8 +24,8 @@ pub struct InputError {
 
 impl InputError {
     /// An error in `text`, whose first line is `first_line`.
-    pub(super) fn new(file: &Arc<str>, text: &[u8], first_line: u32, fault: Fault) -> Self {
-        let Fault { at, message } = fault;
+    pub(super) fn new(file: &Arc<str>, text: &[u8], first_line: u32, fault: ReadFault) -> Self {
+        let ReadFault { at, message } = fault;
         Self {
             file: Arc::clone(file),
             line: at.line,
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn display_names_the_place() {
-        let fault = Fault { at: Position { line: 2, column: 1 }, message: "wrong".to_owned() };
+        let fault = ReadFault { at: Position { line: 2, column: 1 }, message: "wrong".to_owned() };
         let error = InputError::new(&Arc::from("a.yaml"), b"x\ny", 1, fault);
         assert_eq!(error.to_string(), "a.yaml:2:1: wrong");
     }

@@ -4,7 +4,7 @@ use super::position::Position;
 
 /// Why a document cannot be read, without its file.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct ReadFault {
     pub(super) at: Position,
     pub(super) message: String,
 }

@@ -3,7 +3,7 @@
 //! JSON never passes through the YAML reader where it is JSON: YAML 1.1 limits keys to 1024 characters, has
 //! no surrogate escapes and forbids tabs in places.
 
-use super::fault::Fault;
+use super::fault::ReadFault;
 use super::node::{Id, Kind, MAX_DEPTH, NONE, Tree};
 use super::position::Position;
 
@@ -52,13 +52,13 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads the value that starts here.
-    pub(super) fn value(&mut self) -> Result<(Tree, Id), Fault> {
+    pub(super) fn value(&mut self) -> Result<(Tree, Id), ReadFault> {
         let mut tree = Tree::default();
         let root = self.node(&mut tree, 0)?;
         Ok((tree, root))
     }
 
-    fn node(&mut self, tree: &mut Tree, depth: usize) -> Result<Id, Fault> {
+    fn node(&mut self, tree: &mut Tree, depth: usize) -> Result<Id, ReadFault> {
         let start = self.at;
         let at = self.position(start);
         let kind = match self.peek() {
@@ -77,11 +77,12 @@ impl<'t> Reader<'t> {
         self.push(tree, kind, at)
     }
 
-    fn push(&mut self, tree: &mut Tree, kind: Kind, at: Position) -> Result<Id, Fault> {
-        tree.push(kind, at).ok_or_else(|| Fault { at, message: "the document has too many nodes".to_owned() })
+    fn push(&mut self, tree: &mut Tree, kind: Kind, at: Position) -> Result<Id, ReadFault> {
+        tree.push(kind, at)
+            .ok_or_else(|| ReadFault { at, message: "the document has too many nodes".to_owned() })
     }
 
-    fn object(&mut self, tree: &mut Tree, depth: usize) -> Result<Id, Fault> {
+    fn object(&mut self, tree: &mut Tree, depth: usize) -> Result<Id, ReadFault> {
         let at = self.position(self.at);
         let id = self.push(tree, Kind::Mapping(NONE), at)?;
         self.at += 1;
@@ -117,7 +118,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn array(&mut self, tree: &mut Tree, depth: usize) -> Result<Id, Fault> {
+    fn array(&mut self, tree: &mut Tree, depth: usize) -> Result<Id, ReadFault> {
         let at = self.position(self.at);
         let id = self.push(tree, Kind::Sequence(NONE), at)?;
         self.at += 1;
@@ -141,7 +142,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn word(&mut self, word: &str, kind: Kind) -> Result<Kind, Fault> {
+    fn word(&mut self, word: &str, kind: Kind) -> Result<Kind, ReadFault> {
         if self.rest().starts_with(word) {
             self.at += word.len();
             return Ok(kind);
@@ -149,7 +150,7 @@ impl<'t> Reader<'t> {
         Err(self.unexpected("a JSON value"))
     }
 
-    fn number(&mut self) -> Result<Kind, Fault> {
+    fn number(&mut self) -> Result<Kind, ReadFault> {
         let start = self.at;
         self.take(b'-');
         if !self.take(b'0') && !self.digits() {
@@ -188,7 +189,7 @@ impl<'t> Reader<'t> {
         self.at > start
     }
 
-    fn string(&mut self) -> Result<String, Fault> {
+    fn string(&mut self) -> Result<String, ReadFault> {
         let start = self.at;
         self.at += 1;
         let mut out = String::new();
@@ -211,7 +212,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn escape(&mut self, out: &mut String) -> Result<(), Fault> {
+    fn escape(&mut self, out: &mut String) -> Result<(), ReadFault> {
         let start = self.at;
         self.at += 1;
         let byte = self.peek();
@@ -230,7 +231,7 @@ impl<'t> Reader<'t> {
     }
 
     /// `\uXXXX`, in pairs beyond the basic plane. Half a pair becomes U+FFFD, as in Go.
-    fn unicode(&mut self, start: usize, out: &mut String) -> Result<(), Fault> {
+    fn unicode(&mut self, start: usize, out: &mut String) -> Result<(), ReadFault> {
         let first = self.hex(start)?;
         let whole = if (0xd800..0xdc00).contains(&first) && self.rest().starts_with("\\u") {
             let back = self.at;
@@ -249,7 +250,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    fn hex(&mut self, start: usize) -> Result<u32, Fault> {
+    fn hex(&mut self, start: usize) -> Result<u32, ReadFault> {
         let digits = self.text.get(self.at..self.at.saturating_add(4)).unwrap_or_default();
         if digits.len() == 4
             && digits.bytes().all(|b| b.is_ascii_hexdigit())
@@ -275,7 +276,7 @@ impl<'t> Reader<'t> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    fn unexpected(&mut self, wanted: &str) -> Fault {
+    fn unexpected(&mut self, wanted: &str) -> ReadFault {
         let found = match self.rest().chars().next() {
             Some(c) => format!("found {c:?}"),
             None => "the text ends".to_owned(),
@@ -283,8 +284,8 @@ impl<'t> Reader<'t> {
         self.fault(self.at, &format!("{found}, expected {wanted}"))
     }
 
-    fn fault(&mut self, at: usize, message: &str) -> Fault {
-        Fault { at: self.position(at), message: message.to_owned() }
+    fn fault(&mut self, at: usize, message: &str) -> ReadFault {
+        ReadFault { at: self.position(at), message: message.to_owned() }
     }
 
     /// The position of a byte; no line ends between the mark and it.

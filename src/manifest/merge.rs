@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::fault::Fault;
+use super::fault::ReadFault;
 use super::node::{Id, Kind, MAX_DEPTH, NONE, Node, Tree};
 use super::number;
 use super::position::Position;
 
 /// One entry as kubectl sees it.
 #[derive(Clone)]
-pub(super) struct Entry<'t> {
+pub(super) struct MappingEntry<'t> {
     pub(super) key: Cow<'t, str>,
     pub(super) at: Position,
     pub(super) value: Id,
@@ -62,18 +62,18 @@ pub(super) struct Entries<'t, 'b> {
     tree: &'t Tree,
     budget: &'b mut Budget,
     index: HashMap<Cow<'t, str>, usize>,
-    pub(super) list: Vec<Entry<'t>>,
+    pub(super) list: Vec<MappingEntry<'t>>,
     pub(super) repeated: Vec<Repeated<'t>>,
 }
 
 impl<'t, 'b> Entries<'t, 'b> {
-    pub(super) fn new(tree: &'t Tree, budget: &'b mut Budget, list: Vec<Entry<'t>>) -> Self {
+    pub(super) fn new(tree: &'t Tree, budget: &'b mut Budget, list: Vec<MappingEntry<'t>>) -> Self {
         Self { tree, budget, index: HashMap::new(), list, repeated: Vec::new() }
     }
 
     /// Adds the entries of a mapping whose first key is `first`, in their order: go-yaml v2 sets them one by
     /// one, so a merge overrides what stands before it and is overridden by what stands after it.
-    pub(super) fn mapping(&mut self, first: Id, from: Origin, depth: usize) -> Result<(), Fault> {
+    pub(super) fn mapping(&mut self, first: Id, from: Origin, depth: usize) -> Result<(), ReadFault> {
         let mut next = first;
         while let Some(key) = self.tree.get(next) {
             let value = key.next;
@@ -82,14 +82,20 @@ impl<'t, 'b> Entries<'t, 'b> {
             } else {
                 self.count(key, from.aliased)?;
                 let text = self.key_text(key, from.aliased)?;
-                self.set(Entry { key: text, at: key.at, value, aliased: from.aliased, merged: from.merged });
+                self.set(MappingEntry {
+                    key: text,
+                    at: key.at,
+                    value,
+                    aliased: from.aliased,
+                    merged: from.merged,
+                });
             }
             next = self.tree.get(value).map_or(NONE, |node| node.next);
         }
         Ok(())
     }
 
-    fn set(&mut self, entry: Entry<'t>) {
+    fn set(&mut self, entry: MappingEntry<'t>) {
         let known = if self.list.len() <= SMALL {
             self.list.iter().position(|other| other.key == entry.key)
         } else {
@@ -116,7 +122,7 @@ impl<'t, 'b> Entries<'t, 'b> {
 
     /// A merge takes a mapping or a sequence of mappings, each possibly by alias; of a sequence the earlier
     /// ones win, hence backwards.
-    fn merge(&mut self, value: Id, from: Origin, depth: usize) -> Result<(), Fault> {
+    fn merge(&mut self, value: Id, from: Origin, depth: usize) -> Result<(), ReadFault> {
         let Some(node) = self.tree.get(value) else { return Ok(()) };
         if let Kind::Sequence(first) = node.kind {
             let mut items = Vec::new();
@@ -133,7 +139,7 @@ impl<'t, 'b> Entries<'t, 'b> {
         self.merge_mapping(node, from, depth)
     }
 
-    fn merge_mapping(&mut self, node: &'t Node, from: Origin, depth: usize) -> Result<(), Fault> {
+    fn merge_mapping(&mut self, node: &'t Node, from: Origin, depth: usize) -> Result<(), ReadFault> {
         if depth >= MAX_DEPTH {
             return Err(too_deep(node.at));
         }
@@ -149,7 +155,7 @@ impl<'t, 'b> Entries<'t, 'b> {
                 }
                 self.mapping(*first, Origin { aliased, merged: true }, depth + 1)
             }
-            _ => Err(Fault {
+            _ => Err(ReadFault {
                 at: node.at,
                 message: "a merge (`<<`) takes a mapping or a list of mappings".to_owned(),
             }),
@@ -157,7 +163,7 @@ impl<'t, 'b> Entries<'t, 'b> {
     }
 
     /// The text of a key, which sigs.k8s.io/yaml makes a string of.
-    fn key_text(&mut self, key: &'t Node, aliased: bool) -> Result<Cow<'t, str>, Fault> {
+    fn key_text(&mut self, key: &'t Node, aliased: bool) -> Result<Cow<'t, str>, ReadFault> {
         let (kind, by_alias) = match &key.kind {
             Kind::Alias(target) => (self.tree.get(*target).map(|node| &node.kind), true),
             kind => (Some(kind), aliased),
@@ -165,7 +171,7 @@ impl<'t, 'b> Entries<'t, 'b> {
         if by_alias {
             self.count(key, true)?;
         }
-        let wrong = |what: &str| Fault { at: key.at, message: format!("{what} cannot be a key") };
+        let wrong = |what: &str| ReadFault { at: key.at, message: format!("{what} cannot be a key") };
         match kind {
             Some(Kind::Str(text)) => Ok(Cow::Borrowed(text)),
             Some(Kind::Merge) => Ok(Cow::Borrowed("<<")),
@@ -180,7 +186,7 @@ impl<'t, 'b> Entries<'t, 'b> {
         }
     }
 
-    fn count(&mut self, node: &Node, aliased: bool) -> Result<(), Fault> {
+    fn count(&mut self, node: &Node, aliased: bool) -> Result<(), ReadFault> {
         if self.budget.count(aliased) { Ok(()) } else { Err(too_many(node.at)) }
     }
 }
@@ -194,13 +200,14 @@ pub(super) struct Origin {
     pub(super) merged: bool,
 }
 
-pub(super) fn too_deep(at: Position) -> Fault {
-    Fault { at, message: format!("nested more than {MAX_DEPTH} levels deep, aliases expanded") }
+pub(super) fn too_deep(at: Position) -> ReadFault {
+    ReadFault { at, message: format!("nested more than {MAX_DEPTH} levels deep, aliases expanded") }
 }
 
-pub(super) fn too_many(at: Position) -> Fault {
-    Fault {
-        at, message: "the document contains excessive aliasing (`*…`): write the values out".to_owned()
+pub(super) fn too_many(at: Position) -> ReadFault {
+    ReadFault {
+        at,
+        message: "the document contains excessive aliasing (`*…`): write the values out".to_owned(),
     }
 }
 

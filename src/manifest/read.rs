@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::document::{Document, Item};
 use super::error::InputError;
-use super::fault::Fault;
+use super::fault::ReadFault;
 use super::node::{Id, Kind, Tree};
 use super::position::Position;
 use super::split::{Piece, pieces};
@@ -54,7 +54,7 @@ impl<'b> Stream<'b> {
         let origin = Position { line: 1, column: 1 };
         if self.bytes.starts_with(b"\xff\xfe") || self.bytes.starts_with(b"\xfe\xff") {
             let message = "the file is UTF-16: save it as UTF-8".to_owned();
-            let fault = Fault { at: origin, message };
+            let fault = ReadFault { at: origin, message };
             self.items.push(Item::Error(InputError::new(&self.file, b"", 1, fault)));
             return;
         }
@@ -118,7 +118,7 @@ impl<'b> Stream<'b> {
             let before = before.strip_suffix(b"\xef\xbb\xbf").unwrap_or(before);
             let before = before.strip_suffix(b"\n").unwrap_or(before);
             let line = before.rsplit(|b| *b == b'\n').next().unwrap_or_default();
-            return self.error(line, at.line, Fault { at, message });
+            return self.error(line, at.line, ReadFault { at, message });
         }
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text,
@@ -139,7 +139,7 @@ impl<'b> Stream<'b> {
                 if let Some(at) = trailing {
                     let message =
                         "kubectl ignores what follows the end of a document: start a new one with `---`";
-                    self.error(bytes, origin.line, Fault { at, message: message.to_owned() });
+                    self.error(bytes, origin.line, ReadFault { at, message: message.to_owned() });
                 }
             }
             Err(fault) => {
@@ -159,13 +159,13 @@ impl<'b> Stream<'b> {
         let result = match node.kind {
             Kind::Null => return,
             Kind::Mapping(_) => write::write(tree, root, text.len()),
-            _ => Err(Fault { at: node.at, message: NO_MAPPING.to_owned() }),
+            _ => Err(ReadFault { at: node.at, message: NO_MAPPING.to_owned() }),
         };
         let line = node.at.line;
         let made = result.and_then(|written| {
             // The writer makes valid JSON, so this does not fail.
             let json = RawValue::from_string(written.json)
-                .map_err(|error| Fault { at: node.at, message: error.to_string() })?;
+                .map_err(|error| ReadFault { at: node.at, message: error.to_string() })?;
             Ok(Document {
                 file: Arc::clone(&self.file),
                 index: self.index,
@@ -192,20 +192,20 @@ impl<'b> Stream<'b> {
         }
     }
 
-    fn error(&mut self, text: &[u8], first_line: u32, fault: Fault) {
+    fn error(&mut self, text: &[u8], first_line: u32, fault: ReadFault) {
         self.index += 1;
         self.items.push(Item::Error(InputError::new(&self.file, text, first_line, fault)));
     }
 }
 
 /// Reads a text that is one JSON value and nothing else.
-fn single_json(text: &str, origin: Position) -> Result<(Tree, Id), Fault> {
+fn single_json(text: &str, origin: Position) -> Result<(Tree, Id), ReadFault> {
     let mut reader = json::Reader::new(text, 0, origin);
     reader.skip_blanks();
     let value = reader.value()?;
     if reader.skip_blanks() {
         let (_, at) = reader.here();
-        return Err(Fault {
+        return Err(ReadFault {
             at,
             message: "something follows the JSON value: separate documents with `---`".to_owned(),
         });
@@ -219,12 +219,12 @@ fn means_json(text: &str) -> bool {
     inside.trim_ascii_start().starts_with('"')
 }
 
-fn not_utf8(bytes: &[u8], valid: usize, origin: Position) -> Fault {
+fn not_utf8(bytes: &[u8], valid: usize, origin: Position) -> ReadFault {
     let good = String::from_utf8_lossy(bytes.get(..valid).unwrap_or_default());
     let lines = good.matches('\n').count();
     let column = good.rsplit('\n').next().unwrap_or_default().chars().count();
     let byte = bytes.get(valid).copied().unwrap_or_default();
-    Fault {
+    ReadFault {
         at: Position {
             line: origin.line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX)),
             column: u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1),

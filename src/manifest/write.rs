@@ -1,8 +1,8 @@
 //! A node tree to compact JSON, with the position of every node.
 
 use super::document::Duplicate;
-use super::fault::Fault;
-use super::merge::{Budget, Entries, Entry, Origin, too_deep, too_many};
+use super::fault::ReadFault;
+use super::merge::{Budget, Entries, MappingEntry, Origin, too_deep, too_many};
 use super::node::{Id, Kind, MAX_DEPTH, Tree};
 use super::number;
 use super::pointer;
@@ -21,7 +21,7 @@ pub(super) struct Written {
 }
 
 /// Writes the tree below `root`. `hint` is about how long the text will be.
-pub(super) fn write(tree: &Tree, root: Id, hint: usize) -> Result<Written, Fault> {
+pub(super) fn write(tree: &Tree, root: Id, hint: usize) -> Result<Written, ReadFault> {
     let mut writer = Writer {
         tree,
         out: String::with_capacity(hint),
@@ -46,7 +46,7 @@ struct Writer<'t> {
     duplicates: Vec<Duplicate>,
     budget: Budget,
     /// Emptied entry lists, to be filled again.
-    spare: Vec<Vec<Entry<'t>>>,
+    spare: Vec<Vec<MappingEntry<'t>>>,
     path: Vec<Step<'t>>,
     alias_bytes: usize,
 }
@@ -57,7 +57,7 @@ enum Step<'t> {
 }
 
 impl<'t> Writer<'t> {
-    fn value(&mut self, id: Id, at: Position, aliased: bool, depth: usize) -> Result<(), Fault> {
+    fn value(&mut self, id: Id, at: Position, aliased: bool, depth: usize) -> Result<(), ReadFault> {
         let Some(node) = self.tree.get(id) else { return Ok(()) };
         if !self.budget.count(aliased) {
             return Err(too_many(node.at));
@@ -65,8 +65,10 @@ impl<'t> Writer<'t> {
         if let Kind::Alias(target) = node.kind {
             return self.value(target, at, true, depth);
         }
-        let offset = u32::try_from(self.out.len())
-            .map_err(|_| Fault { at: node.at, message: "the document is larger than 4 GiB".to_owned() })?;
+        let offset = u32::try_from(self.out.len()).map_err(|_| ReadFault {
+            at: node.at,
+            message: "the document is larger than 4 GiB".to_owned(),
+        })?;
         self.positions.push(offset, at);
         match &node.kind {
             Kind::Null => self.out.push_str("null"),
@@ -78,7 +80,7 @@ impl<'t> Writer<'t> {
             Kind::Float(value) if value.is_finite() => number::write_float(&mut self.out, *value),
             Kind::Float(_) => {
                 let message = "not a finite number: quote it if it is a string";
-                return Err(Fault { at: node.at, message: message.to_owned() });
+                return Err(ReadFault { at: node.at, message: message.to_owned() });
             }
             Kind::Str(text) => {
                 self.charge(text, aliased, node.at)?;
@@ -93,7 +95,7 @@ impl<'t> Writer<'t> {
         Ok(())
     }
 
-    fn sequence(&mut self, first: Id, aliased: bool, depth: usize) -> Result<(), Fault> {
+    fn sequence(&mut self, first: Id, aliased: bool, depth: usize) -> Result<(), ReadFault> {
         self.out.push('[');
         let mut next = first;
         let mut index = 0;
@@ -111,7 +113,7 @@ impl<'t> Writer<'t> {
         Ok(())
     }
 
-    fn mapping(&mut self, first: Id, aliased: bool, depth: usize) -> Result<(), Fault> {
+    fn mapping(&mut self, first: Id, aliased: bool, depth: usize) -> Result<(), ReadFault> {
         let list = self.spare.pop().unwrap_or_default();
         let mut entries = Entries::new(self.tree, &mut self.budget, list);
         entries.mapping(first, Origin { aliased, merged: false }, depth)?;
@@ -141,7 +143,7 @@ impl<'t> Writer<'t> {
         Ok(())
     }
 
-    fn charge(&mut self, text: &str, aliased: bool, at: Position) -> Result<(), Fault> {
+    fn charge(&mut self, text: &str, aliased: bool, at: Position) -> Result<(), ReadFault> {
         if aliased {
             self.alias_bytes = self.alias_bytes.saturating_add(text.len());
         }

@@ -5,7 +5,7 @@ use std::io::{BufRead, Read};
 
 use libyaml_safer::{EventData, MappingStyle, Mark, Parser, ScalarStyle, SequenceStyle};
 
-use super::fault::Fault;
+use super::fault::ReadFault;
 use super::node::{Id, Kind, MAX_DEPTH, NONE, Tree};
 use super::position::Position;
 use super::repair::Repair;
@@ -22,7 +22,7 @@ pub(super) struct Parsed {
 }
 
 /// Reads one document. `origin` is the position of its first character; the text has no byte order mark.
-pub(super) fn parse(text: &str, origin: Position) -> Result<Parsed, Fault> {
+pub(super) fn parse(text: &str, origin: Position) -> Result<Parsed, ReadFault> {
     let mut repair: Option<Repair> = None;
     loop {
         let source = repair.as_ref().map_or(text, Repair::text);
@@ -57,7 +57,7 @@ pub(super) fn parse(text: &str, origin: Position) -> Result<Parsed, Fault> {
 
 enum Stop {
     Syntax(libyaml_safer::Error),
-    Fault(Fault),
+    Fault(ReadFault),
 }
 
 /// A collection whose end has not come yet.
@@ -168,13 +168,13 @@ impl<'t> Builder<'t> {
     }
 
     /// libyaml-safer 0.3 panics on a tag that ends in a comma inside a flow collection. No other input is known.
-    fn panicked(&self) -> Fault {
+    fn panicked(&self) -> ReadFault {
         let message = if self.text.contains('!') {
             "a YAML tag (`!…`) near here cannot be read: put a space between it and the comma"
         } else {
             "the YAML parser fails near here: write this part in another way, or as JSON"
         };
-        Fault { at: self.last, message: message.to_owned() }
+        ReadFault { at: self.last, message: message.to_owned() }
     }
 
     /// Scalars that the parser takes and kubectl refuses.
@@ -244,10 +244,10 @@ impl<'t> Builder<'t> {
     }
 
     fn fault(&self, mark: Mark, message: &str) -> Stop {
-        Stop::Fault(Fault { at: self.position(mark), message: message.to_owned() })
+        Stop::Fault(ReadFault { at: self.position(mark), message: message.to_owned() })
     }
 
-    fn syntax_fault(&self, error: &libyaml_safer::Error) -> Fault {
+    fn syntax_fault(&self, error: &libyaml_safer::Error) -> ReadFault {
         let problem = error.problem();
         let context =
             error.context_mark().zip(error.context()).map(|(mark, text)| (self.position(mark), text));
@@ -262,7 +262,7 @@ impl<'t> Builder<'t> {
                 Some(c) => format!("a plain value cannot start with {c:?}: quote it"),
                 None => problem.to_owned(),
             };
-            return Fault { at, message };
+            return ReadFault { at, message };
         }
         let hint = match problem {
             "mapping values are not allowed in this context" => {
@@ -274,25 +274,26 @@ impl<'t> Builder<'t> {
             // What is missing is missing there, not where the parser noticed: the end of the text, or the line
             // after the one without a colon.
             Some((opened, text)) if problem.contains("end of stream") || problem.contains("expected ':'") => {
-                Fault { at: opened, message: format!("{problem} {text} that starts here") }
+                ReadFault { at: opened, message: format!("{problem} {text} that starts here") }
             }
-            Some((opened, text)) if opened.line != at.line => {
-                Fault { at, message: format!("{problem} {text} that starts at line {}{hint}", opened.line) }
-            }
-            Some((_, text)) => Fault { at, message: format!("{problem} {text}{hint}") },
-            None => Fault { at, message: format!("{problem}{hint}") },
+            Some((opened, text)) if opened.line != at.line => ReadFault {
+                at,
+                message: format!("{problem} {text} that starts at line {}{hint}", opened.line),
+            },
+            Some((_, text)) => ReadFault { at, message: format!("{problem} {text}{hint}") },
+            None => ReadFault { at, message: format!("{problem}{hint}") },
         }
     }
 
     /// The reader's errors carry no position: they are about characters that no YAML text may have.
-    fn reader_fault(&self, problem: &str) -> Fault {
+    fn reader_fault(&self, problem: &str) -> ReadFault {
         let mut at = self.origin;
         for c in self.text.chars() {
             let allowed = matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}')
                 || c >= '\u{10000}';
             if !allowed {
                 let message = format!("{problem} (U+{:04X})", u32::from(c));
-                return Fault { at, message };
+                return ReadFault { at, message };
             }
             at = if c == '\n' {
                 Position { line: at.line.saturating_add(1), column: 1 }
@@ -300,7 +301,7 @@ impl<'t> Builder<'t> {
                 Position { column: at.column.saturating_add(1), ..at }
             };
         }
-        Fault { at: self.origin, message: problem.to_owned() }
+        ReadFault { at: self.origin, message: problem.to_owned() }
     }
 }
 

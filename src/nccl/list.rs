@@ -14,7 +14,7 @@ pub struct NameList<'a> {
 
 /// What of a value never does what it looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault<'a> {
+pub enum ListFault<'a> {
     /// `=^`: the mark in the wrong order is part of a name.
     Order,
     /// `==`: the second mark is part of a name.
@@ -62,23 +62,23 @@ impl<'a> NameList<'a> {
 
     /// The first thing that cannot be meant.
     #[must_use]
-    pub fn fault(self) -> Option<Fault<'a>> {
+    pub fn fault(self) -> Option<ListFault<'a>> {
         if self.items.contains(['"', '\'']) {
-            return Some(Fault::Quotes);
+            return Some(ListFault::Quotes);
         }
         if self.items.contains([' ', '\t', '\n']) {
-            return Some(Fault::Space);
+            return Some(ListFault::Space);
         }
         let mut items = self.items.split(',');
         match items.next() {
-            Some("") if self.excludes || self.exact => return Some(Fault::Alone),
+            Some("") if self.excludes || self.exact => return Some(ListFault::Alone),
             Some(first) if first.starts_with('^') => {
-                return Some(if self.exact { Fault::Order } else { Fault::Twice });
+                return Some(if self.exact { ListFault::Order } else { ListFault::Twice });
             }
-            Some(first) if first.starts_with('=') => return Some(Fault::Twice),
+            Some(first) if first.starts_with('=') => return Some(ListFault::Twice),
             _ => {}
         }
-        items.find(|item| item.starts_with(['^', '='])).map(Fault::Mark)
+        items.find(|item| item.starts_with(['^', '='])).map(ListFault::Mark)
     }
 
     /// The value as it was meant: one mark at the start, no spaces, no quotes.
@@ -123,13 +123,13 @@ mod tests {
     #[test]
     fn faults() {
         for (value, fault, mended) in [
-            ("=^mlx5_1", Some(Fault::Order), "^=mlx5_1"),
-            ("==mlx5_0,mlx5_1", Some(Fault::Twice), "=mlx5_0,mlx5_1"),
-            ("=mlx5_1,=mlx5_2", Some(Fault::Mark("=mlx5_2")), "=mlx5_1,mlx5_2"),
-            ("^docker,^lo", Some(Fault::Mark("^lo")), "^docker,lo"),
-            ("mlx5_0, mlx5_1", Some(Fault::Space), "mlx5_0,mlx5_1"),
-            ("\"eth0\"", Some(Fault::Quotes), "eth0"),
-            ("^", Some(Fault::Alone), "^"),
+            ("=^mlx5_1", Some(ListFault::Order), "^=mlx5_1"),
+            ("==mlx5_0,mlx5_1", Some(ListFault::Twice), "=mlx5_0,mlx5_1"),
+            ("=mlx5_1,=mlx5_2", Some(ListFault::Mark("=mlx5_2")), "=mlx5_1,mlx5_2"),
+            ("^docker,^lo", Some(ListFault::Mark("^lo")), "^docker,lo"),
+            ("mlx5_0, mlx5_1", Some(ListFault::Space), "mlx5_0,mlx5_1"),
+            ("\"eth0\"", Some(ListFault::Quotes), "eth0"),
+            ("^", Some(ListFault::Alone), "^"),
             ("^lo,docker", None, "^lo,docker"),
             ("=mlx5_0:1,mlx5_1:1", None, "=mlx5_0:1,mlx5_1:1"),
             ("", None, ""),

@@ -3,7 +3,7 @@
 use super::classes::{Class, Classes};
 use super::node::NodeObject;
 use super::taint::Taint;
-use super::view::{Entry, NodeView, value_key};
+use super::view::{NodeEntry, NodeView, value_key};
 use super::{HOSTNAME_LABEL, amounts};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -121,7 +121,7 @@ impl NodeIndex {
             let units = incoming.resources.iter().map(|(name, units)| (self.string(name), *units)).collect();
             Arc::make_mut(&mut self.view.amounts).keep(units)
         });
-        let entry = Entry::new(class, amounts, named, own);
+        let entry = NodeEntry::new(class, amounts, named, own);
         if self.view.nodes.get(name) == Some(&entry) {
             return false;
         }
@@ -175,7 +175,7 @@ impl NodeIndex {
         new
     }
 
-    fn count(&mut self, entry: &Entry, name: &str, more: bool) {
+    fn count(&mut self, entry: &NodeEntry, name: &str, more: bool) {
         let bump = |counts: &mut Vec<usize>| {
             if counts.len() <= entry.class() {
                 counts.resize(entry.class() + 1, 0);
@@ -210,7 +210,7 @@ impl NodeIndex {
     }
 
     /// Takes back what a node counted for.
-    fn release(&mut self, name: &str, entry: &Entry) {
+    fn release(&mut self, name: &str, entry: &NodeEntry) {
         self.count(entry, name, false);
         if self.view.counts.get(entry.class()) == Some(&0)
             && let Some(class) = self.slots.get_mut(entry.class()).and_then(Option::take)

@@ -3,7 +3,7 @@
 use super::HOSTNAME_LABEL;
 use super::classes::ClassSet;
 use super::requirement::{Relation, Requirement};
-use super::view::{Entry, NodeView, value_key};
+use super::view::{NodeEntry, NodeView, value_key};
 use std::collections::BTreeSet;
 
 /// How often every node may be asked for one pod. A pod can state thousands of terms; past this, a term keeps all
@@ -81,7 +81,7 @@ struct Conditions<'a> {
 }
 
 impl<'a> Conditions<'a> {
-    fn hold(&self, name: &str, entry: &Entry) -> bool {
+    fn hold(&self, name: &str, entry: &NodeEntry) -> bool {
         self.names.iter().all(|r| r.holds(Some(name)))
             && self.labels.iter().all(|r| r.holds(entry.own(name, r.key)))
     }

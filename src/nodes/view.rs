@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// A node: its class, and the labels that are its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct NodeEntry {
     /// Number of its class: four bytes, as there is an entry for every node.
     class: u32,
     /// Its units of extended resources, by the number of the list.
@@ -21,7 +21,7 @@ pub(super) struct Entry {
     pub(super) own: Box<[(Arc<str>, Box<str>)]>,
 }
 
-impl Entry {
+impl NodeEntry {
     pub(super) fn new(
         class: usize,
         amounts: ListNumber,
@@ -53,7 +53,7 @@ pub struct NodeView {
     pub(super) classes: Arc<Classes>,
     /// Nodes of each class (count).
     pub(super) counts: Vec<usize>,
-    pub(super) nodes: Shards<Entry>,
+    pub(super) nodes: Shards<NodeEntry>,
     pub(super) amounts: Arc<Amounts>,
     /// Names of the nodes behind `key\0value` of a label that is not part of the classes.
     pub(super) values: Shards<Vec<Arc<str>>>,
@@ -122,7 +122,7 @@ impl NodeView {
         held.map(|(name, _)| name).take(if none { 0 } else { usize::MAX })
     }
 
-    fn holds(&self, requirements: &[Requirement<'_>], name: &str, entry: &Entry) -> bool {
+    fn holds(&self, requirements: &[Requirement<'_>], name: &str, entry: &NodeEntry) -> bool {
         let class = self.classes.get(entry.class());
         requirements.iter().all(|r| {
             let value = entry.own(name, r.key).or_else(|| class.and_then(|c| c.label(r.key)));
@@ -167,7 +167,7 @@ pub(super) fn value_key(key: &str, value: &str) -> String {
 /// Views are equal when the same nodes have the same properties; the numbers of classes do not count.
 impl PartialEq for NodeView {
     fn eq(&self, other: &Self) -> bool {
-        let labels = |view: &Self, name: &str, entry: &Entry| {
+        let labels = |view: &Self, name: &str, entry: &NodeEntry| {
             let class = view.classes.get(entry.class())?;
             let mut labels: Vec<(String, String)> =
                 class.labels.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();

@@ -5,9 +5,8 @@ use super::files;
 use super::host_network::names_interface;
 use super::names::{FILES_PATH, NCCL_CONF};
 use super::variables::Variables;
-use super::{
-    Change, Edit, EnvRefusal, FileRefusal, LeftOut, Plan, Scene, Target, WithoutInterface, nccl_conf,
-};
+use super::{Change, Edit, EnvRefusal, FileRefusal, LeftOut, Target, WithoutInterface, nccl_conf};
+use crate::demands::Subject;
 use crate::nccl::version::{NcclVersion, of_image};
 use crate::pod::PodView;
 use crate::pod::shell::{assigned, sets_variable};
@@ -64,15 +63,18 @@ pub(crate) fn applies(entry: &EnvEntry, container: &Container<'_>, profile: &Pro
     if within { Applies::Yes } else { Applies::No }
 }
 
-/// What every target lacks, in the order of the targets. What names an interface that the pod does not get is noted in
-/// the plan instead.
-pub(super) fn wanted<'p>(scene: Scene<'_>, profile: &'p Profile, plan: &mut Plan) -> Vec<Variables<'p>> {
-    let targets = plan.targets.clone();
+/// What every target lacks, in the order of the targets. `unused`: interfaces of rails that the pod does not get.
+pub(super) fn wanted<'p>(
+    subject: &Subject<'_>,
+    profile: &'p Profile,
+    targets: &[Target],
+    unused: &[String],
+) -> Vec<Variables<'p>> {
     let mut all: Vec<Variables<'p>> =
-        targets.iter().filter_map(|target| of_target(scene, profile, *target, plan)).collect();
+        targets.iter().filter_map(|target| of_target(subject, profile, *target, unused)).collect();
     // One file serves all containers: a line that one of its readers must not have is none for the others either.
     let has_conf = |v: &Variables<'_>| {
-        scene.pod.containers().get(v.container).is_some_and(|c| files::has_conf(scene.pod, c))
+        subject.pod.containers().get(v.container).is_some_and(|c| files::has_conf(subject.pod, c))
     };
     let readers = all.iter().filter(|v| !v.by_file.is_empty() || has_conf(v));
     let never: BTreeSet<&str> = readers.flat_map(|v| v.never.iter().copied()).collect();
@@ -99,13 +101,14 @@ fn by_command<'c>(container: &'c Container<'_>, profile: &Profile) -> BTreeSet<&
 }
 
 fn of_target<'p>(
-    scene: Scene<'_>,
+    subject: &Subject<'_>,
     profile: &'p Profile,
     target: Target,
-    plan: &mut Plan,
+    unused: &[String],
 ) -> Option<Variables<'p>> {
-    let container = scene.pod.containers().get(target.index)?;
-    let plugin = LazyCell::new(|| names_plugin(scene.pod, container));
+    let mut unknown_version = Vec::new();
+    let container = subject.pod.containers().get(target.index)?;
+    let plugin = LazyCell::new(|| names_plugin(subject.pod, container));
     let by_command = by_command(container, profile);
     let absent: Vec<&EnvEntry> = profile
         .env
@@ -115,11 +118,11 @@ fn of_target<'p>(
         .filter(|e| match container.env_var(&e.name) {
             None => true,
             // The user's value does not reach ranks that sshd starts; where it is the profile's, the file brings it.
-            Some((_, own)) => scene.ranks_over_ssh && own.value.as_deref() == Some(e.value.as_str()),
+            Some((_, own)) => subject.ranks_over_ssh && own.value.as_deref() == Some(e.value.as_str()),
         })
-        .filter(|e| !scene.pod.host_network() || !names_interface(e))
+        .filter(|e| !subject.pod.host_network() || !names_interface(e))
         // Where the profile's files are not, what points to them would point to nothing.
-        .filter(|e| !points_to_file(e) || files::reach(scene.pod, container, profile))
+        .filter(|e| !points_to_file(e) || files::reach(subject.pod, container, profile))
         // A plugin that the user names brings its own transport; pinning IB would bypass it.
         .filter(|e| e.name != "NCCL_NET" || !*plugin)
         .filter(|e| !by_command.contains(e.name.as_str()))
@@ -127,38 +130,43 @@ fn of_target<'p>(
             Applies::Yes => true,
             Applies::No => false,
             Applies::Unknown => {
-                plan.unknown_version.push((target.index, e.name.clone()));
+                unknown_version.push(e.name.clone());
                 false
             }
         })
         .collect();
     // The name of an interface that the pod does not have would stop NCCL: `no socket interface found`.
     let (absent, without): (Vec<_>, Vec<_>) =
-        absent.into_iter().partition(|e| unused_interface(e, &plan.unused_interfaces).is_none());
+        absent.into_iter().partition(|e| unused_interface(e, unused).is_none());
     let without = without.into_iter().filter_map(|e| {
-        let interface = unused_interface(e, &plan.unused_interfaces)?.to_owned();
+        let interface = unused_interface(e, unused)?.to_owned();
         Some(WithoutInterface { container: target.index, name: e.name.clone(), interface })
     });
-    let without: Vec<_> = without.collect();
-    plan.without_interface.extend(without);
+    let without_interface = without.collect();
     let own_differs = |e: &EnvEntry| {
-        scene.ranks_over_ssh
+        subject.ranks_over_ssh
             && container
                 .env_var(&e.name)
                 .is_some_and(|(_, own)| own.value.as_deref() != Some(e.value.as_str()))
     };
     let never = profile.env.iter().filter(|e| {
         own_differs(e)
-            || points_to_file(e) && !files::reach(scene.pod, container, profile)
+            || points_to_file(e) && !files::reach(subject.pod, container, profile)
             || applies(e, container, profile) != Applies::Yes
             || e.name == "NCCL_NET" && *plugin
     });
     let never = never.map(|e| e.name.as_str()).collect();
-    let mut variables = Variables { container: target.index, never, ..Variables::default() };
+    let mut variables = Variables {
+        container: target.index,
+        never,
+        unknown_version,
+        without_interface,
+        ..Variables::default()
+    };
     // sshd starts ranks with an environment of its own: a variable in `env` would look right and change nothing.
     // `env` beats `envFrom`: setting a variable there could change one that a ConfigMap sets. A file changes no
     // variable that the process has, and ranks read it however they were started.
-    variables.why = if scene.ranks_over_ssh {
+    variables.why = if subject.ranks_over_ssh {
         Some(EnvRefusal::Ssh)
     } else if container.env_from.as_deref().is_some_and(|sources| !sources.is_empty()) {
         Some(EnvRefusal::EnvFrom)
@@ -166,13 +174,13 @@ fn of_target<'p>(
         None
     };
     if variables.why.is_none() {
-        let conf = files::has_conf(scene.pod, container).then(|| files::text(scene.pod, NCCL_CONF));
+        let conf = files::has_conf(subject.pod, container).then(|| files::text(subject.pod, NCCL_CONF));
         let conf = conf.flatten().unwrap_or_default();
         let in_file = |e: &&EnvEntry| nccl_conf::variables(conf).all(|(name, _)| name != e.name);
         variables.by_env = absent.into_iter().filter(in_file).collect();
         return Some(variables);
     }
-    variables.file_refusal = files::conf_refusal(scene.pod, container, profile);
+    variables.file_refusal = files::conf_refusal(subject.pod, container, profile);
     // What `envFrom` brings is not known: a plugin of the user's, or InfiniBand switched off on purpose, would be
     // stopped by a transport that is pinned.
     let pinned = |e: &EnvEntry| variables.why == Some(EnvRefusal::EnvFrom) && e.name == "NCCL_NET";
@@ -181,39 +189,38 @@ fn of_target<'p>(
     Some(variables)
 }
 
-/// Plans the variables of one container, and notes what no carrier takes.
+/// The variables of one container, and those that no carrier takes.
 pub(super) fn plan(
-    scene: Scene<'_>,
+    pod: &PodView<'_>,
     profile: &Profile,
     variables: &Variables<'_>,
     files: &files::Files,
-    plan: &mut Plan,
-) {
-    let Some(container) = scene.pod.containers().get(variables.container) else { return };
+) -> (Vec<Change>, Option<LeftOut>) {
+    let Some(container) = pod.containers().get(variables.container) else { return (Vec::new(), None) };
     let first = container.env().len();
     let without_files = files.refusal.is_some();
     let by_env = variables.by_env.iter().filter(|e| !without_files || !points_to_file(e));
-    for (nth, entry) in by_env.enumerate() {
-        plan.changes.push(Change {
-            edit: Edit::Env {
-                container: variables.container,
-                name: entry.name.clone(),
-                value: entry.value.clone(),
-                index: first + nth,
-            },
-            reason: match entry.from.or(entry.before).and_then(|_| version(container, profile)) {
-                Some((version, by)) => {
-                    format!("{} (NCCL {version}, {by})", entry.reason)
-                }
-                None => entry.reason.clone(),
-            },
-        });
-    }
-    let Some(why) = variables.why else { return };
+    let change = |(nth, entry): (usize, &&EnvEntry)| Change {
+        edit: Edit::Env {
+            container: variables.container,
+            name: entry.name.clone(),
+            value: entry.value.clone(),
+            index: first + nth,
+        },
+        reason: match entry.from.or(entry.before).and_then(|_| version(container, profile)) {
+            Some((version, by)) => {
+                format!("{} (NCCL {version}, {by})", entry.reason)
+            }
+            None => entry.reason.clone(),
+        },
+    };
+    let changes = by_env.enumerate().map(change).collect();
+    let Some(why) = variables.why else { return (changes, None) };
     let lost = variables.by_file.iter().filter(|_| files.refusal.is_some());
     let names: Vec<String> = variables.left.iter().chain(lost).map(|e| e.name.clone()).collect();
-    if !names.is_empty() {
-        let file = variables.file_refusal.clone().or_else(|| files.refusal.clone());
-        plan.left_out.push(LeftOut { container: variables.container, why, names, file });
+    if names.is_empty() {
+        return (changes, None);
     }
+    let file = variables.file_refusal.clone().or_else(|| files.refusal.clone());
+    (changes, Some(LeftOut { container: variables.container, why, names, file }))
 }

@@ -3,7 +3,7 @@
 
 use super::names::{FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, VOLUME_NAMES};
 use super::variables::Variables;
-use super::{Change, Edit, FileRefusal, Plan, Scene, annotations, nccl_conf};
+use super::{Change, Edit, FileRefusal, Target, annotations, nccl_conf};
 use crate::pod::PodView;
 use crate::pod::view::{Container, Volume, VolumeMount};
 use crate::profile::Profile;
@@ -108,21 +108,20 @@ pub(super) fn text<'p>(pod: &'p PodView<'_>, name: &str) -> Option<&'p str> {
     pod.annotation(&format!("{FILE_ANNOTATION}{name}"))
 }
 
-/// Plans the annotations and the volume.
+/// The annotations and the volume. `planned`: the changes so far, which take room and places among the volumes.
 pub(super) fn plan(
-    scene: Scene<'_>,
+    pod: &PodView<'_>,
     profile: &Profile,
+    targets: &[Target],
     variables: &[Variables<'_>],
-    plan: &mut Plan,
-) -> Files {
-    let pod = scene.pod;
+    planned: &[Change],
+) -> (Vec<Change>, Files) {
     let container = |index: usize| pod.containers().get(index);
     // Where the files are wanted and not there yet.
     let carried = || variables.iter().filter(|v| !v.by_file.is_empty());
     let wants_conf = carried().any(|v| container(v.container).is_some_and(|c| !has_conf(pod, c)));
     let wants_directory = !profile.files.is_empty()
-        && plan
-            .targets
+        && targets
             .iter()
             .filter_map(|t| container(t.index))
             .any(|c| !has_directory(pod, c, profile) && in_the_way(c, FILES_PATH).is_none());
@@ -150,10 +149,9 @@ pub(super) fn plan(
     }
     let mut files = Files::default();
     let long = |edit: &Edit| matches!(edit, Edit::File { text, .. } if text.len() > MAX_FILE);
-    if edits.iter().any(long) || !annotations::fit(pod, || plan.changes.iter().map(|c| &c.edit).chain(&edits))
-    {
+    if edits.iter().any(long) || !annotations::fit(pod, || planned.iter().map(|c| &c.edit).chain(&edits)) {
         files.refusal = Some(FileRefusal::TooLarge);
-        return files;
+        return (Vec::new(), files);
     }
     let first = |v: &&Volume<'_>| {
         v.name.as_deref().and_then(|n| pod.volume(n)).is_some_and(|first| std::ptr::eq(first, *v))
@@ -177,8 +175,7 @@ pub(super) fn plan(
     }
     if !items.is_empty() {
         let Some(volume) = free_name(pod) else {
-            files = Files { refusal: Some(FileRefusal::NoName), ..Files::default() };
-            return files;
+            return (Vec::new(), Files { refusal: Some(FileRefusal::NoName), ..Files::default() });
         };
         if items.iter().any(|i| i == NCCL_CONF) {
             files.conf = Some((volume.to_owned(), NCCL_CONF.to_owned()));
@@ -186,11 +183,11 @@ pub(super) fn plan(
         if items.len() > usize::from(items.iter().any(|i| i == NCCL_CONF)) {
             files.directory = Some(volume.to_owned());
         }
-        let index = pod.volumes().len()
-            + plan.changes.iter().filter(|c| matches!(c.edit, Edit::ShmVolume { .. })).count();
+        let index =
+            pod.volumes().len() + planned.iter().filter(|c| matches!(c.edit, Edit::ShmVolume { .. })).count();
         edits.push(Edit::FilesVolume { name: volume.to_owned(), items, index });
     }
-    for edit in edits {
+    let change = |edit: Edit| {
         let reason = match &edit {
             Edit::File { variables, .. } if !variables.is_empty() => {
                 let why = carried().find_map(|v| v.why).map_or("", super::EnvRefusal::words);
@@ -199,9 +196,9 @@ pub(super) fn plan(
             Edit::File { .. } => format!("a file of profile {}", profile.name),
             _ => "shows annotations of the pod as files".to_owned(),
         };
-        plan.changes.push(Change { edit, reason });
-    }
-    files
+        Change { edit, reason }
+    };
+    (edits.into_iter().map(change).collect(), files)
 }
 
 /// A name that no volume and no mount of the pod has.
@@ -212,23 +209,21 @@ fn free_name(pod: &PodView<'_>) -> Option<&'static str> {
     VOLUME_NAMES.into_iter().find(|name| !taken.contains(name))
 }
 
-/// Plans the mounts of a target container.
-pub(super) fn plan_mounts(
-    scene: Scene<'_>,
+/// The mounts of a target container.
+pub(super) fn mounts(
+    pod: &PodView<'_>,
     profile: &Profile,
     variables: &Variables<'_>,
     files: &Files,
-    plan: &mut Plan,
-) {
-    let pod = scene.pod;
-    let Some(container) = pod.containers().get(variables.container) else { return };
+) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let Some(container) = pod.containers().get(variables.container) else { return changes };
+    let own = container.volume_mounts().len();
     let mut mount = |volume: &str, path: &'static str, sub_path: Option<String>, reason: &str| {
-        let planned = plan.of_container(variables.container).iter();
-        let planned = planned.filter(|c| matches!(c.edit, Edit::FileMount { .. } | Edit::ShmMount { .. }));
-        let index = container.volume_mounts().len() + planned.count();
+        let index = own + changes.len();
         let (container, volume) = (variables.container, volume.to_owned());
         let edit = Edit::FileMount { container, volume, path, sub_path, index };
-        plan.changes.push(Change { edit, reason: reason.to_owned() });
+        changes.push(Change { edit, reason: reason.to_owned() });
     };
     if !variables.by_file.is_empty()
         && !has_conf(pod, container)
@@ -247,16 +242,17 @@ pub(super) fn plan_mounts(
     {
         mount(volume, FILES_PATH, None, "files of the profile");
     }
+    changes
 }
 
 /// Why the profile's files do not reach a target container, if they do not.
 pub(super) fn directory_refusal(
-    scene: Scene<'_>,
+    pod: &PodView<'_>,
     profile: &Profile,
     container: &Container<'_>,
     files: &Files,
 ) -> Option<FileRefusal> {
-    if profile.files.is_empty() || has_directory(scene.pod, container, profile) {
+    if profile.files.is_empty() || has_directory(pod, container, profile) {
         return None;
     }
     in_the_way(container, FILES_PATH).or_else(|| files.refusal.clone())

@@ -1,24 +1,23 @@
 //! The mark that a pod was changed: by which profile, and as it was then.
 
-use super::{Change, Edit, Plan, Scene, annotations};
+use super::{Change, Edit, annotations};
+use crate::pod::PodView;
 use crate::profile::{INJECTED_ANNOTATION, Profile, mark};
 
-/// Plans the mark, if anything else is planned: a pod that fits already is left as it is.
-pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) {
-    if plan.changes.is_empty() {
-        return;
+/// The mark, if anything else is planned: a pod that fits already is not changed.
+pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, planned: &[Change]) -> Option<Change> {
+    if planned.is_empty() {
+        return None;
     }
     let value = mark(profile);
-    let own = scene.pod.annotation(INJECTED_ANNOTATION);
+    let own = pod.annotation(INJECTED_ANNOTATION);
     if own == Some(value.as_str()) {
-        return;
+        return None;
     }
     let edit = Edit::Annotation { key: INJECTED_ANNOTATION.into(), value, present: own.is_some() };
-    if !annotations::fit(scene.pod, || plan.changes.iter().map(|c| &c.edit).chain([&edit])) {
-        return;
+    if !annotations::fit(pod, || planned.iter().map(|c| &c.edit).chain([&edit])) {
+        return None;
     }
     let reason = "the profile, and a print of its settings".to_owned();
-    // What is no container's stands before what is.
-    let at = plan.changes.partition_point(|c| c.edit.container().is_none());
-    plan.changes.insert(at, Change { edit, reason });
+    Some(Change { edit, reason })
 }

@@ -1,7 +1,8 @@
 //! `IPC_LOCK`: lets a root process pin memory for RDMA beyond the memlock limit, which container runtimes set
 //! to 8 MiB or less. It is the only capability that is ever added.
 
-use super::{Change, Edit, IpcLockRefusal, Plan, Scene, Target};
+use super::{Change, Edit, IpcLockRefusal, Target};
+use crate::demands::Subject;
 use crate::facts::PodSecurity;
 use crate::pod::runs_as_root;
 use crate::pod::view::Container;
@@ -10,36 +11,41 @@ use crate::profile::{Memlock, Profile};
 /// Name of the capability as Kubernetes writes it.
 pub(crate) const IPC_LOCK: &str = "IPC_LOCK";
 
-pub(super) fn plan(scene: Scene<'_>, profile: &Profile, target: Target, plan: &mut Plan) {
-    let Some(container) = scene.pod.containers().get(target.index) else { return };
+/// The change of a target; `None` where it needs none.
+///
+/// # Errors
+/// [`IpcLockRefusal`] where it needs the capability and cannot have it.
+pub(super) fn plan(
+    subject: &Subject<'_>,
+    profile: &Profile,
+    target: Target,
+) -> Result<Option<Change>, IpcLockRefusal> {
+    let Some(container) = subject.pod.containers().get(target.index) else { return Ok(None) };
     let wanted = matches!(profile.memlock, Some(Memlock::IpcLock | Memlock::Nri));
     if !wanted || container.privileged() || container.adds_capability(IPC_LOCK) {
-        return;
+        return Ok(None);
     }
     // A non-root process has an empty effective set whatever is added: Kubernetes has no ambient
     // capabilities (kubernetes/enhancements KEP-2763; measured in NVIDIA/nvidia-container-toolkit#2037).
-    if runs_as_root(scene.pod, container) == Some(false) {
-        plan.ipc_lock_refusals.push((target.index, IpcLockRefusal::NonRoot));
-        return;
+    if runs_as_root(subject.pod, container) == Some(false) {
+        return Err(IpcLockRefusal::NonRoot);
     }
     // What is pinned is held against the limit unless `capable(CAP_IPC_LOCK)`, which asks in the first user namespace
     // (torvalds/linux drivers/infiniband/core/umem.c, ib_umem_get; kernel/capability.c).
-    if scene.pod.own_users() {
-        plan.ipc_lock_refusals.push((target.index, IpcLockRefusal::UserNamespace));
-        return;
+    if subject.pod.own_users() {
+        return Err(IpcLockRefusal::UserNamespace);
     }
     // Pod Security validates after mutation, and neither baseline nor restricted lets IPC_LOCK through
     // (k8s.io/pod-security-admission policy/check_capabilities_baseline.go).
-    let labelled = scene.namespace_facts.and_then(|f| f.pod_security());
-    let level = labelled.unwrap_or(scene.snapshot.settings().pod_security_default);
+    let labelled = subject.namespace_facts.and_then(|f| f.pod_security());
+    let level = labelled.unwrap_or(subject.snapshot.settings().pod_security_default);
     if level != PodSecurity::Privileged {
-        plan.ipc_lock_refusals.push((target.index, IpcLockRefusal::PodSecurity(level)));
-        return;
+        return Err(IpcLockRefusal::PodSecurity(level));
     }
-    plan.changes.push(Change {
+    Ok(Some(Change {
         edit: Edit::Capability { container: target.index, index: added(container) },
         reason: "RDMA pins memory beyond the runtime's memlock limit".to_owned(),
-    });
+    }))
 }
 
 fn added(container: &Container<'_>) -> usize {

@@ -23,7 +23,6 @@ mod placement;
 mod rails;
 mod refusals;
 mod resources;
-mod scene;
 mod serves;
 mod shm;
 mod summary;
@@ -45,16 +44,17 @@ pub use names::{
 };
 pub use outcome::{Change, LeftOut, Plan, Withheld, WithoutInterface};
 pub use refusals::{EnvRefusal, FileRefusal, IpcLockRefusal};
-pub use scene::Scene;
 pub(crate) use serves::serves_namespace;
 pub use shm::recommended as recommended_shm;
 pub use target::{Target, WrongContainers};
 pub(crate) use ulimits::ULIMITS_ANNOTATION;
 
+use crate::demands::Subject;
 use crate::pod::PodView;
 use crate::profile::Profile;
 use crate::profile::schema::{Attachment, Inject, Transport};
 use crate::resolve::{Evidence, Missing, missing};
+use std::collections::BTreeSet;
 
 /// Containers of a pod that is injected. A node runs 110 pods by default (kubelet `maxPods`), of a few containers each; a
 /// pod of more than this is no training pod, and its patch would be many times its size.
@@ -62,9 +62,9 @@ pub const MAX_CONTAINERS: usize = 1000;
 
 /// Plans a profile for a pod.
 #[must_use]
-pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
-    let mut plan = whole(scene, profile, evidence);
-    if !resources::fit(scene, &plan) {
+pub fn plan(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
+    let mut plan = whole(subject, profile, evidence);
+    if !resources::fit(subject.pod, &plan) {
         let Plan { targets, accelerators, missing, brought, .. } = plan;
         return Plan {
             targets,
@@ -75,10 +75,14 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
             ..Plan::default()
         };
     }
-    if annotations::fit(scene.pod, || plan.changes.iter().map(|c| &c.edit)) {
+    if annotations::fit(subject.pod, || plan.changes.iter().map(|c| &c.edit)) {
         // A pod with another fabric has nothing of this profile's, so the mark would be untrue.
-        if plan.brought.as_ref().is_none_or(|brought| brought.other_fabric().is_none()) {
-            injected::plan(scene, profile, &mut plan);
+        let marked = plan.brought.as_ref().is_none_or(|brought| brought.other_fabric().is_none());
+        let mark = marked.then(|| injected::plan(subject.pod, profile, &plan.changes));
+        if let Some(mark) = mark.flatten() {
+            // The edits of containers stand last.
+            let at = plan.changes.partition_point(|c| c.edit.container().is_none());
+            plan.changes.insert(at, mark);
         }
         return plan;
     }
@@ -87,16 +91,17 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     Plan { targets, accelerators, missing, brought, withheld: Some(Withheld::NoRoom), ..Plan::default() }
 }
 
-fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
-    let (targets, wrong) = match targets::find(scene, profile) {
+fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
+    let pod = subject.pod;
+    let (targets, wrong) = match targets::find(subject, profile) {
         Ok(targets) => (targets, None),
         Err(wrong) => (Vec::new(), Some(Withheld::WrongContainers(wrong))),
     };
     let accelerators = targets.iter().fold(0_u32, |sum, t| sum.saturating_add(t.accelerators));
     let mut plan = Plan { accelerators, targets, ..Plan::default() };
-    plan.withheld = withheld(scene, profile).or(wrong);
+    plan.withheld = withheld(subject, profile).or(wrong);
     if plan.withheld.is_none() {
-        plan.missing = missing(profile, scene.namespace, scene.snapshot);
+        plan.missing = missing(profile, subject.namespace, subject.snapshot);
         // A pod whose network does not exist never starts. A resource may come with a plugin that is still starting on
         // the first node of a pool: who waits for it stays Pending, and its peers get the same. Who reviews with a
         // profile of their choice wants to see what it does, wherever that is.
@@ -111,12 +116,12 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
         plan.withheld = Some(Withheld::NotServed);
         return plan;
     }
-    let Some(rails) = rails::chosen(scene, profile, &plan) else {
-        let name = scene.pod.annotation(RAILS_ANNOTATION).unwrap_or_default();
+    let Some(rails) = rails::chosen(pod, profile, plan.accelerators) else {
+        let name = pod.annotation(RAILS_ANNOTATION).unwrap_or_default();
         plan.withheld = Some(Withheld::UnknownRails(name.to_owned()));
         return plan;
     };
-    let room = match brought::count(scene, profile, rails, &plan) {
+    let room = match brought::count(subject, profile, rails, &plan) {
         Ok((brought, room)) => {
             plan.brought = Some(brought);
             room
@@ -129,67 +134,109 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     if plan.brought.as_ref().is_some_and(|b| b.other_fabric().is_some()) {
         // What serves every fabric: shared memory, and pinned memory where the profile has RDMA.
         if matches!(profile.inject, Inject::Full) {
-            shm::plan_volume(scene, profile, &mut plan);
-            let lifted = ulimits::plan(scene, profile, &mut plan);
-            for index in 0..scene.pod.containers().len() {
+            plan.add_volume(shm::volume(pod, profile, &plan.targets));
+            let lifted = plan.lift_limits(pod, profile);
+            for index in 0..pod.containers().len() {
                 if let Some(target) = plan.target(index).filter(|_| !lifted.contains(&index)) {
-                    ipc_lock::plan(scene, profile, target, &mut plan);
+                    plan.add_capability(index, ipc_lock::plan(subject, profile, target));
                 }
-                shm::plan_mount(scene, index, &mut plan);
+                plan.mount_volume(pod, index);
             }
         }
         return plan;
     }
     // No CNI plugin is called for a pod in the node's network namespace.
-    let attached = match scene.pod.host_network() {
-        true => Vec::new(),
-        false => networks::plan(scene, profile, rails, evidence, room, &mut plan),
-    };
-    gke::plan(scene, profile, evidence, &mut plan);
+    let mut attached = Vec::new();
+    if !pod.host_network() {
+        let complete = plan.brought.as_ref().is_some_and(|b| b.standing != Standing::Incomplete);
+        let networks = networks::plan(subject, profile, rails, evidence, room, complete);
+        plan.unused_interfaces = networks.unused_interfaces;
+        plan.changes.extend(networks.change);
+        attached = networks.attached;
+    }
+    plan.changes.extend(gke::plan(pod, profile, evidence));
     if profile.inject == Inject::Annotations {
         return plan;
     }
     if profile.inject == Inject::Networks {
-        node_selector::plan(scene, &mut plan);
-        placement::plan(scene, profile, &mut plan);
-        let wanted = resources::wanted(scene, profile, &plan, &attached);
+        plan.changes.extend(node_selector::plan(subject, &plan.changes));
+        plan.changes.extend(placement::plan(pod, profile, evidence));
+        let wanted = resources::wanted(pod, profile, &plan, &attached);
         for target in plan.targets.clone() {
-            resources::plan(scene, target, &wanted, &mut plan);
+            plan.changes.extend(resources::plan(pod, target, &wanted));
         }
         return plan;
     }
-    shm::plan_volume(scene, profile, &mut plan);
-    placement::plan(scene, profile, &mut plan);
+    plan.add_volume(shm::volume(pod, profile, &plan.targets));
+    plan.changes.extend(placement::plan(pod, profile, evidence));
     // Container by container, so that a patch and a reader find one container's edits together.
-    let wanted = resources::wanted(scene, profile, &plan, &attached);
-    let all = env::wanted(scene, profile, &mut plan);
-    let files = files::plan(scene, profile, &all, &mut plan);
-    let lifted = ulimits::plan(scene, profile, &mut plan);
-    for (index, container) in scene.pod.containers().iter().enumerate() {
+    let wanted = resources::wanted(pod, profile, &plan, &attached);
+    let mut all = env::wanted(subject, profile, &plan.targets, &plan.unused_interfaces);
+    for variables in &mut all {
+        let unknown = std::mem::take(&mut variables.unknown_version).into_iter();
+        plan.unknown_version.extend(unknown.map(|name| (variables.container, name)));
+        plan.without_interface.append(&mut variables.without_interface);
+    }
+    let (changes, files) = files::plan(pod, profile, &plan.targets, &all, &plan.changes);
+    plan.changes.extend(changes);
+    let lifted = plan.lift_limits(pod, profile);
+    for (index, container) in pod.containers().iter().enumerate() {
         // They are in the order of the containers.
         let variables = all.binary_search_by_key(&index, |v| v.container).ok();
         let variables = variables.and_then(|at| all.get(at));
         if let (Some(target), Some(variables)) = (plan.target(index), variables) {
-            resources::plan(scene, target, &wanted, &mut plan);
+            plan.changes.extend(resources::plan(pod, target, &wanted));
             if !lifted.contains(&index) {
-                ipc_lock::plan(scene, profile, target, &mut plan);
+                plan.add_capability(index, ipc_lock::plan(subject, profile, target));
             }
-            env::plan(scene, profile, variables, &files, &mut plan);
-            files::plan_mounts(scene, profile, variables, &files, &mut plan);
-            if let Some(refusal) = files::directory_refusal(scene, profile, container, &files) {
+            let (changes, left_out) = env::plan(pod, profile, variables, &files);
+            plan.changes.extend(changes);
+            plan.left_out.extend(left_out);
+            plan.changes.extend(files::mounts(pod, profile, variables, &files));
+            if let Some(refusal) = files::directory_refusal(pod, profile, container, &files) {
                 plan.file_refusals.push((index, refusal));
             }
         }
-        shm::plan_mount(scene, index, &mut plan);
+        plan.mount_volume(pod, index);
     }
     plan
 }
 
-fn withheld(scene: Scene<'_>, profile: &Profile) -> Option<Withheld> {
-    match by_itself(scene.pod, profile) {
+impl Plan {
+    fn add_volume(&mut self, volume: Option<shm::ShmVolume>) {
+        if let Some(shm::ShmVolume { name, change }) = volume {
+            self.shm_volume = Some(name);
+            self.changes.extend(change);
+        }
+    }
+
+    fn mount_volume(&mut self, pod: &PodView<'_>, container: usize) {
+        let volume = self.shm_volume.as_deref();
+        let mount = volume.and_then(|v| shm::mount(pod, container, v, self.of_container(container)));
+        self.changes.extend(mount);
+    }
+
+    /// Adds the annotations that lift the memlock limit. The containers for which it is lifted.
+    fn lift_limits(&mut self, pod: &PodView<'_>, profile: &Profile) -> BTreeSet<usize> {
+        let (changes, lifted) = ulimits::plan(pod, profile, &self.targets);
+        // Before anything else is planned for a container: the edits of containers stand last.
+        self.changes.extend(changes);
+        lifted
+    }
+
+    fn add_capability(&mut self, container: usize, planned: Result<Option<Change>, IpcLockRefusal>) {
+        match planned {
+            Ok(change) => self.changes.extend(change),
+            Err(refusal) => self.ipc_lock_refusals.push((container, refusal)),
+        }
+    }
+}
+
+fn withheld(subject: &Subject<'_>, profile: &Profile) -> Option<Withheld> {
+    match by_itself(subject.pod, profile) {
         Some(Withheld::OptedOut) => Some(Withheld::OptedOut),
         _ if profile.inject == Inject::Review => Some(Withheld::ReviewOnly),
-        None if matches!(scene.networks, Some(Err(_))) => Some(Withheld::Unreadable),
+        None if matches!(subject.networks, Some(Err(_))) => Some(Withheld::Unreadable),
         reason => reason,
     }
 }

@@ -3,7 +3,8 @@
 use super::attached::Attached;
 use super::brought::{of_rails, visible};
 use super::serves::serves_namespace;
-use super::{Change, Edit, Plan, RAILS_ANNOTATION, Scene, Standing};
+use super::{Change, Edit, RAILS_ANNOTATION};
+use crate::demands::Subject;
 use crate::multus::network::is_extended;
 use crate::multus::{Networks, Selection};
 use crate::profile::schema::Inject;
@@ -13,20 +14,29 @@ use crate::text::count;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Plans the annotation, and tells every attachment of the final one, in its order.
+/// The attachments of a pod once its rails are added.
+pub(super) struct Attachments<'a> {
+    /// Each of them, in the order of the final annotation.
+    pub(super) attached: Vec<Attached<'a>>,
+    /// Interfaces of the profile's rails that the pod does not get.
+    pub(super) unused_interfaces: Vec<String>,
+    /// The annotation, where it changes.
+    pub(super) change: Option<Change>,
+}
+
+/// The attachments of the pod. `complete`: its own ones stand for all of the rails.
 pub(super) fn plan<'a>(
-    scene: Scene<'a>,
+    subject: &'a Subject<'a>,
     profile: &'a Profile,
     rails: &[Rail],
     evidence: &Evidence,
     mut room: BTreeMap<String, i64>,
-    plan: &mut Plan,
-) -> Vec<Attached<'a>> {
-    let existing: Option<&Networks<'_>> = scene.networks.and_then(|n| n.as_ref().ok());
+    complete: bool,
+) -> Attachments<'a> {
+    let existing: Option<&Networks<'_>> = subject.readable_networks();
     let items: &[Selection<'_>] = existing.map(|n| n.items.as_slice()).unwrap_or_default();
-    let mut missing = missing(rails, items, scene.namespace);
+    let mut missing = missing(rails, items, subject.namespace);
     let have = rails.len() - missing.len();
-    let complete = plan.brought.as_ref().is_some_and(|b| b.standing != Standing::Incomplete);
     if complete {
         missing.clear();
     }
@@ -39,7 +49,7 @@ pub(super) fn plan<'a>(
         None => true,
     });
     if profile.inject == Inject::Annotations {
-        with_devices(scene, rails, items, &mut missing);
+        with_devices(subject, rails, items, &mut missing);
     }
     let left_out = if complete { 0 } else { rails.len() - have - missing.len() };
     // A rail keeps its own interface; where the user gave that name to another network, it gets one that no rail has.
@@ -62,22 +72,22 @@ pub(super) fn plan<'a>(
         .collect();
     let networks = || items.iter().chain(&added);
     let attached: Vec<Attached<'a>> =
-        networks().map(|item| attached(scene, profile, item, complete)).collect();
+        networks().map(|item| attached(subject, profile, item, complete)).collect();
     let is_rail = |item: &&Selection<'_>| {
-        let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
+        let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
         profile.inject == Inject::Networks
-            || profile.rail_on(namespace, &item.name, scene.namespace).is_some()
+            || profile.rail_on(namespace, &item.name, subject.namespace).is_some()
     };
     let on_rails = networks().filter(is_rail);
     let there: BTreeSet<&str> = on_rails.filter_map(|item| item.interface.as_deref()).collect();
     let unused = profile.rails.iter().map(|r| &r.interface).filter(|name| !there.contains(name.as_str()));
-    plan.unused_interfaces = unused.cloned().collect();
+    let unused_interfaces = unused.cloned().collect();
     if missing.is_empty() {
-        return attached;
+        return Attachments { attached, unused_interfaces, change: None };
     }
     let value = existing.map_or_else(|| short(&added), |n| n.append(&added));
     let whole = count(rails.len(), "rail");
-    let whole = match scene.pod.annotation(RAILS_ANNOTATION) {
+    let whole = match subject.pod.annotation(RAILS_ANNOTATION) {
         Some(subset) => format!("{whole} of subset {subset} of profile {}", profile.name),
         None => format!("{whole} of profile {}", profile.name),
     };
@@ -89,30 +99,30 @@ pub(super) fn plan<'a>(
     } else {
         format!("{have} of {whole} attached, {} missing", missing.len())
     };
-    plan.changes.push(Change { edit: Edit::Networks { value, present: existing.is_some() }, reason });
-    attached
+    let change = Change { edit: Edit::Networks { value, present: existing.is_some() }, reason };
+    Attachments { attached, unused_interfaces, change: Some(change) }
 }
 
 /// What an attachment takes. A network that is not the profile's may take units of a rail's resource too: then it
 /// counts, or one of the rails would be left without a device. Where such attachments stand in for the rails, their
 /// units are dealt over the containers as those of rails are.
 fn attached<'a>(
-    scene: Scene<'a>,
+    subject: &'a Subject<'a>,
     profile: &'a Profile,
     item: &Selection<'_>,
     complete: bool,
 ) -> Attached<'a> {
-    let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
-    if let Some(rail) = profile.rail_on(namespace, &item.name, scene.namespace) {
+    let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
+    if let Some(rail) = profile.rail_on(namespace, &item.name, subject.namespace) {
         return Attached { resource: rail.resource.as_deref(), rail: true };
     }
-    let fact = scene.snapshot.network(namespace, &item.name);
+    let fact = subject.snapshot.network(namespace, &item.name);
     if profile.inject == Inject::Networks {
-        let fact = fact.filter(|_| serves_namespace(scene.namespace, namespace));
+        let fact = fact.filter(|_| serves_namespace(subject.namespace, namespace));
         let resource = fact.and_then(|f| f.resource.as_ref()?.full());
         return Attached { resource: resource.filter(|name| is_extended(name)), rail: true };
     }
-    let fact = visible(scene, profile, namespace, &item.name);
+    let fact = visible(subject, profile, namespace, &item.name);
     let resource = fact.and_then(|fact| of_rails(profile, fact));
     Attached { resource, rail: complete && resource.is_some() }
 }
@@ -150,13 +160,13 @@ fn missing<'a>(rails: &'a [Rail], items: &[Selection<'_>], pod_namespace: &str) 
 /// Keeps the rails that the pod has devices for. Where it asks units of a resource itself, and ours is not to raise
 /// them, an attachment beyond them gets no device and the pod never starts. Where it asks none, another webhook adds
 /// as many as there are attachments (k8snetworkplumbingwg/network-resources-injector pkg/webhook).
-fn with_devices(scene: Scene<'_>, rails: &[Rail], items: &[Selection<'_>], missing: &mut Vec<&Rail>) {
+fn with_devices(subject: &Subject<'_>, rails: &[Rail], items: &[Selection<'_>], missing: &mut Vec<&Rail>) {
     let named = rails.iter().filter_map(|r| r.resource.as_deref());
-    let mut room = super::resources::held(scene, named);
+    let mut room = super::resources::held(subject.pod, named);
     room.retain(|_, held| *held > 0);
     for item in items {
-        let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
-        let rail = rails.iter().find(|r| r.network.is(namespace, &item.name, scene.namespace));
+        let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
+        let rail = rails.iter().find(|r| r.network.is(namespace, &item.name, subject.namespace));
         if let Some(left) = rail.and_then(|r| room.get_mut(r.resource.as_deref()?)) {
             *left -= 1;
         }

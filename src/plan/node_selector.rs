@@ -1,31 +1,34 @@
 //! Labels that the networks of a pod want its node to have, under a profile that serves what the pod names itself.
 
-use super::{Change, Edit, Plan, Scene};
+use super::{Change, Edit};
+use crate::demands::Subject;
 use crate::multus::{NodeLabel, parse};
 use crate::text::printable;
 
-/// Plans the labels that the pod does not ask yet, whatever value it asks. The networks that the plan adds count too.
-pub(super) fn plan(scene: Scene<'_>, plan: &mut Plan) {
-    let value = plan.changes.iter().find_map(|c| match &c.edit {
+/// The labels that the pod does not ask yet, whatever value it asks. The networks that are planned already count too.
+pub(super) fn plan(subject: &Subject<'_>, planned: &[Change]) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let value = planned.iter().find_map(|c| match &c.edit {
         Edit::Networks { value, .. } => Some(value.clone()),
         _ => None,
     });
     let merged = value.as_deref().and_then(|value| parse(value).ok());
-    let own = scene.networks.and_then(|n| n.as_ref().ok());
-    let Some(networks) = merged.as_ref().or(own) else { return };
-    let mut planned: Vec<&str> = Vec::new();
+    let own = subject.readable_networks();
+    let Some(networks) = merged.as_ref().or(own) else { return changes };
+    let mut keys: Vec<&str> = Vec::new();
     for item in &networks.items {
-        let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
-        let fact = scene.snapshot.network(namespace, &item.name);
-        let fact = fact.filter(|_| super::serves_namespace(scene.namespace, namespace));
+        let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
+        let fact = subject.snapshot.network(namespace, &item.name);
+        let fact = fact.filter(|_| super::serves_namespace(subject.namespace, namespace));
         let Some(label) = fact.and_then(|f| NodeLabel::parse(f.node_selector.as_deref()?)) else { continue };
-        if planned.contains(&label.key) || scene.pod.node_selector_value(label.key).is_some() {
+        if keys.contains(&label.key) || subject.pod.node_selector_value(label.key).is_some() {
             continue;
         }
-        planned.push(label.key);
-        plan.changes.push(Change {
+        keys.push(label.key);
+        changes.push(Change {
             edit: Edit::NodeSelector { key: label.key.to_owned(), value: label.value.to_owned() },
             reason: format!("network {namespace}/{} is on these nodes", printable(&item.name, 120)),
         });
     }
+    changes
 }

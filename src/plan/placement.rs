@@ -4,23 +4,27 @@
 //! scheduling/corev1/nodeaffinity/nodeaffinity.go), so every term of the user's gets the profile's requirements: a
 //! term of its own would widen what the pod asks.
 
-use super::{Change, Edit, Plan, Scene};
+use super::{Change, Edit};
+use crate::pod::PodView;
 use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
 use crate::profile::schema::Requirement;
 use crate::profile::{NodeAffinity, Profile};
+use crate::resolve::Evidence;
 use std::collections::BTreeSet;
 
 /// Terms that are looked at. Real pods have a few; the patch of a pod with more would be larger than what etcd keeps.
 const MAX_TERMS: usize = 256;
 
-pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) {
-    let pod = scene.pod;
-    let wanted = scene.pin || profile.node_affinity == NodeAffinity::Required;
+/// The missing requirements. A pod is kept to the nodes of a profile that it gets for its priority even where the profile
+/// does not ask for it.
+pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, evidence: &Evidence) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let wanted = *evidence == Evidence::Priority || profile.node_affinity == NodeAffinity::Required;
     // The scheduler never sees a pod that names its node, and the kubelet refuses it over an affinity that fails.
     if !wanted || pod.node_name().is_some() {
-        return;
+        return changes;
     }
-    let Some(selector) = &profile.node_selector else { return };
+    let Some(selector) = &profile.node_selector else { return changes };
     // The pod's own node selector is ANDed with its affinity: what it says need not be said again.
     let said =
         |r: &Requirement| pod.node_selector_value(&r.key).is_some_and(|v| r.condition().holds(Some(v)));
@@ -30,7 +34,7 @@ pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) {
     // A selector without terms matches no node, and the API server refuses it (k8s.io/kubernetes
     // pkg/apis/core/validation, ValidateNodeSelector). It is not for us to make it valid.
     if terms.is_some_and(|terms| terms.is_empty() || terms.len() > MAX_TERMS) {
-        return;
+        return changes;
     }
     let terms = terms.unwrap_or_default();
     let empty = NodeSelectorTerm::default();
@@ -47,7 +51,7 @@ pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) {
         };
         let absent = missing.iter().filter(|r| !own.expressions().iter().any(|e| is_same(e, r)));
         for (nth, requirement) in absent.enumerate() {
-            plan.changes.push(Change {
+            changes.push(Change {
                 edit: Edit::NodeRequirement {
                     term,
                     requirement: requirement.clone(),
@@ -57,6 +61,7 @@ pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) {
             });
         }
     }
+    changes
 }
 
 /// The order of values does not matter.
@@ -70,7 +75,6 @@ fn is_same(own: &NodeSelectorRequirement<'_>, wanted: &Requirement) -> bool {
 mod tests {
     use super::*;
     use crate::profile::FabricProfile;
-    use crate::snapshot::Snapshot;
 
     fn planned(spec: &str, placement: &str, pin: bool) -> Vec<String> {
         let profile = format!(
@@ -81,20 +85,9 @@ mod tests {
         let profile = Profile::resolve(&profile, &[]).unwrap();
         let json = format!(r#"{{"spec":{spec}}}"#);
         let pod = serde_json::from_str(&json).unwrap();
-        let snapshot = Snapshot::default();
-        let scene = Scene {
-            pod: &pod,
-            demands: &crate::demands::Demands::default(),
-            networks: None,
-            namespace: "default",
-            namespace_facts: None,
-            snapshot: &snapshot,
-            ranks_over_ssh: false,
-            pin,
-        };
-        let mut plan = Plan::default();
-        super::plan(scene, &profile, &mut plan);
-        plan.changes.iter().map(|c| c.edit.summary()).collect()
+        let evidence = if pin { Evidence::Priority } else { Evidence::Nodes };
+        let changes = super::plan(&pod, &profile, &evidence);
+        changes.iter().map(|c| c.edit.summary()).collect()
     }
 
     const NODES: &str = r#","nodeSelector":{"matchLabels":{"fabric":"roce"}}"#;

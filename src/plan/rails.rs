@@ -2,13 +2,13 @@
 //! accelerators take.
 
 use super::names::RAILS_ANNOTATION;
-use super::{Plan, Scene};
+use crate::pod::PodView;
 use crate::profile::{Profile, Rail};
 
-/// The rails of the pod. `None`: it asks for a part that the profile does not have.
-pub(super) fn chosen<'p>(scene: Scene<'_>, profile: &'p Profile, plan: &Plan) -> Option<&'p [Rail]> {
-    match scene.pod.annotation(RAILS_ANNOTATION) {
+/// The rails of a pod with so many accelerators. `None`: it asks for a part that the profile does not have.
+pub(super) fn chosen<'p>(pod: &PodView<'_>, profile: &'p Profile, accelerators: u32) -> Option<&'p [Rail]> {
+    match pod.annotation(RAILS_ANNOTATION) {
         Some(name) => profile.subset(name).map(|s| s.rails.as_slice()),
-        None => Some(profile.rails_for(plan.accelerators)),
+        None => Some(profile.rails_for(accelerators)),
     }
 }

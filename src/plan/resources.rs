@@ -2,8 +2,9 @@
 
 use super::attached::Attached;
 use super::counted::CountedUnits;
-use super::{Change, Edit, Plan, ResourceList, Scene, Target};
+use super::{Change, Edit, Plan, ResourceList, Target};
 use crate::json::values::MAX_RESOURCES;
+use crate::pod::PodView;
 use crate::pod::Quantity;
 use crate::pod::units::units;
 use crate::pod::view::Container;
@@ -25,7 +26,7 @@ pub(super) struct Wanted {
 /// What each target should have, in the order of the containers. `attached` is each attachment of the final annotation,
 /// in its order.
 pub(super) fn wanted(
-    scene: Scene<'_>,
+    pod: &PodView<'_>,
     profile: &Profile,
     plan: &Plan,
     attached: &[Attached<'_>],
@@ -36,10 +37,10 @@ pub(super) fn wanted(
     for name in attached.iter().filter_map(|a| a.resource) {
         *needs.entry(name).or_default() += 1;
     }
-    let held = held(scene, needs.keys().copied());
+    let held = held(pod, needs.keys().copied());
     for (name, attachments) in needs {
         let held = held.get(name).copied().unwrap_or(0);
-        share(scene, plan, &dealt, &Need { name, attachments, held }, &mut wanted);
+        share(pod, plan, &dealt, &Need { name, attachments, held }, &mut wanted);
     }
     for resource in &profile.resources {
         // Units that only other containers hold are not asked again: the pod would need twice the devices. FAB203
@@ -105,12 +106,12 @@ fn deal<'a>(plan: &Plan, attached: &[Attached<'a>]) -> Dealt<'a> {
 
 /// Units of resources that the running containers of the pod hold: Multus takes devices from all of them (multus-cni
 /// pkg/k8sclient).
-pub(super) fn held<'n>(scene: Scene<'_>, names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, i64> {
+pub(super) fn held<'n>(pod: &PodView<'_>, names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, i64> {
     let mut held: HashMap<&str, i64> = names.map(|name| (name, 0)).collect();
     if held.is_empty() {
         return held;
     }
-    for (_, container) in scene.pod.holders().filter(|(holder, _)| holder.runs()) {
+    for (_, container) in pod.holders().filter(|(holder, _)| holder.runs()) {
         container.each_quantity(&mut |name, quantity| {
             if let Some(sum) = held.get_mut(name) {
                 *sum = sum.saturating_add(units(quantity));
@@ -130,8 +131,8 @@ struct Need<'n> {
 
 /// Shares out what is missing of a resource. Units that any running container holds count. What a target holds already
 /// counts for it, so that the sum never passes the number of attachments.
-fn share(scene: Scene<'_>, plan: &Plan, dealt: &Dealt<'_>, need: &Need<'_>, wanted: &mut Vec<Wanted>) {
-    let apps = scene.pod.containers();
+fn share(pod: &PodView<'_>, plan: &Plan, dealt: &Dealt<'_>, need: &Need<'_>, wanted: &mut Vec<Wanted>) {
+    let apps = pod.containers();
     let name = need.name;
     let mut short = need.attachments.saturating_sub(need.held);
     let units = count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "attachment");
@@ -161,8 +162,10 @@ fn share(scene: Scene<'_>, plan: &Plan, dealt: &Dealt<'_>, need: &Need<'_>, want
     }
 }
 
-pub(super) fn plan(scene: Scene<'_>, target: Target, wanted: &[Wanted], plan: &mut Plan) {
-    let Some(container) = scene.pod.containers().get(target.index) else { return };
+/// The quantities of a target.
+pub(super) fn plan(pod: &PodView<'_>, target: Target, wanted: &[Wanted]) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let Some(container) = pod.containers().get(target.index) else { return changes };
     let start = wanted.partition_point(|w| w.container < target.index);
     let own = wanted.iter().skip(start).take_while(|w| w.container == target.index);
     for item in own {
@@ -186,30 +189,30 @@ pub(super) fn plan(scene: Scene<'_>, target: Target, wanted: &[Wanted], plan: &m
                     continue;
                 }
                 let reason = format!("{}; {units} is too few", item.reason);
-                plan.changes.push(Change { edit: edit(ResourceList::Limits, true), reason: reason.clone() });
+                changes.push(Change { edit: edit(ResourceList::Limits, true), reason: reason.clone() });
                 if request.flatten().is_some_and(|request| request != item.units) {
-                    plan.changes.push(Change { edit: edit(ResourceList::Requests, true), reason });
+                    changes.push(Change { edit: edit(ResourceList::Requests, true), reason });
                 }
             }
             // A request without a limit is refused by the API server, and told by a rule.
             (None, Some(Some(_))) => continue,
             (None, None) => {
-                plan.changes
-                    .push(Change { edit: edit(ResourceList::Limits, false), reason: item.reason.clone() });
+                changes.push(Change { edit: edit(ResourceList::Limits, false), reason: item.reason.clone() });
                 // The API server copies a limit into absent requests, so requests are written only where the
                 // container lists them (k8s.io/kubernetes pkg/apis/core/v1/defaults.go).
                 if container.requests().is_some() {
                     let reason = item.reason.clone();
-                    plan.changes.push(Change { edit: edit(ResourceList::Requests, false), reason });
+                    changes.push(Change { edit: edit(ResourceList::Requests, false), reason });
                 }
             }
         }
     }
+    changes
 }
 
 /// Whether every container's lists can be read again once the plan is carried out.
-pub(super) fn fit(scene: Scene<'_>, plan: &Plan) -> bool {
-    scene.pod.containers().iter().enumerate().all(|(index, container)| {
+pub(super) fn fit(pod: &PodView<'_>, plan: &Plan) -> bool {
+    pod.containers().iter().enumerate().all(|(index, container)| {
         [ResourceList::Limits, ResourceList::Requests].into_iter().all(|wanted| {
             let own = match wanted {
                 ResourceList::Limits => container.limits(),

@@ -3,9 +3,9 @@
 
 use super::names::SHM_PATH;
 use super::targets::is_mesh_proxy;
-use super::{Change, Edit, Plan, Scene};
+use super::{Change, Edit, Target};
 use crate::pod::view::Volume;
-use crate::pod::{Bytes, Container, Quantity, memory_limit};
+use crate::pod::{Bytes, Container, PodView, Quantity, memory_limit};
 use crate::profile::Profile;
 use crate::text::count;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,32 +38,38 @@ fn needs_mount(container: &Container<'_>) -> bool {
         && !is_mesh_proxy(container.name())
 }
 
-/// Plans the volume, where a target has nothing at `/dev/shm`.
-pub(super) fn plan_volume(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) {
-    let pod = scene.pod;
+/// The volume of `/dev/shm`.
+pub(super) struct ShmVolume {
+    /// Its name.
+    pub(super) name: String,
+    /// The change that adds it; `None` where the pod has it already.
+    pub(super) change: Option<Change>,
+}
+
+/// The volume, where a target has nothing at `/dev/shm`.
+pub(super) fn volume(pod: &PodView<'_>, profile: &Profile, targets: &[Target]) -> Option<ShmVolume> {
     // With hostIPC the container has the node's /dev/shm; a mount over it would take that away.
     if pod.host_ipc() {
-        return;
+        return None;
     }
-    let bare = plan.targets.iter().filter(|t| pod.containers().get(t.index).is_some_and(needs_mount));
+    let bare = targets.iter().filter(|t| pod.containers().get(t.index).is_some_and(needs_mount));
     let accelerators: u32 = bare.clone().map(|t| t.accelerators).sum();
     if accelerators == 0 {
-        return;
+        return None;
     }
     let limit = memory_limit(pod, bare.filter_map(|t| pod.containers().get(t.index)));
-    let Some(size) = recommended(accelerators, profile.shm_per_accelerator, limit) else { return };
+    let size = recommended(accelerators, profile.shm_per_accelerator, limit)?;
     // Another container has a large enough one already: a later webhook added this container, or half of them were
     // mounted.
-    if let Some(shared) = shared_volume(scene, size) {
-        plan.shm_volume = Some(shared.to_owned());
-        return;
+    if let Some(shared) = shared_volume(pod, size) {
+        return Some(ShmVolume { name: shared.to_owned(), change: None });
     }
     // A name that a mount refers to counts as taken although no volume has it: the API server refuses such a pod, and
     // it is not for us to make it valid.
     let mounts = pod.containers().iter().chain(pod.init_containers()).flat_map(Container::volume_mounts);
     let named = pod.volumes().iter().map(|v| &v.name).chain(mounts.map(|m| &m.name));
     let taken: BTreeSet<&str> = named.filter_map(Option::as_deref).collect();
-    let Some(name) = VOLUME_NAMES.iter().find(|name| !taken.contains(*name)) else { return };
+    let name = (*VOLUME_NAMES.iter().find(|name| !taken.contains(*name))?).to_owned();
     let each = Bytes(profile.shm_per_accelerator);
     let full = profile.shm_per_accelerator.saturating_mul(i64::from(accelerators));
     let reason = if size < full {
@@ -76,16 +82,12 @@ pub(super) fn plan_volume(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) 
     } else {
         format!("{} at {each} each; without it NCCL has 64 MiB", count(accelerators as usize, "accelerator"))
     };
-    plan.shm_volume = Some((*name).to_owned());
-    plan.changes.push(Change {
-        edit: Edit::ShmVolume { name: (*name).to_owned(), size, index: pod.volumes().len() },
-        reason,
-    });
+    let edit = Edit::ShmVolume { name: name.clone(), size, index: pod.volumes().len() };
+    Some(ShmVolume { name, change: Some(Change { edit, reason }) })
 }
 
 /// A memory volume of at least this size that an app container mounts at `/dev/shm`, if one does.
-fn shared_volume<'a>(scene: Scene<'a>, size: i64) -> Option<&'a str> {
-    let pod = scene.pod;
+fn shared_volume<'a>(pod: &'a PodView<'_>, size: i64) -> Option<&'a str> {
     let large_enough = |v: &Volume<'_>| {
         let Some(empty_dir) = v.empty_dir.as_ref().filter(|_| v.host_path.is_none()) else { return false };
         let limit = empty_dir.size_limit.as_ref().map(|l| Quantity::parse(&l.0));
@@ -107,17 +109,16 @@ fn shared_volume<'a>(scene: Scene<'a>, size: i64) -> Option<&'a str> {
     mounted.find(|name| volumes.get(name) == Some(&true))
 }
 
-/// Plans the mount of the planned volume in a container that has none: processes that share memory across
-/// containers of the pod then see the same files.
-pub(super) fn plan_mount(scene: Scene<'_>, index: usize, plan: &mut Plan) {
-    let Some(container) = scene.pod.containers().get(index).filter(|c| needs_mount(c)) else { return };
-    let Some(volume) = plan.shm_volume.clone() else { return };
-    let planned =
-        plan.of_container(index).iter().filter(|c| matches!(c.edit, Edit::FileMount { .. })).count();
-    plan.changes.push(Change {
-        edit: Edit::ShmMount { container: index, volume, index: container.volume_mounts().len() + planned },
+/// The mount of a volume in a container that has none: processes that share memory across containers of the pod then
+/// see the same files. `planned`: the changes of the container so far.
+pub(super) fn mount(pod: &PodView<'_>, index: usize, volume: &str, planned: &[Change]) -> Option<Change> {
+    let container = pod.containers().get(index).filter(|c| needs_mount(c))?;
+    let before = planned.iter().filter(|c| matches!(c.edit, Edit::FileMount { .. })).count();
+    let at = container.volume_mounts().len() + before;
+    Some(Change {
+        edit: Edit::ShmMount { container: index, volume: volume.to_owned(), index: at },
         reason: "one shared memory for all containers of the pod".to_owned(),
-    });
+    })
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //! pod names. Never container 0 by position, never a mesh's proxy: a mesh puts it there.
 
 use super::names::CONTAINERS_ANNOTATION;
-use super::{Scene, Target, WrongContainers};
+use super::{Target, WrongContainers};
+use crate::demands::Subject;
 use crate::profile::Profile;
 use crate::profile::schema::Inject;
 use crate::text::nearest;
@@ -17,8 +18,8 @@ pub(super) fn is_mesh_proxy(name: &str) -> bool {
 }
 
 /// Finds the targets, in the order of the list.
-pub(super) fn find(scene: Scene<'_>, profile: &Profile) -> Result<Vec<Target>, WrongContainers> {
-    let (pod, demands) = (scene.pod, scene.demands);
+pub(super) fn find(subject: &Subject<'_>, profile: &Profile) -> Result<Vec<Target>, WrongContainers> {
+    let (pod, demands) = (subject.pod, &subject.demands);
     let names = |index: usize| pod.containers().get(index).map(|c| c.name()).unwrap_or_default();
     let apps = 0..pod.containers().len();
     let target = |index: usize| {
@@ -29,7 +30,7 @@ pub(super) fn find(scene: Scene<'_>, profile: &Profile) -> Result<Vec<Target>, W
         Target { index, accelerators: demand.whole.max(least), nccl: demand.nccl || !demand.any }
     };
     if let Some(list) = pod.annotation(CONTAINERS_ANNOTATION) {
-        let named = named(scene, list)?;
+        let named = named(subject, list)?;
         let asks = demands.any() || profile.inject == Inject::Networks;
         if !asks && !apps.clone().any(|index| demands.is_unread(index)) {
             return Err(WrongContainers::NoAccelerators);
@@ -59,9 +60,9 @@ pub(super) fn find(scene: Scene<'_>, profile: &Profile) -> Result<Vec<Target>, W
 }
 
 /// Indices of the containers of a comma list, in the order of the pod.
-fn named(scene: Scene<'_>, list: &str) -> Result<Vec<usize>, WrongContainers> {
+fn named(subject: &Subject<'_>, list: &str) -> Result<Vec<usize>, WrongContainers> {
     let index: BTreeMap<&str, usize> =
-        scene.pod.containers().iter().enumerate().rev().map(|(i, c)| (c.name(), i)).collect();
+        subject.pod.containers().iter().enumerate().rev().map(|(i, c)| (c.name(), i)).collect();
     let mut found = Vec::new();
     for name in list.split(',').map(str::trim) {
         match index.get(name) {
@@ -69,7 +70,7 @@ fn named(scene: Scene<'_>, list: &str) -> Result<Vec<usize>, WrongContainers> {
             _ if is_mesh_proxy(name) => return Err(WrongContainers::Proxy(name.to_owned())),
             Some(index) if found.contains(index) => return Err(WrongContainers::Twice(name.to_owned())),
             Some(index) => found.push(*index),
-            None if scene.pod.init_containers().iter().any(|c| c.name() == name) => {
+            None if subject.pod.init_containers().iter().any(|c| c.name() == name) => {
                 return Err(WrongContainers::Init(name.to_owned()));
             }
             None => {

@@ -1,7 +1,7 @@
 //! The memlock limit by annotation, where a profile says that the NRI plugin ulimit-adjuster runs on its nodes. It
 //! holds for any user and needs no capability, so that Pod Security lets it through.
 
-use super::{Change, Edit, Plan, Scene};
+use super::{Change, Edit, Target};
 use crate::multus::annotation::is_label;
 use crate::pod::{Container, PodView};
 use crate::profile::{Memlock, Profile};
@@ -17,18 +17,22 @@ const UNLIMITED: &str = "[{type: RLIMIT_MEMLOCK, hard: 18446744073709551615, sof
 /// The API server takes 63 characters after the slash (k8s.io/apimachinery pkg/util/validation, IsQualifiedName).
 const LONGEST_NAME: usize = 63 - "container.".len();
 
-/// Plans the annotations, and tells the targets whose limit is lifted: by ours or by the pod's own. Where the pod has an
+/// The annotations, and the targets whose limit is lifted: by ours or by the pod's own. Where the pod has an
 /// annotation that says nothing of memlock, and where the name of the container is too long for a key, it is not.
-pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) -> BTreeSet<usize> {
+pub(super) fn plan(
+    pod: &PodView<'_>,
+    profile: &Profile,
+    targets: &[Target],
+) -> (Vec<Change>, BTreeSet<usize>) {
     let mut lifted = BTreeSet::new();
     if profile.memlock != Some(Memlock::Nri) {
-        return lifted;
+        return (Vec::new(), lifted);
     }
     let mut named: BTreeSet<&str> = BTreeSet::new();
-    for target in &plan.targets {
-        let Some(container) = scene.pod.containers().get(target.index) else { continue };
+    for target in targets {
+        let Some(container) = pod.containers().get(target.index) else { continue };
         let name = container.name();
-        match own(scene.pod, name) {
+        match own(pod, name) {
             Some(value) if lifts(value) => drop(lifted.insert(target.index)),
             None if name.len() <= LONGEST_NAME && is_label(name) => {
                 lifted.insert(target.index);
@@ -37,18 +41,15 @@ pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) -> BTre
             _ => {}
         }
     }
-    // Before anything else is planned for a container: what is no container's stands first.
-    for name in named {
-        plan.changes.push(Change {
-            edit: Edit::Annotation {
-                key: format!("{ULIMITS_ANNOTATION}{name}").into(),
-                value: UNLIMITED.to_owned(),
-                present: false,
-            },
-            reason: "RDMA pins memory beyond the runtime's memlock limit; the NRI plugin lifts it".to_owned(),
-        });
-    }
-    lifted
+    let change = |name| Change {
+        edit: Edit::Annotation {
+            key: format!("{ULIMITS_ANNOTATION}{name}").into(),
+            value: UNLIMITED.to_owned(),
+            present: false,
+        },
+        reason: "RDMA pins memory beyond the runtime's memlock limit; the NRI plugin lifts it".to_owned(),
+    };
+    (named.into_iter().map(change).collect(), lifted)
 }
 
 /// Whether the pod as it is asks the plugin to set the limit of a container.

@@ -1,5 +1,6 @@
 //! Variables that a target lacks, by carrier.
 
+use super::WithoutInterface;
 use super::refusals::{EnvRefusal, FileRefusal};
 use crate::profile::EnvEntry;
 
@@ -20,4 +21,8 @@ pub(super) struct Variables<'p> {
     pub(super) why: Option<EnvRefusal>,
     /// Why the file does not either.
     pub(super) file_refusal: Option<FileRefusal>,
+    /// Names of variables for some versions of NCCL, where the version in the container is not known.
+    pub(super) unknown_version: Vec<String>,
+    /// Those that name an interface which the pod does not get.
+    pub(super) without_interface: Vec<WithoutInterface>,
 }

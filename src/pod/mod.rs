@@ -5,6 +5,7 @@ pub mod accelerator;
 pub mod affinity;
 mod claim;
 pub mod gang;
+mod gang_size;
 mod ignored;
 mod memory;
 pub mod nic;

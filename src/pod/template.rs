@@ -3,6 +3,7 @@
 //! JobSet, LeaderWorkerSet, Volcano, KubeRay and those nobody lists in advance. What stands on the way to a template
 //! tells how many pods are made from it, and what they are called among the others.
 
+use super::workload;
 use crate::json::values::{List, Objects, Pairs, Text, mapping};
 use crate::text::token;
 use serde::Deserialize;
@@ -165,8 +166,7 @@ impl<'a> Way<'a> {
             times(parallelism.map(|p| number("completions").flatten().map_or(p, |c| c.min(p))));
         }
         if let (Some(kind), Some(version)) = (text("kind"), text("apiVersion")) {
-            // One pod a node.
-            if kind == "DaemonSet" {
+            if workload::named(&kind).any(|known| known.one_per_node) {
                 way.pods = None;
             }
             let group = version.split_once('/').map_or("", |(group, _)| group).to_owned();

@@ -1,357 +1,168 @@
-//! How many pods work together in a workload, by its kind: what a review knows of a pod template before there are pods
-//! with their controllers' labels.
+//! The kinds of objects that create pods: where each holds its pods, how many of them work together, and how their ranks
+//! start. Templates of a kind that is not listed are found by their shape.
 
 use super::gang::Gang;
-use crate::json::values::{Objects, Pairs, Text, mapping};
+use super::gang_size::{
+    CronJob, Job, JobSet, LeaderWorkerSet, MpiJob, RayCluster, RayOwner, TrainJob, TrainingJob,
+    TrainingRuntime, VolcanoJob, pods,
+};
 use crate::text::count;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, de};
-use std::fmt;
+
+/// A kind of object that creates pods.
+#[derive(Debug, Clone, Copy)]
+pub struct WorkloadKind {
+    /// API group.
+    pub group: &'static str,
+    /// Kind.
+    pub kind: &'static str,
+    /// Where it holds its pods.
+    pub holds: Holds,
+    /// How many of its pods work together; `None` where the kind is as often several servers as one gang.
+    together: Option<Together>,
+    /// What its pods are to one another.
+    pub ranks: Ranks,
+    /// Whether its controller writes a host name of its own into each pod.
+    pub names_hosts: bool,
+    /// Whether it runs one pod on each node, so that no field has their number.
+    pub one_per_node: bool,
+    /// Whether the webhooks are registered for it (deploy/base/webhooks.yaml): what it creates is judged with it.
+    pub judged: bool,
+}
+
+/// Where an object holds its pods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// In pod templates, which are found by their shape.
+    Templates,
+    /// In `spec.trainer`, which is laid over a template of its runtime.
+    Trainer,
+    /// In pod specs without a template around them, which its controller lays over others.
+    BareSpecs,
+}
+
+/// What the pods of an object are to one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ranks {
+    /// All replica types make one world of ranks, each with the variables of its own container.
+    OneWorld,
+    /// A launcher starts the ranks on workers over ssh, with the variables that it hands on.
+    OverSsh,
+    /// Not known: the groups of a RayCluster and of a JobSet may be separate jobs.
+    Unknown,
+}
+
+/// How many pods work together.
+#[derive(Debug, Clone, Copy)]
+struct Together {
+    /// Their number, from the object's JSON text.
+    pods: fn(&str) -> Option<u64>,
+    /// How a message begins that ends with this number.
+    words: &'static str,
+}
+
+impl WorkloadKind {
+    const DEFAULT: Self = Self {
+        group: "",
+        kind: "",
+        holds: Holds::Templates,
+        together: None,
+        ranks: Ranks::Unknown,
+        names_hosts: false,
+        one_per_node: false,
+        judged: true,
+    };
+
+    const fn of(group: &'static str, kind: &'static str) -> Self {
+        Self { group, kind, ..Self::DEFAULT }
+    }
+
+    const fn with(self, words: &'static str, pods: fn(&str) -> Option<u64>) -> Self {
+        Self { together: Some(Together { pods, words }), ..self }
+    }
+
+    /// A job of the training operator with replica types (kubeflow/training-operator pkg/apis/kubeflow.org/v1).
+    const fn training(kind: &'static str, words: &'static str) -> Self {
+        Self { ranks: Ranks::OneWorld, ..Self::of("kubeflow.org", kind) }
+            .with(words, |json| pods::<TrainingJob<'_>>(json))
+    }
+
+    /// Whether this is the kind of an object.
+    #[must_use]
+    pub fn is(&self, group: &str, kind: &str) -> bool {
+        self.group == group && self.kind == kind
+    }
+}
+
+/// The JobSet, which the controller of a TrainJob creates (kubernetes-sigs/jobset api/jobset/v1alpha2).
+pub const JOB_SET: WorkloadKind =
+    WorkloadKind::of("jobset.x-k8s.io", "JobSet").with("JobSet with", |json| pods::<JobSet<'_>>(json));
+
+/// Every kind that is known.
+pub const KINDS: &[WorkloadKind] = &[
+    // k8s.io/api batch/v1 and apps/v1.
+    WorkloadKind { names_hosts: true, ..WorkloadKind::of("batch", "Job") }
+        .with("indexed Job with", |json| pods::<Job<'_>>(json)),
+    WorkloadKind { names_hosts: true, ..WorkloadKind::of("batch", "CronJob") }
+        .with("indexed CronJob with", |json| pods::<CronJob<'_>>(json)),
+    WorkloadKind::of("apps", "Deployment"),
+    WorkloadKind::of("apps", "StatefulSet"),
+    WorkloadKind { one_per_node: true, ..WorkloadKind::of("apps", "DaemonSet") },
+    WorkloadKind::of("apps", "ReplicaSet"),
+    JOB_SET,
+    // kubernetes-sigs/lws api/leaderworkerset/v1.
+    WorkloadKind {
+        ranks: Ranks::OneWorld,
+        ..WorkloadKind::of("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
+    }
+    .with("LeaderWorkerSet with groups of", |json| pods::<LeaderWorkerSet>(json)),
+    WorkloadKind::training("PyTorchJob", "PyTorchJob with"),
+    WorkloadKind::training("TFJob", "TFJob with"),
+    WorkloadKind::training("XGBoostJob", "XGBoostJob with"),
+    WorkloadKind::training("PaddleJob", "PaddleJob with"),
+    WorkloadKind::training("JAXJob", "JAXJob with"),
+    WorkloadKind::training("MXJob", "MXJob with"),
+    // kubeflow/mpi-operator pkg/apis/kubeflow/v2beta1.
+    WorkloadKind { ranks: Ranks::OverSsh, ..WorkloadKind::of("kubeflow.org", "MPIJob") }
+        .with("MPIJob with", |json| pods::<MpiJob<'_>>(json)),
+    // kubeflow/trainer pkg/apis/trainer/v1alpha1.
+    WorkloadKind { holds: Holds::Trainer, ..WorkloadKind::of("trainer.kubeflow.org", "TrainJob") }
+        .with("TrainJob with", |json| pods::<TrainJob>(json)),
+    WorkloadKind::of("trainer.kubeflow.org", "TrainingRuntime")
+        .with("TrainingRuntime with", |json| pods::<TrainingRuntime>(json)),
+    // An object without a namespace is in none that opted in.
+    WorkloadKind { judged: false, ..WorkloadKind::of("trainer.kubeflow.org", "ClusterTrainingRuntime") }
+        .with("ClusterTrainingRuntime with", |json| pods::<TrainingRuntime>(json)),
+    // ray-project/kuberay ray-operator/apis/ray/v1.
+    WorkloadKind::of("ray.io", "RayCluster").with("RayCluster with", |json| pods::<RayCluster>(json)),
+    WorkloadKind::of("ray.io", "RayJob").with("RayJob with", |json| pods::<RayOwner>(json)),
+    WorkloadKind::of("ray.io", "RayService").with("RayService with", |json| pods::<RayOwner>(json)),
+    // volcano-sh/apis pkg/apis/batch/v1alpha1.
+    WorkloadKind { names_hosts: true, ..WorkloadKind::of("batch.volcano.sh", "Job") }
+        .with("Volcano Job with", |json| pods::<VolcanoJob>(json)),
+    WorkloadKind::of("workload.codeflare.dev", "AppWrapper"),
+    // kserve/kserve pkg/apis/serving/v1alpha2.
+    WorkloadKind { holds: Holds::BareSpecs, ..WorkloadKind::of("serving.kserve.io", "LLMInferenceService") },
+];
+
+/// A known kind.
+#[must_use]
+pub fn find(group: &str, kind: &str) -> Option<&'static WorkloadKind> {
+    KINDS.iter().find(|known| known.is(group, kind))
+}
+
+/// The known kinds of one name, whatever their group.
+pub fn named(kind: &str) -> impl Iterator<Item = &'static WorkloadKind> {
+    KINDS.iter().filter(move |known| known.kind == kind)
+}
 
 /// What the object around a pod template says. Ask [`super::gang::multi_node`] of the template first. `None`: another
 /// kind, or a number that cannot be read.
 #[must_use]
 pub fn multi_node_workload(group: &str, kind: &str, json: &str) -> Option<Gang> {
-    let pods = match (group, kind) {
-        // k8s.io/api batch/v1.
-        ("batch", "Job") => pods::<Job<'_>>(json),
-        ("batch", "CronJob") => pods::<CronJob<'_>>(json),
-        // kubernetes-sigs/jobset api/jobset/v1alpha2.
-        ("jobset.x-k8s.io", "JobSet") => pods::<JobSet<'_>>(json),
-        // kubernetes-sigs/lws api/leaderworkerset/v1.
-        ("leaderworkerset.x-k8s.io", "LeaderWorkerSet") => pods::<LeaderWorkerSet>(json),
-        // kubeflow/mpi-operator pkg/apis/kubeflow/v2beta1, kubeflow/training-operator pkg/apis/kubeflow.org/v1.
-        ("kubeflow.org", "MPIJob") => pods::<MpiJob<'_>>(json),
-        ("kubeflow.org", "PyTorchJob" | "TFJob" | "XGBoostJob" | "PaddleJob" | "JAXJob" | "MXJob") => {
-            pods::<TrainingJob<'_>>(json)
-        }
-        // kubeflow/trainer pkg/apis/trainer/v1alpha1.
-        ("trainer.kubeflow.org", "TrainJob") => pods::<TrainJob>(json),
-        ("trainer.kubeflow.org", "TrainingRuntime" | "ClusterTrainingRuntime") => {
-            pods::<TrainingRuntime>(json)
-        }
-        // volcano-sh/apis pkg/apis/batch/v1alpha1.
-        ("batch.volcano.sh", "Job") => pods::<VolcanoJob>(json),
-        // ray-project/kuberay ray-operator/apis/ray/v1.
-        ("ray.io", "RayCluster") => pods::<RayCluster>(json),
-        ("ray.io", "RayJob" | "RayService") => pods::<RayOwner>(json),
-        // A StatefulSet, Deployment or DaemonSet with replicas is as often several servers as one gang.
-        _ => None,
-    }?;
+    let Together { pods, words } = find(group, kind)?.together?;
+    let pods = pods(json)?;
     let number = count(usize::try_from(pods).unwrap_or(usize::MAX), "pod");
-    let words = match (group, kind) {
-        ("batch", _) => format!("indexed {kind} with {number}"),
-        ("batch.volcano.sh", _) => format!("Volcano Job with {number}"),
-        (_, "LeaderWorkerSet") => format!("{kind} with groups of {number}"),
-        _ => format!("{kind} with {number}"),
-    };
-    Some(Gang { several: pods > 1, words })
-}
-
-/// The `spec` of a kind.
-trait Counted {
-    /// Pods that work together.
-    fn pods(&self) -> Option<u64>;
-}
-
-#[derive(Deserialize)]
-struct Whole<T> {
-    #[serde(default = "none", deserialize_with = "mapping", bound(deserialize = "T: Deserialize<'de>"))]
-    spec: Option<T>,
-}
-
-fn none<T>() -> Option<T> {
-    None
-}
-
-fn pods<'a, T: Counted + Deserialize<'a>>(json: &'a str) -> Option<u64> {
-    serde_json::from_str::<Whole<T>>(json).ok()?.spec?.pods()
-}
-
-/// A number of pods or nodes.
-#[derive(Clone, Copy, Default)]
-enum Number {
-    #[default]
-    Absent,
-    Stated(u64),
-    /// A placeholder, or what the API refuses.
-    Unreadable,
-}
-
-impl Number {
-    /// Absent replicas are one.
-    fn or_one(self) -> Option<u64> {
-        match self {
-            Self::Absent => Some(1),
-            Self::Stated(number) => Some(number),
-            Self::Unreadable => None,
-        }
-    }
-    fn stated(self) -> Option<u64> {
-        if let Self::Stated(number) = self { Some(number) } else { None }
-    }
-}
-
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        struct NumberVisitor;
-        impl<'de> Visitor<'de> for NumberVisitor {
-            type Value = Number;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number")
-            }
-            fn visit_u64<E: de::Error>(self, v: u64) -> Result<Number, E> {
-                Ok(Number::Stated(v))
-            }
-            fn visit_i64<E: de::Error>(self, _: i64) -> Result<Number, E> {
-                Ok(Number::Unreadable)
-            }
-            fn visit_f64<E: de::Error>(self, _: f64) -> Result<Number, E> {
-                Ok(Number::Unreadable)
-            }
-            fn visit_bool<E: de::Error>(self, _: bool) -> Result<Number, E> {
-                Ok(Number::Unreadable)
-            }
-            fn visit_str<E: de::Error>(self, _: &str) -> Result<Number, E> {
-                Ok(Number::Unreadable)
-            }
-            fn visit_unit<E: de::Error>(self) -> Result<Number, E> {
-                Ok(Number::Absent)
-            }
-            // An unrendered `{{ x }}` reads as a mapping.
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Number, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Number::Unreadable)
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Number, A::Error> {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Number::Unreadable)
-            }
-        }
-        d.deserialize_any(NumberVisitor)
-    }
-}
-
-fn sum<T>(items: impl IntoIterator<Item = T>, count: impl Fn(T) -> Option<u64>) -> Option<u64> {
-    items.into_iter().try_fold(0_u64, |total, item| Some(total.saturating_add(count(item)?)))
-}
-
-/// A part with `replicas`.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Part {
-    #[serde(default)]
-    replicas: Number,
-    /// KubeRay: pods of each replica.
-    #[serde(default)]
-    num_of_hosts: Number,
-}
-
-impl Part {
-    fn pods(&self) -> Option<u64> {
-        Some(self.replicas.or_one()?.saturating_mul(self.num_of_hosts.or_one()?))
-    }
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Job<'a> {
-    #[serde(default)]
-    parallelism: Number,
-    #[serde(default)]
-    completions: Number,
-    #[serde(borrow, default)]
-    completion_mode: Option<Text<'a>>,
-}
-
-impl Job<'_> {
-    /// Pods that run at once.
-    fn at_once(&self) -> Option<u64> {
-        let parallelism = self.parallelism.or_one()?;
-        Some(self.completions.stated().map_or(parallelism, |c| c.min(parallelism)))
-    }
-}
-
-impl Counted for Job<'_> {
-    /// A Job without indexes is a queue of independent work.
-    fn pods(&self) -> Option<u64> {
-        self.at_once().filter(|_| self.completion_mode.as_deref() == Some("Indexed"))
-    }
-}
-
-#[derive(Default, Deserialize)]
-struct JobTemplate<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
-    spec: Option<Job<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct CronJob<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
-    job_template: Option<JobTemplate<'a>>,
-}
-
-impl Counted for CronJob<'_> {
-    fn pods(&self) -> Option<u64> {
-        self.job_template.as_ref()?.spec.as_ref()?.pods()
-    }
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct JobSet<'a> {
-    #[serde(borrow, default)]
-    replicated_jobs: Option<Objects<ReplicatedJob<'a>>>,
-}
-
-#[derive(Default, Deserialize)]
-struct ReplicatedJob<'a> {
-    #[serde(default)]
-    replicas: Number,
-    #[serde(borrow, default, deserialize_with = "mapping")]
-    template: Option<JobTemplate<'a>>,
-}
-
-impl Counted for JobSet<'_> {
-    fn pods(&self) -> Option<u64> {
-        sum(self.replicated_jobs.as_deref()?, |job| {
-            let spec = job.template.as_ref().and_then(|t| t.spec.as_ref());
-            Some(job.replicas.or_one()?.saturating_mul(spec.map_or(Some(1), Job::at_once)?))
-        })
-    }
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct LeaderWorkerSet {
-    #[serde(default, deserialize_with = "mapping")]
-    leader_worker_template: Option<Group>,
-}
-
-#[derive(Default, Deserialize)]
-struct Group {
-    #[serde(default)]
-    size: Number,
-}
-
-impl Counted for LeaderWorkerSet {
-    fn pods(&self) -> Option<u64> {
-        self.leader_worker_template.as_ref().map_or(Some(1), |t| t.size.or_one())
-    }
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct MpiJob<'a> {
-    #[serde(borrow, default)]
-    mpi_replica_specs: Option<Pairs<'a, Part>>,
-    #[serde(default)]
-    run_launcher_as_worker: Option<bool>,
-}
-
-impl Counted for MpiJob<'_> {
-    /// The launcher starts the ranks and has none itself, unless it says so.
-    fn pods(&self) -> Option<u64> {
-        let workers = self.mpi_replica_specs.as_ref()?.get("Worker").map_or(Some(0), Part::pods)?;
-        Some(workers.saturating_add(u64::from(self.run_launcher_as_worker == Some(true))))
-    }
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct TrainingJob<'a> {
-    #[serde(
-        borrow,
-        default,
-        alias = "pytorchReplicaSpecs",
-        alias = "tfReplicaSpecs",
-        alias = "xgbReplicaSpecs",
-        alias = "paddleReplicaSpecs",
-        alias = "jaxReplicaSpecs",
-        alias = "mxReplicaSpecs"
-    )]
-    replica_specs: Option<Pairs<'a, Part>>,
-}
-
-impl Counted for TrainingJob<'_> {
-    fn pods(&self) -> Option<u64> {
-        sum(self.replica_specs.as_ref()?.iter(), |(_, role)| role.pods())
-    }
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Nodes {
-    #[serde(default)]
-    num_nodes: Number,
-}
-
-#[derive(Default, Deserialize)]
-struct TrainJob {
-    #[serde(default, deserialize_with = "mapping")]
-    trainer: Option<Nodes>,
-}
-
-impl Counted for TrainJob {
-    /// The runtime's number stands where the job has none.
-    fn pods(&self) -> Option<u64> {
-        self.trainer.as_ref()?.num_nodes.stated()
-    }
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct TrainingRuntime {
-    #[serde(default, deserialize_with = "mapping")]
-    ml_policy: Option<Nodes>,
-}
-
-impl Counted for TrainingRuntime {
-    /// What its jobs have unless they say otherwise; a job of a runtime for one node may ask for more.
-    fn pods(&self) -> Option<u64> {
-        self.ml_policy.as_ref()?.num_nodes.stated().filter(|n| *n > 1)
-    }
-}
-
-#[derive(Default, Deserialize)]
-struct VolcanoJob {
-    #[serde(default)]
-    tasks: Option<Objects<Part>>,
-}
-
-impl Counted for VolcanoJob {
-    fn pods(&self) -> Option<u64> {
-        sum(self.tasks.as_deref()?, Part::pods)
-    }
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RayCluster {
-    #[serde(default)]
-    worker_group_specs: Option<Objects<Part>>,
-}
-
-impl Counted for RayCluster {
-    /// The head, and the workers.
-    fn pods(&self) -> Option<u64> {
-        let workers = sum(self.worker_group_specs.as_deref().unwrap_or_default(), Part::pods)?;
-        Some(workers.saturating_add(1))
-    }
-}
-
-/// A RayJob or a RayService.
-#[derive(Default, Deserialize)]
-struct RayOwner {
-    #[serde(default, alias = "rayClusterSpec", alias = "rayClusterConfig", deserialize_with = "mapping")]
-    cluster: Option<RayCluster>,
-}
-
-impl Counted for RayOwner {
-    fn pods(&self) -> Option<u64> {
-        self.cluster.as_ref()?.pods()
-    }
+    Some(Gang { several: pods > 1, words: format!("{words} {number}") })
 }
 
 #[cfg(test)]

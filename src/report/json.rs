@@ -1,7 +1,7 @@
 //! The review as JSON, `fabric-admission.dev/review/v1`. Fields are only ever added; unknown values are
 //! `null`, never absent.
 
-use super::{Reviewed, Skipped, Source, Summary, Unread, message};
+use super::{Located, Reviewed, Skipped, Source, Summary, Unread, message};
 use crate::facts::Mode;
 use crate::patch::Operation;
 use crate::plan::Carrier;
@@ -151,8 +151,6 @@ pub fn mode_name(mode: Mode) -> &'static str {
 impl<'a> From<&'a Reviewed> for ResultEntry<'a> {
     fn from(r: &'a Reviewed) -> Self {
         let decision = &r.decision;
-        let places = r.places.iter().map(Some).chain(std::iter::repeat(None));
-        let suppressed_places = r.suppressed_places.iter().map(Some).chain(std::iter::repeat(None));
         Self {
             source: &r.source,
             api_version: &r.api_version,
@@ -179,33 +177,31 @@ impl<'a> From<&'a Reviewed> for ResultEntry<'a> {
                     reason: &c.reason,
                 })
                 .collect(),
-            findings: decision
+            findings: r
                 .findings
                 .iter()
-                .zip(places)
-                .map(|(f, place)| FindingEntry {
+                .map(|Located { item: f, place }| FindingEntry {
                     rule: f.rule,
                     severity: f.severity,
                     path: &f.path,
                     message: message(decision, f),
                     fix: &f.fix,
-                    line: place.map(|p| p.line),
-                    column: place.map(|p| p.column),
+                    line: Some(place.line),
+                    column: Some(place.column),
                 })
                 .collect(),
-            suppressed: decision
+            suppressed: r
                 .suppressed
                 .iter()
-                .zip(suppressed_places)
-                .map(|(s, place)| SuppressedEntry {
+                .map(|Located { item: s, place }| SuppressedEntry {
                     rule: s.finding.rule,
                     severity: s.finding.severity,
                     path: &s.finding.path,
                     message: message(decision, &s.finding),
                     fix: &s.finding.fix,
                     reason: &s.reason,
-                    line: place.map(|p| p.line),
-                    column: place.map(|p| p.column),
+                    line: Some(place.line),
+                    column: Some(place.column),
                 })
                 .collect(),
         }

@@ -9,8 +9,10 @@ pub mod text;
 pub mod why;
 
 use crate::facts::Mode;
+use crate::resolve::why::Why;
 use crate::review::Decision;
-use crate::rules::Finding;
+use crate::rules::suppression::Suppressed;
+use crate::rules::{Finding, Severity};
 use std::borrow::Cow;
 
 /// The message of a finding as a reader of the file needs it: what stands at its place may be what the profile sets, and
@@ -47,6 +49,15 @@ pub struct Place {
     pub column: u32,
 }
 
+/// Something with its place in the input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located<T> {
+    /// What stands there.
+    pub item: T,
+    /// Where.
+    pub place: Place,
+}
+
 /// The review of one object: a pod template, or an object of its own.
 #[derive(Debug)]
 pub struct Reviewed {
@@ -68,12 +79,24 @@ pub struct Reviewed {
     pub opted_in: bool,
     /// Mode it was reviewed under.
     pub mode: Mode,
-    /// What is decided.
+    /// The decision, without its findings.
     pub decision: Decision,
-    /// Place of each finding, in their order.
-    pub places: Vec<Place>,
-    /// The same of those that annotations set aside.
-    pub suppressed_places: Vec<Place>,
+    /// Findings, most severe first.
+    pub findings: Vec<Located<Finding>>,
+    /// Findings that annotations set aside.
+    pub suppressed: Vec<Located<Suppressed>>,
+    /// Names of the pod's app containers, in their order.
+    pub containers: Vec<String>,
+    /// How its profile was found, where that is asked for.
+    pub why: Option<Why>,
+}
+
+impl Reviewed {
+    /// Severity of its most severe finding.
+    #[must_use]
+    pub fn worst(&self) -> Option<Severity> {
+        self.findings.iter().map(|f| f.item.severity).max()
+    }
 }
 
 /// An object that was passed over.
@@ -120,9 +143,8 @@ pub struct Summary {
 impl Summary {
     /// Counts a result in.
     pub fn count(&mut self, reviewed: &Reviewed) {
-        use crate::rules::Severity;
         self.results += 1;
-        let worst = reviewed.decision.findings.iter().map(|f| f.severity).max();
+        let worst = reviewed.worst();
         self.denied += usize::from(reviewed.decision.denied);
         self.warned += usize::from(worst == Some(Severity::Warning));
         self.mutated += usize::from(!reviewed.decision.patch.is_empty());

@@ -1,7 +1,7 @@
 //! The review as text, to be read at three in the morning: a line of verdict for each object, what would be
 //! changed and why, what is wrong and how to mend it, and the sum.
 
-use super::{Place, Reviewed, Skipped, Summary, message};
+use super::{Located, Place, Reviewed, Skipped, Summary, message};
 use crate::plan::Change;
 use crate::review::Decision;
 use crate::rules::suppression::Suppressed;
@@ -21,9 +21,9 @@ const CYAN: Style = AnsiColor::Cyan.on_default();
 ///
 /// # Errors
 /// Those of the writer.
-pub fn result(out: &mut dyn Write, r: &Reviewed, containers: &[String]) -> io::Result<()> {
+pub fn result(out: &mut dyn Write, r: &Reviewed) -> io::Result<()> {
     head(out, r)?;
-    body(out, r, containers)
+    body(out, r)
 }
 
 /// The line of verdict.
@@ -43,20 +43,17 @@ pub(super) fn head(out: &mut dyn Write, r: &Reviewed) -> io::Result<()> {
 }
 
 /// Changes and findings.
-pub(super) fn body(out: &mut dyn Write, r: &Reviewed, containers: &[String]) -> io::Result<()> {
+pub(super) fn body(out: &mut dyn Write, r: &Reviewed) -> io::Result<()> {
     let decision = &r.decision;
     for change in &decision.plan.changes {
-        change_lines(out, change, containers)?;
+        change_lines(out, change, &r.containers)?;
     }
-    let places = r.places.iter().map(Some).chain(std::iter::repeat(None));
-    for (finding, place) in decision.findings.iter().zip(places) {
-        finding_lines(out, decision, finding, place)?;
+    for Located { item, place } in &r.findings {
+        finding_lines(out, decision, item, *place)?;
     }
-    let places = r.suppressed_places.iter().map(Some).chain(std::iter::repeat(None));
-    for (suppressed, place) in decision.suppressed.iter().zip(places) {
-        let Suppressed { finding, reason } = suppressed;
-        let at = place.map(|p| format!(" {}:{}", p.line, p.column)).unwrap_or_default();
-        writeln!(out, "  {DIM}ignored {}{at} {}", finding.rule, finding.message)?;
+    for Located { item: Suppressed { finding, reason }, place } in &r.suppressed {
+        let Place { line, column } = place;
+        writeln!(out, "  {DIM}ignored {} {line}:{column} {}", finding.rule, finding.message)?;
         writeln!(out, "      because {reason}{DIM:#}")?;
     }
     Ok(())
@@ -98,7 +95,7 @@ fn outcome(r: &Reviewed) -> String {
     let changes = decision.plan.changes.len();
     if changes > 0 {
         parts.push(count(changes, "change"));
-    } else if decision.findings.is_empty() {
+    } else if r.findings.is_empty() {
         parts.push(if decision.in_scope { "fits as it is" } else { "asks for no accelerator" }.to_owned());
     }
     if parts.is_empty() { String::new() } else { format!("({})", parts.join("; ")) }
@@ -117,17 +114,17 @@ fn finding_lines(
     out: &mut dyn Write,
     decision: &Decision,
     finding: &Finding,
-    place: Option<&Place>,
+    place: Place,
 ) -> io::Result<()> {
     let style = match finding.severity {
         Severity::Error => RED,
         Severity::Warning => YELLOW,
         Severity::Info => CYAN,
     };
-    let at = place.map(|p| format!(" {}:{}", p.line, p.column)).unwrap_or_default();
+    let Place { line, column } = place;
     writeln!(
         out,
-        "  {style}{} {}{style:#}{at} {}",
+        "  {style}{} {}{style:#} {line}:{column} {}",
         finding.severity,
         finding.rule,
         message(decision, finding)

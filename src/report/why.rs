@@ -21,7 +21,7 @@ pub struct Report<'a> {
     /// Always `fabric-admission.dev/why/v1`.
     schema: &'static str,
     /// One entry for each pod and pod template.
-    results: Vec<Entry<'a>>,
+    results: Vec<PodEntry<'a>>,
     /// Objects that were passed over.
     skipped: &'a [Skipped],
     /// Inputs that could not be read.
@@ -30,7 +30,8 @@ pub struct Report<'a> {
 
 /// One pod or template.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Entry<'a> {
+#[schemars(rename = "Entry")]
+pub struct PodEntry<'a> {
     /// What a review says of it.
     review: ResultEntry<'a>,
     /// How its profile was found; null where the pod asks for no accelerator.
@@ -175,18 +176,18 @@ fn dropped(dropped: &[Dropped]) -> Vec<DroppedEntry<'_>> {
 impl<'a> Report<'a> {
     /// Puts the document together.
     #[must_use]
-    pub fn new(results: Vec<Entry<'a>>, skipped: &'a [Skipped], errors: &'a [Unread]) -> Self {
+    pub fn new(results: Vec<PodEntry<'a>>, skipped: &'a [Skipped], errors: &'a [Unread]) -> Self {
         Self { schema: SCHEMA, results, skipped, errors }
     }
 }
 
-impl<'a> Entry<'a> {
+impl<'a> PodEntry<'a> {
     /// One result.
     #[must_use]
-    pub fn new(reviewed: &'a Reviewed, why: Option<&'a Why>) -> Self {
+    pub fn new(reviewed: &'a Reviewed) -> Self {
         let brought = reviewed.decision.plan.brought.as_ref();
         let story = |why| Story { counted: brought.map(CountedEntry::from), ..Story::from(why) };
-        Self { review: ResultEntry::from(reviewed), why: why.map(story) }
+        Self { review: ResultEntry::from(reviewed), why: reviewed.why.as_ref().map(story) }
     }
 }
 
@@ -241,14 +242,9 @@ impl<'a> From<&'a Why> for Story<'a> {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn text(
-    out: &mut dyn Write,
-    reviewed: &Reviewed,
-    containers: &[String],
-    why: Option<&Why>,
-) -> io::Result<()> {
+pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
     head(out, reviewed)?;
-    let Some(why) = why else { return Ok(()) };
+    let Some(why) = &reviewed.why else { return Ok(()) };
     if let Some(then) = &why.then {
         writeln!(out, "{BOLD}made with{BOLD:#}  {}", then.mark)?;
         writeln!(out, "     {}", then.words())?;
@@ -277,11 +273,11 @@ pub fn text(
         writeln!(out, "     units       {}", brought.held())?;
         writeln!(out, "  {GREEN}->{GREEN:#} {}", brought.consequence())?;
     }
-    let plain = reviewed.decision.plan.changes.is_empty() && reviewed.decision.findings.is_empty();
+    let plain = reviewed.decision.plan.changes.is_empty() && reviewed.findings.is_empty();
     if !plain {
         writeln!(out, "{BOLD}changes and findings{BOLD:#}")?;
     }
-    body(out, reviewed, containers)
+    body(out, reviewed)
 }
 
 fn candidate(out: &mut dyn Write, profile: &Candidate, width: usize) -> io::Result<()> {

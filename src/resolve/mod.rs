@@ -19,91 +19,88 @@ pub mod why;
 pub(crate) use admits::{admits, default_profile};
 pub use missing::{Missing, missing, missing_anywhere};
 pub(crate) use nodes::{awaits, without_others};
-pub use resolution::{Because, Evidence, Question, Resolution, SHOWN};
+pub use resolution::{Because, Evidence, Resolution, SHOWN};
 pub(crate) use symbolic::Conditions;
 pub use then::Then;
 pub(crate) use when::unmet;
 
-use crate::facts::{NamespaceFacts, PROFILE_ANNOTATION};
+use crate::demands::Subject;
+use crate::facts::PROFILE_ANNOTATION;
+use crate::profile::Profile;
 use crate::profile::schema::Inject;
-use crate::snapshot::Snapshot;
 use crate::text::{nearest, printable};
 use std::sync::Arc;
 
-/// Resolves the profile of a pod.
+/// Resolves the profile of a pod. A profile given on the command line, the flag, beats everything.
 #[must_use]
-pub fn resolve(question: Question<'_>, snapshot: &Snapshot) -> Resolution {
-    if let Some(profile) = question.flag {
+pub fn resolve(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Resolution {
+    if let Some(profile) = flag {
         return Resolution::Profile { profile: Arc::clone(profile), evidence: Evidence::Flag };
     }
-    let facts = snapshot.namespace(question.namespace);
-    if let Some(name) = question.pod.annotation(PROFILE_ANNOTATION) {
-        return named(name, Evidence::PodAnnotation, question, facts, snapshot);
+    let (facts, snapshot) = (subject.namespace_facts, subject.snapshot);
+    if let Some(name) = subject.pod.annotation(PROFILE_ANNOTATION) {
+        return named(name, Evidence::PodAnnotation, subject);
     }
     // A pod without accelerators is looked at for its own networks alone; what nodes carry says nothing about it.
     let default = default_profile(facts, snapshot);
-    if question.accelerators == Some(0)
+    if subject.accelerators == Some(0)
         && let Some((name, by)) = &default
         && let Some(profile) = snapshot.profile(name)
         && profile.inject == Inject::Networks
-        && admits(profile, question.namespace, facts)
+        && admits(profile, subject.namespace, facts)
     {
-        return when::apply(Arc::clone(profile), by.clone(), question);
+        return when::apply(Arc::clone(profile), by.clone(), subject);
     }
-    match own::evidence(question, facts, snapshot) {
-        own::Own::One(profile, evidence) => return when::apply(profile, evidence, question),
+    match own::evidence(subject) {
+        own::Own::One(profile, evidence) => return when::apply(profile, evidence, subject),
         own::Own::Several(candidates) => {
             return Resolution::Ambiguous { candidates, because: Because::Own };
         }
         own::Own::Nothing => {}
     }
-    if let Some(found) = nodes::resolve(question, facts, default.as_ref().map(|(name, _)| *name), snapshot) {
+    if let Some(found) = nodes::resolve(subject, default.as_ref().map(|(name, _)| *name)) {
         return found;
     }
     match default {
         // Nobody named the cluster's default for this pod: where it cannot be had, there is none.
         Some((name, Evidence::ClusterDefault)) => match snapshot.profile(name) {
-            Some(profile) if admits(profile, question.namespace, facts) => {
-                when::apply(Arc::clone(profile), Evidence::ClusterDefault, question)
+            Some(profile) if admits(profile, subject.namespace, facts) => {
+                when::apply(Arc::clone(profile), Evidence::ClusterDefault, subject)
             }
-            _ => not_applicable(question, facts, snapshot),
+            _ => not_applicable(subject),
         },
-        Some((name, by)) => named(name, by, question, facts, snapshot),
-        None => not_applicable(question, facts, snapshot),
+        Some((name, by)) => named(name, by, subject),
+        None => not_applicable(subject),
     }
 }
 
-fn not_applicable(question: Question<'_>, facts: Option<&NamespaceFacts>, snapshot: &Snapshot) -> Resolution {
-    let mut admitting = snapshot.profiles().filter(|p| admits(p, question.namespace, facts));
+fn not_applicable(subject: &Subject<'_>) -> Resolution {
+    let profiles = subject.snapshot.profiles();
+    let mut admitting = profiles.filter(|p| admits(p, subject.namespace, subject.namespace_facts));
     let candidates: Vec<String> = admitting.by_ref().take(SHOWN).map(|p| p.name.clone()).collect();
     let known = candidates.len() + admitting.count();
     Resolution::NotApplicable { candidates, known }
 }
 
-fn named(
-    name: &str,
-    by: Evidence,
-    question: Question<'_>,
-    facts: Option<&NamespaceFacts>,
-    snapshot: &Snapshot,
-) -> Resolution {
+fn named(name: &str, by: Evidence, subject: &Subject<'_>) -> Resolution {
+    let (facts, snapshot) = (subject.namespace_facts, subject.snapshot);
     // Only profiles that the namespace may use are told: a tenant learns of no other.
     let usable =
-        || snapshot.profiles().filter(|p| admits(p, question.namespace, facts)).map(|p| p.name.as_str());
+        || snapshot.profiles().filter(|p| admits(p, subject.namespace, facts)).map(|p| p.name.as_str());
     match snapshot.profile(name) {
-        Some(profile) if admits(profile, question.namespace, facts) => {
+        Some(profile) if admits(profile, subject.namespace, facts) => {
             let profile = Arc::clone(profile);
             match by {
                 // Who names a profile on the pod wants it, whatever the pod's size.
                 Evidence::PodAnnotation => Resolution::Profile { profile, evidence: by },
-                _ => when::apply(profile, by, question),
+                _ => when::apply(profile, by, subject),
             }
         }
         _ => {
             let shown = printable(name, 80);
             // One text for both cases: whether another team's profile exists is not told.
             let reason =
-                format!("there is no profile {shown:?} that namespace {:?} may use", question.namespace);
+                format!("there is no profile {shown:?} that namespace {:?} may use", subject.namespace);
             let list: Vec<&str> = usable().take(8).collect();
             let base = crate::profile::base::BASES.iter().any(|(base, _)| *base == name);
             let fix = match nearest(name, usable()) {

@@ -1,6 +1,7 @@
 //! Profiles by the nodes that a pod can land on, and by its selectors where no such node exists.
 
-use super::{Because, Conditions, Evidence, Question, Resolution, admits, unmet};
+use super::{Because, Conditions, Evidence, Resolution, admits, unmet};
+use crate::demands::Subject;
 use crate::facts::NamespaceFacts;
 use crate::nodes::{Class, ClassSet, Constraints, landing};
 use crate::profile::Profile;
@@ -19,8 +20,8 @@ struct Found {
 
 impl Found {
     /// Takes a profile that admits the namespace. Whether the pod can have it.
-    fn add(&mut self, profile: &Arc<Profile>, question: Question<'_>) -> bool {
-        match unmet(profile, question) {
+    fn add(&mut self, profile: &Arc<Profile>, subject: &Subject<'_>) -> bool {
+        match unmet(profile, subject) {
             None => {
                 self.profiles.insert(profile.name.clone(), Arc::clone(profile));
                 true
@@ -40,12 +41,8 @@ const GPU_PRESENT: &str = "nvidia.com/gpu.present";
 
 /// Finds the profiles on the nodes that a pod can land on: of each kind of node the highest priority, or all that tie.
 /// Whether there are nodes with accelerators that no profile it can have is for.
-fn ground(
-    constraints: &Constraints<'_>,
-    question: Question<'_>,
-    facts: Option<&NamespaceFacts>,
-    snapshot: &Snapshot,
-) -> (Found, bool) {
+fn ground(constraints: &Constraints<'_>, subject: &Subject<'_>) -> (Found, bool) {
+    let snapshot = subject.snapshot;
     let (view, catalog) = (snapshot.nodes(), snapshot.catalog());
     let (mut found, mut bare) = (Found::default(), false);
     // For each set of profiles that was seen, whether the pod is served by one of them.
@@ -53,8 +50,7 @@ fn ground(
     for number in without_others(landing(constraints, view), constraints, snapshot).ones() {
         let fabric = catalog.fabric_of(number);
         let Some(served) = served.get_mut(fabric) else { continue };
-        let served =
-            *served.get_or_insert_with(|| serve(catalog.fabric(fabric), question, facts, &mut found));
+        let served = *served.get_or_insert_with(|| serve(catalog.fabric(fabric), subject, &mut found));
         // The set of no profile is looked at class by class: some of its nodes may have accelerators.
         bare |= !bare
             && !served
@@ -89,19 +85,15 @@ pub(crate) fn without_others(
 }
 
 /// Adds the best of the profiles that one kind of node carries. Whether there is any that the namespace may use.
-fn serve(
-    profiles: &[Arc<Profile>],
-    question: Question<'_>,
-    facts: Option<&NamespaceFacts>,
-    found: &mut Found,
-) -> bool {
+fn serve(profiles: &[Arc<Profile>], subject: &Subject<'_>, found: &mut Found) -> bool {
     let (mut best, mut served) = (None, false);
-    for profile in profiles.iter().filter(|p| admits(p, question.namespace, facts)) {
+    let admitted = |p: &&Arc<Profile>| admits(p, subject.namespace, subject.namespace_facts);
+    for profile in profiles.iter().filter(admitted) {
         if best.is_some_and(|priority| priority > profile.priority) {
             break;
         }
         served = true;
-        if found.add(profile, question) {
+        if found.add(profile, subject) {
             best = Some(profile.priority);
         }
     }
@@ -133,18 +125,14 @@ pub(crate) fn awaits(
 }
 
 /// The steps that look at nodes and selectors; `None` where they say nothing.
-pub(super) fn resolve(
-    question: Question<'_>,
-    facts: Option<&NamespaceFacts>,
-    default: Option<&str>,
-    snapshot: &Snapshot,
-) -> Option<Resolution> {
+pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Resolution> {
+    let (facts, snapshot) = (subject.namespace_facts, subject.snapshot);
     snapshot.profiles().next()?;
-    let constraints = Constraints::of(question.pod);
+    let constraints = Constraints::of(subject.pod);
     if constraints.unread {
         return None;
     }
-    let admitted = || snapshot.profiles().filter(|p| admits(p, question.namespace, facts));
+    let admitted = || snapshot.profiles().filter(|p| admits(p, subject.namespace, facts));
     if snapshot.nodes().is_empty() {
         // Of nodes that nobody told of nothing is known: only a pod that asks for a profile's nodes gets it.
         if constraints.is_free() {
@@ -153,18 +141,18 @@ pub(super) fn resolve(
         let conditions = Conditions::of(&constraints);
         let mut found = Found::default();
         for profile in admitted().filter(|p| conditions.select(p)) {
-            found.add(profile, question);
+            found.add(profile, subject);
         }
         // All of them are for the nodes that the pod will get.
         let best = highest(found.profiles.values());
         found.profiles.retain(|_, p| Some(p.priority) == best);
         return outcome(found, Because::Selectors, Evidence::Selectors, snapshot);
     }
-    let usable = |p: &Profile| admits(p, question.namespace, facts) && unmet(p, question).is_none();
+    let usable = |p: &Profile| admits(p, subject.namespace, facts) && unmet(p, subject).is_none();
     // The default is what nodes without a profile are for; where the pod can land on those as well, it is one of
     // the answers.
     let default = default.and_then(|name| snapshot.profile(name)).filter(|p| usable(p));
-    let (mut found, bare) = ground(&constraints, question, facts, snapshot);
+    let (mut found, bare) = ground(&constraints, subject);
     if !found.profiles.is_empty() || found.outside.is_some() {
         if let Some(default) = default.filter(|_| bare && !found.profiles.is_empty()) {
             found.profiles.insert(default.name.clone(), Arc::clone(default));
@@ -182,7 +170,7 @@ pub(super) fn resolve(
     let mut covered = false;
     for profile in admitted().filter(|p| conditions.may_meet(p)) {
         covered |= conditions.select(profile);
-        found.add(profile, question);
+        found.add(profile, subject);
     }
     // Else one without may come, and its pods get the default.
     if let Some(default) = default.filter(|_| !covered && !found.profiles.is_empty()) {

@@ -1,9 +1,8 @@
 //! The pod's own evidence: resources it asks for and networks it attaches.
 
-use super::{Evidence, Question, admits};
-use crate::facts::NamespaceFacts;
+use super::{Evidence, admits};
+use crate::demands::Subject;
 use crate::profile::Profile;
-use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -20,9 +19,10 @@ const MAX_EVIDENCE: usize = 64;
 
 /// The profiles that a resource the pod asks for, or a network it attaches, belongs to alone. All of the evidence
 /// counts, so that the answer does not depend on its order, or on which webhook added what.
-pub(super) fn evidence(question: Question<'_>, facts: Option<&NamespaceFacts>, snapshot: &Snapshot) -> Own {
+pub(super) fn evidence(subject: &Subject<'_>) -> Own {
+    let (facts, snapshot) = (subject.namespace_facts, subject.snapshot);
     let only = |having: &[Arc<Profile>], fits: &dyn Fn(&Profile) -> bool| {
-        let mut found = having.iter().filter(|p| fits(p) && admits(p, question.namespace, facts));
+        let mut found = having.iter().filter(|p| fits(p) && admits(p, subject.namespace, facts));
         let first = found.next()?;
         found.next().is_none().then(|| Arc::clone(first))
     };
@@ -35,7 +35,7 @@ pub(super) fn evidence(question: Question<'_>, facts: Option<&NamespaceFacts>, s
         }
     };
     let asked =
-        question.pod.containers().iter().flat_map(|c| {
+        subject.pod.containers().iter().flat_map(|c| {
             c.resource_names().filter(move |name| c.units(name).is_some_and(|units| units > 0))
         });
     for resource in asked.take(MAX_EVIDENCE) {
@@ -43,10 +43,10 @@ pub(super) fn evidence(question: Question<'_>, facts: Option<&NamespaceFacts>, s
             Evidence::Resource(resource.to_owned())
         });
     }
-    for item in question.networks.iter().flat_map(|n| &n.items).take(MAX_EVIDENCE) {
-        let namespace = item.namespace.as_deref().unwrap_or(question.namespace);
+    for item in subject.readable_networks().iter().flat_map(|n| &n.items).take(MAX_EVIDENCE) {
+        let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
         let has =
-            |p: &Profile| p.rails.iter().any(|r| r.network.is(namespace, &item.name, question.namespace));
+            |p: &Profile| p.rails.iter().any(|r| r.network.is(namespace, &item.name, subject.namespace));
         add(only(snapshot.catalog().with_network(&item.name), &has), &|| {
             Evidence::Network(format!("{namespace}/{}", item.name))
         });

@@ -1,8 +1,5 @@
-//! What resolution looks at, and what it may find.
+//! What resolution may find.
 
-use crate::multus::Networks;
-use crate::pod::PodView;
-use crate::pod::gang::Gang;
 use crate::profile::Profile;
 use crate::text::printable;
 use std::sync::Arc;
@@ -117,21 +114,4 @@ impl Resolution {
             _ => None,
         }
     }
-}
-
-/// What resolution looks at besides the snapshot.
-#[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
-    /// The pod or pod template.
-    pub pod: &'a PodView<'a>,
-    /// Its networks annotation, where it has one that parses.
-    pub networks: Option<&'a Networks<'a>>,
-    /// Its namespace.
-    pub namespace: &'a str,
-    /// A profile given on the command line; beats everything.
-    pub flag: Option<&'a Arc<Profile>>,
-    /// Whole accelerators of the pod; `None` when a quantity is unknown.
-    pub accelerators: Option<u32>,
-    /// What the workload around a template says of its pods; pods tell by themselves.
-    pub gang: Option<&'a Gang>,
 }

@@ -1,6 +1,7 @@
 //! A profile's `when`: which pods it is for that did not name it.
 
-use super::{Evidence, Question, Resolution};
+use super::{Evidence, Resolution};
+use crate::demands::Subject;
 use crate::pod::gang;
 use crate::profile::Profile;
 use crate::profile::schema::MultiNode;
@@ -8,25 +9,25 @@ use crate::text::count;
 use std::sync::Arc;
 
 /// Gives the profile to a pod that did not name it, unless its `when` says otherwise.
-pub(super) fn apply(profile: Arc<Profile>, evidence: Evidence, question: Question<'_>) -> Resolution {
-    match unmet(&profile, question) {
+pub(super) fn apply(profile: Arc<Profile>, evidence: Evidence, subject: &Subject<'_>) -> Resolution {
+    match unmet(&profile, subject) {
         None => Resolution::Profile { profile, evidence },
         Some(reason) => Resolution::Outside { profile, evidence, reason },
     }
 }
 
 /// What of a profile's `when` a pod does not meet. A function of the pod alone.
-pub(crate) fn unmet(profile: &Profile, question: Question<'_>) -> Option<String> {
+pub(crate) fn unmet(profile: &Profile, subject: &Subject<'_>) -> Option<String> {
     let least = profile.when.min_accelerators.unwrap_or(profile.accelerators_per_node);
-    if let Some(asked) = question.accelerators
+    if let Some(asked) = subject.accelerators
         && asked < least
     {
         let needed = count(least as usize, "whole accelerator");
         return Some(format!("the profile needs {needed}, and the pod has {asked}"));
     }
     if profile.when.multi_node == Some(MultiNode::Required) {
-        let own = gang::multi_node(question.pod);
-        match own.as_ref().or(question.gang) {
+        let own = gang::multi_node(subject.pod);
+        match own.as_ref().or(subject.gang) {
             Some(gang) if gang.several => {}
             Some(gang) => {
                 return Some(format!(
@@ -42,7 +43,7 @@ pub(crate) fn unmet(profile: &Profile, question: Question<'_>) -> Option<String>
         }
     }
     if let Some(selector) = &profile.when.pod_selector {
-        let labels = question.pod.metadata.as_ref().and_then(|m| m.labels.as_ref());
+        let labels = subject.pod.metadata.as_ref().and_then(|m| m.labels.as_ref());
         let labels =
             labels.into_iter().flat_map(|l| l.iter()).map(|(k, v)| (k.to_owned(), v.to_string())).collect();
         if !selector.matches(&labels) {

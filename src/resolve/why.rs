@@ -1,13 +1,15 @@
 //! The whole story of a resolution, for people: what each step looked at and said, where the pod can land, and what
 //! every profile would have needed. Slower than [`resolve`] and never on the request path.
 
-use super::{Conditions, Evidence, Missing, Question, Resolution, Then, admits, missing, resolve, unmet};
+use super::{Conditions, Evidence, Missing, Resolution, Then, admits, missing, resolve, unmet};
+use crate::demands::Subject;
 use crate::facts::PROFILE_ANNOTATION;
 use crate::nodes::{ClassSet, Constraints, Dropped, dropped, landing};
 use crate::profile::schema::LabelSelector;
 use crate::profile::{INJECTED_ANNOTATION, Profile};
 use crate::snapshot::Snapshot;
 use crate::text::{count, printable};
+use std::sync::Arc;
 
 /// A resolution and everything behind it.
 #[derive(Debug)]
@@ -66,18 +68,19 @@ pub struct Candidate {
 
 /// Resolves, and tells all of it.
 #[must_use]
-pub fn why(question: Question<'_>, snapshot: &Snapshot) -> Why {
-    let resolution = resolve(question, snapshot);
-    let constraints = Constraints::of(question.pod);
+pub fn why(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Why {
+    let snapshot = subject.snapshot;
+    let resolution = resolve(subject, flag);
+    let constraints = Constraints::of(subject.pod);
     let view = snapshot.nodes();
     let fits = (!view.is_empty()).then(|| landing(&constraints, view));
     Why {
-        then: question.pod.annotation(INJECTED_ANNOTATION).map(|mark| Then::of(mark, &resolution)),
-        steps: steps(question, &resolution, fits.as_ref(), &constraints, snapshot),
+        then: subject.pod.annotation(INJECTED_ANNOTATION).map(|mark| Then::of(mark, &resolution)),
+        steps: steps(subject, flag, &resolution, fits.as_ref(), &constraints),
         landing: fits.as_ref().map(|fits| land(fits, &constraints, snapshot)),
         profiles: snapshot
             .profiles()
-            .map(|profile| candidate(profile, question, &resolution, fits.as_ref(), &constraints, snapshot))
+            .map(|profile| candidate(profile, subject, &resolution, fits.as_ref(), &constraints))
             .collect(),
         resolution,
     }
@@ -110,28 +113,28 @@ fn deciding(resolution: &Resolution) -> Option<&'static str> {
 }
 
 fn steps(
-    question: Question<'_>,
+    subject: &Subject<'_>,
+    flag: Option<&Arc<Profile>>,
     resolution: &Resolution,
     fits: Option<&ClassSet>,
     constraints: &Constraints<'_>,
-    snapshot: &Snapshot,
 ) -> Vec<Step> {
-    let facts = snapshot.namespace(question.namespace);
+    let (facts, snapshot) = (subject.namespace_facts, subject.snapshot);
     let deciding = deciding(resolution);
     let quoted = |name: Option<&str>| name.map_or("none".to_owned(), |n| printable(n, 80));
     let namespace = match facts {
-        None => format!("namespace {} is not known", question.namespace),
+        None => format!("namespace {} is not known", subject.namespace),
         Some(facts) => {
-            format!("default of namespace {}: {}", question.namespace, quoted(facts.profile.as_deref()))
+            format!("default of namespace {}: {}", subject.namespace, quoted(facts.profile.as_deref()))
         }
     };
     let all = [
-        ("flag", format!("--profile: {}", quoted(question.flag.map(|p| p.name.as_str())))),
+        ("flag", format!("--profile: {}", quoted(flag.map(|p| p.name.as_str())))),
         (
             "annotation",
-            format!("{PROFILE_ANNOTATION}: {}", quoted(question.pod.annotation(PROFILE_ANNOTATION))),
+            format!("{PROFILE_ANNOTATION}: {}", quoted(subject.pod.annotation(PROFILE_ANNOTATION))),
         ),
-        ("own", own(question, snapshot)),
+        ("own", own(subject)),
         ("nodes", nodes(fits, snapshot)),
         ("selectors", selectors(constraints, snapshot)),
         ("namespace", namespace),
@@ -144,7 +147,7 @@ fn steps(
     let mut decided = false;
     for (name, said) in all {
         let decides = deciding == Some(name);
-        let skipped = name == "flag" && question.flag.is_none()
+        let skipped = name == "flag" && flag.is_none()
             || name == "selectors" && !decides && fits.is_some_and(|f| !f.is_clear());
         if !skipped {
             let said = if decided { "not asked".to_owned() } else { said };
@@ -156,8 +159,8 @@ fn steps(
 }
 
 /// The resources and networks of the pod that profiles know.
-fn own(question: Question<'_>, snapshot: &Snapshot) -> String {
-    let catalog = snapshot.catalog();
+fn own(subject: &Subject<'_>) -> String {
+    let catalog = subject.snapshot.catalog();
     let names = |profiles: &mut dyn Iterator<Item = &str>| {
         let mut names: Vec<&str> = profiles.collect();
         let rest = names.len().saturating_sub(super::SHOWN);
@@ -171,7 +174,7 @@ fn own(question: Question<'_>, snapshot: &Snapshot) -> String {
             said.push(text);
         }
     };
-    for container in question.pod.containers() {
+    for container in subject.pod.containers() {
         for resource in container.resource_names().filter(|r| container.units(r).is_some_and(|u| u > 0)) {
             let serving = catalog.with_resource(resource);
             if !serving.is_empty() {
@@ -180,11 +183,11 @@ fn own(question: Question<'_>, snapshot: &Snapshot) -> String {
             }
         }
     }
-    for item in question.networks.iter().flat_map(|n| &n.items) {
-        let namespace = item.namespace.as_deref().unwrap_or(question.namespace);
+    for item in subject.readable_networks().iter().flat_map(|n| &n.items) {
+        let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
         let having = catalog.with_network(&item.name).iter();
         let mut having = having
-            .filter(|p| p.rails.iter().any(|r| r.network.is(namespace, &item.name, question.namespace)))
+            .filter(|p| p.rails.iter().any(|r| r.network.is(namespace, &item.name, subject.namespace)))
             .map(|p| p.name.as_str())
             .peekable();
         if having.peek().is_some() {
@@ -268,12 +271,12 @@ fn land(fits: &ClassSet, constraints: &Constraints<'_>, snapshot: &Snapshot) -> 
 
 fn candidate(
     profile: &Profile,
-    question: Question<'_>,
+    subject: &Subject<'_>,
     resolution: &Resolution,
     fits: Option<&ClassSet>,
     constraints: &Constraints<'_>,
-    snapshot: &Snapshot,
 ) -> Candidate {
+    let snapshot = subject.snapshot;
     let view = snapshot.nodes();
     let chosen = resolution.profile().is_some_and(|(p, _)| p.name == profile.name);
     let carrying = snapshot.catalog().classes_of(&profile.name).filter(|_| fits.is_some());
@@ -287,15 +290,15 @@ fn candidate(
         _ => Vec::new(),
     };
     let mut needs = Vec::new();
-    if !admits(profile, question.namespace, snapshot.namespace(question.namespace)) {
+    if !admits(profile, subject.namespace, subject.namespace_facts) {
         let selector: Vec<String> =
             profile.namespaces.iter().flat_map(LabelSelector::conditions).map(|r| r.to_string()).collect();
         needs.push(format!("a namespace with {}", selector.join(", ")));
     }
-    if let Some(reason) = unmet(profile, question) {
+    if let Some(reason) = unmet(profile, subject) {
         needs.push(format!("another pod: {reason}"));
     }
-    for missing in missing(profile, question.namespace, snapshot) {
+    for missing in missing(profile, subject.namespace, snapshot) {
         needs.push(match missing {
             Missing::Network(name) => format!("network {name}, which does not exist"),
             Missing::Resource(name) => format!("resource {name}, which none of its nodes has"),

@@ -2,14 +2,13 @@
 //! the workers, and so does what `-x NAME` passes on: these variables are judged as if the workers' container had them. A
 //! launcher without accelerators is looked at in no other way.
 
-use super::pod::Examined;
+use super::seen::SeenTemplate;
 use super::{PodRequest, WorkloadRequest, decide_pod, gang_of};
-use crate::json::decode::DecodeError;
 use crate::nccl::table::{is_prefixed, mentions};
-use crate::pod::PodView;
 use crate::pod::shell::{How, Setting, arguments, script};
 use crate::pod::template::Template;
 use crate::pod::view::Container;
+use crate::pod::workload::{self, Ranks};
 use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;
 use crate::text::tree;
@@ -30,24 +29,22 @@ const FLAGS: [&[u8]; 5] = [b"-x", b"-genv", b"-env", b"--env", b"-e"];
 /// What is found of what launchers hand on, at its places in the object.
 pub(super) fn findings(
     request: WorkloadRequest<'_>,
-    templates: &[Template<'_>],
-    pods: &[Result<PodView<'_>, DecodeError>],
-    examined: &[Option<Examined<'_>>],
+    seen: &[SeenTemplate<'_>],
     snapshot: &Snapshot,
 ) -> Vec<Finding> {
-    let all = || templates.iter().zip(pods).zip(examined);
     let mut found = Vec::new();
     let mut left = MAX_CONTAINERS;
     let mut jobs: BTreeSet<&str> = BTreeSet::new();
     // A launcher that asks for accelerators is judged as a pod of its own.
-    for ((launcher, pod), _) in all().filter(|((t, _), e)| is(t, "Launcher") && e.is_none()) {
+    let not_examined = |s: &&SeenTemplate<'_>| is(s.template, "Launcher") && s.examined.is_none();
+    for SeenTemplate { template: launcher, pod, .. } in seen.iter().filter(not_examined) {
         let Ok(pod) = pod else { continue };
         if left == 0 || !jobs.insert(&launcher.maker.pointer) {
             continue;
         }
         let same_job = |t: &Template<'_>| is(t, "Worker") && t.maker.pointer == launcher.maker.pointer;
-        let worker = all().find(|((t, _), e)| same_job(t) && e.is_some());
-        let Some(((worker, Ok(view)), _)) = worker else { continue };
+        let worker = seen.iter().find(|s| same_job(s.template) && s.examined.is_some());
+        let Some(SeenTemplate { template: worker, pod: Ok(view), .. }) = worker else { continue };
         let accelerators = &snapshot.settings().accelerators;
         let ranks =
             view.containers().iter().position(|c| c.resource_names().any(|n| accelerators.contains(n)));
@@ -62,7 +59,8 @@ pub(super) fn findings(
 }
 
 fn is(template: &Template<'_>, role: &str) -> bool {
-    template.maker.group == "kubeflow.org" && template.maker.kind == "MPIJob" && template.role == role
+    let kind = workload::find(&template.maker.group, &template.maker.kind);
+    kind.is_some_and(|kind| kind.ranks == Ranks::OverSsh) && template.role == role
 }
 
 /// Whether a command speaks of NCCL at all.

@@ -8,6 +8,7 @@ mod patched;
 mod pod;
 mod ratchet;
 pub mod response;
+mod seen;
 mod train_job;
 mod warnings;
 pub mod webhook;

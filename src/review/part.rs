@@ -8,6 +8,7 @@ use super::{Annotated, PodRequest, WorkloadRequest, decide_pod, train_job};
 use crate::json::values::mapping;
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::pod::template;
+use crate::pod::workload::Holds;
 use crate::rules::Finding;
 use crate::snapshot::Snapshot;
 use crate::text::tree;
@@ -22,28 +23,22 @@ struct Part {
     places: Vec<(&'static str, String)>,
 }
 
-/// Whether objects of a kind hold parts of pods in place of templates.
-pub(super) fn has_parts(group: &str, kind: &str) -> bool {
-    matches!(
-        (group, kind),
-        ("trainer.kubeflow.org", "TrainJob") | ("serving.kserve.io", "LLMInferenceService")
-    )
-}
-
-/// What is found in the parts of such an object, and whether any of them is in scope.
+/// Findings on the parts of pods that an object holds in place of templates, and whether any of them is in scope.
 pub(super) fn findings(
     request: WorkloadRequest<'_>,
+    holds: Holds,
     snapshot: &Snapshot,
     decide: Decide,
 ) -> (bool, Vec<Finding>) {
-    if request.kind == "TrainJob"
+    if holds == Holds::Trainer
         && let Some(joined) = train_job::findings(request, snapshot, decide)
     {
         return joined;
     }
-    let parts = match request.kind {
-        "TrainJob" => train_job(request.json).into_iter().collect(),
-        _ => bare_specs(request.json),
+    let parts = match holds {
+        Holds::Templates => Vec::new(),
+        Holds::Trainer => train_job(request.json).into_iter().collect(),
+        Holds::BareSpecs => bare_specs(request.json),
     };
     let (mut in_scope, mut found) = (false, Vec::<Finding>::new());
     for part in parts {

@@ -1,18 +1,18 @@
 //! Decides on a pod, or on the template of one.
 
 use super::{Decision, PodRequest, Stage, judge};
-use crate::demands::Demands;
+use crate::demands::{Demands, Subject};
 use crate::facts::PROFILE_ANNOTATION;
 use crate::json::decode::{self, DecodeError};
 use crate::json::values::Pairs;
-use crate::multus::{self, AnnotationError, Networks};
+use crate::multus;
 use crate::patch::operations;
 use crate::plan::overlay::Overlay;
-use crate::plan::{Edit, GKE_DOMAIN, Plan, Scene, plan};
+use crate::plan::{Edit, GKE_DOMAIN, Plan, plan};
 use crate::pod::PodView;
 use crate::profile::schema::Inject;
 use crate::resolve::why::{Why, why};
-use crate::resolve::{Because, Evidence, Question, Resolution, default_profile, resolve};
+use crate::resolve::{Because, Resolution, default_profile, resolve};
 use crate::rules::suppression::{Limit, set_aside};
 use crate::rules::{Asked, PodContext, check_pod};
 use crate::snapshot::Snapshot;
@@ -24,12 +24,22 @@ use std::cell::OnceCell;
 /// As [`decide_pod`].
 pub fn why_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Option<Why>, DecodeError> {
     let pod: PodView<'_> = decode::object(request.json)?;
-    let demands = Demands::of(&pod, request.namespace, snapshot);
-    if !in_scope(&pod, &demands, request, snapshot) {
-        return Ok(None);
+    Ok(subject(&pod, request, snapshot).map(|subject| why(&subject, request.profile)))
+}
+
+/// The facts about a pod; `None` where it is out of scope.
+fn subject<'a>(pod: &'a PodView<'a>, request: PodRequest<'a>, snapshot: &'a Snapshot) -> Option<Subject<'a>> {
+    let demands = Demands::of(pod, request.namespace, snapshot);
+    if !in_scope(pod, &demands, request, snapshot) {
+        return None;
     }
-    let networks = pod.annotation(multus::NETWORKS_ANNOTATION).and_then(|text| multus::parse(text).ok());
-    Ok(Some(why(question(&pod, networks.as_ref(), request, &demands), snapshot)))
+    let known = Subject::with_demands(pod, demands, request.namespace, snapshot);
+    Some(Subject {
+        ranks_over_ssh: request.ranks_over_ssh || known.ranks_over_ssh,
+        gang: request.gang,
+        siblings: request.siblings,
+        ..known
+    })
 }
 
 fn in_scope(pod: &PodView<'_>, demands: &Demands, request: PodRequest<'_>, snapshot: &Snapshot) -> bool {
@@ -45,22 +55,6 @@ fn serves_networks(namespace: &str, snapshot: &Snapshot) -> bool {
     default.and_then(|(name, _)| snapshot.profile(name)).is_some_and(|p| p.inject == Inject::Networks)
 }
 
-fn question<'a>(
-    pod: &'a PodView<'a>,
-    networks: Option<&'a Networks<'a>>,
-    request: PodRequest<'a>,
-    demands: &Demands,
-) -> Question<'a> {
-    Question {
-        pod,
-        networks,
-        namespace: request.namespace,
-        flag: request.profile,
-        accelerators: demands.whole(),
-        gang: request.gang,
-    }
-}
-
 /// Decides on a pod.
 ///
 /// # Errors
@@ -69,15 +63,14 @@ fn question<'a>(
 pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decision, DecodeError> {
     let pod: PodView<'_> = decode::object(request.json)?;
     Ok(match Examined::of(&pod, request, snapshot) {
-        Some(examined) => examined.decide(&pod, request, snapshot),
+        Some(examined) => examined.decide(request),
         None => Decision::default(),
     })
 }
 
 /// A pod in scope, with what was found about it and is not judged yet.
 pub(super) struct Examined<'p> {
-    demands: Demands,
-    networks: Option<Result<Networks<'p>, AnnotationError>>,
+    subject: Subject<'p>,
     resolution: Resolution,
     plan: Plan,
     not_injected: bool,
@@ -85,81 +78,56 @@ pub(super) struct Examined<'p> {
 
 impl<'p> Examined<'p> {
     /// Looks at a pod; `None` where it is out of scope.
-    pub(super) fn of(pod: &'p PodView<'p>, request: PodRequest<'_>, snapshot: &Snapshot) -> Option<Self> {
-        let demands = Demands::of(pod, request.namespace, snapshot);
-        if !in_scope(pod, &demands, request, snapshot) {
-            return None;
-        }
-        let networks = pod.annotation(multus::NETWORKS_ANNOTATION).map(multus::parse);
-        let read = networks.as_ref().and_then(|n| n.as_ref().ok());
-        let resolution = resolve(question(pod, read, request, &demands), snapshot);
-        let scene = Scene {
-            pod,
-            demands: &demands,
-            networks: networks.as_ref(),
-            namespace: request.namespace,
-            namespace_facts: snapshot.namespace(request.namespace),
-            snapshot,
-            ranks_over_ssh: request.ranks_over_ssh || crate::pod::ranks::over_ssh(pod),
-            pin: matches!(resolution.profile(), Some((_, Evidence::Priority))),
-        };
+    pub(super) fn of(pod: &'p PodView<'p>, request: PodRequest<'p>, snapshot: &'p Snapshot) -> Option<Self> {
+        let subject = subject(pod, request, snapshot)?;
+        let resolution = resolve(&subject, request.profile);
         let plan = match resolution.profile() {
-            Some((profile, evidence)) if request.opted_in => plan(scene, profile, evidence),
+            Some((profile, evidence)) if request.opted_in => plan(&subject, profile, evidence),
             _ => Plan::default(),
         };
-        let not_injected = request.stage == Stage::Final && lacks_everything(scene, &plan, &resolution);
+        let not_injected = request.stage == Stage::Final && lacks_everything(&subject, &plan, &resolution);
         let plan = if request.stage == Stage::Final { plan.without_changes() } else { plan };
-        Some(Self { demands, networks, resolution, plan, not_injected })
+        Some(Self { subject, resolution, plan, not_injected })
     }
 
     /// What the rules on workloads see of it.
-    pub(super) fn asked<'a>(&'a self, pod: &'a PodView<'a>) -> Asked<'a> {
+    pub(super) fn asked(&self) -> Asked<'_> {
         Asked {
-            demands: &self.demands,
+            subject: &self.subject,
             resolution: &self.resolution,
             plan: &self.plan,
-            overlay: Overlay::new(pod, &self.plan),
+            overlay: Overlay::new(self.subject.pod, &self.plan),
         }
     }
 
     /// How far the pod's annotations set findings aside.
-    pub(super) fn limit(&self, snapshot: &Snapshot) -> Limit<'_> {
+    pub(super) fn limit(&self) -> Limit<'_> {
         match self.resolution.profile() {
             Some((profile, _)) => Limit { ignorable: profile.ignorable, profile: Some(&profile.name) },
-            None => Limit { ignorable: snapshot.settings().ignorable, profile: None },
+            None => Limit { ignorable: self.subject.snapshot.settings().ignorable, profile: None },
         }
     }
 
     /// Judges it by every rule.
-    pub(super) fn decide(
-        self,
-        pod: &'p PodView<'p>,
-        request: PodRequest<'_>,
-        snapshot: &Snapshot,
-    ) -> Decision {
+    pub(super) fn decide(self, request: PodRequest<'_>) -> Decision {
+        let pod = self.subject.pod;
         let overlay = Overlay::new(pod, &self.plan);
         let planned = overlay.planned_networks().map(multus::parse);
         let context = PodContext {
             tenant_view: request.tenant_view,
             not_injected: self.not_injected,
             overlay,
+            subject: &self.subject,
             plan: &self.plan,
-            demands: &self.demands,
             resolution: &self.resolution,
-            networks: self.networks.as_ref(),
-            final_networks: planned.as_ref().or(self.networks.as_ref()),
-            namespace: request.namespace,
-            namespace_facts: snapshot.namespace(request.namespace),
-            workload: request.gang,
-            siblings: request.siblings,
-            snapshot,
+            final_networks: planned.as_ref().or(self.subject.networks.as_ref()),
             variables: OnceCell::new(),
             devices: OnceCell::new(),
         };
         let mut findings = check_pod(&context);
         let annotations = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
         let annotations = annotations.into_iter().flat_map(Pairs::iter).map(|(key, value)| (key, &**value));
-        let suppressed = set_aside(annotations, self.limit(snapshot), &mut findings);
+        let suppressed = set_aside(annotations, self.limit(), &mut findings);
         let patch = operations(pod, &self.plan);
         let mut decision = Decision {
             in_scope: true,
@@ -178,7 +146,7 @@ impl<'p> Examined<'p> {
 
 /// Whether the profile wants networks or resources on the pod and none of them is there: the sign of a
 /// mutating webhook that did not run.
-fn lacks_everything(scene: Scene<'_>, plan: &Plan, resolution: &Resolution) -> bool {
+fn lacks_everything(subject: &Subject<'_>, plan: &Plan, resolution: &Resolution) -> bool {
     let Some((profile, _)) = resolution.profile() else { return false };
     let attaches = |edit: &Edit| match edit {
         Edit::Networks { .. } | Edit::Quantity { .. } => true,
@@ -187,15 +155,15 @@ fn lacks_everything(scene: Scene<'_>, plan: &Plan, resolution: &Resolution) -> b
     };
     let planned = plan.changes.iter().any(|c| attaches(&c.edit));
     planned
-        && !scene
+        && !subject
             .pod
             .containers()
             .iter()
             .any(|c| c.resource_names().any(|name| profile.serves_resource(name)))
-        && !scene.networks.and_then(|n| n.as_ref().ok()).is_some_and(|networks| {
+        && !subject.readable_networks().is_some_and(|networks| {
             networks.items.iter().any(|item| {
-                let namespace = item.namespace.as_deref().unwrap_or(scene.namespace);
-                profile.rails.iter().any(|r| r.network.is(namespace, &item.name, scene.namespace))
+                let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
+                profile.rails.iter().any(|r| r.network.is(namespace, &item.name, subject.namespace))
             })
         })
 }

@@ -1,7 +1,7 @@
 //! The answer: AdmissionReview v1 with patch, warnings, denial and audit annotations.
 
 use super::warnings::warnings;
-use super::webhook::{Entry, Outcome};
+use super::webhook::{Answer, WebhookEntry};
 use crate::rules::{Finding, Severity};
 use crate::text::count;
 use base64::Engine;
@@ -55,7 +55,7 @@ struct Status {
 ///
 /// # Errors
 /// Those of serialising, which do not happen for texts and numbers.
-pub fn render(outcome: &Outcome) -> Result<Vec<u8>, serde_json::Error> {
+pub fn render(outcome: &Answer) -> Result<Vec<u8>, serde_json::Error> {
     let decision = &outcome.decision;
     let patch = match decision.patch.is_empty() {
         true => None,
@@ -120,10 +120,10 @@ fn cut(text: &str, max: usize) -> String {
 
 /// What the audit log keeps. The mutating entry stays silent: a second, different value for the same key is
 /// dropped on reinvocation, and the validating entry sees the final state.
-fn audit(outcome: &Outcome) -> BTreeMap<&'static str, String> {
+fn audit(outcome: &Answer) -> BTreeMap<&'static str, String> {
     let decision = &outcome.decision;
     let mut annotations = BTreeMap::new();
-    if outcome.entry == Entry::Mutate || !decision.in_scope {
+    if outcome.entry == WebhookEntry::Mutate || !decision.in_scope {
         return annotations;
     }
     if let Some(profile) = &decision.profile {

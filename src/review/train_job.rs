@@ -5,6 +5,7 @@
 use super::WorkloadRequest;
 use super::patched::{MAX_ELEMENTS, Places, merge};
 use super::workload_request::{Decide, MAX_FINDINGS};
+use crate::pod::workload::JOB_SET;
 use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;
 use crate::text::{printable, token, tree};
@@ -67,7 +68,7 @@ impl Joined {
         snapshot: &Snapshot,
         decide: Decide,
     ) -> (bool, Vec<Finding>) {
-        let inner = WorkloadRequest { group: "jobset.x-k8s.io", kind: "JobSet", json: &self.json, ..request };
+        let inner = WorkloadRequest { group: JOB_SET.group, kind: JOB_SET.kind, json: &self.json, ..request };
         let decided = decide(inner, snapshot);
         let (mut in_scope, mut found) = (false, Vec::new());
         for (template, decision) in decided.templates {

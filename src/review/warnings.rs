@@ -1,6 +1,6 @@
 //! The warnings of an answer: bounded, the worst first, each once.
 
-use super::webhook::{Entry, Outcome};
+use super::webhook::{Answer, WebhookEntry};
 use crate::plan::{Edit, GKE_DOMAIN, ULIMITS_ANNOTATION};
 use crate::rules::{Finding, Severity};
 use crate::text::{count, printable};
@@ -16,12 +16,12 @@ const MAX_TOLD: usize = 200;
 
 /// Warnings of the findings, and lines for what was or will be injected. The same finding has the same text from
 /// every entry, so that the API server shows it once.
-pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
+pub(super) fn warnings(outcome: &Answer) -> Vec<String> {
     let decision = &outcome.decision;
     let mut warnings = Vec::new();
     let changes = &decision.plan.changes;
     if !changes.is_empty() {
-        let verb = if outcome.entry == Entry::Audit { "would inject" } else { "injected" };
+        let verb = if outcome.entry == WebhookEntry::Audit { "would inject" } else { "injected" };
         let profile = decision.profile.as_deref().unwrap_or("?");
         warnings.push(line(&format!(
             "fabric-admission {verb} {} (profile {profile})",
@@ -41,10 +41,10 @@ pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
 }
 
 /// The findings as texts. One that several templates of a workload share is told once, with the first of them.
-fn told(outcome: &Outcome) -> Vec<String> {
+fn told(outcome: &Answer) -> Vec<String> {
     let findings = outcome.decision.findings.iter().filter(|f| f.severity >= Severity::Warning);
     let text = |f: &Finding, at: &str| format!("{}{at} {}", f.rule, f.line());
-    if outcome.templates.is_empty() && !matches!(outcome.entry, Entry::Workload(_)) {
+    if outcome.templates.is_empty() && !matches!(outcome.entry, WebhookEntry::Workload(_)) {
         return findings.map(|f| text(f, "")).collect();
     }
     let mut groups: Vec<(&Finding, Vec<&str>)> = Vec::new();
@@ -69,8 +69,8 @@ fn told(outcome: &Outcome) -> Vec<String> {
 }
 
 /// What the pods of a workload will get, each text once, for at most three templates that differ.
-fn to_come(outcome: &Outcome) -> Vec<String> {
-    let verb = if outcome.entry == Entry::Audit { "would inject" } else { "will inject" };
+fn to_come(outcome: &Answer) -> Vec<String> {
+    let verb = if outcome.entry == WebhookEntry::Audit { "would inject" } else { "will inject" };
     let mut lines: Vec<String> = Vec::new();
     for template in &outcome.templates {
         if template.plan.changes.is_empty() || lines.len() == 3 {

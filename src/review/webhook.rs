@@ -8,6 +8,7 @@ use super::{
 use crate::facts::Mode;
 use crate::json::values::{Objects, Text, mapping};
 use crate::plan::Plan;
+use crate::pod::workload as kinds;
 use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
 use crate::snapshot::Snapshot;
 use serde::Deserialize;
@@ -15,7 +16,7 @@ use serde::Deserialize;
 /// A webhook entry, by its path. The mode is the entry's, which the API server matched by the namespace's
 /// label; what a cache believes has no part in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Entry {
+pub enum WebhookEntry {
     /// `/mutate`: patches pods of enforcing namespaces.
     Mutate,
     /// `/validate`: judges the final pods of enforcing namespaces.
@@ -30,11 +31,11 @@ pub enum Entry {
 
 /// A decision and the request it answers.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct Answer {
     /// `uid` of the request.
     pub uid: String,
-    /// Entry that was called.
-    pub entry: Entry,
+    /// WebhookEntry that was called.
+    pub entry: WebhookEntry,
     /// What is decided. Out of scope where the request is none of the entry's business.
     pub decision: Decision,
     /// Pod templates of a workload; empty for a pod. The decision's findings are those of all of them.
@@ -56,27 +57,27 @@ pub struct TemplateOutcome {
 ///
 /// # Errors
 /// [`EnvelopeError`] when the body is no request that can be answered.
-pub fn handle(body: &[u8], entry: Entry, snapshot: &Snapshot) -> Result<Outcome, EnvelopeError> {
+pub fn handle(body: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Result<Answer, EnvelopeError> {
     let request = envelope::parse(body)?;
     let is_pod = (&*request.kind.group, &*request.kind.kind) == ("", "Pod");
     let (decision, templates) = match entry {
-        Entry::Mutate => (pod(&request, Stage::Mutate, Mode::Enforce, snapshot)?, Vec::new()),
-        Entry::Validate => (pod(&request, Stage::Final, Mode::Enforce, snapshot)?, Vec::new()),
-        Entry::Audit if is_pod => (pod(&request, Stage::Whole, Mode::Audit, snapshot)?, Vec::new()),
-        Entry::Audit => workload(&request, Mode::Audit, snapshot)?,
-        Entry::Workload(mode) => workload(&request, mode, snapshot)?,
-        Entry::Object(mode) => (object(&request, mode, snapshot)?, Vec::new()),
+        WebhookEntry::Mutate => (pod(&request, Stage::Mutate, Mode::Enforce, snapshot)?, Vec::new()),
+        WebhookEntry::Validate => (pod(&request, Stage::Final, Mode::Enforce, snapshot)?, Vec::new()),
+        WebhookEntry::Audit if is_pod => (pod(&request, Stage::Whole, Mode::Audit, snapshot)?, Vec::new()),
+        WebhookEntry::Audit => workload(&request, Mode::Audit, snapshot)?,
+        WebhookEntry::Workload(mode) => workload(&request, mode, snapshot)?,
+        WebhookEntry::Object(mode) => (object(&request, mode, snapshot)?, Vec::new()),
     };
-    Ok(Outcome { uid: request.uid.to_string(), entry, decision, templates })
+    Ok(Answer { uid: request.uid.to_string(), entry, decision, templates })
 }
 
 /// Answers a request that an entry has no part in because a setting switches it off: no object is looked at.
 ///
 /// # Errors
 /// [`EnvelopeError`] when the body is no request that can be answered.
-pub fn acknowledge(body: &[u8], entry: Entry) -> Result<Outcome, EnvelopeError> {
+pub fn acknowledge(body: &[u8], entry: WebhookEntry) -> Result<Answer, EnvelopeError> {
     let uid = envelope::parse(body)?.uid.to_string();
-    Ok(Outcome { uid, entry, decision: Decision::default(), templates: Vec::new() })
+    Ok(Answer { uid, entry, decision: Decision::default(), templates: Vec::new() })
 }
 
 fn pod(
@@ -136,20 +137,6 @@ fn object(request: &Request<'_>, mode: Mode, snapshot: &Snapshot) -> Result<Deci
     Ok(decision)
 }
 
-/// Kinds whose admission is asked for (deploy/base/webhooks.yaml): what one of them makes was judged with it.
-pub const JUDGED: &[(&str, &[&str])] = &[
-    ("batch", &["Job", "CronJob"]),
-    ("apps", &["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"]),
-    ("jobset.x-k8s.io", &["JobSet"]),
-    ("leaderworkerset.x-k8s.io", &["LeaderWorkerSet"]),
-    ("kubeflow.org", &["PyTorchJob", "TFJob", "MPIJob", "XGBoostJob", "PaddleJob", "JAXJob", "MXJob"]),
-    ("trainer.kubeflow.org", &["TrainJob", "TrainingRuntime"]),
-    ("ray.io", &["RayCluster", "RayJob", "RayService"]),
-    ("batch.volcano.sh", &["Job"]),
-    ("workload.codeflare.dev", &["AppWrapper"]),
-    ("serving.kserve.io", &["LLMInferenceService"]),
-];
-
 #[derive(Deserialize)]
 struct Owned<'a> {
     #[serde(borrow, default, deserialize_with = "mapping")]
@@ -182,7 +169,7 @@ fn is_told(json: &str) -> bool {
     metadata.owner_references.as_deref().unwrap_or_default().iter().any(|owner| {
         let group = owner.api_version.as_deref().and_then(|v| v.split_once('/')).map_or("", |(g, _)| g);
         let kind = owner.kind.as_deref().unwrap_or_default();
-        owner.controller == Some(true) && JUDGED.iter().any(|(g, kinds)| *g == group && kinds.contains(&kind))
+        owner.controller == Some(true) && kinds::find(group, kind).is_some_and(|kind| kind.judged)
     })
 }
 

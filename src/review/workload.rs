@@ -1,6 +1,7 @@
 //! Decides on an object that makes pods: each of its templates as a pod would be, and all of them together.
 
 use super::pod::Examined;
+use super::seen::SeenTemplate;
 use super::workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
 use super::{Annotated, Decision, Stage, judge, launcher, part};
 use crate::json::decode::{self, DecodeError};
@@ -9,6 +10,7 @@ use crate::pod::PodView;
 use crate::pod::gang::Gang;
 use crate::pod::template::{self, Maker, Template};
 use crate::pod::view::Metadata;
+use crate::pod::workload::{self, Holds};
 use crate::profile::Ignorable;
 use crate::rules::suppression::{Limit, set_aside};
 use crate::rules::{Finding, WorkloadContext, WorkloadTemplate, check_workload};
@@ -21,21 +23,21 @@ use std::collections::BTreeMap;
 pub fn decide_workload<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) -> WorkloadDecision<'a> {
     let templates = template::find(request.json);
     let gangs = gangs(request, &templates);
-    let gang = |t: &Template<'_>| gangs.get(t.maker.pointer.as_str()).and_then(Option::as_ref);
     let pods: Vec<Result<PodView<'_>, DecodeError>> =
         templates.iter().map(|t| decode::object(t.json)).collect();
-    let examined: Vec<Option<Examined<'_>>> = templates
-        .iter()
-        .zip(&pods)
-        .map(|(t, pod)| Examined::of(pod.as_ref().ok()?, request.of_template(t, gang(t)), snapshot))
-        .collect();
-    let own = own(request, &templates, &gangs, &pods, &examined, snapshot);
-    let decide = |(examined, (t, pod)): (Option<Examined<'_>>, (&Template<'_>, &Result<PodView<'_>, _>))| {
-        let pod = pod.as_ref().map_err(Clone::clone)?;
-        Ok(examined.map(|e| e.decide(pod, request.of_template(t, gang(t)), snapshot)).unwrap_or_default())
+    let seen = templates.iter().zip(&pods).map(|(template, pod)| {
+        let gang = gangs.get(template.maker.pointer.as_str()).and_then(Option::as_ref);
+        let of_template = request.of_template(template, gang);
+        let examined = pod.as_ref().ok().and_then(|pod| Examined::of(pod, of_template, snapshot));
+        SeenTemplate { template, pod, gang, examined }
+    });
+    let seen: Vec<SeenTemplate<'_>> = seen.collect();
+    let own = own(request, &seen, snapshot);
+    let decide = |SeenTemplate { template, pod, gang, examined }: SeenTemplate<'_>| {
+        pod.as_ref().map_err(Clone::clone)?;
+        Ok(examined.map(|e| e.decide(request.of_template(template, gang))).unwrap_or_default())
     };
-    let decisions: Vec<Result<Decision, DecodeError>> =
-        examined.into_iter().zip(templates.iter().zip(&pods)).map(decide).collect();
+    let decisions: Vec<Result<Decision, DecodeError>> = seen.into_iter().map(decide).collect();
     drop(pods);
     WorkloadDecision { templates: templates.into_iter().zip(decisions).collect(), own }
 }
@@ -53,26 +55,21 @@ fn gangs(request: WorkloadRequest<'_>, templates: &[Template<'_>]) -> BTreeMap<S
 }
 
 /// What is said of the object itself.
-fn own<'p>(
-    request: WorkloadRequest<'_>,
-    templates: &[Template<'_>],
-    gangs: &BTreeMap<String, Option<Gang>>,
-    pods: &'p [Result<PodView<'p>, DecodeError>],
-    examined: &'p [Option<Examined<'p>>],
-    snapshot: &Snapshot,
-) -> Option<Decision> {
-    let has_parts = part::has_parts(request.group, request.kind);
+fn own(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &Snapshot) -> Option<Decision> {
+    let holds = workload::find(request.group, request.kind).map_or(Holds::Templates, |kind| kind.holds);
+    let has_parts = holds != Holds::Templates;
     let (mut in_scope, mut findings) = match has_parts {
-        true => part::findings(request, snapshot, decide_workload),
+        true => part::findings(request, holds, snapshot, decide_workload),
         false => (false, Vec::new()),
     };
-    in_scope |= examined.iter().any(Option::is_some);
+    let examined = || seen.iter().filter_map(|s| s.examined.as_ref());
+    in_scope |= examined().next().is_some();
     let mut suppressed = Vec::new();
     if in_scope {
-        findings.extend(together(request, templates, gangs, pods, examined, snapshot));
-        findings.extend(launcher::findings(request, templates, pods, examined, snapshot));
+        findings.extend(together(request, seen, snapshot));
+        findings.extend(launcher::findings(request, seen, snapshot));
         // An error of several templates is let go where the profile of each does.
-        let limits = examined.iter().flatten().map(|e| e.limit(snapshot));
+        let limits = examined().map(Examined::limit);
         let limit = limits.min_by_key(|l| l.ignorable == Ignorable::Errors);
         let limit = limit.unwrap_or(Limit { ignorable: snapshot.settings().ignorable, profile: None });
         suppressed = set_aside(Annotated::of(request.json).iter(), limit, &mut findings);
@@ -93,16 +90,10 @@ struct Headed<'a> {
 }
 
 /// What the rules on workloads say of each object that makes pods.
-fn together<'p>(
-    request: WorkloadRequest<'_>,
-    templates: &[Template<'_>],
-    gangs: &BTreeMap<String, Option<Gang>>,
-    pods: &'p [Result<PodView<'p>, DecodeError>],
-    examined: &'p [Option<Examined<'p>>],
-    snapshot: &Snapshot,
-) -> Vec<Finding> {
-    let mut makers: BTreeMap<&str, (Maker<'_>, Vec<WorkloadTemplate<'_>>)> = BTreeMap::new();
-    for ((template, pod), examined) in templates.iter().zip(pods).zip(examined) {
+fn together(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &Snapshot) -> Vec<Finding> {
+    type Made<'a> = (Maker<'a>, Option<&'a Gang>, Vec<WorkloadTemplate<'a>>);
+    let mut makers: BTreeMap<&str, Made<'_>> = BTreeMap::new();
+    for SeenTemplate { template, pod, gang, examined } in seen {
         let Ok(pod) = pod else { continue };
         let maker = || match template.maker.kind.as_str() {
             "" => {
@@ -111,24 +102,26 @@ fn together<'p>(
             }
             _ => template.maker.clone(),
         };
-        let (_, views) = makers.entry(&template.maker.pointer).or_insert_with(|| (maker(), Vec::new()));
+        let (_, _, views) =
+            makers.entry(&template.maker.pointer).or_insert_with(|| (maker(), *gang, Vec::new()));
         views.push(WorkloadTemplate {
             pointer: &template.pointer,
             role: &template.role,
             pods: template.pods,
             pod,
-            asked: examined.as_ref().map(|e| e.asked(pod)),
+            asked: examined.as_ref().map(Examined::asked),
         });
     }
     let mut findings = Vec::new();
-    for (maker, templates) in makers.values().filter(|(_, views)| views.iter().any(|v| v.asked.is_some())) {
+    let asked = |(_, _, views): &&Made<'_>| views.iter().any(|v| v.asked.is_some());
+    for (maker, gang, templates) in makers.values().filter(asked) {
         // What is no mapping is for the API server to refuse.
         let metadata = serde_json::from_str::<Headed<'_>>(maker.json).ok().and_then(|h| h.metadata);
         findings.extend(check_workload(&WorkloadContext {
             tenant_view: request.tenant_view,
             maker,
             metadata: metadata.as_ref(),
-            gang: gangs.get(maker.pointer.as_str()).and_then(Option::as_ref),
+            gang: *gang,
             namespace: request.namespace,
             namespace_facts: snapshot.namespace(request.namespace),
             templates,

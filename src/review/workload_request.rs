@@ -5,7 +5,7 @@ use crate::facts::Mode;
 use crate::json::decode::DecodeError;
 use crate::pod::gang::Gang;
 use crate::pod::template::Template;
-use crate::pod::workload;
+use crate::pod::workload::{self, Ranks};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
 use std::sync::Arc;
@@ -60,7 +60,8 @@ impl<'a> WorkloadRequest<'a> {
         PodRequest {
             json: template.json,
             // mpi-operator starts sshd in workers that name no command, and marks their pods by label.
-            ranks_over_ssh: template.maker.kind == "MPIJob" && template.role == "Worker",
+            ranks_over_ssh: template.role == "Worker"
+                && workload::named(&template.maker.kind).any(|kind| kind.ranks == Ranks::OverSsh),
             gang,
             siblings: template.pods,
             ..self.of_pod()

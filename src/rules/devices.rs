@@ -1,10 +1,10 @@
 //! The devices that the pod's networks need and its containers request, joined with the facts: once for all rules, in one
 //! walk over the containers. A pod may have thousands of containers and of networks.
 
+use crate::demands::Subject;
 use crate::facts::{NetworkClass, ResourceFact, Server};
 use crate::multus::{AnnotationError, NetworkFact, Networks, ResourceName, Selection};
 use crate::plan::{Edit, Plan, ResourceList};
-use crate::pod::PodView;
 use crate::pod::units::{Holder, units};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
@@ -116,34 +116,31 @@ struct Slot<'a> {
 /// What the devices of a pod are found from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sources<'a> {
-    /// The pod.
-    pub(super) pod: &'a PodView<'a>,
+    /// Known facts about the pod.
+    pub(super) subject: &'a Subject<'a>,
     /// Its plan.
     pub(super) plan: &'a Plan,
     /// Its networks, with the plan laid over them.
     pub(super) networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
     /// Its profile, where one is found.
     pub(super) profile: Option<&'a Profile>,
-    /// Its namespace.
-    pub(super) namespace: &'a str,
     /// Whether the answer goes to the pod's owner, who may not read other namespaces.
     pub(super) tenant_view: bool,
-    /// Known facts.
-    pub(super) snapshot: &'a Snapshot,
 }
 
 impl<'a> Devices<'a> {
     pub(super) fn of(sources: Sources<'a>) -> Self {
         let mut devices = Self::default();
         devices.read_networks(sources);
-        if !devices.needs.is_empty() || sources.snapshot.facts().has_resources() {
+        if !devices.needs.is_empty() || sources.subject.snapshot.facts().has_resources() {
             devices.walk(sources);
         }
         let shared = devices.held.iter().filter(|h| h.fact.server == Server::SharedDevicePlugin);
         let shared: Vec<&str> = shared.map(|h| h.name).collect();
         for network in &mut devices.networks {
             if let Some(known) = &mut network.known {
-                known.class = sources.snapshot.facts().classify(known.fact, &mut shared.iter().copied());
+                known.class =
+                    sources.subject.snapshot.facts().classify(known.fact, &mut shared.iter().copied());
             }
         }
         devices
@@ -154,7 +151,7 @@ impl<'a> Devices<'a> {
         let profile = sources.profile;
         let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         for selection in &networks.items {
-            let namespace = selection.namespace.as_deref().unwrap_or(sources.namespace);
+            let namespace = selection.namespace.as_deref().unwrap_or(sources.subject.namespace);
             let name: &'a str = &selection.name;
             let next = self.networks.len();
             let network = *places.entry((name, namespace)).or_insert(next);
@@ -167,11 +164,11 @@ impl<'a> Devices<'a> {
         let mut needs: BTreeMap<String, Need<'_>> = BTreeMap::new();
         for network in &mut self.networks {
             let (namespace, name) = (network.namespace, network.name);
-            let rail = profile.and_then(|p| p.rail_on(namespace, name, sources.namespace));
+            let rail = profile.and_then(|p| p.rail_on(namespace, name, sources.subject.namespace));
             let of_profile = rail.and_then(|r| r.resource.as_deref());
             // A tenant learns nothing here of networks in other namespaces that its profile does not name.
-            let may_know = !sources.tenant_view || namespace == sources.namespace || rail.is_some();
-            let fact = sources.snapshot.network(namespace, name).filter(|_| may_know);
+            let may_know = !sources.tenant_view || namespace == sources.subject.namespace || rail.is_some();
+            let fact = sources.subject.snapshot.network(namespace, name).filter(|_| may_know);
             network.known = fact.map(|fact| Known { fact, class: NetworkClass::default() });
             let (resource, takes_device, own_device) = match fact {
                 Some(fact) => (fact.resource.clone(), fact.takes_device, fact.own_device),
@@ -197,8 +194,8 @@ impl<'a> Devices<'a> {
     }
 
     fn walk(&mut self, sources: Sources<'a>) {
-        let mut finder = Finder::of(&self.needs, sources.snapshot);
-        for (holder, container) in sources.pod.holders() {
+        let mut finder = Finder::of(&self.needs, sources.subject.snapshot);
+        for (holder, container) in sources.subject.pod.holders() {
             let edits = match holder {
                 Holder::App(index) => sources.plan.of_container(index),
                 Holder::Sidecar(_) | Holder::Init(_) => &[],

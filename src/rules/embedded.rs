@@ -11,7 +11,7 @@ use std::fmt;
 
 /// Why a text cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct EmbeddedFault {
     /// Where in the text.
     pub spot: Spot,
     /// What is wrong there.
@@ -20,7 +20,7 @@ pub struct Fault {
     pub near: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for EmbeddedFault {
     /// `line 3, column 7: a comma before the closing bracket, near …`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}: {}", self.spot.line, self.spot.column, self.what)?;
@@ -30,7 +30,7 @@ impl fmt::Display for Fault {
 
 /// One object of several.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct EmbeddedObject {
     /// Byte of the text at which it starts.
     pub at: usize,
     /// The object.
@@ -40,8 +40,8 @@ pub struct Entry {
 /// Reads a text as one JSON object, whose keys stand for some fields in any case (see `facts::go_json`).
 ///
 /// # Errors
-/// [`Fault`] where it is not one.
-pub fn object(text: &str, fields: &[&'static str]) -> Result<Map<String, Value>, Fault> {
+/// [`EmbeddedFault`] where it is not one.
+pub fn object(text: &str, fields: &[&'static str]) -> Result<Map<String, Value>, EmbeddedFault> {
     match go::read(text, fields).map_err(|error| fault(text, 0, &error))? {
         (Value::Object(object), _) => Ok(object),
         (other, _) => Err(at(text, start(text), format!("{} where an object is expected", kind(&other)))),
@@ -52,8 +52,8 @@ pub fn object(text: &str, fields: &[&'static str]) -> Result<Map<String, Value>,
 /// the place where it starts.
 ///
 /// # Errors
-/// [`Fault`] where it is not one. Brackets around the objects are one: they make a list in the list.
-pub fn sequence(text: &str) -> Result<Vec<Entry>, Fault> {
+/// [`EmbeddedFault`] where it is not one. Brackets around the objects are one: they make a list in the list.
+pub fn sequence(text: &str) -> Result<Vec<EmbeddedObject>, EmbeddedFault> {
     check_size(text).map_err(|error| fault(text, 0, &error))?;
     let mut objects = Vec::new();
     let mut from = start(text);
@@ -67,7 +67,7 @@ pub fn sequence(text: &str) -> Result<Vec<Entry>, Fault> {
                     Ok(Value::Object(object)) => object,
                     _ => object,
                 };
-                objects.push(Entry { at: from, object });
+                objects.push(EmbeddedObject { at: from, object });
             }
             Some(Ok(Value::Array(_))) => {
                 let what = "brackets around the objects, which stand in a list already";
@@ -131,17 +131,17 @@ fn kind(value: &Value) -> &'static str {
 /// Characters that are shown on each side of a place.
 const NEAR: usize = 14;
 
-fn at(text: &str, offset: usize, what: String) -> Fault {
+fn at(text: &str, offset: usize, what: String) -> EmbeddedFault {
     let (before, after) = text.split_at_checked(offset).unwrap_or((text, ""));
     let from = before.rsplit('\n').next().unwrap_or_default();
     let head: Vec<char> = from.chars().rev().take(NEAR).collect();
     let tail = after.split('\n').next().unwrap_or_default().chars().take(NEAR);
     let near: String = head.into_iter().rev().chain(tail).collect();
-    Fault { spot: spot(text, offset), what, near: printable(near.trim(), 2 * NEAR) }
+    EmbeddedFault { spot: spot(text, offset), what, near: printable(near.trim(), 2 * NEAR) }
 }
 
 /// A parser's error in `text`, of which it read what is behind `from`.
-fn fault(text: &str, from: usize, error: &serde_json::Error) -> Fault {
+fn fault(text: &str, from: usize, error: &serde_json::Error) -> EmbeddedFault {
     let rest = text.get(from..).unwrap_or_default();
     let lines = rest.split_inclusive('\n').take(error.line().saturating_sub(1));
     let mut offset = from + lines.map(str::len).sum::<usize>() + error.column().saturating_sub(1);

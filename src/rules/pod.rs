@@ -1,7 +1,6 @@
 //! The context of a rule on pods: the pod with its plan, and the known facts about it.
 
-use crate::demands::Demands;
-use crate::facts::NamespaceFacts;
+use crate::demands::Subject;
 use crate::multus::{AnnotationError, Networks};
 use crate::plan::overlay::{Overlay, Variable};
 use crate::plan::{Edit, Plan};
@@ -11,38 +10,25 @@ use crate::pod::view::Container;
 use crate::resolve::Resolution;
 use crate::rules::devices::{Devices, Sources};
 use crate::rules::variables::{self, ContainerVariables};
-use crate::snapshot::Snapshot;
 use std::cell::OnceCell;
 
 /// The context of a rule on pods.
 #[derive(Debug)]
 pub struct PodContext<'a> {
+    /// Known facts about the pod or template, as it came.
+    pub subject: &'a Subject<'a>,
     /// Whether the answer goes to the pod's owner, who may not read other namespaces.
     pub tenant_view: bool,
     /// Whether this is the final pod and it has none of the profile's networks and resources.
     pub not_injected: bool,
-    /// The pod or template, with the plan laid over it.
+    /// The pod with the plan laid over it.
     pub overlay: Overlay<'a>,
     /// The plan.
     pub plan: &'a Plan,
-    /// The accelerators that the pod's containers request.
-    pub demands: &'a Demands,
     /// How the profile was found.
     pub resolution: &'a Resolution,
-    /// The networks annotation as it came; `None` where there is none.
-    pub networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
-    /// The same with the plan laid over it.
+    /// Its networks annotation with the plan laid over it.
     pub final_networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
-    /// Namespace of the pod.
-    pub namespace: &'a str,
-    /// Known facts about the namespace.
-    pub namespace_facts: Option<&'a NamespaceFacts>,
-    /// Whether the pods of the workload work together, where it is known.
-    pub workload: Option<&'a Gang>,
-    /// Concurrent pods of the template (count), where that is known.
-    pub siblings: Option<u64>,
-    /// Everything else that is known.
-    pub snapshot: &'a Snapshot,
     /// The variables of NCCL that its containers set, once a rule needs them.
     pub(crate) variables: OnceCell<Vec<ContainerVariables<'a>>>,
     /// Its networks and devices, once a rule needs them.
@@ -52,8 +38,9 @@ pub struct PodContext<'a> {
 impl<'a> PodContext<'a> {
     /// The variables of NCCL and its companions that app containers set; containers that set none are left out.
     pub(crate) fn variables(&self) -> &[ContainerVariables<'a>] {
-        self.variables
-            .get_or_init(|| variables::read(self.overlay, self.namespace, self.snapshot, self.resolution))
+        self.variables.get_or_init(|| {
+            variables::read(self.overlay, self.subject.namespace, self.subject.snapshot, self.resolution)
+        })
     }
 
     /// Whether the pod needs RDMA: by its profile, or by its settings of NCCL.
@@ -72,13 +59,11 @@ impl<'a> PodContext<'a> {
     pub(crate) fn devices(&self) -> &Devices<'a> {
         self.devices.get_or_init(|| {
             Devices::of(Sources {
-                pod: self.pod(),
+                subject: self.subject,
                 plan: self.plan,
                 networks: self.final_networks,
                 profile: self.resolution.profile().map(|(p, _)| &**p),
-                namespace: self.namespace,
                 tenant_view: self.tenant_view,
-                snapshot: self.snapshot,
             })
         })
     }
@@ -86,19 +71,19 @@ impl<'a> PodContext<'a> {
     /// The pod as it came.
     #[must_use]
     pub fn pod(&self) -> &'a PodView<'a> {
-        self.overlay.pod()
+        self.subject.pod
     }
 
     /// Whether the pod is one of several that work together: its own labels count before the workload's.
     #[must_use]
     pub fn gang(&self) -> Option<Gang> {
-        gang::multi_node(self.pod()).or_else(|| self.workload.cloned())
+        gang::multi_node(self.pod()).or_else(|| self.subject.gang.cloned())
     }
 
     /// How several pods come to have this template, in a few words; `None` where nothing shows it, or where only one has.
     #[must_use]
     pub fn copies(&self) -> Option<String> {
-        match self.siblings {
+        match self.subject.siblings {
             Some(1) => None,
             Some(pods) => Some(format!("{pods} pods of one template")),
             None => self.gang().filter(|gang| gang.several).map(|gang| gang.words),
@@ -109,7 +94,7 @@ impl<'a> PodContext<'a> {
     #[must_use]
     pub fn is_target(&self, index: usize) -> bool {
         match self.plan.targets.is_empty() {
-            true => self.demands.app(index).any,
+            true => self.subject.demands.app(index).any,
             false => self.plan.target(index).is_some(),
         }
     }

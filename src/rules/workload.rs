@@ -1,6 +1,6 @@
 //! The context of a rule on workloads: an object that creates pods, with all of its templates side by side.
 
-use crate::demands::Demands;
+use crate::demands::Subject;
 use crate::facts::NamespaceFacts;
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, Plan};
@@ -51,8 +51,8 @@ pub struct WorkloadTemplate<'a> {
 /// What was found about a template in scope.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// The accelerators that its containers request.
-    pub demands: &'a Demands,
+    /// Known facts about the template.
+    pub subject: &'a Subject<'a>,
     /// How the profile was found.
     pub resolution: &'a Resolution,
     /// The plan.

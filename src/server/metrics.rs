@@ -1,6 +1,6 @@
 //! Metrics, in Prometheus' names: `fabric_admission_…`, seconds, bounded label sets.
 
-use crate::review::webhook::Entry;
+use crate::review::webhook::WebhookEntry;
 use crate::{cluster, keeper};
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
@@ -33,7 +33,7 @@ pub struct Metrics {
 
 /// How a request ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Result {
+pub enum RequestResult {
     /// Admitted as it is.
     Allowed,
     /// Admitted with changes.
@@ -48,7 +48,7 @@ pub enum Result {
     Fault,
 }
 
-impl EncodeLabelValue for Result {
+impl EncodeLabelValue for RequestResult {
     fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> std::fmt::Result {
         let name = match self {
             Self::Allowed => "allowed",
@@ -65,7 +65,7 @@ impl EncodeLabelValue for Result {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
     entry: &'static str,
-    result: Result,
+    result: RequestResult,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -178,13 +178,13 @@ struct ReloadLabel {
 const BUCKETS: [f64; 14] =
     [0.000_05, 0.000_1, 0.000_2, 0.000_5, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0];
 
-fn entry_name(entry: Entry) -> &'static str {
+fn entry_name(entry: WebhookEntry) -> &'static str {
     match entry {
-        Entry::Mutate => "mutate",
-        Entry::Validate => "enforce",
-        Entry::Audit => "audit",
-        Entry::Workload(_) => "workloads",
-        Entry::Object(_) => "objects",
+        WebhookEntry::Mutate => "mutate",
+        WebhookEntry::Validate => "enforce",
+        WebhookEntry::Audit => "audit",
+        WebhookEntry::Workload(_) => "workloads",
+        WebhookEntry::Object(_) => "objects",
     }
 }
 
@@ -270,7 +270,7 @@ impl Metrics {
     }
 
     /// Counts an answered request.
-    pub fn request(&self, entry: Entry, result: Result, took: Duration) {
+    pub fn request(&self, entry: WebhookEntry, result: RequestResult, took: Duration) {
         let entry = entry_name(entry);
         self.requests.get_or_create(&RequestLabels { entry, result }).inc();
         self.duration.get_or_create(&EntryLabel { entry }).observe(took.as_secs_f64());

@@ -2,13 +2,13 @@
 //! failurePolicy decides; a denial is always about the object.
 
 use super::budgets::{Held, NoRoom};
-use super::metrics::{Result as Outcome, Shed};
+use super::metrics::{RequestResult, Shed};
 use super::state::State;
 use super::watch::Watch;
 use crate::facts::Mode;
 use crate::review::envelope::EnvelopeError;
 use crate::review::response;
-use crate::review::webhook::{Entry, Outcome as Decided, acknowledge, handle};
+use crate::review::webhook::{Answer, WebhookEntry, acknowledge, handle};
 use crate::snapshot::Snapshot;
 use crate::text::printable;
 use axum::Router;
@@ -34,11 +34,11 @@ pub(super) fn router(state: Arc<State>) -> Router {
         )
     };
     [
-        entry("/mutate", |_| Called::on(Entry::Mutate)),
-        entry("/validate", |_| Called::on(Entry::Validate)),
-        entry("/audit", |_| Called::on(Entry::Audit)),
-        entry("/validate-workload", |state| Called::by(Entry::Workload, state.workloads)),
-        entry("/validate-object", |state| Called::by(Entry::Object, state.network_objects)),
+        entry("/mutate", |_| Called::on(WebhookEntry::Mutate)),
+        entry("/validate", |_| Called::on(WebhookEntry::Validate)),
+        entry("/audit", |_| Called::on(WebhookEntry::Audit)),
+        entry("/validate-workload", |state| Called::by(WebhookEntry::Workload, state.workloads)),
+        entry("/validate-object", |state| Called::by(WebhookEntry::Object, state.network_objects)),
     ]
     .into_iter()
     .fold(Router::new(), |router, (path, method)| router.route(path, method))
@@ -55,16 +55,16 @@ pub(super) fn router(state: Arc<State>) -> Router {
 /// The entry that a path stands for.
 #[derive(Debug, Clone, Copy)]
 struct Called {
-    entry: Entry,
+    entry: WebhookEntry,
     /// A setting switches it off: it still answers, and lets everything through.
     off: bool,
 }
 
 impl Called {
-    fn on(entry: Entry) -> Self {
+    fn on(entry: WebhookEntry) -> Self {
         Self { entry, off: false }
     }
-    fn by(entry: fn(Mode) -> Entry, mode: Option<Mode>) -> Self {
+    fn by(entry: fn(Mode) -> WebhookEntry, mode: Option<Mode>) -> Self {
         Self { entry: entry(mode.unwrap_or(Mode::Audit)), off: mode.is_none() }
     }
 }
@@ -77,7 +77,7 @@ pub(super) struct Caller {
 }
 
 /// Makes a decision on a body.
-type Decide = fn(&[u8], Entry, &Snapshot) -> Result<Decided, EnvelopeError>;
+type Decide = fn(&[u8], WebhookEntry, &Snapshot) -> Result<Answer, EnvelopeError>;
 
 async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request) -> Response {
     let held = match read(&state, request).await {
@@ -182,9 +182,9 @@ async fn collect(mut body: Body, mut held: Held, most: usize) -> Result<Held, Un
 /// Decides and answers. A panic is a bug of ours: it is counted and answered 500, and the process serves on.
 fn answer(
     state: &State,
-    looked_at: Entry,
+    looked_at: WebhookEntry,
     mut body: Held,
-    decide: impl FnOnce(&[u8], Entry, &Snapshot) -> Result<Decided, EnvelopeError>,
+    decide: impl FnOnce(&[u8], WebhookEntry, &Snapshot) -> Result<Answer, EnvelopeError>,
 ) -> Response {
     let started = Instant::now();
     let snapshot = state.snapshot.load();
@@ -200,10 +200,10 @@ fn answer(
             }
             let decision = &outcome.decision;
             let result = match () {
-                () if !decision.in_scope => Outcome::OutOfScope,
-                () if decision.denied => Outcome::Denied,
-                () if !decision.patch.is_empty() => Outcome::Mutated,
-                () => Outcome::Allowed,
+                () if !decision.in_scope => RequestResult::OutOfScope,
+                () if decision.denied => RequestResult::Denied,
+                () if !decision.patch.is_empty() => RequestResult::Mutated,
+                () => RequestResult::Allowed,
             };
             state.metrics.request(looked_at, result, started.elapsed());
             if decision.denied {
@@ -216,20 +216,20 @@ fn answer(
             }
         }
         Ok(Err(error)) => {
-            state.metrics.request(looked_at, Outcome::BadRequest, started.elapsed());
+            state.metrics.request(looked_at, RequestResult::BadRequest, started.elapsed());
             // The error may quote what was sent.
             let error = printable(&error.to_string(), 300);
             tracing::warn!(error, "request cannot be answered");
             plain(StatusCode::BAD_REQUEST, &error)
         }
         Ok(Ok((_, Err(error)))) => {
-            state.metrics.request(looked_at, Outcome::Fault, started.elapsed());
+            state.metrics.request(looked_at, RequestResult::Fault, started.elapsed());
             tracing::error!(%error, "answer cannot be written");
             plain(StatusCode::INTERNAL_SERVER_ERROR, "fabric-admission: internal error")
         }
         Err(_) => {
             state.metrics.panicked();
-            state.metrics.request(looked_at, Outcome::Fault, started.elapsed());
+            state.metrics.request(looked_at, RequestResult::Fault, started.elapsed());
             plain(StatusCode::INTERNAL_SERVER_ERROR, "fabric-admission: internal error")
         }
     }
@@ -278,7 +278,7 @@ mod tests {
     fn a_panic_is_counted_and_answered_500() {
         let state = state();
         let body = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
-        let response = answer(&state, Entry::Mutate, body, |_, _, _| panic!("a bug"));
+        let response = answer(&state, WebhookEntry::Mutate, body, |_, _, _| panic!("a bug"));
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         let text = state.metrics.text();
         assert!(text.contains("fabric_admission_panics_total 1"), "{text}");
@@ -295,7 +295,9 @@ mod tests {
         let ask = || {
             let request = Request::post("/mutate").header(header::CONTENT_TYPE, "application/json");
             let request = request.body(Body::from("{}")).unwrap();
-            runtime.block_on(admit(Arc::clone(&state), |_| Called::on(Entry::Mutate), request)).status()
+            runtime
+                .block_on(admit(Arc::clone(&state), |_| Called::on(WebhookEntry::Mutate), request))
+                .status()
         };
         let at_work = state.budgets.request();
         assert!(at_work.is_some());

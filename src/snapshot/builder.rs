@@ -3,7 +3,7 @@
 use super::layer::Layer;
 use super::store::{Id, Profiles, Store};
 use super::{Objects, Settings, Snapshot};
-use crate::facts::{self, Entry, Fact, Kind};
+use crate::facts::{self, Fact, FactEntry, Kind};
 use crate::json::decode::{DecodeError, object as decode};
 use crate::nodes::{NodeIndex, NodeObject, NodeView};
 use crate::profile::{FabricProfile, Profile, ProfileError};
@@ -124,7 +124,7 @@ impl Builder {
         let Some(entry) = facts::read(known, json, default_namespace).map_err(unreadable)? else {
             return Ok(None);
         };
-        let Entry { namespace, name, version, fact } = entry;
+        let FactEntry { namespace, name, version, fact } = entry;
         self.put(layer, Id { kind: known, namespace: namespace.clone(), name: name.clone() }, fact);
         Ok(Some(Identity { namespace, name, version }))
     }

@@ -1,10 +1,11 @@
 //! Nodes of the corpus as facts: what their owners dumped is read, and carries what it has and nothing else.
 
 use crate::suite::{Need, Outcome, Suite};
+use fabric_admission::demands::Subject;
 use fabric_admission::json::decode;
 use fabric_admission::manifest::{Item, read};
 use fabric_admission::pod::PodView;
-use fabric_admission::resolve::{Question, Resolution, missing, resolve};
+use fabric_admission::resolve::{Resolution, missing, resolve};
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -55,10 +56,7 @@ fn resolved(snapshot: &Snapshot, selector: &Value) -> Result<Option<String>, Str
     }});
     let text = pod.to_string();
     let pod: PodView<'_> = decode::object(&text).map_err(|e| e.message)?;
-    let accelerators = fabric_admission::demands::Demands::of(&pod, "default", snapshot).whole();
-    let question =
-        Question { pod: &pod, networks: None, namespace: "default", flag: None, accelerators, gang: None };
-    Ok(match resolve(question, snapshot) {
+    Ok(match resolve(&Subject::of(&pod, "default", snapshot), None) {
         Resolution::Profile { profile, evidence } => Some(format!("{}: {evidence:?}", profile.name)),
         _ => None,
     })

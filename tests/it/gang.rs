@@ -19,11 +19,12 @@
 use crate::documents::{Dice, Documents, put};
 use crate::properties::check;
 use crate::suite::Suite;
+use fabric_admission::demands::Subject;
 use fabric_admission::facts::Mode;
 use fabric_admission::json::decode;
 use fabric_admission::pod::{Accelerators, PodView};
 use fabric_admission::profile::Profile;
-use fabric_admission::resolve::{Evidence, Question, Resolution, resolve};
+use fabric_admission::resolve::{Evidence, Resolution, resolve};
 use fabric_admission::review::{PodRequest, Stage, decide_pod};
 use fabric_admission::snapshot::{Ambiguity, Builder, Layer, Settings, Snapshot};
 use serde_json::{Value, json};
@@ -300,15 +301,7 @@ fn one_profile(
         let snapshot = &last;
         // What shrinking has made unreadable tells nothing.
         let Ok(pod) = decode::object::<PodView<'_>>(&text) else { return Ok(()) };
-        let question = Question {
-            pod: &pod,
-            networks: None,
-            namespace: "team",
-            flag: None,
-            accelerators: fabric_admission::demands::Demands::of(&pod, "team", snapshot).whole(),
-            gang: None,
-        };
-        let resolution = resolve(question, snapshot);
+        let resolution = resolve(&Subject::of(&pod, "team", snapshot), None);
         let decided = decided(&text, snapshot)?;
         if decided.as_deref() != resolution.profile().map(|(p, _)| p.name.as_str()) {
             return Err(format!("decided {decided:?}, resolved {resolution:?}"));

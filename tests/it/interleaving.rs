@@ -9,7 +9,7 @@ use crate::terrain;
 use crate::webhook::review;
 use fabric_admission::facts::Kind;
 use fabric_admission::review::response::render;
-use fabric_admission::review::webhook::{Entry, handle};
+use fabric_admission::review::webhook::{WebhookEntry, handle};
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -163,7 +163,7 @@ fn same(case: &Value, fitted: &Cell<usize>) -> Result<(), String> {
 
 fn answer(pod: &Value, snapshot: &Snapshot) -> Result<String, String> {
     let body = review("u", ("", "Pod"), "CREATE", pod).to_string();
-    match handle(body.as_bytes(), Entry::Mutate, snapshot) {
+    match handle(body.as_bytes(), WebhookEntry::Mutate, snapshot) {
         Ok(outcome) => {
             Ok(String::from_utf8_lossy(&render(&outcome).map_err(|e| e.to_string())?).into_owned())
         }

@@ -6,7 +6,7 @@ use crate::suite::{Outcome, Suite};
 use crate::support::{golden, read, root};
 use fabric_admission::facts::Mode;
 use fabric_admission::review::Stage;
-use fabric_admission::review::webhook::{Entry, handle};
+use fabric_admission::review::webhook::{WebhookEntry, handle};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -253,18 +253,18 @@ fn called(
     let call = |entry, pod: &Value| {
         handle(&review(namespace, pod), entry, &world.snapshot).map(|o| o.decision).map_err(|e| e.to_string())
     };
-    let first = call(Entry::Mutate, &pod)?;
+    let first = call(WebhookEntry::Mutate, &pod)?;
     if let Some(text) = denied(&first) {
         return Ok(Err(text));
     }
     let patch = fabric_admission::patch::render(&first.patch);
     let patch: json_patch::Patch = serde_json::from_str(&patch).map_err(|e| e.to_string())?;
     json_patch::patch(&mut pod, &patch).map_err(|e| e.to_string())?;
-    let again = call(Entry::Mutate, &pod)?;
+    let again = call(WebhookEntry::Mutate, &pod)?;
     if !again.patch.is_empty() {
         return Err(format!("patched again: {:?}", again.patch));
     }
-    let last = call(Entry::Validate, &pod)?;
+    let last = call(WebhookEntry::Validate, &pod)?;
     Ok(denied(&last).map_or_else(|| Ok((pod, last.findings.iter().map(|f| f.rule).collect())), Err))
 }
 

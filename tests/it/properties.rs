@@ -8,7 +8,7 @@ use crate::suite::{Outcome, Suite};
 use fabric_admission::facts::Mode;
 use fabric_admission::plan::{Change, Edit, SHM_PATH};
 use fabric_admission::pod::Bytes;
-use fabric_admission::review::webhook::{Entry, handle};
+use fabric_admission::review::webhook::{WebhookEntry, handle};
 use fabric_admission::review::{Decision, Stage, envelope, response};
 use fabric_admission::rules::{Finding, Severity};
 use proptest::prelude::{Strategy, any};
@@ -124,7 +124,12 @@ fn answered(body: &[u8]) -> Result<(), String> {
         let profile = json!({"apiVersion": api, "kind": kind, "metadata": {"name": "p0"}, "spec": spec});
         World::new(&json!({"profiles": [profile]}))
     });
-    for entry in [Entry::Mutate, Entry::Validate, Entry::Audit, Entry::Object(Mode::Enforce)] {
+    for entry in [
+        WebhookEntry::Mutate,
+        WebhookEntry::Validate,
+        WebhookEntry::Audit,
+        WebhookEntry::Object(Mode::Enforce),
+    ] {
         match handle(body, entry, &world.snapshot) {
             Ok(outcome) => drop(response::render(&outcome).map_err(|e| e.to_string())?),
             Err(error) if error.to_string().is_empty() => return Err("an error without words".to_owned()),
@@ -262,16 +267,16 @@ fn webhook_agrees(world: &World) -> Result<(), String> {
     let uid = format!("{}-\u{e9}\"\\", world.pod.to_string().len());
     let body = review(&uid, &world.pod);
     for (entry, stage, mode) in [
-        (Entry::Mutate, Stage::Mutate, Mode::Enforce),
-        (Entry::Validate, Stage::Final, Mode::Enforce),
-        (Entry::Audit, Stage::Whole, Mode::Audit),
+        (WebhookEntry::Mutate, Stage::Mutate, Mode::Enforce),
+        (WebhookEntry::Validate, Stage::Final, Mode::Enforce),
+        (WebhookEntry::Audit, Stage::Whole, Mode::Audit),
     ] {
         match (handle(&body, entry, &world.snapshot), world.decide_as(&world.pod, stage, mode)) {
             (Ok(outcome), Some(mut decision)) => {
                 let answer = response::render(&outcome).map_err(|e| e.to_string())?;
                 let answer: Value = serde_json::from_slice(&answer).map_err(|e| e.to_string())?;
                 answer_fits(&answer["response"], &uid, &decision)?;
-                if entry != Entry::Mutate {
+                if entry != WebhookEntry::Mutate {
                     decision.patch.clear();
                 }
                 let (webhook, direct) = (format!("{:?}", outcome.decision), format!("{decision:?}"));

@@ -8,8 +8,7 @@ use crate::facts::{Kind, Mode, is_fact};
 use crate::json::decode::DecodeError;
 use crate::manifest::Document;
 use crate::pod::template;
-use crate::report::{Place, Reviewed, Skipped, Unread};
-use crate::resolve::why::Why;
+use crate::report::{Located, Place, Reviewed, Skipped, Unread};
 use crate::review::{
     Decision, PodRequest, Stage, WorkloadRequest, decide_object, decide_pod, decide_workload, gang_of,
     why_pod,
@@ -17,14 +16,10 @@ use crate::review::{
 use crate::rules::{Event, Finding, ObjectContext, checks_kind, judges_kind};
 use crate::snapshot::Snapshot;
 
-/// What one document comes to.
+/// The results of one document.
 #[derive(Default)]
-pub(in crate::cli) struct Outcome {
+pub(in crate::cli) struct DocumentReview {
     pub(in crate::cli) results: Vec<Reviewed>,
-    /// Container names of each result, for people.
-    pub(in crate::cli) containers: Vec<Vec<String>>,
-    /// How the profile of each was found, where that is asked for.
-    pub(in crate::cli) whys: Vec<Option<Why>>,
     pub(in crate::cli) skipped: Vec<Skipped>,
     pub(in crate::cli) unread: Vec<Unread>,
 }
@@ -34,18 +29,18 @@ pub(in crate::cli) fn document(
     document: &Document,
     setting: &Setting,
     snapshot: &Snapshot,
-) -> Outcome {
-    let mut outcome = Outcome::default();
+) -> DocumentReview {
+    let mut review = DocumentReview::default();
     for found in of(document) {
         match found {
             Found::Object(object) => {
-                self::object(Given { file, object: &object }, setting, snapshot, &mut outcome)
+                self::object(Given { file, object: &object }, setting, snapshot, &mut review)
             }
-            Found::Skipped(skipped) => outcome.skipped.push(skipped),
-            Found::Unread(unread) => outcome.unread.push(unread),
+            Found::Skipped(skipped) => review.skipped.push(skipped),
+            Found::Unread(unread) => review.unread.push(unread),
         }
     }
-    outcome
+    review
 }
 
 /// An object, and the file that holds it.
@@ -55,7 +50,7 @@ struct Given<'a> {
     object: &'a Object<'a>,
 }
 
-fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
+fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) {
     let object = given.object;
     let is_pod = object.group().is_empty() && object.kind == "Pod";
     let mut has_result = false;
@@ -70,18 +65,16 @@ fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mu
             || !decision.suppressed.is_empty()
             || judges_kind(object.group(), &object.kind);
         if has_result {
-            outcome.results.push(reviewed(given, None, object.namespace.clone(), true, mode, decision));
-            outcome.containers.push(Vec::new());
-            outcome.whys.push(None);
+            review.results.push(reviewed(given, None, object.namespace.clone(), true, mode, decision));
         }
     }
     if is_pod {
-        return pod(given, setting, snapshot, outcome);
+        return pod(given, setting, snapshot, review);
     }
-    has_result |= workload(given, setting, snapshot, outcome);
+    has_result |= workload(given, setting, snapshot, review);
     if !has_result {
         let reason = reason(object);
-        outcome.skipped.push(Skipped { source: source(object.document, &object.pointer), reason });
+        review.skipped.push(Skipped { source: source(object.document, &object.pointer), reason });
     }
 }
 
@@ -94,7 +87,7 @@ fn namespace<'a>(object: &'a Object<'_>, setting: &'a Setting, snapshot: &Snapsh
     (namespace, opted_in, mode)
 }
 
-fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) {
+fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) {
     let object = given.object;
     let (namespace, opted_in, mode) = namespace(object, setting, snapshot);
     let request = PodRequest {
@@ -109,11 +102,11 @@ fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut O
         gang: None,
         siblings: None,
     };
-    template(given, "", request, decide_pod(request, snapshot), setting, snapshot, outcome);
+    template(given, "", request, decide_pod(request, snapshot), setting, snapshot, review);
 }
 
 /// An object that makes pods. Whether there is any result.
-fn workload(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mut Outcome) -> bool {
+fn workload(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) -> bool {
     let object = given.object;
     let (namespace, opted_in, mode) = namespace(object, setting, snapshot);
     let request = WorkloadRequest {
@@ -131,12 +124,10 @@ fn workload(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &
     for (found, decision) in decided.templates {
         let gang = gang_of(request, &found);
         let of_pod = request.of_template(&found, gang.as_ref());
-        template(given, &found.pointer, of_pod, decision, setting, snapshot, outcome);
+        template(given, &found.pointer, of_pod, decision, setting, snapshot, review);
     }
     if let Some(own) = decided.own {
-        outcome.results.push(reviewed(given, None, Some(namespace.to_owned()), opted_in, mode, own));
-        outcome.containers.push(Vec::new());
-        outcome.whys.push(None);
+        review.results.push(reviewed(given, None, Some(namespace.to_owned()), opted_in, mode, own));
     }
     has_result
 }
@@ -148,27 +139,20 @@ fn template(
     decision: Result<Decision, DecodeError>,
     setting: &Setting,
     snapshot: &Snapshot,
-    outcome: &mut Outcome,
+    review: &mut DocumentReview,
 ) {
     let object = given.object;
     match decision {
         Ok(decision) => {
             let namespace = Some(request.namespace.to_owned());
             let (opted_in, mode) = (request.opted_in, request.mode);
-            outcome.results.push(reviewed(
-                given,
-                Some(pointer.to_owned()),
-                namespace,
-                opted_in,
-                mode,
-                decision,
-            ));
-            outcome.containers.push(names(request.json));
-            outcome.whys.push(if setting.why { why_pod(request, snapshot).ok().flatten() } else { None });
+            let of_object = reviewed(given, Some(pointer.to_owned()), namespace, opted_in, mode, decision);
+            let why = if setting.why { why_pod(request, snapshot).ok().flatten() } else { None };
+            review.results.push(Reviewed { containers: names(request.json), why, ..of_object });
         }
         Err(error) => {
             let pointer = format!("{}{pointer}{}", object.pointer, error.pointer);
-            outcome.unread.push(unread(object.document, &pointer, &error.message));
+            review.unread.push(unread(object.document, &pointer, &error.message));
         }
     }
 }
@@ -179,7 +163,7 @@ fn reviewed(
     namespace: Option<String>,
     opted_in: bool,
     mode: Mode,
-    decision: Decision,
+    mut decision: Decision,
 ) -> Reviewed {
     let Given { file, object } = given;
     let base = format!("{}{}", object.pointer, template.as_deref().unwrap_or_default());
@@ -193,8 +177,10 @@ fn reviewed(
             }
         }
     };
-    let places = decision.findings.iter().map(place).collect();
-    let suppressed_places = decision.suppressed.iter().map(|s| place(&s.finding)).collect();
+    let findings = std::mem::take(&mut decision.findings).into_iter();
+    let findings = findings.map(|item| Located { place: place(&item), item }).collect();
+    let suppressed = std::mem::take(&mut decision.suppressed).into_iter();
+    let suppressed = suppressed.map(|item| Located { place: place(&item.finding), item }).collect();
     Reviewed {
         source: source(object.document, &object.pointer),
         api_version: object.api_version.clone(),
@@ -206,8 +192,10 @@ fn reviewed(
         opted_in,
         mode,
         decision,
-        places,
-        suppressed_places,
+        findings,
+        suppressed,
+        containers: Vec::new(),
+        why: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Writes a review in each format. Documents are decided in parallel, a batch at a time, and written in
 //! order, so that memory does not grow with the number of results.
 
-use super::decide::{self, Outcome};
+use super::decide::{self, DocumentReview};
 use super::setting::{Format, Setting};
 use crate::cli::input::File;
 use crate::cli::input::Loaded;
@@ -35,7 +35,7 @@ trait Sheet {
         out: &mut dyn Write,
         file: &File,
         document: &Document,
-        outcome: &Outcome,
+        review: &DocumentReview,
     ) -> io::Result<()>;
     fn end(&mut self, _: &mut dyn Write, _: &Tail) -> io::Result<()> {
         Ok(())
@@ -73,25 +73,25 @@ pub(super) fn write(
     let mut out = io::BufWriter::with_capacity(1 << 16, out);
     sheet.begin(&mut out)?;
     for batch in documents.chunks(BATCH) {
-        let outcomes: Vec<Outcome> = batch
+        let reviews: Vec<DocumentReview> = batch
             .par_iter()
             .map(|(file, document)| decide::document(file, document, setting, snapshot))
             .collect();
-        for ((file, document), mut outcome) in batch.iter().zip(outcomes) {
-            for problem in &outcome.unread {
+        for ((file, document), mut review) in batch.iter().zip(reviews) {
+            for problem in &review.unread {
                 writeln!(
                     err,
                     "error: {}:{}:{}: {}",
                     problem.file, problem.line, problem.column, problem.message
                 )?;
             }
-            for reviewed in &outcome.results {
+            for reviewed in &review.results {
                 tail.summary.count(reviewed);
-                worst = worst.max(reviewed.decision.findings.iter().map(|f| f.severity).max());
+                worst = worst.max(reviewed.worst());
             }
-            sheet.document(&mut out, file, document, &outcome)?;
-            tail.skipped.append(&mut outcome.skipped);
-            tail.unread.append(&mut outcome.unread);
+            sheet.document(&mut out, file, document, &review)?;
+            tail.skipped.append(&mut review.skipped);
+            tail.unread.append(&mut review.unread);
         }
     }
     tail.summary.skipped = tail.skipped.len();
@@ -104,9 +104,15 @@ pub(super) fn write(
 struct Text;
 
 impl Sheet for Text {
-    fn document(&mut self, out: &mut dyn Write, _: &File, _: &Document, outcome: &Outcome) -> io::Result<()> {
-        for (reviewed, containers) in outcome.results.iter().zip(&outcome.containers) {
-            text::result(out, reviewed, containers)?;
+    fn document(
+        &mut self,
+        out: &mut dyn Write,
+        _: &File,
+        _: &Document,
+        review: &DocumentReview,
+    ) -> io::Result<()> {
+        for reviewed in &review.results {
+            text::result(out, reviewed)?;
         }
         Ok(())
     }
@@ -126,8 +132,14 @@ impl Sheet for Json {
     fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "{{\"schema\":\"{SCHEMA}\",\n\"results\":[")
     }
-    fn document(&mut self, out: &mut dyn Write, _: &File, _: &Document, outcome: &Outcome) -> io::Result<()> {
-        for reviewed in &outcome.results {
+    fn document(
+        &mut self,
+        out: &mut dyn Write,
+        _: &File,
+        _: &Document,
+        review: &DocumentReview,
+    ) -> io::Result<()> {
+        for reviewed in &review.results {
             out.write_all(if self.first { b"\n" } else { b",\n" })?;
             self.first = false;
             serde_json::to_writer(&mut *out, &ResultEntry::from(reviewed))?;
@@ -155,13 +167,13 @@ impl Sheet for Yaml {
         out: &mut dyn Write,
         file: &File,
         document: &Document,
-        outcome: &Outcome,
+        review: &DocumentReview,
     ) -> io::Result<()> {
         if !self.first {
             writeln!(out, "---")?;
         }
         self.first = false;
-        let changed = changed(outcome);
+        let changed = changed(review);
         if changed.is_empty() {
             let text = file.text.get(document.text.clone()).unwrap_or_default();
             let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
@@ -179,8 +191,14 @@ impl Sheet for Yaml {
 struct Patch;
 
 impl Sheet for Patch {
-    fn document(&mut self, out: &mut dyn Write, _: &File, _: &Document, outcome: &Outcome) -> io::Result<()> {
-        for r in changed(outcome) {
+    fn document(
+        &mut self,
+        out: &mut dyn Write,
+        _: &File,
+        _: &Document,
+        review: &DocumentReview,
+    ) -> io::Result<()> {
+        for r in changed(review) {
             let line = json!({
                 "source": r.source, "apiVersion": r.api_version, "kind": r.kind, "namespace": r.namespace,
                 "name": r.name, "generateName": r.generate_name, "template": r.template,
@@ -201,9 +219,9 @@ impl Sheet for Diff {
         out: &mut dyn Write,
         _: &File,
         document: &Document,
-        outcome: &Outcome,
+        review: &DocumentReview,
     ) -> io::Result<()> {
-        let changed = changed(outcome);
+        let changed = changed(review);
         if changed.is_empty() {
             return Ok(());
         }
@@ -219,8 +237,8 @@ impl Sheet for Diff {
     }
 }
 
-fn changed(outcome: &Outcome) -> Vec<&Reviewed> {
-    outcome.results.iter().filter(|r| !r.decision.patch.is_empty()).collect()
+fn changed(review: &DocumentReview) -> Vec<&Reviewed> {
+    review.results.iter().filter(|r| !r.decision.patch.is_empty()).collect()
 }
 
 /// The document as it is and as it would be.

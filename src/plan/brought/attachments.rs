@@ -1,7 +1,7 @@
 //! The attachments of a pod's annotation, by what each provides.
 
+use crate::demands::Subject;
 use crate::multus::{NetworkFact, Selection, Sharing};
-use crate::plan::Scene;
 use crate::plan::counted::{CountedNetwork, Over};
 use crate::plan::serves::serves_namespace;
 use crate::profile::Profile;
@@ -42,10 +42,10 @@ struct Item<'a> {
 
 impl<'a> Attachments<'a> {
     /// Reads the annotation of a pod.
-    pub(in crate::plan) fn of(scene: Scene<'a>, profile: &'a Profile) -> Self {
-        let networks = scene.networks.and_then(|n| n.as_ref().ok());
+    pub(in crate::plan) fn of(subject: &'a Subject<'a>, profile: &'a Profile) -> Self {
+        let networks = subject.readable_networks();
         let items = networks.map(|n| n.items.as_slice()).unwrap_or_default();
-        Self { items: items.iter().map(|selection| item(scene, profile, selection)).collect() }
+        Self { items: items.iter().map(|selection| item(subject, profile, selection)).collect() }
     }
 
     /// Attachments of a kind (count).
@@ -104,9 +104,9 @@ fn name(selection: &Selection<'_>) -> String {
     }
 }
 
-fn item<'a>(scene: Scene<'a>, profile: &'a Profile, selection: &'a Selection<'a>) -> Item<'a> {
-    let namespace = selection.namespace.as_deref().unwrap_or(scene.namespace);
-    if let Some(rail) = profile.rail_on(namespace, &selection.name, scene.namespace) {
+fn item<'a>(subject: &'a Subject<'a>, profile: &'a Profile, selection: &'a Selection<'a>) -> Item<'a> {
+    let namespace = selection.namespace.as_deref().unwrap_or(subject.namespace);
+    if let Some(rail) = profile.rail_on(namespace, &selection.name, subject.namespace) {
         let resource = rail.resource.as_deref();
         let over = resource.map_or(Over::NoDevice, |name| Over::Resource(name.to_owned()));
         return Item { selection, kind: Kind::Rail, over, resource };
@@ -115,8 +115,8 @@ fn item<'a>(scene: Scene<'a>, profile: &'a Profile, selection: &'a Selection<'a>
     if selection.name == "istio-cni" {
         return Item { selection, kind: Kind::Plain, over: Over::NoDevice, resource: None };
     }
-    let Some(fact) = visible(scene, profile, namespace, &selection.name) else {
-        let absent = scene.snapshot.lists_networks() && is_open(scene, profile, namespace);
+    let Some(fact) = visible(subject, profile, namespace, &selection.name) else {
+        let absent = subject.snapshot.lists_networks() && is_open(subject, profile, namespace);
         let kind = if absent { Kind::Absent } else { Kind::Unknown };
         return Item { selection, kind, over: Over::Unknown, resource: None };
     };
@@ -128,7 +128,7 @@ fn item<'a>(scene: Scene<'a>, profile: &'a Profile, selection: &'a Selection<'a>
     let device = fact.resource.as_ref().filter(|_| fact.takes_device != Some(false));
     // A function without RDMA, such as one for DPDK, carries no training traffic.
     let rdma = device.map(|name| {
-        let of_name = name.full().and_then(|name| scene.snapshot.resource(name));
+        let of_name = name.full().and_then(|name| subject.snapshot.resource(name));
         of_name.and_then(|known| known.rdma) != Some(false)
     });
     let (kind, over) = match (child, device, rdma) {
@@ -152,15 +152,15 @@ pub(in crate::plan) fn of_rails<'p>(profile: &'p Profile, fact: &NetworkFact) ->
 /// namespace that the profile's rails are in. Those of other namespaces count as not at hand, whatever is known: what
 /// they are is not the pod's to learn.
 pub(in crate::plan) fn visible<'a>(
-    scene: Scene<'a>,
+    subject: &'a Subject<'a>,
     profile: &Profile,
     namespace: &str,
     name: &str,
 ) -> Option<&'a NetworkFact> {
-    scene.snapshot.network(namespace, name).filter(|_| is_open(scene, profile, namespace))
+    subject.snapshot.network(namespace, name).filter(|_| is_open(subject, profile, namespace))
 }
 
-fn is_open(scene: Scene<'_>, profile: &Profile, namespace: &str) -> bool {
+fn is_open(subject: &Subject<'_>, profile: &Profile, namespace: &str) -> bool {
     let of_rail = || profile.rails.iter().any(|rail| rail.network.namespace.as_deref() == Some(namespace));
-    serves_namespace(scene.namespace, namespace) || of_rail()
+    serves_namespace(subject.namespace, namespace) || of_rail()
 }

@@ -11,7 +11,8 @@ pub(super) use attachments::{of_rails, visible};
 use units::Units;
 
 use super::counted::{Brought, OtherFabric, Standing};
-use super::{Plan, Scene, Withheld};
+use super::{Plan, Withheld};
+use crate::demands::Subject;
 use crate::pod::nic::names_efa;
 use crate::profile::schema::{Inject, Per, Transport};
 use crate::profile::{INJECTED_ANNOTATION, Profile, Rail, UnknownClaims};
@@ -22,24 +23,24 @@ use std::collections::BTreeMap;
 /// # Errors
 /// [`Withheld`] where the pod's own fields cannot be counted, or where no answer is safe.
 pub(super) fn count(
-    scene: Scene<'_>,
+    subject: &Subject<'_>,
     profile: &Profile,
     rails: &[Rail],
     plan: &Plan,
 ) -> Result<(Brought, BTreeMap<String, i64>), Withheld> {
-    let units = Units::of(scene, profile, plan);
+    let units = Units::of(subject, profile, plan);
     if let Some((path, resource)) = units.placeholder {
         return Err(Withheld::Placeholder { path, resource });
     }
-    let full = scene.injects_in_full();
-    let claims = scene.demands.fabric_claims();
+    let full = subject.pod.annotation(super::INJECT_ANNOTATION) == Some("full");
+    let claims = subject.demands.fabric_claims();
     if let Some(claim) = claims.unread.as_ref().filter(|_| !full) {
         return Err(Withheld::UnreadClaim(claim.clone()));
     }
     if full {
-        conflict(scene, profile, &units)?;
+        conflict(subject, profile, &units)?;
     }
-    let attachments = Attachments::of(scene, profile);
+    let attachments = Attachments::of(subject, profile);
     let mut brought = Brought {
         rails: rails.len(),
         own: attachments.count(AttachmentKind::Rail),
@@ -49,18 +50,18 @@ pub(super) fn count(
         standing: Standing::Incomplete,
     };
     if !full {
-        brought.standing = standing(scene, profile, rails, plan, &attachments, &units)?;
+        brought.standing = standing(subject, profile, rails, plan, &attachments, &units)?;
     }
     if brought.standing == Standing::Incomplete && brought.stand_ins > 0 {
-        nodes::hold(scene, rails, &attachments)?;
+        nodes::hold(subject, rails, &attachments)?;
     }
-    let injected = scene.pod.annotation(INJECTED_ANNOTATION).is_some();
+    let injected = subject.pod.annotation(INJECTED_ANNOTATION).is_some();
     let room = units.room(&attachments, injected);
     Ok((brought, room))
 }
 
 fn standing(
-    scene: Scene<'_>,
+    subject: &Subject<'_>,
     profile: &Profile,
     rails: &[Rail],
     plan: &Plan,
@@ -68,7 +69,7 @@ fn standing(
     units: &Units<'_>,
 ) -> Result<Standing, Withheld> {
     let other = |found| Ok(Standing::OtherFabric(found));
-    let claims = scene.demands.fabric_claims();
+    let claims = subject.demands.fabric_claims();
     if let Some(claim) = &claims.nic {
         return other(OtherFabric::Claim(claim.clone()));
     }
@@ -83,15 +84,15 @@ fn standing(
     let stand_ins = attachments.count(AttachmentKind::StandIn);
     // With every rail attached only units can be missing, and without them the pod cannot start.
     let attached = own > 0 && own >= rails.len();
-    if let Some(resource) = units.of_another_fabric(scene, profile).filter(|_| !attached) {
+    if let Some(resource) = units.of_another_fabric(subject, profile).filter(|_| !attached) {
         return other(OtherFabric::Unit(resource.to_owned()));
     }
     // Beside a unit that the profile gave it, the pod's own network was no fabric before.
-    let injected = scene.pod.annotation(INJECTED_ANNOTATION).is_some();
+    let injected = subject.pod.annotation(INJECTED_ANNOTATION).is_some();
     if own + stand_ins == 0
         && !injected
         && let Some(child) = attachments.first(AttachmentKind::Child)
-        && let Some(resource) = units.rdma_of_targets(scene, profile)
+        && let Some(resource) = units.rdma_of_targets(subject, profile)
     {
         return other(OtherFabric::Child(child, resource.to_owned()));
     }
@@ -150,11 +151,11 @@ fn standing(
 
 /// Whether the pod asks for the profile beside a fabric that it cannot share a pod with. NCCL takes one network plugin
 /// for all devices: EFA's drives no verbs NIC, and NCCL's own transport drives no EFA adapter (aws/aws-ofi-nccl).
-fn conflict(scene: Scene<'_>, profile: &Profile, units: &Units<'_>) -> Result<(), Withheld> {
-    let claimed = scene.demands.fabric_claims().nic.as_ref().map(|claim| claim.class.as_str());
+fn conflict(subject: &Subject<'_>, profile: &Profile, units: &Units<'_>) -> Result<(), Withheld> {
+    let claimed = subject.demands.fabric_claims().nic.as_ref().map(|claim| claim.class.as_str());
     let claims_efa = |class: &&str| class.starts_with("efa");
     let efa = units.names().find(|name| names_efa(name) && !profile.serves_resource(name));
-    let verbs = units.of_another_fabric(scene, profile).filter(|name| !names_efa(name));
+    let verbs = units.of_another_fabric(subject, profile).filter(|name| !names_efa(name));
     let found = match profile.transport {
         Transport::Roce | Transport::Infiniband => efa.or(claimed.filter(claims_efa)),
         Transport::Efa => verbs.or(claimed.filter(|class| !claims_efa(class))),

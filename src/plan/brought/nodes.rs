@@ -1,7 +1,8 @@
 //! Whether a node that the pod can run on holds what the pod would request in all.
 
 use super::attachments::Attachments;
-use crate::plan::{Scene, Withheld};
+use crate::demands::Subject;
+use crate::plan::Withheld;
 use crate::pod::Container;
 use crate::profile::Rail;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,8 +12,12 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// # Errors
 /// [`Withheld::NodesTooSmall`] with the numbers.
-pub(super) fn hold(scene: Scene<'_>, rails: &[Rail], attachments: &Attachments<'_>) -> Result<(), Withheld> {
-    let view = scene.snapshot.nodes();
+pub(super) fn hold(
+    subject: &Subject<'_>,
+    rails: &[Rail],
+    attachments: &Attachments<'_>,
+) -> Result<(), Withheld> {
+    let view = subject.snapshot.nodes();
     if view.is_empty() {
         return Ok(());
     }
@@ -23,11 +28,11 @@ pub(super) fn hold(scene: Scene<'_>, rails: &[Rail], attachments: &Attachments<'
     for resource in attachments.stand_ins() {
         *wanted.entry(resource).or_default() += 1;
     }
-    let constraints = crate::nodes::Constraints::of(scene.pod);
+    let constraints = crate::nodes::Constraints::of(subject.pod);
     let mut landing = crate::nodes::landing(&constraints, view);
     // A node without the pod's accelerators has room for nothing.
-    let accelerators = &scene.snapshot.settings().accelerators;
-    let names = scene.pod.containers().iter().flat_map(Container::resource_names);
+    let accelerators = &subject.snapshot.settings().accelerators;
+    let names = subject.pod.containers().iter().flat_map(Container::resource_names);
     let names: BTreeSet<&str> = names.filter(|name| accelerators.contains(name)).collect();
     let without: Vec<usize> = view
         .members(&landing)

@@ -1,11 +1,12 @@
 //! Units of extended resources that the containers of a pod hold, accelerators aside, in one walk.
 
 use super::attachments::{Attachments, Kind};
+use crate::demands::Subject;
 use crate::facts::DriverKind;
 use crate::facts::device_class::driver_of;
 use crate::multus::network::is_extended;
+use crate::plan::Plan;
 use crate::plan::counted::CountedUnits;
-use crate::plan::{Plan, Scene};
 use crate::pod::nic::names_rdma_device;
 use crate::pod::units::{Holder, units};
 use crate::pod::{Accelerators, Quantity};
@@ -42,11 +43,11 @@ impl Held {
 }
 
 impl<'a> Units<'a> {
-    pub(super) fn of(scene: Scene<'a>, profile: &'a Profile, plan: &Plan) -> Self {
-        let accelerators: &Accelerators = &scene.snapshot.settings().accelerators;
+    pub(super) fn of(subject: &'a Subject<'a>, profile: &'a Profile, plan: &Plan) -> Self {
+        let accelerators: &Accelerators = &subject.snapshot.settings().accelerators;
         let mut held: BTreeMap<&str, Held> = BTreeMap::new();
         let mut placeholder = None;
-        for (holder, container) in scene.pod.holders() {
+        for (holder, container) in subject.pod.holders() {
             container.each_quantity(&mut |name, quantity| {
                 if Quantity::parse(&quantity.0).is_err() && placeholder.is_none() {
                     let limit = container.limits().is_some_and(|limits| limits.get(name).is_some());
@@ -58,7 +59,7 @@ impl<'a> Units<'a> {
                     return;
                 }
                 let units = units(quantity);
-                if units <= 0 || accelerators.contains(name) || backs_accelerator(name, scene.snapshot) {
+                if units <= 0 || accelerators.contains(name) || backs_accelerator(name, subject.snapshot) {
                     return;
                 }
                 let entry = held.entry(name).or_default();
@@ -95,17 +96,17 @@ impl<'a> Units<'a> {
     }
 
     /// A resource with an RDMA device that the profile does not have.
-    pub(super) fn of_another_fabric(&self, scene: Scene<'_>, profile: &Profile) -> Option<&'a str> {
+    pub(super) fn of_another_fabric(&self, subject: &Subject<'_>, profile: &Profile) -> Option<&'a str> {
         let gke = |name: &str| profile.gke_networks.is_some() && name.starts_with(GKE_RESOURCES);
         self.names()
-            .find(|name| !profile.serves_resource(name) && !gke(name) && is_rdma(name, scene.snapshot))
+            .find(|name| !profile.serves_resource(name) && !gke(name) && is_rdma(name, subject.snapshot))
     }
 
     /// A resource with an RDMA device that a container of the profile holds.
-    pub(super) fn rdma_of_targets(&self, scene: Scene<'_>, profile: &Profile) -> Option<&'a str> {
+    pub(super) fn rdma_of_targets(&self, subject: &Subject<'_>, profile: &Profile) -> Option<&'a str> {
         let served = |name: &str| profile.transport.is_verbs() && profile.serves_resource(name);
         let mut held = self.held.iter().filter(|(_, held)| held.targets > 0).map(|(name, _)| *name);
-        held.find(|name| served(name) || is_rdma(name, scene.snapshot))
+        held.find(|name| served(name) || is_rdma(name, subject.snapshot))
     }
 
     /// Attachments that may still be added, by resource, for the rails' resources of which the profile's containers request

@@ -7,9 +7,8 @@ mod overlay;
 mod resources;
 mod shm;
 
-use super::{Plan, Scene, plan};
-use crate::demands::Demands;
-use crate::multus::parse;
+use super::{Plan, plan};
+use crate::demands::Subject;
 use crate::profile::{FabricProfile, Profile};
 use crate::resolve::Evidence;
 use crate::snapshot::{Builder, Layer, Snapshot};
@@ -69,19 +68,8 @@ impl Case {
     fn plan(&self) -> Plan {
         let (profile, snapshot, text) = (self.profile(), self.snapshot(), self.pod.to_string());
         let pod = serde_json::from_str(&text).unwrap();
-        let networks = self.pod["metadata"]["annotations"][crate::multus::NETWORKS_ANNOTATION].as_str();
-        let networks = networks.map(parse);
-        let scene = Scene {
-            pod: &pod,
-            demands: &Demands::of(&pod, "default", &snapshot),
-            networks: networks.as_ref(),
-            namespace: "default",
-            namespace_facts: None,
-            snapshot: &snapshot,
-            ranks_over_ssh: false,
-            pin: false,
-        };
-        plan(scene, &profile, &Evidence::Flag)
+        let subject = Subject::of(&pod, "default", &snapshot);
+        plan(&subject, &profile, &Evidence::Flag)
     }
 
     /// What would be set, without the mark.

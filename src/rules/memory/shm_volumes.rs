@@ -21,13 +21,13 @@ pub(super) struct Mounted<'a> {
 /// Accelerators that an app container drives (count), its own or those it was named for; `None` where it is not known
 /// how many.
 pub(super) fn number(context: &PodContext<'_>, index: usize) -> Option<u32> {
-    let demand = context.demands.app(index);
+    let demand = context.subject.demands.app(index);
     if demand.unknown {
         return None;
     }
     match context.plan.target(index) {
         // The claims of such a target are not at hand.
-        Some(_) if !demand.any && context.demands.is_unread(index) => None,
+        Some(_) if !demand.any && context.subject.demands.is_unread(index) => None,
         Some(target) if !demand.any => Some(target.accelerators),
         _ => Some(demand.whole),
     }
@@ -59,7 +59,7 @@ pub(super) fn mounted<'a>(context: &PodContext<'a>) -> Vec<Mounted<'a>> {
     let none = pod.volumes().len();
     let mut users: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (index, container) in pod.containers().iter().enumerate() {
-        if !context.demands.app(index).any && context.plan.target(index).is_none() {
+        if !context.subject.demands.app(index).any && context.plan.target(index).is_none() {
             continue;
         }
         let own = container.mount_at(SHM_PATH).and_then(|(_, m)| m.name.as_deref());

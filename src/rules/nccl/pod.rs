@@ -41,15 +41,15 @@ pub(super) fn attachments<'a>(context: &PodContext<'a>) -> Attachments<'a> {
             for (nth, item) in networks.items.iter().take(MAX_NETWORKS).enumerate() {
                 let interface = item.interface.clone().unwrap_or_else(|| format!("net{}", nth + 1).into());
                 found.interfaces.get_or_insert_default().push(interface);
-                let namespace = item.namespace.as_deref().unwrap_or(context.namespace);
-                let Some(fact) = context.snapshot.network(namespace, &item.name) else { continue };
+                let namespace = item.namespace.as_deref().unwrap_or(context.subject.namespace);
+                let Some(fact) = context.subject.snapshot.network(namespace, &item.name) else { continue };
                 let asked = &mut context
                     .pod()
                     .containers()
                     .iter()
                     .take(MAX_NETWORKS)
                     .flat_map(|c| c.resource_names());
-                let class = context.snapshot.facts().classify(fact, asked);
+                let class = context.subject.snapshot.facts().classify(fact, asked);
                 links.extend(class.link.filter(|_| class.rdma != Some(false)));
                 let name = || Some(format!("network {}", item.name));
                 match class.sharing {
@@ -85,7 +85,7 @@ pub(super) fn other_networks(context: &PodContext<'_>) -> bool {
             && key != crate::multus::NETWORKS_ANNOTATION
             && !key.starts_with("fabric-admission.dev/")
     };
-    context.demands.network_claim()
+    context.subject.demands.network_claim()
         || context.pod().spec.as_ref().is_some_and(|s| s.resource_claims.is_some())
         || annotations.is_some_and(|a| a.iter().any(|(key, _)| foreign(key)))
 }

@@ -1,6 +1,6 @@
 //! Device plugin configurations inside of network operator objects.
 
-use super::device_plugin_texts::{Concern, Fault, shared, sriov};
+use super::device_plugin_texts::{Concern, ConfigFault, shared, sriov};
 use crate::json::go::DEVICE_PLUGIN;
 use crate::rules::embedded;
 use crate::rules::finding::Findings;
@@ -9,7 +9,7 @@ use crate::rules::object::ObjectContext;
 use serde_json::Value;
 
 /// Finds the faults of a configuration.
-pub(super) type Reader = fn(&serde_json::Map<String, Value>) -> Vec<Fault>;
+pub(super) type Reader = fn(&serde_json::Map<String, Value>) -> Vec<ConfigFault>;
 
 /// Tells the faults of one concern, each at its place in the text.
 pub(super) fn report(context: &ObjectContext<'_>, concern: Concern, findings: &mut Findings<'_>) {

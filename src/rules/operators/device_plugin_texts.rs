@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 /// What is wrong: where in the text, how bad, what, and what to do.
-pub(super) struct Fault {
+pub(super) struct ConfigFault {
     pub(super) pointer: String,
     pub(super) severity: Severity,
     pub(super) message: String,
@@ -46,9 +46,9 @@ fn entries<'a>(
 }
 
 /// `resourcePrefix` as the operator's webhook wants it.
-fn prefix(entry: &Map<String, Value>, at: &str) -> Option<Fault> {
+fn prefix(entry: &Map<String, Value>, at: &str) -> Option<ConfigFault> {
     let prefix = text(entry, "resourcePrefix").filter(|p| !p.contains('.'))?;
-    Some(Fault {
+    Some(ConfigFault {
         pointer: format!("{at}/resourcePrefix"),
         severity: Severity::Info,
         message: format!(
@@ -64,13 +64,13 @@ fn prefix(entry: &Map<String, Value>, at: &str) -> Option<Fault> {
 const SHARED_SELECTORS: [&str; 5] = ["vendors", "deviceIDs", "drivers", "ifNames", "linkTypes"];
 
 /// Faults of a configuration of the RDMA shared device plugin.
-pub(super) fn shared(config: &Map<String, Value>) -> Vec<Fault> {
+pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
     let mut faults = Vec::new();
     let mut names = BTreeSet::new();
     for (i, entry) in entries(config, "configList") {
         let at = format!("/configList/{i}");
         let mut fault = |key: &str, severity, concern, message: String, fix| {
-            faults.push(Fault { pointer: format!("{at}{key}"), severity, message, fix, concern });
+            faults.push(ConfigFault { pointer: format!("{at}{key}"), severity, message, fix, concern });
         };
         if let Some(name) = text(entry, "resourceName") {
             let shown = printable(name, 63);
@@ -166,7 +166,7 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<Fault> {
 }
 
 /// Faults of a configuration of the SR-IOV network device plugin.
-pub(super) fn sriov(config: &Map<String, Value>) -> Vec<Fault> {
+pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
     let mut faults = Vec::new();
     let mut names = BTreeSet::new();
     let mut earlier: Vec<(String, Vec<&Map<String, Value>>)> = Vec::new();
@@ -175,7 +175,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<Fault> {
         let name = text(entry, "resourceName").unwrap_or_default();
         let shown = printable(name, 63);
         let mut fault = |key: &str, severity, concern, message: String, fix| {
-            faults.push(Fault { pointer: format!("{at}{key}"), severity, message, fix, concern });
+            faults.push(ConfigFault { pointer: format!("{at}{key}"), severity, message, fix, concern });
         };
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
         if !name.bytes().all(plain) {
@@ -294,7 +294,7 @@ fn covers(wide: &Map<String, Value>, narrow: &Map<String, Value>) -> bool {
 mod tests {
     use super::*;
 
-    fn found(read: fn(&Map<String, Value>) -> Vec<Fault>, config: &str) -> Vec<(String, Concern)> {
+    fn found(read: fn(&Map<String, Value>) -> Vec<ConfigFault>, config: &str) -> Vec<(String, Concern)> {
         let config: Value = serde_json::from_str(config).unwrap();
         read(config.as_object().unwrap()).into_iter().map(|f| (f.pointer, f.concern)).collect()
     }

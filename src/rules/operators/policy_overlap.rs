@@ -32,9 +32,9 @@ pub(super) fn overlap(a: Option<(u32, u32)>, b: Option<(u32, u32)>) -> bool {
 }
 
 /// An entry of pfNames: its index, the NIC's name and its range.
-pub(super) type Entry<'a> = (usize, &'a str, Option<(u32, u32)>);
+pub(super) type PfSelection<'a> = (usize, &'a str, Option<(u32, u32)>);
 
-pub(super) fn names<'a>(policy: &'a NodePolicy, snapshot: &'a Snapshot) -> Vec<Entry<'a>> {
+pub(super) fn names<'a>(policy: &'a NodePolicy, snapshot: &'a Snapshot) -> Vec<PfSelection<'a>> {
     let read = |(index, entry): (usize, &'a String)| {
         let functions = Functions::parse(entry)?;
         Some((index, snapshot.facts().interface_named(functions.interface), functions.range))
@@ -70,7 +70,7 @@ pub(super) fn meeting(
     // One of them takes NICs only by address: all VFs of them, whatever names the other has.
     let (index, address) =
         a.nics.addresses.iter().enumerate().find(|(_, address)| b.nics.addresses.contains(address))?;
-    let whole = |own: &[Entry<'_>]| own.first().and_then(|(_, _, range)| *range);
+    let whole = |own: &[PfSelection<'_>]| own.first().and_then(|(_, _, range)| *range);
     let ranges = [whole(&ours), whole(&theirs)];
     let single = ours.len() <= 1 && theirs.len() <= 1;
     let meet = !ranges_matter || (single && overlap(a.functions(ranges[0]), b.functions(ranges[1])));

@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 /// The kinds of nodes that a pod can run on and that list the accelerators it requests by name; `None` where there are
 /// none, it requests none, or nothing is known.
 pub(in crate::rules) fn with_accelerators(context: &PodContext<'_>) -> Option<ClassSet> {
-    let nodes = context.snapshot.nodes();
+    let nodes = context.subject.snapshot.nodes();
     if nodes.is_empty() {
         return None;
     }
     let constraints = Constraints::of(context.pod());
-    let accelerators = &context.snapshot.settings().accelerators;
+    let accelerators = &context.subject.snapshot.settings().accelerators;
     let asked: BTreeSet<&str> =
         constraints.resources.iter().copied().filter(|r| accelerators.contains(r)).collect();
     if asked.is_empty() || constraints.unread {

@@ -19,7 +19,7 @@ pub(super) fn of_pod(
     if context.pod().host_network() {
         return;
     }
-    let facts = context.snapshot.facts();
+    let facts = context.subject.snapshot.facts();
     for network in &context.devices().networks {
         if let Some(known) = network.known
             && site(&known, facts).is_some_and(|site| holds(&known, site))

@@ -12,7 +12,7 @@ pub(super) fn others_may_bring_rdma(context: &PodContext<'_>) -> bool {
     if context.devices().held.iter().any(|held| held.fact.rdma != Some(false)) {
         return true;
     }
-    let unknown = |name: &str| names_rdma(name) && context.snapshot.resource(name).is_none();
+    let unknown = |name: &str| names_rdma(name) && context.subject.snapshot.resource(name).is_none();
     pod.containers()
         .iter()
         .enumerate()

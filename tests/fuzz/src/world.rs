@@ -5,13 +5,14 @@ use fabric_admission::manifest::{self, Item};
 use fabric_admission::profile::FabricProfile;
 use fabric_admission::profile::base::BASES;
 use fabric_admission::review::response;
-use fabric_admission::review::webhook::{Entry, Outcome, handle};
+use fabric_admission::review::webhook::{Answer, WebhookEntry, handle};
 use fabric_admission::rules::{Event, ObjectContext, check_object};
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
-const ENTRIES: [Entry; 4] = [Entry::Mutate, Entry::Validate, Entry::Audit, Entry::Object(Mode::Enforce)];
+const ENTRIES: [WebhookEntry; 4] =
+    [WebhookEntry::Mutate, WebhookEntry::Validate, WebhookEntry::Audit, WebhookEntry::Object(Mode::Enforce)];
 
 /// A body as it comes from anybody: it is answered as the API server reads answers, or refused with words; a patch
 /// applies, and the patched pod gets none.
@@ -109,13 +110,13 @@ fn profile(builder: &mut Builder, name: &str, spec: &Value) {
 }
 
 /// What an API server takes for an answer, and shows to people.
-fn well_formed(outcome: &Outcome) {
+fn well_formed(outcome: &Answer) {
     let answer: Value = serde_json::from_slice(&response::render(outcome).unwrap()).unwrap();
     let response = &answer["response"];
     assert_eq!(response["uid"], outcome.uid.as_str());
     assert_eq!(response["patch"].is_string(), response["patchType"] == "JSONPatch");
-    assert!(outcome.entry == Entry::Mutate || response["patch"].is_null());
-    assert!(outcome.entry != Entry::Audit || response["allowed"] == true);
+    assert!(outcome.entry == WebhookEntry::Mutate || response["patch"].is_null());
+    assert!(outcome.entry != WebhookEntry::Audit || response["allowed"] == true);
     let message = response["status"]["message"].as_str().unwrap_or_default();
     assert!(message.len() <= 8 << 10, "a message of {} bytes", message.len());
     assert!(message.lines().next().unwrap_or_default().len() <= 300);
@@ -133,7 +134,7 @@ fn printable(text: &str) {
 }
 
 /// The patch applies, and the patched pod is left as it is.
-fn converges(body: &Value, outcome: &Outcome, snapshot: &Snapshot) {
+fn converges(body: &Value, outcome: &Answer, snapshot: &Snapshot) {
     let mut body = body.clone();
     let text = fabric_admission::patch::render(&outcome.decision.patch);
     let patch: json_patch::Patch = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"));

@@ -264,7 +264,7 @@ fn last(world: &World, pod: &Value) -> Vec<&'static str> {
 }
 
 fn update_is_let_through() -> Outcome {
-    use fabric_admission::review::webhook::{Entry, handle};
+    use fabric_admission::review::webhook::{WebhookEntry, handle};
     let before = shape("list");
     let world = world(&before);
     let mut pod = before;
@@ -279,7 +279,7 @@ fn update_is_let_through() -> Outcome {
             "operation": "UPDATE", "object": pod, "oldObject": old,
         },
     });
-    for entry in [Entry::Mutate, Entry::Validate, Entry::Audit] {
+    for entry in [WebhookEntry::Mutate, WebhookEntry::Validate, WebhookEntry::Audit] {
         let decision = handle(body.to_string().as_bytes(), entry, &world.snapshot)?.decision;
         assert!(!decision.in_scope && !decision.denied && decision.patch.is_empty(), "{entry:?}");
     }

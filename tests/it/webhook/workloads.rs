@@ -4,7 +4,7 @@ use super::{PROFILE, Server, review};
 use crate::round_trip::{documents, same};
 use crate::suite::{Outcome, Suite};
 use crate::support::{read, root};
-use fabric_admission::review::webhook::JUDGED;
+use fabric_admission::pod::workload::{KINDS, WorkloadKind};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -273,10 +273,8 @@ fn set_aside() -> Outcome {
 /// What is judged at its own admission is what the API server is told to ask about.
 fn kinds() -> Result<(), String> {
     let text = read(&root().join("deploy/base/webhooks.yaml"))?;
-    let plurals = |group: &str, kinds: &[&str]| -> Vec<(String, String)> {
-        kinds.iter().map(|k| (group.to_owned(), format!("{}s", k.to_lowercase()))).collect()
-    };
-    let expected: BTreeSet<(String, String)> = JUDGED.iter().flat_map(|(g, k)| plurals(g, k)).collect();
+    let plural = |kind: &WorkloadKind| (kind.group.to_owned(), format!("{}s", kind.kind.to_lowercase()));
+    let expected: BTreeSet<(String, String)> = KINDS.iter().filter(|k| k.judged).map(plural).collect();
     let mut seen = 0;
     for (_, object) in documents(text.as_bytes()) {
         for webhook in object["webhooks"].as_array().into_iter().flatten() {

@@ -17,7 +17,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     for (index, container) in context.pod().containers().iter().enumerate() {
         let other = |name: &&str| {
-            let known = || context.snapshot.resource(name).and_then(|fact| fact.rdma);
+            let known = || context.subject.snapshot.resource(name).and_then(|fact| fact.rdma);
             *name != EFA && known().unwrap_or_else(|| names_rdma(name))
         };
         let mut others = context.resource_names(index).filter(other);

@@ -20,7 +20,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some(Ok(networks)) = context.final_networks else { return };
     let is_it = |namespace: &str, name: &str| (namespace, name) == NETWORK;
     let named = networks.items.iter();
-    let named = named.filter(|i| is_it(i.namespace.as_deref().unwrap_or(context.namespace), &i.name));
+    let named = named.filter(|i| is_it(i.namespace.as_deref().unwrap_or(context.subject.namespace), &i.name));
     let attachments = i64::try_from(named.count()).unwrap_or(i64::MAX);
     if attachments == 0 || context.pod().host_network() {
         return;
@@ -41,7 +41,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let units = own.fold(0_i64, i64::saturating_add);
     // Other rules check networks of the profile.
     let profile = context.resolution.profile().map(|(p, _)| p);
-    let of_profile = profile.and_then(|p| p.resource_of(NETWORK.0, NETWORK.1, context.namespace));
+    let of_profile = profile.and_then(|p| p.resource_of(NETWORK.0, NETWORK.1, context.subject.namespace));
     if units > 0 && units != attachments && of_profile.is_none() {
         add(
             format!(

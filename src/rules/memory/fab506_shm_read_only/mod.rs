@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, container) in context.pod().containers().iter().enumerate() {
         let Some((at, mount)) = container.mount_at(SHM_PATH) else { continue };
-        if !context.demands.app(index).any && context.plan.target(index).is_none() {
+        if !context.subject.demands.app(index).any && context.plan.target(index).is_none() {
             continue;
         }
         let path = paths::in_container(index, format_args!("volumeMounts/{at}"));

@@ -31,7 +31,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if volumes.is_empty() {
         return;
     }
-    let accelerators = &context.snapshot.settings().accelerators;
+    let accelerators = &context.subject.snapshot.settings().accelerators;
     for (index, container) in pod.containers().iter().enumerate() {
         let mounts = container.volume_mounts().iter();
         let mount = mounts.enumerate().find(|(_, m)| m.name.as_deref().is_some_and(|n| volumes.contains(&n)));

@@ -12,7 +12,7 @@ pub(super) static RULE: Rule =
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     // Of namespaces without the label the level is a setting of the API server, which may exempt them as well.
-    let Some(level) = context.namespace_facts.and_then(|f| f.pod_security()) else { return };
+    let Some(level) = context.subject.namespace_facts.and_then(|f| f.pod_security()) else { return };
     if level == PodSecurity::Privileged {
         return;
     }
@@ -37,7 +37,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if let Some((path, what)) = asked.chain(whole).chain(volumes).next() {
         findings.add(
             path,
-            format!("{what}: Pod Security {level} of namespace {} refuses the pod", context.namespace),
+            format!(
+                "{what}: Pod Security {level} of namespace {} refuses the pod",
+                context.subject.namespace
+            ),
             "Use a namespace at level privileged, or remove it.",
         );
     }

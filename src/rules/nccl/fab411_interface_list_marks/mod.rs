@@ -1,6 +1,6 @@
 //! FAB411: misplaced marks, spaces or quotes in a list of interfaces or devices.
 
-use crate::nccl::list::{Fault, NameList};
+use crate::nccl::list::{ListFault, NameList};
 use crate::nccl::number::is_open;
 use crate::nccl::table::Reading;
 use crate::rules::finding::{Findings, Severity};
@@ -39,18 +39,18 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn problem(fault: Fault<'_>) -> String {
+fn problem(fault: ListFault<'_>) -> String {
     match fault {
-        Fault::Order => "= before ^ makes ^ part of a name".to_owned(),
-        Fault::Twice => "the second mark is part of a name, which matches nothing".to_owned(),
-        Fault::Mark(item) => {
+        ListFault::Order => "= before ^ makes ^ part of a name".to_owned(),
+        ListFault::Twice => "the second mark is part of a name, which matches nothing".to_owned(),
+        ListFault::Mark(item) => {
             format!(
                 "'^' and '=' are allowed only once, at the start, so {} matches nothing",
                 printable(item, 30)
             )
         }
-        Fault::Space => "a space is part of the name next to it, which matches nothing".to_owned(),
-        Fault::Quotes => "the quotes are part of the value, which matches nothing".to_owned(),
-        Fault::Alone => "a mark without a name".to_owned(),
+        ListFault::Space => "a space is part of the name next to it, which matches nothing".to_owned(),
+        ListFault::Quotes => "the quotes are part of the value, which matches nothing".to_owned(),
+        ListFault::Alone => "a mark without a name".to_owned(),
     }
 }

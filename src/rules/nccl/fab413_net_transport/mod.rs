@@ -82,7 +82,7 @@ fn gets_nothing(context: &PodContext<'_>, variables: &ContainerVariables<'_>) ->
     };
     let annotations = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
     let hints = |key: &str| key.contains("network") || key.contains("device") || key.contains("cdi");
-    context.demands.app(variables.index).any
+    context.subject.demands.app(variables.index).any
         && container.resource_names().all(known)
         && !pod.host_network()
         && !container.privileged()

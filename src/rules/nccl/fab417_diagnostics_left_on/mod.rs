@@ -28,7 +28,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             }
         }
         loud(variables, findings);
-        let several = context.demands.app(variables.index).whole > 1;
+        let several = context.subject.demands.app(variables.index).whole > 1;
         let one_file = |g: &&Given<'_>| {
             g.value
                 .as_deref()

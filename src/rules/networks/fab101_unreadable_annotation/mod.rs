@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    if let Some(Err(error)) = context.networks {
+    if let Some(Err(error)) = &context.subject.networks {
         let fix = match error {
             // Istio before istio/istio#55000 wrote its own network like this into lists.
             AnnotationError::BadName { what: "network name", value, .. } if value.contains('/') => {

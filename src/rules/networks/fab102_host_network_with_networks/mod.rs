@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if context.pod().host_network()
-        && let Some(Ok(networks)) = context.networks
+        && let Some(Ok(networks)) = &context.subject.networks
         && !networks.items.is_empty()
     {
         findings.add(

@@ -18,14 +18,14 @@ const MAX_REPORTED: usize = 16;
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, _)) = context.resolution.profile() else { return };
     let serves = profile.inject == Inject::Networks && context.plan.withheld.is_none();
-    let Some(Ok(networks)) = context.networks.filter(|_| serves) else { return };
+    let Some(Ok(networks)) = context.subject.networks.as_ref().filter(|_| serves) else { return };
     let mut reported: Vec<(&str, &str)> = Vec::new();
     for item in &networks.items {
-        let namespace = item.namespace.as_deref().unwrap_or(context.namespace);
+        let namespace = item.namespace.as_deref().unwrap_or(context.subject.namespace);
         if reported.len() == MAX_REPORTED || reported.contains(&(namespace, &item.name)) {
             continue;
         }
-        if profile.rail_on(namespace, &item.name, context.namespace).is_none()
+        if profile.rail_on(namespace, &item.name, context.subject.namespace).is_none()
             && check_item(context, item, namespace, findings)
         {
             reported.push((namespace, &item.name));
@@ -41,7 +41,7 @@ fn check_item(
     findings: &mut Findings<'_>,
 ) -> bool {
     let network = format!("{namespace}/{}", printable(&item.name, 100));
-    if !serves_namespace(context.namespace, namespace) {
+    if !serves_namespace(context.subject.namespace, namespace) {
         findings.add_as(
             Severity::Warning,
             annotation_path(),
@@ -50,15 +50,15 @@ fn check_item(
         );
         return true;
     }
-    let Some(fact) = context.snapshot.network(namespace, &item.name) else {
-        if context.snapshot.lists_networks() {
+    let Some(fact) = context.subject.snapshot.network(namespace, &item.name) else {
+        if context.subject.snapshot.lists_networks() {
             findings.add(
                 annotation_path(),
                 format!("network {network} does not exist: the pod stays in ContainerCreating"),
                 "Create the NetworkAttachmentDefinition, or correct its name and namespace.",
             );
         }
-        return context.snapshot.lists_networks();
+        return context.subject.snapshot.lists_networks();
     };
     let Some(text) = fact.node_selector.as_deref() else { return false };
     let Some(label) = NodeLabel::parse(text) else {

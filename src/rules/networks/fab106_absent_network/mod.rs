@@ -16,7 +16,10 @@ pub(super) static RULE: Rule =
 const MAX_REPORTED: usize = 16;
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let Some(Ok(networks)) = context.networks.filter(|_| !context.pod().host_network()) else { return };
+    let Some(Ok(networks)) = context.subject.networks.as_ref().filter(|_| !context.pod().host_network())
+    else {
+        return;
+    };
     let profile = context.resolution.profile().map(|(p, _)| p);
     // FAB104 reports networks under profiles that serve the pod's own networks.
     if profile.is_some_and(|p| p.inject == Inject::Networks) {
@@ -24,11 +27,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     let mut seen = HashSet::new();
     for item in &networks.items {
-        let namespace = item.namespace.as_deref().unwrap_or(context.namespace);
+        let namespace = item.namespace.as_deref().unwrap_or(context.subject.namespace);
         let on_rail =
-            || profile.is_some_and(|p| p.rail_on(namespace, &item.name, context.namespace).is_some());
+            || profile.is_some_and(|p| p.rail_on(namespace, &item.name, context.subject.namespace).is_some());
         if seen.len() < MAX_REPORTED
-            && context.snapshot.network(namespace, &item.name).is_none()
+            && context.subject.snapshot.network(namespace, &item.name).is_none()
             && seen.insert((namespace, &*item.name))
             && !on_rail()
         {
@@ -38,12 +41,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 fn report(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, findings: &mut Findings<'_>) {
-    let listed = context.snapshot.lists_networks();
+    let listed = context.subject.snapshot.lists_networks();
     let (name, shown) = (&*item.name, printable(&item.name, 100));
     let network = format!("{}/{shown}", printable(namespace, 63));
     if context.tenant_view {
         // The pod's owner learns nothing about other namespaces, not even that a network is missing.
-        if listed && namespace == context.namespace {
+        if listed && namespace == context.subject.namespace {
             findings.add(
                 annotation_path(),
                 format!("network {network} does not exist: the item names no namespace, so Multus looks in the pod's"),
@@ -52,7 +55,7 @@ fn report(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, findi
         }
         return;
     }
-    let elsewhere = context.snapshot.facts().namespaces_of_network(name);
+    let elsewhere = context.subject.snapshot.facts().namespaces_of_network(name);
     match (listed, elsewhere.first()) {
         (_, Some(other)) => findings.add(
             annotation_path(),

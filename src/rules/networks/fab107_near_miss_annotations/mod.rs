@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let annotations = context.pod().metadata.as_ref().and_then(|m| m.annotations.as_ref());
     for (key, _) in annotations.into_iter().flat_map(|a| a.iter()) {
-        let Some((message, fix)) = judge(key, context.networks.is_some()) else { continue };
+        let Some((message, fix)) = judge(key, context.subject.networks.is_some()) else { continue };
         let shown = printable(key, 100);
         findings.add(paths::annotation(key), format!("{shown} {message}"), fix);
     }

@@ -29,7 +29,7 @@ const MEANT: &[(&str, &str)] = &[
 ];
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let Some(Ok(networks)) = context.networks else { return };
+    let Some(Ok(networks)) = &context.subject.networks else { return };
     for (index, item) in networks.items.iter().enumerate() {
         let Some(requests) = item.requests.as_deref() else { continue };
         let place = index + 1;

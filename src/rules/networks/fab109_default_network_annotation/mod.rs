@@ -31,10 +31,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "Name one network as namespace/name.",
         ),
         Ok([item]) => {
-            let own = context.namespace;
+            let own = context.subject.namespace;
             if item.namespace.is_none()
                 && own != "kube-system"
-                && context.snapshot.network(own, &item.name).is_some()
+                && context.subject.snapshot.network(own, &item.name).is_some()
             {
                 let name = printable(&item.name, 100);
                 findings.add_as(

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// A fault: key, what is wrong, what to write.
-type Fault = (&'static str, String, &'static str);
+type RefusedValue = (&'static str, String, &'static str);
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(definition) = context.definition() else { return };
@@ -41,7 +41,7 @@ fn present<'a>(plugin: &Plugin<'a>, key: &str) -> Option<&'a Value> {
     plugin.object.get(key).filter(|v| !v.is_null())
 }
 
-fn sriov(plugin: &Plugin<'_>) -> Vec<Fault> {
+fn sriov(plugin: &Plugin<'_>) -> Vec<RefusedValue> {
     let number = |key: &str| present(plugin, key).and_then(Value::as_i64);
     let vlan = number("vlan");
     let mut faults = words(plugin);
@@ -88,7 +88,7 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<Fault> {
 
 /// The one key with a closed set of words: of `spoofchk` and `trust` every text but `on` is off (sriov-cni
 /// pkg/sriov/sriov.go).
-fn words(plugin: &Plugin<'_>) -> Vec<Fault> {
+fn words(plugin: &Plugin<'_>) -> Vec<RefusedValue> {
     let key = "link_state";
     let Some(value) = plugin.text(key).filter(|v| !matches!(*v, "auto" | "enable" | "disable")) else {
         return Vec::new();
@@ -98,7 +98,7 @@ fn words(plugin: &Plugin<'_>) -> Vec<Fault> {
     vec![(key, message, "Write auto, enable or disable, in lower case.")]
 }
 
-fn pkey(plugin: &Plugin<'_>) -> Option<Fault> {
+fn pkey(plugin: &Plugin<'_>) -> Option<RefusedValue> {
     let value = plugin.text("pkey")?;
     let digits = value.strip_prefix("0x").or_else(|| value.strip_prefix("0X"));
     let number = digits.and_then(|d| u32::from_str_radix(d, 16).ok());

@@ -49,13 +49,17 @@ fn subnets<'a>(context: &'a PodContext<'_>, attachment: &Attached<'a>) -> &'a [S
     let Some(fact) = attachment.fact.filter(|f| !f.addressing.keeps_apart) else { return &[] };
     let Some(ipam) = fact.addressing.ipam.as_deref() else { return &[] };
     // On InfiniBand addresses are looked up once, and RDMA goes by LID and GID.
-    if context.snapshot.class_of(fact).link != Some(LinkLayer::Ethernet) {
+    if context.subject.snapshot.class_of(fact).link != Some(LinkLayer::Ethernet) {
         return &[];
     }
     match &ipam.pool {
-        Some(pool) => {
-            context.snapshot.facts().address_pool(pool).map(|p| p.subnets.as_slice()).unwrap_or_default()
-        }
+        Some(pool) => context
+            .subject
+            .snapshot
+            .facts()
+            .address_pool(pool)
+            .map(|p| p.subnets.as_slice())
+            .unwrap_or_default(),
         None => &ipam.subnets,
     }
 }

@@ -67,7 +67,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
     }
     for (name, (count, pool)) in counts {
-        let per_node = context.snapshot.facts().address_pool(pool).and_then(|p| p.per_node);
+        let per_node = context.subject.snapshot.facts().address_pool(pool).and_then(|p| p.per_node);
         if let Some(per_node) = per_node.filter(|n| *n < count && *n > 0) {
             findings.add(
                 annotation_path(),

@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// A fault: pointer, what is wrong.
-type Fault = (String, String);
+type PoolFault = (String, String);
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(object) = context.value() else { return };
@@ -57,7 +57,7 @@ fn hosts(subnet: &Subnet) -> u128 {
     }
 }
 
-fn ip_pool(spec: &Value, faults: &mut Vec<Fault>) {
+fn ip_pool(spec: &Value, faults: &mut Vec<PoolFault>) {
     let subnet = Subnet::parse(text(spec, "subnet")).map(|(_, net)| net);
     let mut fault = |key: &str, message: String| faults.push((format!("/{key}"), message));
     if subnet.is_none() {
@@ -95,7 +95,7 @@ fn ip_pool(spec: &Value, faults: &mut Vec<Fault>) {
     routes(spec, subnet, (!gateway.is_empty()).then_some("gateway").ok_or("gateway"), faults);
 }
 
-fn cidr_pool(spec: &Value, faults: &mut Vec<Fault>) {
+fn cidr_pool(spec: &Value, faults: &mut Vec<PoolFault>) {
     let cidr = text(spec, "cidr");
     let parsed = Subnet::parse(cidr);
     let index = spec.get("gatewayIndex").and_then(Value::as_i64);
@@ -132,7 +132,7 @@ fn cidr_pool(spec: &Value, faults: &mut Vec<Fault>) {
     routes(spec, net, index.map(|_| "gatewayIndex").ok_or("gatewayIndex"), faults);
 }
 
-fn allocations(spec: &Value, net: Subnet, prefix: u8, faults: &mut Vec<Fault>) {
+fn allocations(spec: &Value, net: Subnet, prefix: u8, faults: &mut Vec<PoolFault>) {
     let (mut nodes, mut prefixes) = (BTreeSet::new(), BTreeSet::new());
     for (i, allocation) in list(spec, "staticAllocations").iter().enumerate() {
         let written = text(allocation, "prefix");
@@ -155,7 +155,7 @@ fn allocations(spec: &Value, net: Subnet, prefix: u8, faults: &mut Vec<Fault>) {
 }
 
 /// `gateway`: the field that gives one, as `Err` where it is not set.
-fn routes(spec: &Value, net: Option<Subnet>, gateway: Result<&str, &str>, faults: &mut Vec<Fault>) {
+fn routes(spec: &Value, net: Option<Subnet>, gateway: Result<&str, &str>, faults: &mut Vec<PoolFault>) {
     let default = spec.get("defaultGateway").and_then(Value::as_bool) == Some(true);
     let routes = list(spec, "routes");
     if let Err(missing) = gateway {

@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    if !context.snapshot.settings().namespace_isolation {
+    if !context.subject.snapshot.settings().namespace_isolation {
         return;
     }
     let Some(Ok(networks)) = context.final_networks else { return };
@@ -28,7 +28,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let mut reported = HashSet::new();
     for item in &networks.items {
         let Some(namespace) = item.namespace.as_deref() else { continue };
-        let open = namespace == context.namespace || namespace == "default";
+        let open = namespace == context.subject.namespace || namespace == "default";
         if !open && !reported.contains(namespace) && !of_rails(namespace) {
             reported.insert(namespace);
             findings.add(

@@ -1,7 +1,7 @@
 //! FAB335: ipam, metaPlugins or capabilities that are not valid JSON.
 
 use crate::json::go::CNI;
-use crate::rules::embedded::{self, Fault};
+use crate::rules::embedded::{self, EmbeddedFault};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
 use crate::rules::object::ObjectContext;
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Reads a text.
-type Read = fn(&str) -> Result<(), Fault>;
+type Read = fn(&str) -> Result<(), EmbeddedFault>;
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let read: [(&str, Read, &str, &str); 3] = [
@@ -46,11 +46,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 
 /// Reads `capabilities`, which the CNI library takes as a mapping of truth values
 /// (containernetworking/cni pkg/types, `Capabilities map[string]bool`).
-fn capabilities(text: &str) -> Result<(), Fault> {
+fn capabilities(text: &str) -> Result<(), EmbeddedFault> {
     let object = embedded::object(text, &[])?;
     match object.iter().find(|(_, value)| !value.is_boolean()) {
         None => Ok(()),
-        Some((key, _)) => Err(Fault {
+        Some((key, _)) => Err(EmbeddedFault {
             spot: embedded::spot_of(text, key),
             what: "a value that is neither true nor false".to_owned(),
             near: crate::text::printable(key, 40),

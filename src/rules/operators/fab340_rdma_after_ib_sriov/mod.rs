@@ -21,7 +21,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     // FAB335 reports a text that cannot be read.
     let Some(text) = context.text(path) else { return };
     let Ok(plugins) = embedded::sequence(text) else { return };
-    let rdma = |entry: &&embedded::Entry| entry.object.get("type").and_then(Value::as_str) == Some("rdma");
+    let rdma =
+        |entry: &&embedded::EmbeddedObject| entry.object.get("type").and_then(Value::as_str) == Some("rdma");
     if let Some(entry) = plugins.iter().find(rdma) {
         findings.add_within(
             path,

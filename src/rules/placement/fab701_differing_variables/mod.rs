@@ -116,7 +116,7 @@ enum Given<'a> {
 /// The first container with accelerators: its ranks.
 fn ranks<'a>(asked: Asked<'a>) -> Option<(usize, &'a Container<'a>)> {
     let containers = asked.overlay.pod().containers().iter().enumerate();
-    containers.into_iter().find(|(index, _)| asked.demands.app(*index).any)
+    containers.into_iter().find(|(index, _)| asked.subject.demands.app(*index).any)
 }
 
 fn given<'a>(asked: Asked<'a>, index: usize, container: &'a Container<'a>, name: &str) -> Given<'a> {

@@ -23,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();
     let Some((mesh, path, fix)) = injected(pod, context) else { return };
     // Meshes do not inject into hostNetwork pods.
-    if pod.host_network() || !context.demands.any() || takes_past(pod) {
+    if pod.host_network() || !context.subject.demands.any() || takes_past(pod) {
         return;
     }
     if context.gang().is_none_or(|gang| !gang.several) {
@@ -51,7 +51,7 @@ fn injected(pod: &PodView<'_>, context: &PodContext<'_>) -> Option<(&'static str
         }
     } else if label(ISTIO_REVISION).is_some_and(|r| !r.is_empty()) {
         return Some(("Istio", format!("/metadata/labels/{}", token(ISTIO_REVISION)), no_istio));
-    } else if let Some(facts) = context.namespace_facts {
+    } else if let Some(facts) = context.subject.namespace_facts {
         let label = |key: &str| facts.labels.get(key).map(String::as_str);
         let on = match label("istio-injection") {
             Some(value) => value == "enabled",

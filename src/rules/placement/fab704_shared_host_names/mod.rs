@@ -2,6 +2,7 @@
 
 use crate::pod::PodView;
 use crate::pod::view::Ignored;
+use crate::pod::workload;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::rule::{Rule, files};
 use crate::rules::workload::WorkloadContext;
@@ -20,14 +21,15 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         let Some(pods) = template.pods.filter(|pods| *pods > 1) else { continue };
         let pod = template.pod;
         let hostname = pod.spec.as_ref().and_then(|s| s.hostname.as_deref()).filter(|h| !h.is_empty());
-        // The controller of an indexed Job writes a host name of its own into each pod.
-        let fixed = hostname.filter(|_| context.maker.kind != "Job" && context.maker.kind != "CronJob");
+        let own = workload::named(&context.maker.kind).any(|kind| kind.names_hosts);
+        let fixed = hostname.filter(|_| !own);
         if !pod.host_network() && fixed.is_none() {
             continue;
         }
         let Some((profile, _)) = asked.resolution.profile() else { continue };
         let whole = profile.accelerators_per_node;
-        let Some(each) = asked.demands.whole().filter(|n| *n > 0 && n.saturating_mul(2) <= whole) else {
+        let Some(each) = asked.subject.demands.whole().filter(|n| *n > 0 && n.saturating_mul(2) <= whole)
+        else {
             continue;
         };
         let named = |(index, c)| asked.overlay.variable(index, c, "NCCL_HOSTID").is_some();

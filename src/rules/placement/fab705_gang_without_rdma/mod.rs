@@ -32,12 +32,12 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         let own = crate::pod::gang::multi_node(pod);
         let several = own.as_ref().or(context.gang).is_some_and(|gang| gang.several);
         let served = pod.host_network()
-            || asked.demands.network_claim()
+            || asked.subject.demands.network_claim()
             || pod.annotation(NETWORKS_ANNOTATION).is_some()
             || PROVIDERS.iter().any(|key| pod.annotation(key).is_some())
             || asks_for_devices(pod);
         let without = matches!(asked.resolution, Resolution::NotApplicable { .. });
-        if !several || served || !without || asked.demands.whole().is_none_or(|n| n == 0) {
+        if !several || served || !without || asked.subject.demands.whole().is_none_or(|n| n == 0) {
             continue;
         }
         let offered = offered(pod, context.snapshot);

@@ -14,12 +14,12 @@ pub(super) static RULE: Rule =
     Rule { id: "FAB720", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    if context.snapshot.nodes().is_empty() {
+    if context.subject.snapshot.nodes().is_empty() {
         return;
     }
-    let accelerators = &context.snapshot.settings().accelerators;
+    let accelerators = &context.subject.snapshot.settings().accelerators;
     let profile = context.resolution.profile().map(|(p, _)| p);
-    let facts = context.snapshot.facts();
+    let facts = context.subject.snapshot.facts();
     let judged = |name: &str| {
         let extended = name.split_once('/').is_some_and(|(domain, _)| !domain.ends_with("kubernetes.io"));
         extended
@@ -49,7 +49,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let Some(set) = with_accelerators(context) else { return };
-    let classes = context.snapshot.nodes().classes();
+    let classes = context.subject.snapshot.nodes().classes();
     for (name, path) in first {
         let listed = classes.offering_of(name);
         if listed.is_some_and(|listed| !listed.is_disjoint(&set)) {

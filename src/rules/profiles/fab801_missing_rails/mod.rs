@@ -13,7 +13,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let missing = &context.plan.missing;
     let Some(first) = missing.first() else { return };
     // By the namespace's annotation, not by the evidence: what is injected becomes evidence itself.
-    let default = context.namespace_facts.and_then(|f| f.profile.as_deref());
+    let default = context.subject.namespace_facts.and_then(|f| f.profile.as_deref());
     let named = *evidence == Evidence::PodAnnotation
         || *evidence != Evidence::Flag && default == Some(profile.name.as_str());
     let severity = if named { Severity::Error } else { Severity::Warning };

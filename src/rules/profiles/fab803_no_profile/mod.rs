@@ -12,7 +12,7 @@ pub(super) static RULE: Rule =
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Resolution::NotApplicable { candidates, known } = context.resolution else { return };
     let list = match known - candidates.len() {
-        _ if context.snapshot.profiles().next().is_none() => "no FabricProfile is known".to_owned(),
+        _ if context.subject.snapshot.profiles().next().is_none() => "no FabricProfile is known".to_owned(),
         _ if candidates.is_empty() => "no profile admits this namespace".to_owned(),
         0 => format!("candidates: {}", candidates.join(", ")),
         more => format!("candidates: {}, {more} more", candidates.join(", ")),

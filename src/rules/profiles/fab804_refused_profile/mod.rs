@@ -23,7 +23,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Evidence::NamespaceAnnotation => {
             findings.add(
                 "",
-                format!("annotation {PROFILE_ANNOTATION} of namespace {}: {reason}", context.namespace),
+                format!(
+                    "annotation {PROFILE_ANNOTATION} of namespace {}: {reason}",
+                    context.subject.namespace
+                ),
                 fix,
             );
         }

@@ -33,7 +33,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Because::Own => "Request resources and networks of only one profile.".to_owned(),
         _ => format!("Annotate the pod template with {PROFILE_ANNOTATION}: {name}{selector}."),
     };
-    let severity = match (because, context.snapshot.settings().ambiguity) {
+    let severity = match (because, context.subject.snapshot.settings().ambiguity) {
         // A pod that would get nothing from any profile loses nothing.
         _ if candidates.iter().all(|p| by_itself(context.pod(), p).is_some()) => Severity::Info,
         (Because::Own, _) | (_, Ambiguity::Warn) => Severity::Warning,

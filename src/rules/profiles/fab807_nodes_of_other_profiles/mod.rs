@@ -16,8 +16,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if matches!(evidence, Evidence::Nodes | Evidence::Selectors | Evidence::Priority | Evidence::Flag) {
         return;
     }
-    let nodes = context.snapshot.nodes();
-    let Some(carrying) = context.snapshot.catalog().classes_of(&profile.name) else { return };
+    let nodes = context.subject.snapshot.nodes();
+    let Some(carrying) = context.subject.snapshot.catalog().classes_of(&profile.name) else { return };
     if carrying.is_clear() {
         return;
     }
@@ -31,8 +31,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             profile,
             &constraints,
             &landing,
-            (context.namespace, context.namespace_facts),
-            context.snapshot,
+            (context.subject.namespace, context.subject.namespace_facts),
+            context.subject.snapshot,
         )
     };
     if !landing.is_disjoint(carrying) || !is_named(evidence) && waits() {

@@ -13,7 +13,7 @@ pub(super) static RULE: Rule =
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, evidence)) = context.resolution.profile() else { return };
-    let nodes = context.snapshot.nodes();
+    let nodes = context.subject.snapshot.nodes();
     // Most pods: they got their profile by nodes that exist.
     let by_nodes = matches!(evidence, Evidence::Nodes | Evidence::Priority);
     if nodes.is_empty() || by_nodes || is_named(evidence) {
@@ -25,16 +25,16 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if constraints.unread {
             return;
         }
-        let landing = without_others(landing(&constraints, nodes), &constraints, context.snapshot);
-        let facts = (context.namespace, context.namespace_facts);
-        let carrying = context.snapshot.catalog().classes_of(&profile.name);
+        let landing = without_others(landing(&constraints, nodes), &constraints, context.subject.snapshot);
+        let facts = (context.subject.namespace, context.subject.namespace_facts);
+        let carrying = context.subject.snapshot.catalog().classes_of(&profile.name);
         if carrying.is_none_or(|carrying| !landing.is_disjoint(carrying))
-            || !awaits(profile, &constraints, &landing, facts, context.snapshot)
+            || !awaits(profile, &constraints, &landing, facts, context.subject.snapshot)
         {
             return;
         }
     }
-    let carrying = context.snapshot.catalog().classes_of(&profile.name).filter(|c| !c.is_clear());
+    let carrying = context.subject.snapshot.catalog().classes_of(&profile.name).filter(|c| !c.is_clear());
     let by = carrying.map(|c| crate::nodes::dropped(&constraints(context, profile), nodes, c));
     let by = by.iter().flatten().next().map(|d| format!(" ({} excludes them)", printable(&d.by, 80)));
     let message = format!(

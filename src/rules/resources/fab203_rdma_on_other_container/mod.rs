@@ -22,7 +22,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let profile = context.resolution.profile().map(|(p, _)| p);
     for need in &devices.needs {
         let is_it = |name: &str| {
-            let rdma = || context.snapshot.resource(name).and_then(|fact| fact.rdma) == Some(true);
+            let rdma = || context.subject.snapshot.resource(name).and_then(|fact| fact.rdma) == Some(true);
             profile.is_some_and(|p| p.serves_resource(name)) || rdma()
         };
         let own = need.holders.iter().filter(|(holder, name, _)| holder.runs() && is_it(name));
@@ -72,7 +72,7 @@ fn sorted(
     context: &PodContext<'_>,
     holders: impl Iterator<Item = (Holder, i64)>,
 ) -> (i64, Vec<(Holder, i64)>) {
-    let accelerators = &context.snapshot.settings().accelerators;
+    let accelerators = &context.subject.snapshot.settings().accelerators;
     let is_target = |holder: Holder| match holder {
         Holder::App(index) => context.is_target(index),
         Holder::Sidecar(index) | Holder::Init(index) => {

@@ -58,10 +58,10 @@ fn may_be_over(network: &Attached<'_>, held: &Held<'_>) -> bool {
 }
 
 fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut Findings<'_>) {
-    let mut over = context.snapshot.facts().networks_over(held.fact).peekable();
+    let mut over = context.subject.snapshot.facts().networks_over(held.fact).peekable();
     // Whether the cluster's own network is over the NIC is not known; where another network is, it is not.
     let severity = if bare && over.peek().is_some() { Severity::Error } else { Severity::Warning };
-    let own = over.find(|n| !context.tenant_view || n.namespace == context.namespace);
+    let own = over.find(|n| !context.tenant_view || n.namespace == context.subject.namespace);
     let fix = match own {
         Some(network) => format!(
             "Add {}/{} to annotation k8s.v1.cni.cncf.io/networks.",

@@ -22,7 +22,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     // The mode belongs to a node: nodes that the operator does not manage may have the other.
-    let severity = if context.snapshot.states_cover_nodes() { Severity::Error } else { Severity::Warning };
+    let severity =
+        if context.subject.snapshot.states_cover_nodes() { Severity::Error } else { Severity::Warning };
     of_pod(context, isolates_in_shared, &mut |network| {
         findings.add_as(
             severity,

@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let severity = || {
-        if context.wants_rdma() && context.snapshot.states_cover_nodes() {
+        if context.wants_rdma() && context.subject.snapshot.states_cover_nodes() {
             Severity::Error
         } else {
             Severity::Warning

@@ -19,8 +19,8 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let facts = context.snapshot.facts();
-    let classes = context.snapshot.nodes().classes();
+    let facts = context.subject.snapshot.facts();
+    let classes = context.subject.snapshot.nodes().classes();
     let shared = context.devices().held.iter().filter(|held| held.fact.shared == Some(true));
     for held in shared.filter(|held| on_exclusive(&held.fact.interfaces, facts)) {
         // Nodes that the SR-IOV operator does not manage may have interfaces of the same names.

@@ -40,7 +40,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             (Some(_), _) => {}
         }
     }
-    let facts: &Index = context.snapshot.facts();
+    let facts: &Index = context.subject.snapshot.facts();
     let is_nic = |name: &str| facts.port(name).is_some();
     // Only admins may know which interfaces a pool is over.
     let on = match context.tenant_view {
@@ -48,8 +48,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         false => printable(&nics.join(", "), 40),
     };
     for (network, master) in masters {
-        let proven =
-            context.snapshot.states_cover_nodes() && is_nic(master) && nics.iter().all(|nic| is_nic(nic));
+        let proven = context.subject.snapshot.states_cover_nodes()
+            && is_nic(master)
+            && nics.iter().all(|nic| is_nic(nic));
         let severity = if proven { Severity::Error } else { Severity::Warning };
         findings.add_as(
             severity,

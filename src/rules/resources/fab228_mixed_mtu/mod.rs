@@ -9,7 +9,7 @@ pub(super) static RULE: Rule =
     Rule { id: "FAB228", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let facts = context.snapshot.facts();
+    let facts = context.subject.snapshot.facts();
     for held in context.devices().held.iter().filter(|held| held.fact.rdma == Some(true)) {
         let mtus = facts.site(held.fact).and_then(|site| site.mtu);
         let Some((low, high)) = mtus.filter(|(low, high)| low != high) else { continue };

@@ -11,7 +11,7 @@ pub(super) static RULE: Rule =
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, container) in context.pod().containers().iter().enumerate() {
-        let demand = context.demands.app(index);
+        let demand = context.subject.demands.app(index);
         if demand.any && demand.whole == 0 && !demand.unknown && context.has_rdma(index) {
             findings.add(
                 paths::in_container(index, "resources"),

@@ -63,7 +63,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             );
             continue;
         }
-        let Some(known) = look_up(claim, context.namespace, context.snapshot) else { continue };
+        let Some(known) = look_up(claim, context.subject.namespace, context.subject.snapshot) else {
+            continue;
+        };
         let first = |request: &str| request.split('/').next().unwrap_or_default().to_owned();
         let has = |request: &str| known.requests.iter().any(|r| r.name == first(request));
         for (_, request) in requests.range((name, "")..).take_while(|(of, _)| *of == name) {
@@ -86,10 +88,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 /// Whether a claim is for NICs that DRANET moves into the pod's network namespace: they reach every container, also those
 /// that do not name the claim. dra-driver-sriov gives its devices only to containers that name them.
 fn reaches_every_container(claim: &PodClaim<'_>, context: &PodContext<'_>) -> bool {
-    let Some(known) = look_up(claim, context.namespace, context.snapshot) else { return false };
+    let Some(known) = look_up(claim, context.subject.namespace, context.subject.snapshot) else {
+        return false;
+    };
     let moved = |class: &str| {
-        let class_fact = context.snapshot.device_class(class);
-        let kind = context.snapshot.settings().harmless_drivers.kind(driver_of(class, class_fact));
+        let class_fact = context.subject.snapshot.device_class(class);
+        let kind = context.subject.snapshot.settings().harmless_drivers.kind(driver_of(class, class_fact));
         kind == DriverKind::Nic && !is_function(class, class_fact)
     };
     let mut asks = known.requests.iter().flat_map(|request| &request.options).peekable();

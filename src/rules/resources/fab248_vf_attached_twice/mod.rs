@@ -23,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         context.devices().networks.iter().map(|n| (n.namespace, n.name)).collect();
     for function in claims.iter().flat_map(|(_, claim)| &claim.functions) {
         let Some(name) = function.network.as_deref() else { continue };
-        let namespace = function.namespace.as_deref().unwrap_or(context.namespace);
+        let namespace = function.namespace.as_deref().unwrap_or(context.subject.namespace);
         if named.contains(&(namespace, name)) {
             findings.add(
                 annotation_path(),

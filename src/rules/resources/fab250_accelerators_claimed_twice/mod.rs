@@ -23,14 +23,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     for (vendor_resource, vendor) in BOTH {
         // A resource behind which a DeviceClass stands is served by the driver itself.
-        if context.snapshot.facts().class_behind(vendor_resource).is_some() {
+        if context.subject.snapshot.facts().class_behind(vendor_resource).is_some() {
             continue;
         }
         let brings = |claim: &&PodClaim<'_>| {
-            let known = look_up(claim, context.namespace, context.snapshot);
+            let known = look_up(claim, context.subject.namespace, context.subject.snapshot);
             let requests = known.map(|k| k.requests.as_slice()).unwrap_or_default();
             requests.iter().flat_map(|r| &r.options).any(|ask| {
-                let class = context.snapshot.device_class(&ask.class);
+                let class = context.subject.snapshot.device_class(&ask.class);
                 let driver = class.and_then(|c| c.driver.as_deref()).unwrap_or(&ask.class);
                 is_accelerator(&ask.class, class) && driver.contains(vendor)
             })

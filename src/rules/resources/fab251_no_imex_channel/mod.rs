@@ -16,7 +16,7 @@ const CLIQUE: &str = "nvidia.com/gpu.clique";
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();
-    let classes = context.snapshot.nodes().classes();
+    let classes = context.subject.snapshot.nodes().classes();
     let claims = pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
     if !classes.has_key(CLIQUE) || !claims.is_empty() {
         return;
