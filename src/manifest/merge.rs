@@ -19,10 +19,10 @@ pub(super) struct Entry<'t> {
     merged: bool,
 }
 
-/// A key that was written twice: the key and both places.
+/// A key that occurs twice: the key and both places.
 pub(super) type Repeated<'t> = (Cow<'t, str>, Position, Position);
 
-/// How much work aliases may cause.
+/// The work that aliases may cause.
 ///
 /// The same rule as go-yaml's against "billion laughs" documents: up to 99% of the nodes of a small document
 /// may come from aliases, down to 10% of a large one.
@@ -33,7 +33,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// Counts a node; `false` when the aliases have become too many.
+    /// Counts a node; `false` if there are too many aliases.
     pub(super) fn count(&mut self, aliased: bool) -> bool {
         const LOW: u64 = 400_000;
         const HIGH: u64 = 4_000_000;
@@ -71,8 +71,8 @@ impl<'t, 'b> Entries<'t, 'b> {
         Self { tree, budget, index: HashMap::new(), list, repeated: Vec::new() }
     }
 
-    /// Adds the entries of a mapping whose first key is `first`, in their order: go-yaml v2 sets them one by
-    /// one, so a merge overrides what stands before it and is overridden by what stands after it.
+    /// Adds the entries of a mapping whose first key is `first`, in their order: go-yaml v2 sets them one by one, so
+    /// a merge overrides the entries before it, and entries after it override the merge.
     pub(super) fn mapping(&mut self, first: Id, from: Origin, depth: usize) -> Result<(), Fault> {
         let mut next = first;
         while let Some(key) = self.tree.get(next) {
@@ -114,8 +114,8 @@ impl<'t, 'b> Entries<'t, 'b> {
         }
     }
 
-    /// A merge takes a mapping or a sequence of mappings, each possibly by alias; of a sequence the earlier
-    /// ones win, hence backwards.
+    /// A merge accepts a mapping or a sequence of mappings, each possibly by alias; in a sequence the earlier ones
+    /// win, hence backwards.
     fn merge(&mut self, value: Id, from: Origin, depth: usize) -> Result<(), Fault> {
         let Some(node) = self.tree.get(value) else { return Ok(()) };
         if let Kind::Sequence(first) = node.kind {
@@ -156,7 +156,7 @@ impl<'t, 'b> Entries<'t, 'b> {
         }
     }
 
-    /// The text of a key, which sigs.k8s.io/yaml makes a string of.
+    /// The text of a key, which sigs.k8s.io/yaml converts to a string.
     fn key_text(&mut self, key: &'t Node, aliased: bool) -> Result<Cow<'t, str>, Fault> {
         let (kind, by_alias) = match &key.kind {
             Kind::Alias(target) => (self.tree.get(*target).map(|node| &node.kind), true),
@@ -185,7 +185,7 @@ impl<'t, 'b> Entries<'t, 'b> {
     }
 }
 
-/// How a mapping came to be read.
+/// How a mapping was reached.
 #[derive(Clone, Copy)]
 pub(super) struct Origin {
     /// Through an alias.

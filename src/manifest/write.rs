@@ -8,8 +8,8 @@ use super::number;
 use super::pointer;
 use super::position::{Position, Positions, Recorder};
 
-/// Aliases may add this much text: a document of a few kilobytes must not fill the memory by naming one long
-/// string over and over.
+/// Most text that aliases may add: a document of a few kilobytes must not fill the memory by naming one long string
+/// over and over.
 const ALIAS_BYTES: usize = 32 << 20;
 
 /// The JSON of a document.
@@ -20,7 +20,7 @@ pub(super) struct Written {
     pub(super) duplicates: Vec<Duplicate>,
 }
 
-/// Writes the tree below `root`. `hint` is about how long the text will be.
+/// Writes the tree below `root`. `hint` is the approximate length of the text.
 pub(super) fn write(tree: &Tree, root: Id, hint: usize) -> Result<Written, Fault> {
     let mut writer = Writer {
         tree,
@@ -45,7 +45,7 @@ struct Writer<'t> {
     positions: Recorder,
     duplicates: Vec<Duplicate>,
     budget: Budget,
-    /// Emptied entry lists, to be filled again.
+    /// Emptied entry lists, to be reused.
     spare: Vec<Vec<Entry<'t>>>,
     path: Vec<Step<'t>>,
     alias_bytes: usize,

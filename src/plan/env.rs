@@ -1,4 +1,4 @@
-//! Variables: each one that is absent from the container's `env` and from the shell text of its command, by the
+//! Variables: each variable that is absent from the container's `env` and from the shell text of its command, by the
 //! carrier that reaches the ranks.
 
 use super::files;
@@ -26,7 +26,7 @@ fn names_plugin(pod: &PodView<'_>, container: &Container<'_>) -> bool {
                 .is_some_and(|text| nccl_conf::variables(text).any(|(name, _)| name == "NCCL_NET_PLUGIN"))
 }
 
-/// The unused interface that a variable of the profile names, alone or as an exact match (`=rail0`).
+/// The unused interface that a variable of the profile names, as its whole value or as an exact match (`=rail0`).
 pub(crate) fn unused_interface<'a>(entry: &EnvEntry, unused: &'a [String]) -> Option<&'a str> {
     let named = entry.name.ends_with("SOCKET_IFNAME");
     let value = entry.value.strip_prefix('=').unwrap_or(&entry.value);
@@ -43,11 +43,11 @@ fn points_to_file(entry: &EnvEntry) -> bool {
 pub(crate) enum Applies {
     Yes,
     No,
-    /// It is for some versions, and the container's is not known.
+    /// It applies to some versions, and the container's version is not known.
     Unknown,
 }
 
-/// The version of NCCL in a container, and what tells it.
+/// The version of NCCL in a container, and its source.
 fn version(container: &Container<'_>, profile: &Profile) -> Option<(NcclVersion, &'static str)> {
     let named = container.image.as_deref().and_then(of_image).map(|v| (v, "by the name of the image"));
     named.or_else(|| profile.nccl_version.map(|v| (v, "by the profile")))
@@ -64,13 +64,13 @@ pub(crate) fn applies(entry: &EnvEntry, container: &Container<'_>, profile: &Pro
     if within { Applies::Yes } else { Applies::No }
 }
 
-/// What every target lacks, in the order of the targets. What names an interface that the pod does not get is noted in
-/// the plan instead.
+/// The variables that each target lacks, in the order of the targets. A variable that names an interface that the pod
+/// does not get is noted in the plan instead.
 pub(super) fn wanted<'p>(scene: Scene<'_>, profile: &'p Profile, plan: &mut Plan) -> Vec<Variables<'p>> {
     let targets = plan.targets.clone();
     let mut all: Vec<Variables<'p>> =
         targets.iter().filter_map(|target| of_target(scene, profile, *target, plan)).collect();
-    // One file serves all containers: a line that one of its readers must not have is none for the others either.
+    // One file serves all containers: a line that one reader must not have is left out for all of them.
     let has_conf = |v: &Variables<'_>| {
         scene.pod.containers().get(v.container).is_some_and(|c| files::has_conf(scene.pod, c))
     };
@@ -91,7 +91,7 @@ pub(super) fn wanted<'p>(scene: Scene<'_>, profile: &'p Profile, plan: &mut Plan
 
 /// Variables of the profile that the container's command sets by itself.
 fn by_command<'c>(container: &'c Container<'_>, profile: &Profile) -> BTreeSet<&'c str> {
-    // Nearly every name is of another length than ours, and a command may have hundreds of thousands.
+    // Nearly every name differs in length from the profile's, and a command may have hundreds of thousands.
     let bit = |name: &str| 1_u64 << name.len().min(63);
     let lengths = profile.env.iter().fold(0, |lengths, e| lengths | bit(&e.name));
     let ours = |name: &&str| lengths & bit(name) != 0 && profile.env.iter().any(|e| e.name == *name);
@@ -114,11 +114,12 @@ fn of_target<'p>(
         .filter(|e| target.nccl || !(e.name.starts_with("NCCL_") || e.name.starts_with("RCCL_")))
         .filter(|e| match container.env_var(&e.name) {
             None => true,
-            // The user's value does not reach ranks that sshd starts; where it is the profile's, the file brings it.
+            // The user's value does not reach ranks that sshd starts. If it equals the profile's value, the file
+            // carries it.
             Some((_, own)) => scene.ranks_over_ssh && own.value.as_deref() == Some(e.value.as_str()),
         })
         .filter(|e| !scene.pod.host_network() || !names_interface(e))
-        // Where the profile's files are not, what points to them would point to nothing.
+        // A variable that points to the profile's files is useless in a container without them.
         .filter(|e| !points_to_file(e) || files::reach(scene.pod, container, profile))
         // A plugin that the user names brings its own transport; pinning IB would bypass it.
         .filter(|e| e.name != "NCCL_NET" || !*plugin)
@@ -155,9 +156,9 @@ fn of_target<'p>(
     });
     let never = never.map(|e| e.name.as_str()).collect();
     let mut variables = Variables { container: target.index, never, ..Variables::default() };
-    // sshd starts ranks with an environment of its own: a variable in `env` would look right and change nothing.
-    // `env` beats `envFrom`: setting a variable there could change one that a ConfigMap sets. A file changes no
-    // variable that the process has, and ranks read it however they were started.
+    // sshd starts ranks with its own environment: a variable in `env` would look right and change nothing. `env`
+    // beats `envFrom`: setting a variable there could change one that a ConfigMap sets. A file changes no variable
+    // that the process has, and every rank reads it, however it was started.
     variables.why = if scene.ranks_over_ssh {
         Some(EnvRefusal::Ssh)
     } else if container.env_from.as_deref().is_some_and(|sources| !sources.is_empty()) {
@@ -173,15 +174,15 @@ fn of_target<'p>(
         return Some(variables);
     }
     variables.file_refusal = files::conf_refusal(scene.pod, container, profile);
-    // What `envFrom` brings is not known: a plugin of the user's, or InfiniBand switched off on purpose, would be
-    // stopped by a transport that is pinned.
+    // The variables from `envFrom` are not known. A pinned transport would stop a user's plugin, or InfiniBand that
+    // is switched off on purpose.
     let pinned = |e: &EnvEntry| variables.why == Some(EnvRefusal::EnvFrom) && e.name == "NCCL_NET";
     let by_file = |e: &&EnvEntry| variables.file_refusal.is_none() && nccl_conf::carries(e) && !pinned(e);
     (variables.by_file, variables.left) = absent.into_iter().partition(by_file);
     Some(variables)
 }
 
-/// Plans the variables of one container, and notes what no carrier takes.
+/// Plans the variables of one container, and notes those that no carrier reaches.
 pub(super) fn plan(
     scene: Scene<'_>,
     profile: &Profile,

@@ -5,7 +5,7 @@ use crate::profile::Profile;
 use crate::resolve::Evidence;
 use crate::text::count;
 
-/// What the keys begin with; nothing else of GKE's is ever set.
+/// Prefix of the keys; no other GKE annotation is ever set.
 pub(crate) const GKE_DOMAIN: &str = "networking.gke.io/";
 
 pub(super) fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence, plan: &mut Plan) {

@@ -1,9 +1,9 @@
-//! The mark that a pod was changed: by which profile, and as it was then.
+//! The mark of an injected pod: the profile, and the fingerprint of its settings at that time.
 
 use super::{Change, Edit, Plan, Scene, annotations};
 use crate::profile::{INJECTED_ANNOTATION, Profile, mark};
 
-/// Plans the mark, if anything else is planned: a pod that fits already is left as it is.
+/// Plans the mark, if anything else is planned: a pod that fits already is not changed.
 pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) {
     if plan.changes.is_empty() {
         return;
@@ -17,8 +17,8 @@ pub(super) fn plan(scene: Scene<'_>, profile: &Profile, plan: &mut Plan) {
     if !annotations::fit(scene.pod, || plan.changes.iter().map(|c| &c.edit).chain([&edit])) {
         return;
     }
-    let reason = "the profile, and a print of its settings".to_owned();
-    // What is no container's stands before what is.
+    let reason = "the profile and a fingerprint of its settings".to_owned();
+    // Pod-level changes come first.
     let at = plan.changes.partition_point(|c| c.edit.container().is_none());
     plan.changes.insert(at, Change { edit, reason });
 }

@@ -16,19 +16,19 @@ pub(super) fn plan(scene: Scene<'_>, profile: &Profile, target: Target, plan: &m
     if !wanted || container.privileged() || container.adds_capability(IPC_LOCK) {
         return;
     }
-    // A non-root process has an empty effective set whatever is added: Kubernetes has no ambient
+    // A non-root process has an empty effective set whatever is added: Kubernetes does not support ambient
     // capabilities (kubernetes/enhancements KEP-2763; measured in NVIDIA/nvidia-container-toolkit#2037).
     if runs_as_root(scene.pod, container) == Some(false) {
         plan.ipc_lock_refusals.push((target.index, IpcLockRefusal::NonRoot));
         return;
     }
-    // What is pinned is held against the limit unless `capable(CAP_IPC_LOCK)`, which asks in the first user namespace
-    // (torvalds/linux drivers/infiniband/core/umem.c, ib_umem_get; kernel/capability.c).
+    // The kernel checks pinned memory against the limit unless `capable(CAP_IPC_LOCK)`, which asks in the first user
+    // namespace (torvalds/linux drivers/infiniband/core/umem.c, ib_umem_get; kernel/capability.c).
     if scene.pod.own_users() {
         plan.ipc_lock_refusals.push((target.index, IpcLockRefusal::UserNamespace));
         return;
     }
-    // Pod Security validates after mutation, and neither baseline nor restricted lets IPC_LOCK through
+    // Pod Security validates after mutation. Neither baseline nor restricted admits IPC_LOCK
     // (k8s.io/pod-security-admission policy/check_capabilities_baseline.go).
     let labelled = scene.namespace_facts.and_then(|f| f.pod_security());
     let level = labelled.unwrap_or(scene.snapshot.settings().pod_security_default);

@@ -1,5 +1,5 @@
-//! The plan: what would be set on a pod so that it fits a profile, and why. Only what is absent is set; a
-//! value of the user's is never changed or removed. One file per kind of change.
+//! The plan: the values to set on a pod so that it fits a profile, and why. Only absent values are set; a user's
+//! value is never changed or removed. One file per kind of change.
 
 mod annotations;
 mod attached;
@@ -56,8 +56,8 @@ use crate::profile::Profile;
 use crate::profile::schema::{Attachment, Inject, Transport};
 use crate::resolve::{Evidence, Missing, missing};
 
-/// Containers of a pod that is injected. A node runs 110 pods by default (kubelet `maxPods`), of a few containers each; a
-/// pod of more than this is no training pod, and its patch would be many times its size.
+/// Most containers of an injected pod. A node runs 110 pods by default (kubelet `maxPods`), of a few containers each.
+/// A pod with more containers than that is not a training pod, and its patch would be many times its size.
 pub const MAX_CONTAINERS: usize = 1000;
 
 /// Plans a profile for a pod.
@@ -79,7 +79,7 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
         injected::plan(scene, profile, &mut plan);
         return plan;
     }
-    // Devices without their networks would be half a plan: all of it or nothing.
+    // Devices without their networks would be half a plan: plan both or neither.
     let Plan { targets, accelerators, missing, brought, .. } = plan;
     Plan { targets, accelerators, missing, brought, withheld: Some(Withheld::NoRoom), ..Plan::default() }
 }
@@ -94,16 +94,16 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     plan.withheld = withheld(scene, profile).or(wrong);
     if plan.withheld.is_none() {
         plan.missing = missing(profile, scene.namespace, scene.snapshot);
-        // A pod whose network does not exist never starts. A resource may come with a plugin that is still starting on
-        // the first node of a pool: who waits for it stays Pending, and its peers get the same. Who reviews with a
-        // profile of their choice wants to see what it does, wherever that is.
+        // A pod whose network does not exist never starts. A resource may appear late, while its plugin still starts
+        // on the first node of a pool: a pod that waits for it stays Pending, and its peers get the same. A review
+        // with a chosen profile shows that profile's plan in any cluster.
         let networks = plan.missing.iter().any(|what| matches!(what, Missing::Network(_)));
         plan.withheld = (networks && *evidence != Evidence::Flag).then_some(Withheld::MissingNetworks);
     }
     if plan.withheld.is_some() || plan.targets.is_empty() {
         return plan;
     }
-    // The Neuron runtime has collectives of its own, over EFA: NCCL's networks and variables are nothing to it.
+    // The Neuron runtime has its own collectives over EFA and does not use NCCL's networks and variables.
     if profile.transport != Transport::Efa && plan.targets.iter().all(|target| !target.nccl) {
         plan.withheld = Some(Withheld::NotServed);
         return plan;
@@ -124,7 +124,7 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
         }
     };
     if plan.brought.as_ref().is_some_and(|b| b.other_fabric().is_some()) {
-        // What serves every fabric: shared memory, and pinned memory where the profile has RDMA.
+        // Changes that serve every fabric: shared memory, and pinned memory if the profile has RDMA.
         if matches!(profile.inject, Inject::Full) {
             shm::plan_volume(scene, profile, &mut plan);
             let lifted = ulimits::plan(scene, profile, &mut plan);
@@ -157,7 +157,7 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     }
     shm::plan_volume(scene, profile, &mut plan);
     placement::plan(scene, profile, &mut plan);
-    // Container by container, so that a patch and a reader find one container's edits together.
+    // Sorted by container, so that a patch and a reader find one container's edits together.
     let wanted = resources::wanted(scene, profile, &plan, &attached);
     let all = env::wanted(scene, profile, &mut plan);
     let files = files::plan(scene, profile, &all, &mut plan);
@@ -191,7 +191,7 @@ fn withheld(scene: Scene<'_>, profile: &Profile) -> Option<Withheld> {
     }
 }
 
-/// Why a pod would get nothing of a profile, as far as the two tell.
+/// Why a pod would get nothing from a profile, as far as pod and profile show it.
 #[must_use]
 pub fn by_itself(pod: &PodView<'_>, profile: &Profile) -> Option<Withheld> {
     if pod.annotation(INJECT_ANNOTATION) == Some("false") {
@@ -206,7 +206,7 @@ pub fn by_itself(pod: &PodView<'_>, profile: &Profile) -> Option<Withheld> {
     if pod.containers().len() > MAX_CONTAINERS {
         return Some(Withheld::ManyContainers);
     }
-    // hostNetwork is never added: it is a way out of the pod, and Pod Security's business.
+    // hostNetwork is never added: it is a way out of the pod, and Pod Security decides on it.
     match (pod.host_network(), profile.attachment == Attachment::HostNetwork) {
         (true, false) => return Some(Withheld::HostNetwork),
         (false, true) => return Some(Withheld::OwnNetwork),

@@ -1,4 +1,4 @@
-//! The networks annotation: the profile's rails merged with what is there.
+//! The networks annotation: the profile's rails merged with the pod's own networks.
 
 use super::attached::Attached;
 use super::brought::{of_rails, visible};
@@ -13,7 +13,7 @@ use crate::text::count;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Plans the annotation, and tells every attachment of the final one, in its order.
+/// Plans the annotation, and returns every attachment of the final one, in its order.
 pub(super) fn plan<'a>(
     scene: Scene<'a>,
     profile: &'a Profile,
@@ -42,7 +42,8 @@ pub(super) fn plan<'a>(
         with_devices(scene, rails, items, &mut missing);
     }
     let left_out = if complete { 0 } else { rails.len() - have - missing.len() };
-    // A rail keeps its own interface; where the user gave that name to another network, it gets one that no rail has.
+    // A rail keeps its own interface; if the user gave that name to another network, the rail gets a name that no
+    // rail has.
     let taken: BTreeSet<&str> = items.iter().filter_map(|i| i.interface.as_deref()).collect();
     let mut spare = (profile.rails.len()..)
         .map(|n| format!("rail{n}"))
@@ -93,9 +94,9 @@ pub(super) fn plan<'a>(
     attached
 }
 
-/// What an attachment takes. A network that is not the profile's may take units of a rail's resource too: then it
-/// counts, or one of the rails would be left without a device. Where such attachments stand in for the rails, their
-/// units are dealt over the containers as those of rails are.
+/// The resource whose unit an attachment takes. A network that is not the profile's may take units of a rail's
+/// resource too; then it counts, or one of the rails would be left without a device. Where such attachments stand in
+/// for the rails, their units are distributed over the containers like those of rails.
 fn attached<'a>(
     scene: Scene<'a>,
     profile: &'a Profile,
@@ -117,8 +118,8 @@ fn attached<'a>(
     Attached { resource, rail: complete && resource.is_some() }
 }
 
-/// The rails that no attachment of the pod serves. A network under the interface of a rail is that rail; beyond that a
-/// network named n times serves n rails.
+/// The rails that no attachment of the pod serves. A network with the interface of a rail is that rail; beyond that,
+/// a network named n times serves n rails.
 fn missing<'a>(rails: &'a [Rail], items: &[Selection<'_>], pod_namespace: &str) -> Vec<&'a Rail> {
     let mut left: BTreeMap<(&str, &str), (usize, BTreeSet<&str>)> = BTreeMap::new();
     for item in items {
@@ -147,9 +148,9 @@ fn missing<'a>(rails: &'a [Rail], items: &[Selection<'_>], pod_namespace: &str) 
     rest
 }
 
-/// Keeps the rails that the pod has devices for. Where it asks units of a resource itself, and ours is not to raise
-/// them, an attachment beyond them gets no device and the pod never starts. Where it asks none, another webhook adds
-/// as many as there are attachments (k8snetworkplumbingwg/network-resources-injector pkg/webhook).
+/// Keeps the rails that the pod has devices for. If the pod requests units of a resource itself, and we must not
+/// raise them, an attachment beyond them gets no device and the pod never starts. If it requests none, another
+/// webhook adds as many as there are attachments (k8snetworkplumbingwg/network-resources-injector pkg/webhook).
 fn with_devices(scene: Scene<'_>, rails: &[Rail], items: &[Selection<'_>], missing: &mut Vec<&Rail>) {
     let named = rails.iter().filter_map(|r| r.resource.as_deref());
     let mut room = super::resources::held(scene, named);

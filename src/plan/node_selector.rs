@@ -1,10 +1,11 @@
-//! Labels that the networks of a pod want its node to have, under a profile that serves what the pod names itself.
+//! Node labels that the networks of a pod require, under a profile that serves the pod's own networks.
 
 use super::{Change, Edit, Plan, Scene};
 use crate::multus::{NodeLabel, parse};
 use crate::text::printable;
 
-/// Plans the labels that the pod does not ask yet, whatever value it asks. The networks that the plan adds count too.
+/// Plans the labels that the pod's node selector does not have yet, with any value. Networks that the plan adds count
+/// too.
 pub(super) fn plan(scene: Scene<'_>, plan: &mut Plan) {
     let value = plan.changes.iter().find_map(|c| match &c.edit {
         Edit::Networks { value, .. } => Some(value.clone()),

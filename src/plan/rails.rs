@@ -1,11 +1,10 @@
-//! Which of the profile's rails a pod gets: a named part where the pod asks for one, else as many as its
-//! accelerators take.
+//! The rails that a pod gets: the subset it names, else as many as its accelerators take.
 
 use super::names::RAILS_ANNOTATION;
 use super::{Plan, Scene};
 use crate::profile::{Profile, Rail};
 
-/// The rails of the pod. `None`: it asks for a part that the profile does not have.
+/// The rails of the pod. `None`: the profile does not have the subset that the pod names.
 pub(super) fn chosen<'p>(scene: Scene<'_>, profile: &'p Profile, plan: &Plan) -> Option<&'p [Rail]> {
     match scene.pod.annotation(RAILS_ANNOTATION) {
         Some(name) => profile.subset(name).map(|s| s.rails.as_slice()),

@@ -1,12 +1,12 @@
-//! Extended resources that hand out NICs for RDMA, by their names: what a pod's own fields show without a fact.
+//! Extended resources that provide RDMA NICs, by their names: evidence in the pod's own fields, without facts.
 
-/// Resource of the AWS EFA device plugin. `vpc.amazonaws.com/efa-…` are its variants.
+/// Resource of the AWS EFA device plugin, with the variants `vpc.amazonaws.com/efa-…`.
 const EFA: &str = "vpc.amazonaws.com/efa";
 
-/// Words of resource names that mean an RDMA device, whoever serves them: `rdma/hca_a`, `openshift.io/rdma_vf`,
+/// Words in resource names that mean an RDMA device under any prefix: `rdma/hca_a`, `openshift.io/rdma_vf`,
 /// `aliyun/erdma`, `networking.gke.io.networks/rdma-0`.
 const RDMA_WORDS: [&str; 6] = ["rdma", "erdma", "roce", "hca", "infiniband", "efa"];
-/// Words that mean one only under the prefixes of NIC vendors, whose other resources are accelerators:
+/// Words that mean an RDMA device only under the prefixes of NIC vendors, whose other resources are accelerators:
 /// `nvidia.com/sriov_resource`, `nvidia.com/hostdev`, `nvidia.com/mlnxnics`, `mellanox.com/cx6_vf`, `amd.com/nic`.
 const NIC_WORDS: [&str; 12] =
     ["sriov", "hostdev", "mlnx", "mlnxnics", "nic", "nics", "vnic", "vf", "vfs", "ib", "rail", "connectx"];
@@ -19,7 +19,7 @@ pub fn names_efa(resource: &str) -> bool {
     resource.strip_prefix(EFA).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
 }
 
-/// Whether a resource's name alone shows an RDMA device. The prefix proves little: one device plugin serves
+/// Whether the name of a resource shows an RDMA device. The prefix proves little: one device plugin serves
 /// `nvidia.com`, `openshift.io`, `intel.com` and `rdma` alike.
 #[must_use]
 pub fn names_rdma_device(resource: &str) -> bool {
@@ -30,7 +30,7 @@ pub fn names_rdma_device(resource: &str) -> bool {
     let vendor = NIC_VENDORS.contains(&domain);
     let words = || name.split(|c: char| !c.is_ascii_alphanumeric());
     words().any(|word| {
-        // `rdma8` and `sriovlegacy` carry a word and more: a number, or a pool's own name.
+        // `rdma8` and `sriovlegacy` are a word with a suffix: a number, or a pool's own name.
         let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
         RDMA_WORDS.contains(&stem) || vendor && (NIC_WORDS.contains(&stem) || word.starts_with("sriov"))
     })

@@ -1,5 +1,5 @@
-//! How many pods work together in a workload, by its kind: what a review knows of a pod template before there are pods
-//! with their controllers' labels.
+//! How many pods work together in a workload, by its kind: the facts about a pod template before there are pods with
+//! their controllers' labels.
 
 use super::gang::Gang;
 use crate::json::values::{Objects, Pairs, Text, mapping};
@@ -8,8 +8,8 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
 use std::fmt;
 
-/// What the object around a pod template says. Ask [`super::gang::multi_node`] of the template first. `None`: another
-/// kind, or a number that cannot be read.
+/// What the object around a pod template shows. Ask [`super::gang::multi_node`] of the template first. `None`:
+/// another kind, or a number that cannot be read.
 #[must_use]
 pub fn multi_node_workload(group: &str, kind: &str, json: &str) -> Option<Gang> {
     let pods = match (group, kind) {
@@ -35,7 +35,7 @@ pub fn multi_node_workload(group: &str, kind: &str, json: &str) -> Option<Gang> 
         // ray-project/kuberay ray-operator/apis/ray/v1.
         ("ray.io", "RayCluster") => pods::<RayCluster>(json),
         ("ray.io", "RayJob" | "RayService") => pods::<RayOwner>(json),
-        // A StatefulSet, Deployment or DaemonSet with replicas is as often several servers as one gang.
+        // A StatefulSet, Deployment or DaemonSet with replicas is as often a set of independent servers as a gang.
         _ => None,
     }?;
     let number = count(usize::try_from(pods).unwrap_or(usize::MAX), "pod");
@@ -74,12 +74,12 @@ enum Number {
     #[default]
     Absent,
     Stated(u64),
-    /// A placeholder, or what the API refuses.
+    /// A placeholder, or a value that the API refuses.
     Unreadable,
 }
 
 impl Number {
-    /// Absent replicas are one.
+    /// Absent replicas count as 1.
     fn or_one(self) -> Option<u64> {
         match self {
             Self::Absent => Some(1),
@@ -165,7 +165,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Pods that run at once.
+    /// Pods that run concurrently.
     fn at_once(&self) -> Option<u64> {
         let parallelism = self.parallelism.or_one()?;
         Some(self.completions.stated().map_or(parallelism, |c| c.min(parallelism)))
@@ -251,7 +251,7 @@ struct MpiJob<'a> {
 }
 
 impl Counted for MpiJob<'_> {
-    /// The launcher starts the ranks and has none itself, unless it says so.
+    /// By default the launcher only starts the ranks and has none itself.
     fn pods(&self) -> Option<u64> {
         let workers = self.mpi_replica_specs.as_ref()?.get("Worker").map_or(Some(0), Part::pods)?;
         Some(workers.saturating_add(u64::from(self.run_launcher_as_worker == Some(true))))
@@ -294,7 +294,7 @@ struct TrainJob {
 }
 
 impl Counted for TrainJob {
-    /// The runtime's number stands where the job has none.
+    /// The job's number wins over the runtime's.
     fn pods(&self) -> Option<u64> {
         self.trainer.as_ref()?.num_nodes.stated()
     }
@@ -308,7 +308,7 @@ struct TrainingRuntime {
 }
 
 impl Counted for TrainingRuntime {
-    /// What its jobs have unless they say otherwise; a job of a runtime for one node may ask for more.
+    /// The default of its jobs; a job of a runtime for one node may request more.
     fn pods(&self) -> Option<u64> {
         self.ml_policy.as_ref()?.num_nodes.stated().filter(|n| *n > 1)
     }

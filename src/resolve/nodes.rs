@@ -1,4 +1,4 @@
-//! Profiles by the nodes that a pod can land on, and by its selectors where no such node exists.
+//! Profiles by the nodes that a pod can land on, or by its selectors if no such node exists.
 
 use super::{Because, Conditions, Evidence, Question, Resolution, admits, unmet};
 use crate::facts::NamespaceFacts;
@@ -8,17 +8,17 @@ use crate::snapshot::{Ambiguity, Snapshot};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The profiles that speak for themselves so far.
+/// The profiles found so far.
 #[derive(Debug, Default)]
 struct Found {
     /// Those that the pod can have, by name.
     profiles: BTreeMap<String, Arc<Profile>>,
-    /// Of those that their `when` keeps from it the first by name, and why.
+    /// Of the profiles whose `when` excludes the pod, the first by name, and why.
     outside: Option<(Arc<Profile>, String)>,
 }
 
 impl Found {
-    /// Takes a profile that admits the namespace. Whether the pod can have it.
+    /// Takes a profile that admits the namespace; returns whether the pod can have it.
     fn add(&mut self, profile: &Arc<Profile>, question: Question<'_>) -> bool {
         match unmet(profile, question) {
             None => {
@@ -38,8 +38,8 @@ impl Found {
 /// Label of the GPU operator (NVIDIA/gpu-operator controllers/state_manager.go).
 const GPU_PRESENT: &str = "nvidia.com/gpu.present";
 
-/// Finds the profiles on the nodes that a pod can land on: of each kind of node the highest priority, or all that tie.
-/// Whether there are nodes with accelerators that no profile it can have is for.
+/// Finds the profiles on the nodes that a pod can land on: of each kind of node the highest priority, or all that
+/// tie. Returns whether there are nodes with accelerators that none of the pod's profiles serves.
 fn ground(
     constraints: &Constraints<'_>,
     question: Question<'_>,
@@ -48,14 +48,14 @@ fn ground(
 ) -> (Found, bool) {
     let (view, catalog) = (snapshot.nodes(), snapshot.catalog());
     let (mut found, mut bare) = (Found::default(), false);
-    // For each set of profiles that was seen, whether the pod is served by one of them.
+    // For each set of profiles that was seen, whether one of them serves the pod.
     let mut served: Vec<Option<bool>> = vec![None; catalog.fabrics()];
     for number in without_others(landing(constraints, view), constraints, snapshot).ones() {
         let fabric = catalog.fabric_of(number);
         let Some(served) = served.get_mut(fabric) else { continue };
         let served =
             *served.get_or_insert_with(|| serve(catalog.fabric(fabric), question, facts, &mut found));
-        // The set of no profile is looked at class by class: some of its nodes may have accelerators.
+        // Nodes without a profile are checked class by class: some of them may have accelerators.
         bare |= !bare
             && !served
             && view.classes().get(number).is_some_and(|class| accelerated(class, constraints, snapshot));
@@ -63,8 +63,8 @@ fn ground(
     (found, bare)
 }
 
-/// Takes away the classes that have accelerators, and none of those that the pod asks for. By names alone: a plugin
-/// that is not there yet names nothing.
+/// Removes the classes that have accelerators, but none that the pod requests. By name only: a plugin that has not
+/// started yet lists nothing.
 pub(crate) fn without_others(
     mut set: ClassSet,
     constraints: &Constraints<'_>,
@@ -88,7 +88,7 @@ pub(crate) fn without_others(
     set
 }
 
-/// Adds the best of the profiles that one kind of node carries. Whether there is any that the namespace may use.
+/// Adds the best of the profiles of one kind of node. Returns whether the namespace may use any of them.
 fn serve(
     profiles: &[Arc<Profile>],
     question: Question<'_>,
@@ -108,15 +108,15 @@ fn serve(
     served
 }
 
-/// Whether nodes of a class have what the pod computes on.
+/// Whether nodes of a class have the accelerators that the pod requests.
 fn accelerated(class: &Class, constraints: &Constraints<'_>, snapshot: &Snapshot) -> bool {
     let accelerators = &snapshot.settings().accelerators;
     let asked = constraints.resources.iter().filter(|r| accelerators.contains(r));
     asked.into_iter().any(|r| class.offers(r)) || class.label(GPU_PRESENT) == Some("true")
 }
 
-/// Whether a pod waits for a profile's nodes: no node that it can land on now carries a profile or has what it
-/// computes on, and the profile's nodes could fit it. Then its selectors speak for the profile, whatever else does.
+/// Whether a pod waits for a profile's nodes: no node that it can land on now carries a profile or has its
+/// accelerators, and the profile's nodes could fit it. Then its selectors are evidence for the profile.
 pub(crate) fn awaits(
     profile: &Profile,
     constraints: &Constraints<'_>,
@@ -132,7 +132,7 @@ pub(crate) fn awaits(
     landing.ones().all(idle) && Conditions::of(constraints).may_meet(profile)
 }
 
-/// The steps that look at nodes and selectors; `None` where they say nothing.
+/// The steps by nodes and selectors; `None` if they find nothing.
 pub(super) fn resolve(
     question: Question<'_>,
     facts: Option<&NamespaceFacts>,
@@ -146,7 +146,7 @@ pub(super) fn resolve(
     }
     let admitted = || snapshot.profiles().filter(|p| admits(p, question.namespace, facts));
     if snapshot.nodes().is_empty() {
-        // Of nodes that nobody told of nothing is known: only a pod that asks for a profile's nodes gets it.
+        // No nodes known: match only a pod whose selectors ask for the profile's nodes.
         if constraints.is_free() {
             return None;
         }
@@ -155,14 +155,13 @@ pub(super) fn resolve(
         for profile in admitted().filter(|p| conditions.select(p)) {
             found.add(profile, question);
         }
-        // All of them are for the nodes that the pod will get.
+        // All of them serve the nodes that the pod will get.
         let best = highest(found.profiles.values());
         found.profiles.retain(|_, p| Some(p.priority) == best);
         return outcome(found, Because::Selectors, Evidence::Selectors, snapshot);
     }
     let usable = |p: &Profile| admits(p, question.namespace, facts) && unmet(p, question).is_none();
-    // The default is what nodes without a profile are for; where the pod can land on those as well, it is one of
-    // the answers.
+    // The default is for nodes without a profile; if the pod can land on those as well, it is one of the answers.
     let default = default.and_then(|name| snapshot.profile(name)).filter(|p| usable(p));
     let (mut found, bare) = ground(&constraints, question, facts, snapshot);
     if !found.profiles.is_empty() || found.outside.is_some() {
@@ -171,7 +170,7 @@ pub(super) fn resolve(
         }
         return outcome(found, Because::Nodes, Evidence::Nodes, snapshot);
     }
-    // A pod that is bound to a node lands there and nowhere else.
+    // A pod that is bound to a node runs only there.
     let bound = constraints.node_name.is_some_and(|name| snapshot.nodes().class_of(name).is_some());
     if bare || bound {
         return None;
@@ -184,7 +183,7 @@ pub(super) fn resolve(
         covered |= conditions.select(profile);
         found.add(profile, question);
     }
-    // Else one without may come, and its pods get the default.
+    // Otherwise a node without a profile may be added, and its pods get the default.
     if let Some(default) = default.filter(|_| !covered && !found.profiles.is_empty()) {
         found.profiles.insert(default.name.clone(), Arc::clone(default));
     }

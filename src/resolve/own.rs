@@ -7,19 +7,19 @@ use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the pod's own resources and networks speak for.
+/// The profiles that the pod's own resources and networks select.
 pub(super) enum Own {
     Nothing,
     One(Arc<Profile>, Evidence),
-    /// Two profiles: whichever was taken, the pod would end with rails of both.
+    /// Two profiles: with either, the pod would have rails of both.
     Several(Vec<Arc<Profile>>),
 }
 
-/// Resources and networks that are looked at; a pod has far fewer.
+/// Most resources and networks that are checked; a pod has far fewer.
 const MAX_EVIDENCE: usize = 64;
 
-/// The profiles that a resource the pod asks for, or a network it attaches, belongs to alone. All of the evidence
-/// counts, so that the answer does not depend on its order, or on which webhook added what.
+/// The profiles that are the only owners of a resource that the pod requests or a network that it attaches. All
+/// evidence counts, so that the answer does not depend on its order, or on which webhook added it.
 pub(super) fn evidence(question: Question<'_>, facts: Option<&NamespaceFacts>, snapshot: &Snapshot) -> Own {
     let only = |having: &[Arc<Profile>], fits: &dyn Fn(&Profile) -> bool| {
         let mut found = having.iter().filter(|p| fits(p) && admits(p, question.namespace, facts));

@@ -1,4 +1,4 @@
-//! A profile's `when`: which pods it is for that did not name it.
+//! A profile's `when`: which pods get it without naming it.
 
 use super::{Evidence, Question, Resolution};
 use crate::pod::gang;
@@ -7,7 +7,7 @@ use crate::profile::schema::MultiNode;
 use crate::text::count;
 use std::sync::Arc;
 
-/// Gives the profile to a pod that did not name it, unless its `when` says otherwise.
+/// Gives the profile to a pod that did not name it, unless its `when` excludes the pod.
 pub(super) fn apply(profile: Arc<Profile>, evidence: Evidence, question: Question<'_>) -> Resolution {
     match unmet(&profile, question) {
         None => Resolution::Profile { profile, evidence },
@@ -15,7 +15,7 @@ pub(super) fn apply(profile: Arc<Profile>, evidence: Evidence, question: Questio
     }
 }
 
-/// What of a profile's `when` a pod does not meet. A function of the pod alone.
+/// The condition of a profile's `when` that a pod does not meet. A function of the pod only.
 pub(crate) fn unmet(profile: &Profile, question: Question<'_>) -> Option<String> {
     let least = profile.when.min_accelerators.unwrap_or(profile.accelerators_per_node);
     if let Some(asked) = question.accelerators
