@@ -3,8 +3,7 @@
 /// Most characters of a name that are compared: the cost is the product of two lengths, and names come from outside.
 const COMPARED: usize = 64;
 
-/// The nearest of some names, if one is near enough to be the one that was meant. Two letters in the wrong order count
-/// as one mistake.
+/// The nearest of some names, if one is near enough to be the intended one. Two swapped letters count as one mistake.
 pub(crate) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = start(wanted);
     names
@@ -31,8 +30,7 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
     if n == 1 { format!("{n} {noun}") } else { format!("{n} {noun}s") }
 }
 
-/// Text that came from outside, for a line that a person reads: control characters escaped, cut to `max`
-/// characters.
+/// Text from outside, for a line that a person reads: control characters escaped, cut to `max` characters.
 #[must_use]
 pub(crate) fn printable(text: &str, max: usize) -> String {
     // Nearly every name: nothing to escape and nothing to cut.
@@ -51,13 +49,13 @@ pub(crate) fn printable(text: &str, max: usize) -> String {
 }
 
 /// Longest text that becomes a generic document (bytes). In memory it takes up to fifty times its length
-/// (`[{"":0},…`), and whoever may write one object of the cluster has every replica read it.
+/// (`[{"":0},…`), and whoever may write one object of the cluster makes every replica read it.
 pub(crate) const MAX_TREE: usize = 256 * 1024;
 
 /// A generic document out of a JSON text.
 ///
 /// # Errors
-/// What `serde_json` says of a text that is no JSON; and of one that is longer than [`MAX_TREE`].
+/// The error of `serde_json` for a text that is not JSON, or an error for one longer than [`MAX_TREE`].
 pub(crate) fn tree(text: &str) -> serde_json::Result<serde_json::Value> {
     check_size(text)?;
     serde_json::from_str(text)
@@ -80,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn suggests_what_was_meant() {
+    fn suggests_the_intended_name() {
         let names = ["roce-sriov", "roce-macvlan", "ethernet-tcp"];
         assert_eq!(nearest("roce-sirov", names.into_iter()), Some("roce-sriov"));
         assert_eq!(nearest("ethernettcp", names.into_iter()), Some("ethernet-tcp"));
@@ -102,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_become_no_documents() {
+    fn long_texts_do_not_become_documents() {
         assert!(tree(&format!("[{}0]", "0,".repeat(MAX_TREE / 2 - 2))).is_ok());
         assert!(
             tree(&format!("[{}0]", "0,".repeat(MAX_TREE / 2)))

@@ -10,7 +10,7 @@
     clippy::print_stdout
 )]
 
-#[path = "../../tests/it/live/http.rs"]
+#[path = "../../tests/it/server/live/http.rs"]
 mod http;
 mod nodes;
 

@@ -1,4 +1,4 @@
-//! Accelerators that a pod asks for by claims on devices (DRA), which its resources do not show.
+//! Accelerators that a pod requests by claims on devices (DRA), which its resources do not show.
 
 use crate::facts::device_class::{driver_of, is_accelerator};
 use crate::facts::{Ask, DeviceClaim, DeviceRequest, DriverKind};
@@ -7,31 +7,31 @@ use crate::pod::view::{Container, PodClaim, PodView};
 use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
 
-/// What claims bring to the containers that use them.
+/// The accelerators that claims give to the containers that use them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Claimed {
     /// By index: app containers, then init containers. Containers without claims are left out.
     pub demands: BTreeMap<usize, Demand>,
-    /// Containers of which a claim is not at hand, so that it is not known what it brings.
+    /// Containers with a claim that is not known: its devices are not known either.
     pub unread: Vec<usize>,
-    /// What the claims mean for the fabric of the pod.
+    /// The effect of the claims on the fabric of the pod.
     pub fabric: FabricClaims,
 }
 
-/// What the claims of a pod mean for its fabric, whether a container names them or not: DRANET gives the devices of a
+/// The effect of a pod's claims on its fabric, whether a container names them or not: DRANET gives the devices of a
 /// claim to every container of the pod (kubernetes-sigs/dranet pkg/driver, which moves interfaces into the pod's
-/// network namespace). Of each kind the first claim is kept.
+/// network namespace). The first claim of each kind is kept.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct FabricClaims {
     /// A claim on NICs.
     pub nic: Option<ClaimOn>,
-    /// A claim on devices of a driver that nobody has classified.
+    /// A claim on devices of an unclassified driver.
     pub unknown: Option<ClaimOn>,
-    /// A claim whose template, or that itself, is not at hand. The class is empty.
+    /// A claim whose template, or the claim itself, is not known. The class is empty.
     pub unread: Option<ClaimOn>,
 }
 
-/// A claim of a pod and what it asks for.
+/// A claim of a pod and the devices it requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimOn {
     /// Place in `spec.resourceClaims`.
@@ -68,12 +68,12 @@ impl FabricClaims {
     }
 }
 
-/// Who uses what of which claim.
+/// Which container uses which claim.
 type Uses<'a> = BTreeMap<&'a str, Vec<(usize, &'a str)>>;
 
-/// What the claims of app containers and native sidecars bring. A claim that several containers use is one set of
-/// devices, shared by them (kubernetes/enhancements keps/sig-node/4381-dra-structured-parameters): each counts its
-/// share, and at least one.
+/// The devices that app containers and native sidecars get from claims. A claim that several containers use is one
+/// set of devices, shared by them (kubernetes/enhancements keps/sig-node/4381-dra-structured-parameters): each counts
+/// its share, and at least one.
 #[must_use]
 pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claimed {
     let mut found = Claimed::default();
@@ -124,9 +124,9 @@ impl Claimed {
         if !request.options.iter().any(|ask| accelerators(&ask)) {
             return;
         }
-        // AWS Neuron runs collectives of its own.
+        // AWS Neuron runs its own collectives.
         let nccl = request.options.iter().any(|ask| driver_of(&ask.class, class(ask)) != "neuron.aws.com");
-        // All devices of a node, or alternatives that differ: how many is not known.
+        // All devices of a node, or alternatives that differ: the number is not known.
         let mut counts =
             request.options.iter().map(|ask| if accelerators(&ask) { ask.count } else { Some(0) });
         let first = counts.next().flatten();
@@ -147,7 +147,7 @@ fn names(wanted: &str, request: &DeviceRequest) -> bool {
     wanted.is_empty() || wanted.split('/').next() == Some(&request.name)
 }
 
-/// What is known of a claim that a pod names.
+/// The known facts about a claim that a pod names.
 pub(crate) fn look_up<'s>(
     claim: &PodClaim<'_>,
     namespace: &str,
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn says_when_it_does_not_know() {
+    fn unknown_claims_are_reported() {
         let four = of(r#"{"name":"c","resourceClaimTemplateName":"four"}"#, &[r#"{"name":"c"}"#]).fabric;
         assert_eq!(four.unknown.map(|on| on.class).as_deref(), Some("else"));
         assert_eq!((four.nic, four.unread), (None, None));

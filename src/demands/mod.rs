@@ -47,19 +47,19 @@ impl Demands {
         Self { apps, inits, unread, fabric_claims: fabric }
     }
 
-    /// Whether any container asks for accelerators, slices and shares included.
+    /// Whether any container requests accelerators, slices and shares included.
     #[must_use]
     pub fn any(&self) -> bool {
         self.apps.iter().chain(self.inits.iter().map(|(d, _)| d)).any(|d| d.any)
     }
 
-    /// What an app container asks.
+    /// The demand of an app container.
     #[must_use]
     pub fn app(&self, index: usize) -> Demand {
         self.apps.get(index).copied().unwrap_or_default()
     }
 
-    /// Whether an app container uses a claim of which it is not known what it brings.
+    /// Whether an app container uses a claim with unknown devices.
     #[must_use]
     pub fn is_unread(&self, index: usize) -> bool {
         self.unread.binary_search(&index).is_ok()
@@ -71,14 +71,14 @@ impl Demands {
         self.fabric_claims.nic.is_some()
     }
 
-    /// What the claims of the pod mean for its fabric.
+    /// The effect of the pod's claims on its fabric.
     #[must_use]
     pub fn fabric_claims(&self) -> &FabricClaims {
         &self.fabric_claims
     }
 
-    /// Whole accelerators that the pod takes of a node, as the scheduler counts them: the app containers and native
-    /// sidecars together, or an init container with the sidecars before it where that is more (KEP-753). `None` where a
+    /// Whole accelerators that the pod takes from a node, as the scheduler counts them: the app containers and native
+    /// sidecars together, or an init container with the sidecars before it, whichever is more (KEP-753). `None` if a
     /// number is unknown.
     #[must_use]
     pub fn whole(&self) -> Option<u32> {
@@ -122,10 +122,10 @@ mod tests {
         let always = r#""restartPolicy":"Always","#;
         for (inits, apps, whole) in [
             (String::new(), format!("{{{}}},{{{}}}", gpus(2), gpus(4)), 6),
-            // An init container's devices are handed on.
+            // An init container's devices are released for later containers.
             (format!("{{{}}}", gpus(8)), format!("{{{}}}", gpus(4)), 8),
             (format!("{{{}}}", gpus(2)), format!("{{{}}}", gpus(4)), 4),
-            // A sidecar's are its own, also while a later init container runs.
+            // A sidecar keeps its devices, also while a later init container runs.
             (format!("{{{always}{}}},{{{}}}", gpus(1), gpus(4)), format!("{{{}}}", gpus(2)), 5),
             (format!("{{{}}},{{{always}{}}}", gpus(4), gpus(1)), format!("{{{}}}", gpus(2)), 4),
         ] {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_that_is_not_at_hand_leaves_the_number_open() {
+    fn an_unknown_claim_leaves_the_number_open() {
         let claims = r#""resourceClaims":[{"name":"c","resourceClaimTemplateName":"x"}]"#;
         let used = r#"{"resources":{"claims":[{"name":"c"}]}}"#;
         let demands = of(&format!(r#"{claims},"containers":[{{}},{used}]"#));

@@ -6,16 +6,16 @@ use crate::multus::subnet::Subnet;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What decisions ask of a pool.
+/// The facts of a pool that decisions need.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AddressPool {
-    /// Whether it is a CIDRPool, which gives each node a subnet of its own.
+    /// Whether it is a CIDRPool, which gives each node its own subnet.
     pub cidr: bool,
-    /// The addresses of all nodes; none where the text is no network.
+    /// The addresses of all nodes; none if the text is not a network.
     pub subnets: Vec<Subnet>,
-    /// Addresses that one node gets (count); `None` where that is not known.
+    /// Addresses that one node gets (count); `None` if that is not known.
     pub per_node: Option<u64>,
-    /// Whether interfaces get a way to other networks: a gateway, or routes.
+    /// Whether interfaces get a route to other networks: a gateway, or routes.
     pub routed: bool,
 }
 

@@ -1,6 +1,6 @@
-//! ComputeDomain: NVLink over several nodes. NVIDIA's controller makes a ResourceClaimTemplate for its channel some time
-//! after the object (NVIDIA/k8s-dra-driver-gpu cmd/compute-domain-controller), and pods of the gang name that template
-//! from the start: the object says what their claims will be.
+//! ComputeDomain: NVLink over several nodes. NVIDIA's controller creates a ResourceClaimTemplate for its channel some
+//! time after the object (NVIDIA/k8s-dra-driver-gpu cmd/compute-domain-controller), and pods of the gang name that
+//! template from the start: the object shows what their claims will be.
 
 use super::object::{Meta, Object, text};
 use super::{Ask, DeviceClaim, DeviceRequest};
@@ -11,12 +11,12 @@ use serde::Deserialize;
 /// Class of the claims on the channel of a ComputeDomain.
 const CHANNEL_CLASS: &str = "compute-domain-default-channel.nvidia.com";
 
-/// The template that the controller makes.
+/// The template that the controller creates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChannelTemplate {
     /// Name of the ResourceClaimTemplate, in the namespace of the ComputeDomain.
     pub name: String,
-    /// What claims of it ask for: one channel.
+    /// The devices that its claims request: one channel.
     pub claim: std::sync::Arc<DeviceClaim>,
 }
 

@@ -1,6 +1,5 @@
-//! ConfigMaps that say something of a fabric: what device plugins started by themselves read (`config.json`, with the
-//! plugin's list in it), and those that bring variables of NCCL and its companions to containers, by name or in a
-//! script.
+//! ConfigMaps with facts about a fabric: the configuration of a separately installed device plugin (`config.json`,
+//! with the plugin's list in it), and variables of NCCL and its companions for containers, by name or in a script.
 
 use super::device_plugin::{SRIOV_PREFIX, shared, sriov};
 use super::object::Meta;
@@ -16,22 +15,22 @@ use std::collections::BTreeMap;
 struct ConfigMap {
     #[serde(default, deserialize_with = "mapping")]
     metadata: Option<Meta>,
-    /// The API takes texts alone; what else stands in a file is no reason to refuse it here.
+    /// The API accepts only texts; other values in a file are no reason to refuse it here.
     #[serde(default)]
     data: Option<Map<String, Value>>,
 }
 
-/// What is kept of a ConfigMap.
+/// The parts of a ConfigMap that are kept.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Texts {
     /// Values of the keys that are variables, and the texts that mention one.
     pub data: BTreeMap<String, String>,
 }
 
-/// What a ConfigMap says.
+/// The facts of a ConfigMap.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Says {
-    /// What a device plugin serves.
+    /// The resources that a device plugin serves.
     Pools(Vec<ResourceFact>),
     /// Variables.
     Texts(Texts),
@@ -40,7 +39,7 @@ pub(super) enum Says {
 /// Longest text that is kept (bytes): a script, not a data set.
 const MAX_TEXT: usize = 64 * 1024;
 
-/// `None` where it says nothing of a fabric: any program may name its file as the plugins do.
+/// `None` if it has no facts about a fabric: any program may use the same file name as the plugins.
 pub(super) fn read(json: &str) -> Result<(Meta, Option<Says>), DecodeError> {
     let object: ConfigMap = decode(json)?;
     let meta = object.metadata.unwrap_or_default();
@@ -78,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_brings_variables_is_kept() {
+    fn config_maps_with_variables_are_kept() {
         let json = r#"{"data":{"NCCL_DEBUG":"INFO","run.sh":"export UCX_TLS=rc","page":"a=b","other":"x"}}"#;
         let Some(Says::Texts(texts)) = read(json).unwrap().1 else { panic!("no texts") };
         assert_eq!(texts.data.keys().collect::<Vec<_>>(), ["NCCL_DEBUG", "run.sh"]);

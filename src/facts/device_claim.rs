@@ -6,21 +6,21 @@ use crate::json::decode::{DecodeError, object as decode};
 use crate::json::values::{Objects, mapping};
 use serde::Deserialize;
 
-/// What a claim asks for.
+/// The devices that a claim requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeviceClaim {
     /// Requests in order.
     pub requests: Vec<DeviceRequest>,
-    /// How functions of dra-driver-sriov are to be handed out.
+    /// How functions of dra-driver-sriov are to be allocated.
     pub functions: Vec<FunctionConfig>,
 }
 
 /// Parameters for dra-driver-sriov (k8snetworkplumbingwg/dra-driver-sriov pkg/api, `VfConfig`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionConfig {
-    /// NetworkAttachmentDefinition that the driver attaches by itself.
+    /// NetworkAttachmentDefinition that the driver itself attaches.
     pub network: Option<String>,
-    /// Its namespace; the pod's own where there is none.
+    /// Its namespace; the pod's own if absent.
     pub namespace: Option<String>,
     /// Whether the function is bound to `vfio-pci`, which has neither an interface nor an RDMA device.
     pub vfio: bool,
@@ -31,7 +31,8 @@ pub struct FunctionConfig {
 pub struct DeviceRequest {
     /// Name by which containers may refer to it.
     pub name: String,
-    /// What may serve it: one thing, or several of which the first that is there is taken (`firstAvailable`).
+    /// The devices that can serve it: one entry, or several of which the first available one is taken
+    /// (`firstAvailable`).
     pub options: Vec<Ask>,
 }
 
@@ -40,7 +41,7 @@ pub struct DeviceRequest {
 pub struct Ask {
     /// DeviceClass.
     pub class: String,
-    /// Devices (count); `None` for all that there are (`allocationMode: All`).
+    /// Devices (count); `None` for all available (`allocationMode: All`).
     pub count: Option<u32>,
 }
 
@@ -74,7 +75,7 @@ struct Config {
 struct Opaque {
     #[serde(default)]
     driver: Option<String>,
-    /// Of any shape: each driver has its own.
+    /// Of any shape: each driver has its own parameters.
     #[serde(default)]
     parameters: Option<serde_json::Value>,
 }

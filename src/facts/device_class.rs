@@ -1,30 +1,29 @@
-//! DeviceClass: what a claim's request names, and the extended resource that it may stand for.
+//! DeviceClass: the target of a claim's request, and the extended resource that it may provide.
 
 use super::object::{Meta, Object, text};
 use crate::json::decode::{DecodeError, object as decode};
 use crate::json::values::{Objects, mapping};
 use serde::Deserialize;
 
-/// Domain of the resource that every class stands for by its own name
-/// (kubernetes/kubernetes staging/src/k8s.io/api/resource/v1, `ResourceDeviceClassPrefix`).
+/// Domain of the resource that every class provides under its own name (kubernetes/kubernetes
+/// staging/src/k8s.io/api/resource/v1, `ResourceDeviceClassPrefix`).
 pub const IMPLICIT_DOMAIN: &str = "deviceclass.resource.kubernetes.io";
 
-/// Drivers of whole accelerators, which name their class after themselves: NVIDIA/k8s-dra-driver-gpu,
+/// Drivers of whole accelerators, whose classes have the driver's name: NVIDIA/k8s-dra-driver-gpu,
 /// ROCm/k8s-gpu-dra-driver, and AWS' for Neuron.
 const ACCELERATORS: [&str; 3] = ["gpu.nvidia.com", "gpu.amd.com", "neuron.aws.com"];
 
 /// Driver of SR-IOV functions.
 pub(super) const SRIOV_DRIVER: &str = "sriovnetwork.k8snetworkplumbingwg.io";
 
-/// What is known of a class.
+/// The known facts about a class.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeviceClass {
-    /// `extendedResourceName`: the resource that pods may ask for instead of making a claim (KEP-5004).
+    /// `extendedResourceName`: the resource that pods may request instead of a claim (KEP-5004).
     pub extended_resource: Option<String>,
-    /// Driver whose devices the class takes, where a selector says so outright.
+    /// Driver whose devices the class takes, if a selector names it.
     pub driver: Option<String>,
-    /// Whether a selector asks for slices of devices (NVIDIA's type `mig`) or for devices of virtual machines
-    /// (`vfio`).
+    /// Whether a selector requires slices of devices (NVIDIA's type `mig`) or devices of virtual machines (`vfio`).
     pub no_whole_device: bool,
 }
 
@@ -64,7 +63,7 @@ pub(super) fn read(json: &str) -> Result<(Meta, DeviceClass), DecodeError> {
     Ok((meta, class))
 }
 
-/// The driver that an expression compares with: `device.driver == "NAME"`, in either kind of quotes.
+/// The driver that an expression compares with: `device.driver == "NAME"`, in single or double quotes.
 fn driver(expression: &str) -> Option<&str> {
     let (_, after) = expression.split_once("device.driver")?;
     let after = after.trim_start().strip_prefix("==")?.trim_start();
@@ -72,7 +71,7 @@ fn driver(expression: &str) -> Option<&str> {
     after.get(1..)?.split_once(quote).map(|(name, _)| name)
 }
 
-/// Whether a request of a class asks for whole accelerators: by what the class is known to take, else by its name.
+/// Whether a request of a class is for whole accelerators: by the class's selectors if known, else by its name.
 #[must_use]
 pub fn is_accelerator(name: &str, class: Option<&DeviceClass>) -> bool {
     match class {
@@ -83,14 +82,14 @@ pub fn is_accelerator(name: &str, class: Option<&DeviceClass>) -> bool {
     }
 }
 
-/// Whether a request of a class asks for functions of dra-driver-sriov, told in the same way.
+/// Whether a request of a class is for functions of dra-driver-sriov, by the same evidence.
 #[must_use]
 pub fn is_function(name: &str, class: Option<&DeviceClass>) -> bool {
     driver_of(name, class) == SRIOV_DRIVER
 }
 
-/// The driver behind a class: the one that a selector names, else the class's own name, since drivers name their
-/// classes after themselves.
+/// The driver of a class: the one that a selector names, else the class's own name, since classes usually have their
+/// driver's name.
 #[must_use]
 pub fn driver_of<'a>(name: &'a str, class: Option<&'a DeviceClass>) -> &'a str {
     class.and_then(|c| c.driver.as_deref()).unwrap_or(name)
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn slices_are_no_accelerators() {
+    fn slices_are_not_accelerators() {
         let json = r#"{"spec":{"selectors":[{"cel":{"expression":"device.driver==\"gpu.nvidia.com\" && device.attributes['gpu.nvidia.com'].type == 'mig'"}}]}}"#;
         assert!(!is_accelerator("mig.nvidia.com", Some(&read(json).unwrap().1)));
         assert!(is_accelerator("gpu.nvidia.com", None));

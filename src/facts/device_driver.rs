@@ -1,4 +1,4 @@
-//! What a DRA driver hands out, by its name: accelerators, NICs, or devices that have nothing to do with a fabric.
+//! The devices of a DRA driver, by its name: accelerators, NICs, or devices unrelated to a fabric.
 
 use std::fmt;
 
@@ -17,9 +17,9 @@ const NICS: [&str; 9] = [
     super::device_class::SRIOV_DRIVER,
 ];
 
-/// Drivers whose claims never change a plan: accelerators (NVIDIA/k8s-dra-driver-gpu, ROCm/k8s-gpu-dra-driver, Intel's,
-/// AWS' for Neuron, Google's), NVIDIA's compute domains, which every GB200 gang has, kubernetes-sigs/dra-driver-cpu
-/// and dra-driver-memory, and storage.
+/// Drivers whose claims never change a plan: accelerators (NVIDIA/k8s-dra-driver-gpu, ROCm/k8s-gpu-dra-driver,
+/// Intel's, AWS' for Neuron, Google's), NVIDIA's compute domains, which every GB200 gang has,
+/// kubernetes-sigs/dra-driver-cpu and dra-driver-memory, and storage.
 const HARMLESS: [&str; 18] = [
     "gpu.nvidia.com",
     "*.gpu.nvidia.com",
@@ -41,18 +41,18 @@ const HARMLESS: [&str; 18] = [
     "*.csi.*",
 ];
 
-/// What a claim on a driver's devices means for the fabric of a pod.
+/// The effect of a claim on a driver's devices on the fabric of a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DriverKind {
-    /// The devices are NICs: the pod has its fabric from the claim.
+    /// The devices are NICs: the pod gets its fabric from the claim.
     Nic,
     /// The devices are accelerators, CPUs, memory or storage.
     Harmless,
-    /// Nobody has said what the devices are.
+    /// The devices are not classified.
     Unknown,
 }
 
-/// DRA drivers that a cluster knows to hand out no NICs, beside the known ones.
+/// DRA drivers that a cluster's settings list as not providing NICs, beside the known ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HarmlessDrivers(Vec<DriverPattern>);
 
@@ -63,7 +63,7 @@ impl HarmlessDrivers {
         Self(patterns)
     }
 
-    /// What a driver hands out, by its name, or by the name of a class where the driver is not known.
+    /// The devices of a driver, by its name, or by the name of a class if the driver is not known.
     #[must_use]
     pub fn kind(&self, driver: &str) -> DriverKind {
         if NICS.iter().any(|pattern| matches(pattern, driver)) {
@@ -77,7 +77,7 @@ impl HarmlessDrivers {
     }
 }
 
-/// Name of a DRA driver or DeviceClass; `*` stands for any text.
+/// Name of a DRA driver or DeviceClass; `*` matches any text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DriverPattern(String);
 
@@ -97,7 +97,7 @@ impl fmt::Display for DriverPattern {
     }
 }
 
-/// Whether a name matches a pattern in which `*` stands for any text, the empty one included.
+/// Whether a name matches a pattern in which `*` matches any text, the empty one included.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Prefix of the SR-IOV network device plugin started by itself (k8snetworkplumbingwg/sriov-network-device-plugin
+/// Prefix of a separately installed SR-IOV network device plugin (k8snetworkplumbingwg/sriov-network-device-plugin
 /// cmd/sriovdp/main.go, `-resource-prefix`).
 pub const SRIOV_PREFIX: &str = "intel.com";
 /// The same under the NVIDIA Network Operator (Mellanox/network-operator
@@ -36,8 +36,8 @@ fn checked(config: &str) -> Result<Cow<'_, str>, ConfigFault> {
     match go::read(config, go::DEVICE_PLUGIN) {
         Ok((Value::Object(_), false)) => Ok(config.into()),
         Ok((object @ Value::Object(_), true)) => Ok(object.to_string().into()),
-        Ok(_) => Err(ConfigFault("it is no JSON object".to_owned())),
-        Err(error) => Err(ConfigFault(format!("it is no JSON: {error}"))),
+        Ok(_) => Err(ConfigFault("it is not a JSON object".to_owned())),
+        Err(error) => Err(ConfigFault(format!("it is not JSON: {error}"))),
     }
 }
 
@@ -72,8 +72,8 @@ struct Selector {
     is_rdma: Option<bool>,
 }
 
-/// What a SR-IOV network device plugin serves (k8snetworkplumbingwg/sriov-network-device-plugin
-/// pkg/types/types.go: `selectors` is one object or a list of them, of which any may hold).
+/// The resources that an SR-IOV network device plugin serves (k8snetworkplumbingwg/sriov-network-device-plugin
+/// pkg/types/types.go: `selectors` is one object or a list of them, any of which may hold).
 ///
 /// # Errors
 /// [`ConfigFault`] when the plugin would not start.
@@ -142,8 +142,8 @@ struct SharedEntry {
     devices: Option<Vec<String>>,
 }
 
-/// What an RDMA shared device plugin serves (Mellanox/k8s-rdma-shared-dev-plugin pkg/types/types.go). It advertises
-/// RDMA devices only, each to `rdmaHcaMax` pods.
+/// The resources that an RDMA shared device plugin serves (Mellanox/k8s-rdma-shared-dev-plugin pkg/types/types.go).
+/// It advertises only RDMA devices, each to `rdmaHcaMax` pods.
 ///
 /// # Errors
 /// [`ConfigFault`] when the plugin would not start.
@@ -158,7 +158,7 @@ pub fn shared(config: &str) -> Result<Vec<ResourceFact>, ConfigFault> {
         let prefix = text(entry.resource_prefix).unwrap_or_else(|| SHARED_PREFIX.to_owned());
         let selector = entry.selectors.unwrap_or_default();
         let mut interfaces = selector.if_names.unwrap_or_default();
-        // The older way to name interfaces.
+        // The older field for interfaces.
         interfaces.extend(entry.devices.unwrap_or_default());
         Ok(ResourceFact {
             name: ResourceName::Full(format!("{prefix}/{name}")),
@@ -178,7 +178,7 @@ fn named(list: &str, index: usize, name: Option<String>) -> Result<String, Confi
     text(name).ok_or_else(|| ConfigFault(format!("/{list}/{index} has no `resourceName`")))
 }
 
-/// The link layer of a list of link types, where there is but one.
+/// The link layer of a list of link types, if there is only one.
 fn link(types: Option<&[String]>) -> Option<LinkLayer> {
     let mut links = types.unwrap_or_default().iter().map(|t| LinkLayer::parse(t));
     let first = links.next()??;
@@ -231,8 +231,8 @@ mod tests {
     #[test]
     fn faults_have_their_place() {
         let says = |text: &str| sriov(text, "x").unwrap_err().0;
-        assert!(says("{").starts_with("it is no JSON: "));
-        assert_eq!(says("[]"), "it is no JSON object");
+        assert!(says("{").starts_with("it is not JSON: "));
+        assert_eq!(says("[]"), "it is not a JSON object");
         assert_eq!(says("{}"), "it has no `resourceList`");
         assert_eq!(says(r#"{"resourceList":[{}]}"#), "/resourceList/0 has no `resourceName`");
         assert!(

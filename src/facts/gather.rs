@@ -1,4 +1,4 @@
-//! Lays facts together: one object at a time, then the conclusions.
+//! Combines facts: first one object at a time, then the conclusions.
 
 use super::index::{ByNamespace, Index, NicSet, Origin};
 use super::network::Rendered;
@@ -16,7 +16,7 @@ fn put<T>(map: &mut ByNamespace<T>, namespace: &str, name: &str, value: Arc<T>) 
     map.entry(namespace.to_owned()).or_default().insert(name.to_owned(), value);
 }
 
-/// Takes a resource in under a key, together with what is known of it already.
+/// Adds a resource under a key, merged with the facts already there.
 fn merge(map: &mut HashMap<String, ResourceFact>, key: &str, fact: ResourceFact) {
     match map.get_mut(key) {
         Some(known) => known.merge(&fact),
@@ -26,13 +26,13 @@ fn merge(map: &mut HashMap<String, ResourceFact>, key: &str, fact: ResourceFact)
     }
 }
 
-/// What is put under one name twice is the last one's: the caller knows the order.
+/// Of two entries under one name the last counts: the caller knows the order.
 impl Index {
     pub(crate) fn add_network(&mut self, network: &Arc<Rendered>) {
         put(&mut self.networks, &network.namespace, &network.name, Arc::clone(network));
     }
 
-    /// Notes which object a definition is rendered from.
+    /// Records which object a definition is rendered from.
     pub(crate) fn add_origin(&mut self, kind: Kind, namespace: &str, name: &str, network: &Rendered) {
         let target = (network.namespace.clone(), network.name.clone());
         let origin = Origin { kind, namespace: namespace.to_owned(), name: name.to_owned() };
@@ -118,7 +118,7 @@ impl Index {
         }
     }
 
-    /// Draws the conclusions, when everything is in.
+    /// Draws the conclusions, once all facts are added.
     pub(crate) fn finish(&mut self) {
         self.sort_by_nics();
         self.nodes_say();
@@ -133,13 +133,13 @@ impl Index {
                 self.over.entry(over.to_owned()).or_default().push(Arc::clone(network));
             }
         }
-        // Maps have no order, and answers must.
+        // Maps have no order, but answers need one.
         for networks in self.over.values_mut() {
             networks.sort_unstable_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
         }
     }
 
-    /// Puts nodes of the same NICs together.
+    /// Groups nodes with the same NICs.
     fn sort_by_nics(&mut self) {
         let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
         for (node, state) in self.node_states.iter().filter(|(_, state)| !state.interfaces.is_empty()) {
@@ -172,8 +172,8 @@ impl Index {
             };
             merge(&mut self.suffixes, &policy.resource, fact);
         }
-        // What the nodes have made of the policies: it tells the link layer where policies take either, and stands
-        // for policies that are not at hand.
+        // The nodes' view of the policies: it shows the link layer if policies accept either, and replaces policies
+        // that are not known.
         let mut made: BTreeMap<&str, ResourceFact> = BTreeMap::new();
         let node_state: Arc<str> = "SriovNetworkNodeState".into();
         for state in self.node_states.values() {

@@ -1,4 +1,4 @@
-//! All facts of network and device objects laid together, for lookups that allocate nothing.
+//! All facts of network and device objects combined, for lookups that allocate nothing.
 
 use super::network::Rendered;
 use super::node_state::Interface;
@@ -16,23 +16,23 @@ use std::sync::Arc;
 /// Values by namespace, then by name.
 pub(super) type ByNamespace<T> = HashMap<String, HashMap<String, Arc<T>>>;
 
-/// A network's class with everything that is known.
+/// A network's class with all known facts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NetworkClass<'a> {
-    /// `type` of the CNI plugin that makes the interface.
+    /// `type` of the CNI plugin that creates the interface.
     pub plugin: Option<&'a str>,
-    /// Whether the RDMA device is to move into the pod's namespace.
+    /// Whether the RDMA device moves into the pod's namespace.
     pub isolation: bool,
     /// Link layer of the interface.
     pub link: Option<LinkLayer>,
-    /// How many pods have its device at a time.
+    /// How many pods have its device at once.
     pub sharing: Option<Sharing>,
-    /// Whether an RDMA device comes with it. An interface over a shared NIC brings none itself: the pod asks for one,
-    /// and without a pod that is unknown.
+    /// Whether an RDMA device comes with it. An interface over a shared NIC brings none itself: the pod requests one,
+    /// so without a pod the answer is unknown.
     pub rdma: Option<bool>,
-    /// Resource behind it, where it is known who serves it: the network's own; for an interface over a shared NIC the
-    /// pool of shared RDMA devices that the pod asks for, else the one that is over the same interface. Its link
-    /// layer is that of the RDMA device.
+    /// Its resource, if its provider is known: the network's own; for an interface over a shared NIC the pool of
+    /// shared RDMA devices that the pod requests, else the one over the same interface. Its link layer is that of the
+    /// RDMA device.
     pub resource: Option<&'a ResourceFact>,
 }
 
@@ -47,7 +47,7 @@ pub struct Origin {
     pub name: String,
 }
 
-/// Nodes that have the same NICs, at the same addresses: a cluster has as many sets as kinds of nodes.
+/// Nodes that have the same NICs, at the same addresses: a cluster has as many groups as kinds of nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NicSet {
     /// State of the first node.
@@ -68,35 +68,35 @@ impl NicSet {
     }
 }
 
-/// Facts by what they are asked by.
+/// Facts by their lookup keys.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Index {
     pub(super) networks: ByNamespace<Rendered>,
     /// By full name.
     pub(super) resources: HashMap<String, ResourceFact>,
-    /// Those of the SR-IOV operator by the name behind the prefix, which is not known.
+    /// Resources of the SR-IOV operator by the name after the prefix, which is not known.
     pub(super) suffixes: HashMap<String, ResourceFact>,
-    /// Names of interfaces by other names of theirs; `None` where nodes differ.
+    /// Names of interfaces by their alternative names; `None` if nodes differ.
     pub(super) other_names: HashMap<String, Option<String>>,
     /// Interfaces of nodes by name.
     pub(super) ports: HashMap<String, Port>,
-    /// What nodes say of the SR-IOV operator's resources, by the name behind the prefix.
+    /// Facts from nodes about the SR-IOV operator's resources, by the name after the prefix.
     pub(super) sites: HashMap<String, Site>,
-    /// Networks by the end of the name of their resource; those without one by the interface that they are over.
+    /// Networks by the last part of their resource's name; those without a resource by their interface.
     pub(super) over: BTreeMap<String, Vec<Arc<Rendered>>>,
     pub(super) node_policies: BTreeMap<(String, String), Arc<NodePolicy>>,
     pub(super) node_states: BTreeMap<String, Arc<NodeState>>,
     /// The same by their NICs, in the order of the first node of each.
     pub(super) nic_sets: Vec<NicSet>,
-    /// Pools of addresses by kind (CIDRPool or not) and name; `None` where several of one name differ.
+    /// Address pools by kind (CIDRPool or not) and name; `None` if several with one name differ.
     pub(super) address_pools: HashMap<bool, HashMap<String, Option<Arc<AddressPool>>>>,
     pub(super) pool_configs: BTreeMap<(String, String), Arc<PoolConfig>>,
     /// Objects by the namespace and name of the definition that their operators render from them.
     pub(super) origins: HashMap<(String, String), Vec<Origin>>,
     pub(super) device_classes: HashMap<String, Arc<DeviceClass>>,
-    /// DeviceClass by the extended resource that it stands behind.
+    /// DeviceClass by the extended resource that it provides.
     pub(super) classes_behind: HashMap<String, String>,
-    /// ConfigMaps that bring variables.
+    /// ConfigMaps with variables.
     pub(super) texts: ByNamespace<Texts>,
     /// By namespace, which is empty for ClusterTrainingRuntimes.
     pub(super) training_runtimes: ByNamespace<TrainingRuntime>,
@@ -112,13 +112,13 @@ fn get<'a, T>(map: &'a ByNamespace<T>, namespace: &str, name: &str) -> Option<&'
 
 /// Lookups.
 impl Index {
-    /// What is known of a network.
+    /// The known facts about a network.
     #[must_use]
     pub fn network(&self, namespace: &str, name: &str) -> Option<&NetworkFact> {
         get(&self.networks, namespace, name).map(|n| &n.fact)
     }
 
-    /// Nodes by the NICs that SriovNetworkNodeStates tell of.
+    /// Nodes by their NICs, from SriovNetworkNodeStates.
     #[must_use]
     pub fn nic_sets(&self) -> &[NicSet] {
         &self.nic_sets
@@ -130,7 +130,7 @@ impl Index {
         get(&self.training_runtimes, namespace.unwrap_or_default(), name)
     }
 
-    /// Namespaces that have a network of a name, in order. For people, not for decisions on the fast path.
+    /// Namespaces that have a network with this name, in order. For people, not for decisions on the fast path.
     #[must_use]
     pub fn namespaces_of_network(&self, name: &str) -> Vec<&str> {
         let mut found: Vec<&str> =
@@ -139,8 +139,8 @@ impl Index {
         found
     }
 
-    /// Who serves an extended resource, and what its devices are. A configuration that names the resource in full
-    /// counts before a policy that names the part behind a prefix.
+    /// The provider of an extended resource, and its devices. A configuration that names the resource in full wins
+    /// over a policy that names only the part after the prefix.
     #[must_use]
     pub fn resource(&self, name: &str) -> Option<&ResourceFact> {
         self.resources.get(name).or_else(|| self.suffixes.get(name.split_once('/')?.1))
@@ -152,7 +152,7 @@ impl Index {
         !self.resources.is_empty() || !self.suffixes.is_empty()
     }
 
-    /// The DeviceClass whose devices a resource stands for (KEP-5004).
+    /// The DeviceClass whose devices a resource provides (KEP-5004).
     #[must_use]
     pub fn class_behind(&self, resource: &str) -> Option<&str> {
         self.classes_behind.get(resource).map(String::as_str)
@@ -165,7 +165,7 @@ impl Index {
         }
     }
 
-    /// The pool of shared RDMA devices over an interface, where exactly one names it.
+    /// The pool of shared RDMA devices over an interface, if exactly one names it.
     #[must_use]
     pub fn shared_pool(&self, interface: &str) -> Option<&ResourceFact> {
         let over = |r: &&ResourceFact| r.shared == Some(true) && r.interfaces.iter().any(|i| i == interface);
@@ -173,25 +173,25 @@ impl Index {
         pools.next().filter(|_| pools.next().is_none())
     }
 
-    /// Name of the interface that nodes know by another name too; the name given where none does, or where they differ.
+    /// Name of the interface with this alternative name; the given name if there is none, or if nodes differ.
     #[must_use]
     pub fn interface_named<'a>(&'a self, name: &'a str) -> &'a str {
         self.other_names.get(name).and_then(Option::as_deref).unwrap_or(name)
     }
 
-    /// Link layer of an interface of the nodes, where all that have it agree.
+    /// Link layer of an interface of the nodes, if all that have it agree.
     #[must_use]
     pub fn interface(&self, name: &str) -> Option<LinkLayer> {
         self.ports.get(name)?.link
     }
 
-    /// What nodes say of an interface.
+    /// Facts from nodes about an interface.
     #[must_use]
     pub fn port(&self, name: &str) -> Option<Port> {
         self.ports.get(name).copied()
     }
 
-    /// What the nodes say that make a resource of the SR-IOV operator's.
+    /// Facts from the nodes that provide a resource of the SR-IOV operator.
     #[must_use]
     pub fn site(&self, fact: &ResourceFact) -> Option<&Site> {
         match (&fact.name, fact.server) {
@@ -200,7 +200,7 @@ impl Index {
         }
     }
 
-    /// Networks that give an interface over the devices of a resource, by namespace and name.
+    /// Networks that attach devices of a resource as an interface, by namespace and name.
     pub fn networks_over<'a>(&'a self, fact: &'a ResourceFact) -> impl Iterator<Item = &'a Rendered> {
         let suffix = match &fact.name {
             ResourceName::Full(name) => name.split_once('/').map_or("", |(_, suffix)| suffix),
@@ -217,13 +217,13 @@ impl Index {
         by_resource.chain(over.filter(|n| n.fact.resource.is_none())).map(Arc::as_ref)
     }
 
-    /// The pool of addresses that a network names.
+    /// The address pool that a network names.
     #[must_use]
     pub fn address_pool(&self, name: &PoolRef) -> Option<&AddressPool> {
         self.address_pools.get(&name.cidr)?.get(&*name.name)?.as_deref()
     }
 
-    /// Pools of addresses of a kind by their names, in order.
+    /// Address pools of a kind by their names, in order.
     #[must_use]
     pub fn address_pool_names(&self, cidr: bool) -> Vec<&str> {
         let pools = self.address_pools.get(&cidr);
@@ -232,15 +232,15 @@ impl Index {
         names
     }
 
-    /// The largest MTU that an interface of this name has on any node, where all that have it tell theirs.
+    /// The largest MTU of an interface with this name on any node, if all that have it report theirs.
     #[must_use]
     pub fn largest_mtu(&self, name: &str) -> Option<u32> {
         let interfaces = self.node_states.values().flat_map(|s| &s.interfaces).filter(|i| i.name == name);
         interfaces.map(|i| i.mtu).try_fold(None, |most, mtu| Some(most.max(Some(mtu?))))?
     }
 
-    /// A network's class. `asked`: the resources that the pod asks for, which say what RDMA device goes with an
-    /// interface over a shared NIC; empty where there is no pod.
+    /// A network's class. `asked`: the resources that the pod requests, which decide the RDMA device for an interface
+    /// over a shared NIC; empty without a pod.
     #[must_use]
     pub fn classify<'a>(
         &'a self,
@@ -268,14 +268,14 @@ impl Index {
         }
     }
 
-    /// Policies of the SR-IOV operator: namespace, name and what they say.
+    /// Policies of the SR-IOV operator: namespace, name and content.
     pub fn node_policies(&self) -> impl Iterator<Item = (&str, &str, &NodePolicy)> {
         self.node_policies
             .iter()
             .map(|((namespace, name), p)| (namespace.as_str(), name.as_str(), p.as_ref()))
     }
 
-    /// Pools of the SR-IOV operator: namespace, name and what they say.
+    /// Pools of the SR-IOV operator: namespace, name and content.
     pub fn pool_configs(&self) -> impl Iterator<Item = (&str, &str, &PoolConfig)> {
         let pools = self.pool_configs.iter();
         pools.map(|((namespace, name), p)| (namespace.as_str(), name.as_str(), p.as_ref()))
@@ -287,12 +287,12 @@ impl Index {
         self.origins.get(&(namespace.to_owned(), name.to_owned())).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// What the SR-IOV operator says of nodes, by their names.
+    /// Node states of the SR-IOV operator, by the nodes' names.
     pub fn node_states(&self) -> impl ExactSizeIterator<Item = (&str, &NodeState)> {
         self.node_states.iter().map(|(node, state)| (node.as_str(), state.as_ref()))
     }
 
-    /// Namespace of the SR-IOV operator: that of the objects it makes for nodes, where they agree.
+    /// Namespace of the SR-IOV operator: that of its objects for nodes, if they agree.
     #[must_use]
     pub fn sriov_namespace(&self) -> Option<&str> {
         let mut all = self.node_states.values().map(|s| s.namespace.as_deref());
@@ -300,19 +300,19 @@ impl Index {
         all.all(|n| n == Some(first)).then_some(first)
     }
 
-    /// What policies and nodes say of a resource of the SR-IOV operator's, by its name behind the prefix.
+    /// Facts from policies and nodes about a resource of the SR-IOV operator, by its name after the prefix.
     #[must_use]
     pub fn serves_suffix(&self, name: &str) -> Option<&ResourceFact> {
         self.suffixes.get(name)
     }
 
-    /// Whether a device plugin configuration serves a resource of this name behind some prefix.
+    /// Whether a device plugin configuration serves a resource with this name after some prefix.
     #[must_use]
     pub fn names_suffix(&self, name: &str) -> bool {
         self.resources.keys().any(|full| full.split_once('/').is_some_and(|(_, suffix)| suffix == name))
     }
 
-    /// What the SR-IOV operator says of a node.
+    /// The SR-IOV operator's state of a node.
     #[must_use]
     pub fn node_state(&self, node: &str) -> Option<&NodeState> {
         self.node_states.get(node).map(Arc::as_ref)
@@ -330,7 +330,7 @@ impl Index {
         get(&self.texts, namespace, name)
     }
 
-    /// Whether any ConfigMap that brings variables is known.
+    /// Whether any ConfigMap with variables is known.
     #[must_use]
     pub fn has_texts(&self) -> bool {
         !self.texts.is_empty()

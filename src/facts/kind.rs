@@ -1,7 +1,7 @@
-//! The kinds of objects that give facts.
+//! The kinds of objects that are facts.
 
-/// A kind. The order is that in which networks of one name are taken: a definition itself says more than the CR it
-/// is rendered from, since it has the resource's prefix.
+/// A kind. Networks of one name are added in this order: a definition is more exact than the custom resource it is
+/// rendered from, since it has the resource's prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Namespace.
@@ -38,11 +38,12 @@ pub enum Kind {
     IpPool,
     /// CIDRPool of nv-ipam.
     CidrPool,
-    /// ConfigMap, where it configures a device plugin or brings variables.
+    /// ConfigMap, if it configures a device plugin or has variables.
     ConfigMap,
     /// DeviceClass of DRA.
     DeviceClass,
-    /// ComputeDomain of NVIDIA's DRA driver. Before the templates: one that exists says more than what will be made.
+    /// ComputeDomain of NVIDIA's DRA driver. Before the templates: an existing one is more exact than one that will
+    /// be created.
     ComputeDomain,
     /// ResourceClaim of DRA.
     ResourceClaim,
@@ -63,8 +64,8 @@ const DRA: &str = "resource.k8s.io";
 const NVIDIA_RESOURCES: &str = "resource.nvidia.com";
 const TRAINER: &str = "trainer.kubeflow.org";
 
-/// Group and kind of every kind of fact that is read by its type alone: all but FabricProfile, whose faults are
-/// found with the other profiles, and the training runtimes, which are judged as workloads.
+/// Group and kind of every kind of fact that can be read by its type only: all but FabricProfile, whose faults are
+/// found with the other profiles, and the training runtimes, which are reviewed as workloads.
 pub static READABLE: &[(&str, &str)] = &[
     ("", "Namespace"),
     ("", "Node"),
@@ -91,7 +92,7 @@ pub static READABLE: &[(&str, &str)] = &[
 ];
 
 impl Kind {
-    /// The kind by API group and name; `None` where its objects give no facts. Versions are not told apart: the
+    /// The kind by API group and name; `None` if its objects are not facts. Versions are not distinguished: the
     /// fields that are read are the same in all of them.
     #[must_use]
     pub fn of(group: &str, kind: &str) -> Option<Self> {
@@ -139,7 +140,7 @@ impl Kind {
         }
     }
 
-    /// Whether its objects live in namespaces.
+    /// Whether its objects are namespaced.
     #[must_use]
     pub fn namespaced(self) -> bool {
         match self {

@@ -1,5 +1,5 @@
-//! Facts: the small parts of cluster objects that decisions ask for. One file per kind, and one that lays them
-//! together. Objects come from files or from watches; nothing here knows which.
+//! Facts: the small parts of cluster objects that decisions need. One file per kind, and one that combines them.
+//! Objects come from files or from watches; nothing here distinguishes the two.
 
 pub mod address_pool;
 mod compute_domain;
@@ -49,7 +49,7 @@ use crate::profile::Profile;
 use network::{NetworkObject, Rendered, render};
 use std::sync::Arc;
 
-/// What one object says.
+/// The fact in one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fact {
     Namespace(Arc<NamespaceFacts>),
@@ -58,7 +58,7 @@ pub(crate) enum Fact {
     NodePolicy(Arc<NodePolicy>),
     NodeState(Arc<NodeState>),
     PoolConfig(Arc<PoolConfig>),
-    /// What device plugins serve, by the text they are configured with.
+    /// The resources that device plugins serve, by the text of their configuration.
     Pools(Arc<Vec<ResourceFact>>),
     /// Variables and scripts of a ConfigMap.
     Texts(Arc<Texts>),
@@ -78,7 +78,7 @@ pub(crate) struct FactEntry {
     pub(crate) name: String,
     /// `metadata.resourceVersion`.
     pub(crate) version: Option<String>,
-    /// `None` where the object says nothing that is asked for.
+    /// `None` if the object has no fact that a decision needs.
     pub(crate) fact: Option<Fact>,
 }
 
@@ -171,7 +171,7 @@ pub(crate) fn read(
     Ok(Some(FactEntry { namespace, name, version, fact }))
 }
 
-/// Pools with the object that they are of.
+/// Pools with the object that they come from.
 fn from(mut pools: Vec<ResourceFact>, kind: Kind, meta: &object::Meta) -> Vec<ResourceFact> {
     let name = meta.name.as_deref().unwrap_or_default();
     let origin: Arc<str> = match meta.namespace.as_deref().filter(|_| kind.namespaced()) {
@@ -193,8 +193,8 @@ pub fn check(kind: Kind, json: &str) -> Result<(), DecodeError> {
     read(kind, json, "").map(|_| ())
 }
 
-/// Whether an object says anything as a fact. A ConfigMap is one only where it configures a device plugin, or
-/// brings variables of NCCL and its companions.
+/// Whether an object is a fact. A ConfigMap is one only if it configures a device plugin, or has variables of NCCL
+/// and its companions.
 #[must_use]
 pub fn is_fact(kind: Kind, json: &str) -> bool {
     kind != Kind::ConfigMap || read(kind, json, "").is_ok_and(|entry| entry.is_some_and(|e| e.fact.is_some()))

@@ -22,7 +22,7 @@ pub const POD_SECURITY_LABEL: &str = "pod-security.kubernetes.io/enforce";
 pub enum Mode {
     /// Errors deny.
     Enforce,
-    /// Errors are told, never denied.
+    /// Errors are reported, never denied.
     Audit,
 }
 
@@ -38,7 +38,7 @@ impl Mode {
     }
 }
 
-/// What is known of one namespace.
+/// The known facts about one namespace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NamespaceFacts {
     /// Labels.
@@ -48,12 +48,12 @@ pub struct NamespaceFacts {
 }
 
 impl NamespaceFacts {
-    /// The mode the namespace opted in with; `None` where it did not.
+    /// The mode that the namespace opted in with; `None` if it did not.
     #[must_use]
     pub fn mode(&self) -> Option<Mode> {
         self.labels.get(MODE_LABEL).and_then(|v| Mode::parse(v))
     }
-    /// Level of Pod Security that is enforced, where it is labelled.
+    /// Level of Pod Security that is enforced, if it is labelled.
     #[must_use]
     pub fn pod_security(&self) -> Option<PodSecurity> {
         self.labels.get(POD_SECURITY_LABEL).map(|level| PodSecurity::parse(level))

@@ -1,8 +1,8 @@
 //! The NetworkAttachmentDefinition that an object is, or that its operator renders from it.
 //!
 //! Rendering follows sriov-network-operator (api/v1/helper.go, `RenderNetAttDef`) and Mellanox/network-operator
-//! (pkg/state/state_*network.go, manifests/state-*-network): the name is the CR's; SR-IOV kinds default to the CR's
-//! namespace, Macvlan and IPoIB to `default`, HostDevice to nothing.
+//! (pkg/state/state_*network.go, manifests/state-*-network): the name is the custom resource's; SR-IOV kinds default
+//! to its namespace, Macvlan and IPoIB to `default`, HostDevice to nothing.
 
 use super::Kind;
 use crate::json::go;
@@ -58,14 +58,14 @@ struct NetworkSpec {
     capabilities: Option<String>,
 }
 
-/// A network under the name that pods ask for.
+/// A network under the name that pods use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
     /// Namespace of the NetworkAttachmentDefinition.
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// What is known of it.
+    /// The known facts about it.
     pub fact: NetworkFact,
 }
 
@@ -76,25 +76,25 @@ impl NetworkObject {
         self.metadata.as_ref()?.name.as_deref().filter(|n| !n.is_empty())
     }
 
-    /// Namespace of the object itself, where it names one.
+    /// Namespace of the object itself, if it names one.
     #[must_use]
     pub fn namespace(&self) -> Option<&str> {
         self.metadata.as_ref()?.namespace.as_deref().filter(|n| !n.is_empty())
     }
 
-    /// Which state of the object it is.
+    /// Version of the object.
     pub(super) fn version(&self) -> Option<String> {
         super::object::version(self.metadata.as_ref()?.resource_version.as_deref())
     }
 
-    /// `spec.config` of a NetworkAttachmentDefinition; `None` where it is missing or empty.
+    /// `spec.config` of a NetworkAttachmentDefinition; `None` if it is missing or empty.
     #[must_use]
     pub fn config(&self) -> Option<&str> {
         self.spec.as_ref()?.config.as_deref().filter(|c| !c.is_empty())
     }
 }
 
-/// The network of an object; `None` where the object makes none, or where its name is missing.
+/// The network of an object; `None` if the object defines none, or if its name is missing.
 #[must_use]
 pub fn render(kind: Kind, object: &NetworkObject, default_namespace: &str) -> Option<Rendered> {
     let name = object.name()?.to_owned();
@@ -103,7 +103,8 @@ pub fn render(kind: Kind, object: &NetworkObject, default_namespace: &str) -> Op
     let spec = object.spec.as_ref().unwrap_or(&empty);
     let target = spec.network_namespace.as_deref().filter(|n| !n.is_empty());
     let bare = spec.resource_name.as_deref().filter(|n| !n.is_empty());
-    // The operator puts its own prefix before the name (`RESOURCE_PREFIX` of its deployment), which no CR tells.
+    // The operator adds its own prefix to the name (`RESOURCE_PREFIX` of its deployment); the custom resource does
+    // not contain it.
     let suffix = || bare.map(|r| ResourceName::Suffix(r.to_owned()));
     let annotation = |key: &str| {
         let annotations = object.metadata.as_ref().and_then(|m| m.annotations.as_ref());
@@ -137,14 +138,14 @@ pub fn render(kind: Kind, object: &NetworkObject, default_namespace: &str) -> Op
     Some(Rendered { namespace: namespace.to_owned(), name, fact })
 }
 
-/// What an operator writes: its own plugin first, then `metaPlugins`, which is the text of one JSON object or of
-/// several with commas between them.
+/// The configuration that an operator writes: its own plugin first, then `metaPlugins`, the text of one JSON object
+/// or of several separated by commas.
 fn made(cni_type: &str, spec: &NetworkSpec) -> CniConfig {
     let object = |text: &Option<String>| match go::cni(text.as_deref()?) {
         Ok(Value::Object(object)) => Some(object),
         _ => None,
     };
-    // Capabilities are a map of libcni's.
+    // libcni reads capabilities as a map.
     let map = |text: &Option<String>| serde_json::from_str::<Map<String, Value>>(text.as_deref()?).ok();
     // Only the kinds of the SR-IOV operator have the field.
     let capable = matches!(cni_type, "sriov" | "ib-sriov" | "ovs");
@@ -167,7 +168,7 @@ fn made(cni_type: &str, spec: &NetworkSpec) -> CniConfig {
     CniConfig { plugins }
 }
 
-/// What the chain as a whole says of addresses.
+/// The addresses of the chain as a whole.
 fn addressing(config: CniConfig) -> Addressing {
     let capabilities = config.plugins.iter().fold(Capabilities::default(), |all, p| all.or(p.capabilities));
     let keeps_apart = config.plugins.iter().any(|p| p.keeps_apart);
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_of_its_own_changes_nothing_of_what_the_class_takes() {
+    fn a_named_device_does_not_change_the_class() {
         let device = |config: &str| {
             let json = serde_json::json!({"metadata": {"name": "a"}, "spec": {"config": config}}).to_string();
             let fact = rendered(Kind::NetworkAttachmentDefinition, &json).unwrap().fact;

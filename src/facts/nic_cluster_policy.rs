@@ -1,4 +1,4 @@
-//! NicClusterPolicy and NicNodePolicy: the device plugins that the NVIDIA Network Operator starts.
+//! NicClusterPolicy and NicNodePolicy: the device plugins that the NVIDIA Network Operator deploys.
 
 use super::Kind;
 use super::device_plugin::{ConfigFault, NVIDIA_PREFIX, shared, sriov};
@@ -28,7 +28,7 @@ struct Plugin {
 pub struct ConfigText {
     /// JSON pointer of the text.
     pub pointer: &'static str,
-    /// What the plugin serves by it.
+    /// The resources that the plugin serves with it.
     pub pools: Result<Vec<ResourceFact>, ConfigFault>,
 }
 
@@ -55,10 +55,10 @@ pub fn config_texts(json: &str) -> Result<Vec<ConfigText>, DecodeError> {
     Ok(spec.unwrap_or_default().texts())
 }
 
-/// What the plugins serve. A configuration that a plugin cannot start with serves nothing.
+/// The resources that the plugins serve. A configuration that a plugin cannot start with serves nothing.
 pub(super) fn read(kind: Kind, json: &str) -> Result<(Meta, Vec<ResourceFact>), DecodeError> {
     let (meta, spec) = decode::<Object<Spec>>(json)?.split();
-    // The operator passes over a NicClusterPolicy of any other name (Mellanox/network-operator
+    // The operator ignores a NicClusterPolicy with any other name (Mellanox/network-operator
     // controllers/nicclusterpolicy_controller.go).
     let counts = kind != Kind::NicClusterPolicy || meta.name.as_deref() == Some("nic-cluster-policy");
     let spec = spec.filter(|_| counts).unwrap_or_default();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_by_place() {
+    fn faults_have_a_place() {
         let texts = config_texts(r#"{"spec":{"sriovDevicePlugin":{"config":"{"}}}"#).unwrap();
         assert_eq!(texts[0].pointer, "/spec/sriovDevicePlugin/config");
         assert!(texts[0].pools.is_err());

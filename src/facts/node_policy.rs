@@ -1,4 +1,4 @@
-//! SriovNetworkNodePolicy: which virtual functions are made, and which resource they become.
+//! SriovNetworkNodePolicy: which virtual functions are created, and the resource they belong to.
 
 use super::node_state::Interface;
 use super::object::{Meta, Object, number, text};
@@ -8,34 +8,34 @@ use crate::multus::LinkLayer;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// What a policy of the SR-IOV operator says (k8snetworkplumbingwg/sriov-network-operator
+/// A policy of the SR-IOV operator (k8snetworkplumbingwg/sriov-network-operator
 /// api/v1/sriovnetworknodepolicy_types.go).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodePolicy {
-    /// `resourceName`: the resource behind the operator's prefix. Empty where there is none, which no fact has.
+    /// `resourceName`: the resource after the operator's prefix. Empty if it is missing; such a policy is not a fact.
     pub resource: String,
-    /// Whether the functions are bound to `vfio-pci` and so have neither an interface nor an RDMA device.
+    /// Whether the functions are bound to `vfio-pci`, without an interface or an RDMA device.
     pub vfio: bool,
     /// `isRdma`, false by default.
     pub is_rdma: bool,
-    /// `linkType`; `None` takes NICs of either kind.
+    /// `linkType`; `None` accepts NICs of either kind.
     pub link: Option<LinkLayer>,
     /// MTU of the functions (bytes).
     pub mtu: Option<u32>,
-    /// Functions made on each NIC (count).
+    /// Functions created on each NIC (count).
     pub num_vfs: Option<u32>,
     /// Whether the NICs' switch is in mode `switchdev`.
     pub switchdev: bool,
-    /// `priority`. Of two policies on one NIC the lower number is applied last and wins; where it is missing and the
-    /// operator's webhook does not set 99, it counts as 0.
+    /// `priority`. Of two policies on one NIC the one with the lower number is applied last and wins; if it is
+    /// missing and the operator's webhook does not set 99, it counts as 0.
     pub priority: Option<i64>,
-    /// `vdpaType`, where one is set.
+    /// `vdpaType`, if set.
     pub vdpa: Option<String>,
     /// `needVhostNet`, false by default.
     pub vhost_net: bool,
     /// `excludeTopology`, false by default.
     pub exclude_topology: bool,
-    /// `externallyManaged`, false by default: the functions are made by somebody else.
+    /// `externallyManaged`, false by default: something else creates the functions.
     pub external: bool,
     /// Which NICs.
     pub nics: NicSelector,
@@ -43,7 +43,7 @@ pub struct NodePolicy {
     pub nodes: BTreeMap<String, String>,
 }
 
-/// Which NICs of a node a policy takes; all that is given must hold.
+/// The NICs of a node that a policy selects; all given conditions must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NicSelector {
     /// PCI vendor (four hexadecimal digits).
@@ -54,21 +54,21 @@ pub struct NicSelector {
     pub interfaces: Vec<String>,
     /// PCI addresses.
     pub addresses: Vec<String>,
-    /// `netFilter`: a network of the cloud that the machine runs in.
+    /// `netFilter`: a network of the machine's cloud.
     pub net_filter: Option<String>,
 }
 
-/// A name of [`NicSelector::interfaces`] with the functions it takes, first and last.
+/// A name of [`NicSelector::interfaces`] with its functions, first and last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Functions<'a> {
-    /// Name of the physical function, or another name of it.
+    /// Name or alternative name of the physical function.
     pub interface: &'a str,
-    /// First and last; `None` takes all.
+    /// First and last; `None` means all.
     pub range: Option<(u32, u32)>,
 }
 
 impl<'a> Functions<'a> {
-    /// Reads `name` or `name#first-last`; `None` where it is neither.
+    /// Reads `name` or `name#first-last`; `None` for any other text.
     #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
         let Some((interface, range)) = text.split_once('#') else {
@@ -89,14 +89,14 @@ impl NodePolicy {
         self.is_rdma && !self.vfio
     }
 
-    /// The functions it takes of a range, or of each NIC where none is given; `None` where it makes none.
+    /// The functions it uses of a range, or of each NIC if no range is given; `None` if it creates none.
     #[must_use]
     pub fn functions(&self, range: Option<(u32, u32)>) -> Option<(u32, u32)> {
         let last = self.num_vfs?.checked_sub(1)?;
         Some(range.unwrap_or((0, last)))
     }
 
-    /// Reads a policy as it is, be it without a resource.
+    /// Reads any policy, even one without a resource.
     ///
     /// # Errors
     /// [`DecodeError`] when a field that is read has another type.
@@ -106,7 +106,7 @@ impl NodePolicy {
 }
 
 impl NicSelector {
-    /// Whether it takes a physical function of a node (api/v1/helper.go, `Selected`).
+    /// Whether it selects a physical function of a node (api/v1/helper.go, `Selected`).
     #[must_use]
     pub fn takes(&self, nic: &Interface) -> bool {
         let same = |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
@@ -114,7 +114,7 @@ impl NicSelector {
             let name = text.split('#').next().unwrap_or_default();
             name == nic.name || nic.alt_names.iter().any(|n| n == name)
         };
-        // What a `netFilter` matches is not read.
+        // The networks that a `netFilter` matches are not read.
         !self.is_empty()
             && self.net_filter.is_none()
             && same(&self.vendor, &nic.vendor)
@@ -123,7 +123,7 @@ impl NicSelector {
             && (self.interfaces.is_empty() || self.interfaces.iter().any(named))
     }
 
-    /// Whether it says nothing, and so takes no NIC.
+    /// Whether it is empty, and so selects no NIC.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -178,7 +178,7 @@ struct Nics {
     net_filter: Option<String>,
 }
 
-/// `None` for a policy that names no resource.
+/// `None` for a policy without a resource.
 pub(super) fn read(json: &str) -> Result<(Meta, Option<NodePolicy>), DecodeError> {
     let (meta, spec) = decode::<Object<Spec>>(json)?.split();
     let policy = policy(spec.unwrap_or_default());
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_is_asked_for() {
+    fn reads_the_fields_that_decisions_need() {
         let json = r#"{"metadata":{"name":"p"},"spec":{"resourceName":"r","linkType":"IB","isRdma":true,"mtu":2044,
             "numVfs":8,"nicSelector":{"vendor":"15b3","pfNames":["ib0#0-3"]},"nodeSelector":{"a":"b","c":null},
             "eSwitchMode":"switchdev","bridge":"not read"}}"#;

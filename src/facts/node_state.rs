@@ -1,4 +1,4 @@
-//! SriovNetworkNodeState: the NICs of a node, and the resources that the SR-IOV operator makes of them.
+//! SriovNetworkNodeState: the NICs of a node, and the resources that the SR-IOV operator creates from them.
 
 use super::object::{Meta, number, text};
 use crate::json::decode::{DecodeError, object as decode};
@@ -7,20 +7,20 @@ use crate::multus::LinkLayer;
 use serde::Deserialize;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What the SR-IOV operator says of one node; the object's name is the node's
+/// The SR-IOV operator's state of one node; the object's name is the node's
 /// (k8snetworkplumbingwg/sriov-network-operator api/v1/sriovnetworknodestate_types.go).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeState {
     /// Namespace of the object, which is the operator's.
     pub namespace: Option<String>,
-    /// Physical functions: those of the status, else those that the operator is told of.
+    /// Physical functions: those of the status, else those of the spec.
     pub interfaces: Vec<Interface>,
-    /// Hash of them, by which nodes of the same NICs are found.
+    /// Hash of them, to find nodes with the same NICs.
     pub print: u64,
     /// Groups of virtual functions.
     pub groups: Vec<VfGroup>,
-    /// Whether RDMA devices have a network namespace of their own (`status.system.rdmaMode` is `exclusive`); `None`
-    /// where an older operator does not say.
+    /// Whether RDMA devices have their own network namespace (`status.system.rdmaMode` is `exclusive`); `None` if an
+    /// older operator does not report it.
     pub rdma_exclusive: Option<bool>,
     /// `status.syncStatus`: `Succeeded`, `InProgress` or `Failed`.
     pub sync_status: Option<String>,
@@ -31,11 +31,11 @@ pub struct NodeState {
 pub struct Interface {
     /// Name on the node.
     pub name: String,
-    /// Other names of it.
+    /// Its alternative names.
     pub alt_names: Vec<String>,
     /// PCI address.
     pub address: Option<String>,
-    /// Functions it can make at most (count).
+    /// Most functions it can create (count).
     pub total_vfs: Option<u32>,
     /// Link layer.
     pub link: Option<LinkLayer>,
@@ -49,12 +49,12 @@ pub struct Interface {
     pub mtu: Option<u32>,
 }
 
-/// Virtual functions of one physical function that become one resource.
+/// Virtual functions of one physical function with one resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VfGroup {
-    /// `resourceName`: the resource behind the operator's prefix.
+    /// `resourceName`: the resource after the operator's prefix.
     pub resource: String,
-    /// Policy that asks for them.
+    /// Policy that creates them.
     pub policy: Option<String>,
     /// Physical function.
     pub interface: String,
@@ -145,7 +145,7 @@ pub(super) fn read(json: &str) -> Result<(Meta, NodeState), DecodeError> {
     let wanted = spec.interfaces.map(|i| i.0).unwrap_or_default();
     let found = status.interfaces.map(|i| i.0).unwrap_or_default();
     let groups = wanted.iter().flat_map(|nic| groups(nic, &found)).collect();
-    // A node that the operator has not reached yet has no status.
+    // A node that the operator has not processed yet has no status.
     let nics = if found.is_empty() { wanted } else { found };
     let mode = status.system.and_then(|s| s.rdma_mode);
     let meta = object.metadata.unwrap_or_default();
@@ -181,7 +181,7 @@ fn interface(nic: Nic) -> Option<Interface> {
     })
 }
 
-/// The groups of a NIC. There is no RDMA flag in the status: it stands with the group that asks for it.
+/// The groups of a NIC. The status has no RDMA flag: it is in the group of the spec.
 fn groups<'a>(nic: &'a Nic, found: &'a [Nic]) -> impl Iterator<Item = VfGroup> + 'a {
     let same = |f: &&Nic| f.pci_address.is_some() && f.pci_address == nic.pci_address;
     let there = found.iter().find(same);
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn joins_what_is_wanted_with_what_is_there() {
+    fn joins_spec_and_status() {
         let json = r#"{"metadata":{"name":"n"},
             "spec":{"interfaces":[{"name":"ibs1","pciAddress":"0:1","vfGroups":[{"resourceName":"r","isRdma":true,"policyName":"p"},null]}]},
             "status":{"syncStatus":"Succeeded","system":{"rdmaMode":"exclusive"},

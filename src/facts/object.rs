@@ -4,7 +4,7 @@ use crate::json::values::mapping;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// An object with `metadata` and `spec`; other fields are not looked at.
+/// An object with `metadata` and `spec`; other fields are not read.
 #[derive(Debug, Deserialize)]
 #[serde(bound(deserialize = "S: Deserialize<'de>"))]
 pub(super) struct Object<S> {
@@ -14,7 +14,7 @@ pub(super) struct Object<S> {
     pub(super) spec: Option<S>,
 }
 
-/// The part of `metadata` that names an object and its state.
+/// The part of `metadata` that names an object and its version.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Meta {
@@ -28,7 +28,7 @@ pub(super) struct Meta {
 }
 
 impl Meta {
-    /// Which state of the object it is.
+    /// Version of the object.
     pub(super) fn version(&self) -> Option<String> {
         version(self.resource_version.as_deref())
     }
@@ -45,12 +45,12 @@ impl<S> Object<S> {
     }
 }
 
-/// Text of a field; `None` where it is missing or empty, which Go's decoder does not tell apart.
+/// Text of a field; `None` if it is missing or empty, which Go's decoder does not distinguish.
 pub(super) fn text(field: Option<String>) -> Option<String> {
     field.filter(|t| !t.is_empty())
 }
 
-/// A count of a field; `None` where it is missing or below zero.
+/// A count of a field; `None` if it is missing or negative.
 pub(super) fn number(field: Option<i64>) -> Option<u32> {
     field.and_then(|n| u32::try_from(n).ok())
 }

@@ -2,20 +2,20 @@
 
 use std::fmt;
 
-/// What Pod Security enforces in a namespace (k8s.io/pod-security-admission api/constants.go).
+/// The level that Pod Security enforces in a namespace (k8s.io/pod-security-admission api/constants.go).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PodSecurity {
-    /// Everything is let through.
+    /// Everything is admitted.
     #[default]
     Privileged,
-    /// No way out of the container, and with it no added `IPC_LOCK`.
+    /// No way out of the container, and so no added `IPC_LOCK`.
     Baseline,
     /// Non-root, no capability but one.
     Restricted,
 }
 
 impl PodSecurity {
-    /// Reads the value of the label. One that is no level enforces the strictest, as its admission does
+    /// Reads the value of the label. A value that is not a level enforces the strictest, as Pod Security does
     /// (k8s.io/pod-security-admission api/helpers.go, ParseLevel).
     #[must_use]
     pub fn parse(text: &str) -> Self {

@@ -7,12 +7,12 @@ use crate::nodes::{Relation, Requirement, Values};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// What a pool says (k8snetworkplumbingwg/sriov-network-operator api/v1/sriovnetworkpoolconfig_types.go).
+/// A pool (k8snetworkplumbingwg/sriov-network-operator api/v1/sriovnetworkpoolconfig_types.go).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PoolConfig {
-    /// Conditions on the labels of its nodes; none takes every node. `None` where one of them cannot be read.
+    /// Conditions on the labels of its nodes; an empty list matches every node. `None` if one of them cannot be read.
     pub nodes: Option<Vec<LabelCondition>>,
-    /// Whether it is for hardware offload of Open vSwitch, which other pools do not meet.
+    /// Whether it is for hardware offload of Open vSwitch, which other pools do not overlap.
     pub hardware_offload: bool,
 }
 
@@ -70,7 +70,7 @@ struct Offload {
 }
 
 impl PoolConfig {
-    /// Reads a pool as it is.
+    /// Reads any pool.
     ///
     /// # Errors
     /// [`DecodeError`] when a field that is read has another type.
@@ -89,7 +89,7 @@ pub(super) fn read(json: &str) -> Result<(Meta, PoolConfig), DecodeError> {
     let expressions = selector.match_expressions.map(|e| e.0).unwrap_or_default();
     let expressions = expressions.into_iter().map(|expression| {
         let relation = Relation::parse(expression.operator.as_deref()?)?;
-        // A label selector compares no numbers (apimachinery pkg/apis/meta/v1, `LabelSelectorOperator`).
+        // A label selector cannot compare numbers (apimachinery pkg/apis/meta/v1, `LabelSelectorOperator`).
         let known = !matches!(relation, Relation::Gt | Relation::Lt);
         let values = expression.values.into_iter().flatten().flatten().collect();
         known.then_some(LabelCondition { key: text(expression.key)?, relation, values })
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_unknown_and_no_selector_takes_all() {
+    fn an_unreadable_selector_is_unknown_and_an_absent_one_matches_all() {
         let of = |spec: &str| PoolConfig::parse(&format!(r#"{{"metadata":{{}},"spec":{spec}}}"#)).unwrap();
         assert_eq!(of("null").nodes, Some(Vec::new()));
         assert_eq!(of(r#"{"nodeSelector":{"matchExpressions":[{"key":"a","operator":"Gt"}]}}"#).nodes, None);

@@ -1,14 +1,14 @@
-//! An extended resource: who serves it, and what its devices are.
+//! An extended resource: its provider, and its devices.
 
 use crate::multus::{LinkLayer, ResourceName};
 use std::sync::Arc;
 
-/// Who advertises a resource.
+/// The provider of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Server {
     /// The SR-IOV operator's device plugin, by a SriovNetworkNodePolicy.
     SriovOperator,
-    /// A SR-IOV network device plugin with a configuration of its own.
+    /// An SR-IOV network device plugin with its own configuration.
     SriovDevicePlugin,
     /// The RDMA shared device plugin.
     SharedDevicePlugin,
@@ -16,32 +16,32 @@ pub enum Server {
     DeviceClass,
 }
 
-/// What is known of an extended resource. What several objects say of one resource differently is unknown.
+/// The known facts about an extended resource. If several objects disagree on a fact, it is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResourceFact {
     /// Name; the prefix of the SR-IOV operator's resources is not known.
     pub name: ResourceName,
-    /// Who advertises it.
+    /// Its provider.
     pub server: Server,
     /// Link layer of the devices.
     pub link: Option<LinkLayer>,
     /// Whether a container gets an RDMA device with it.
     pub rdma: Option<bool>,
-    /// Whether several pods use one device at a time.
+    /// Whether several pods use one device at once.
     pub shared: Option<bool>,
-    /// Units that one NIC gives (count): virtual functions, or `rdmaHcaMax` pods.
+    /// Units per NIC (count): virtual functions, or `rdmaHcaMax` pods.
     pub per_nic: Option<u32>,
-    /// Interfaces of the nodes that it is limited to; empty where names are not what it goes by.
+    /// Interfaces of the nodes that it is limited to; empty if it does not select by name.
     pub interfaces: Vec<String>,
-    /// Objects that say so, by kind and name; the first few.
+    /// Objects with these facts, by kind and name; the first few.
     pub origins: Vec<Arc<str>>,
 }
 
-/// Objects that are named for one resource.
+/// Most objects that are named for one resource.
 const MAX_ORIGINS: usize = 2;
 
 impl ResourceFact {
-    /// What this and another object say of one resource together.
+    /// The facts of this and another object about one resource.
     pub(super) fn merge(&mut self, other: &Self) {
         self.server = self.server.min(other.server);
         self.link = agreed(self.link, other.link);
@@ -52,7 +52,7 @@ impl ResourceFact {
         let new = other.origins.iter().filter(|o| !self.origins.contains(o)).take(room).cloned();
         let new: Vec<Arc<str>> = new.collect();
         self.origins.extend(new);
-        // A source without names takes any interface.
+        // A source without names selects any interface.
         if self.interfaces.is_empty() || other.interfaces.is_empty() {
             self.interfaces.clear();
         } else {
@@ -64,7 +64,7 @@ impl ResourceFact {
 }
 
 impl ResourceFact {
-    /// Who serves it and which objects say so, for a message. Tenants are told the kinds alone: the objects are the
+    /// Its provider and the objects with its facts, for a message. Tenants see only the kinds: the objects are the
     /// operators'.
     #[must_use]
     pub fn told(&self, tenant: bool) -> String {
@@ -81,7 +81,7 @@ impl ResourceFact {
     }
 }
 
-/// A value that two sources give alike.
+/// A value on which two sources agree.
 pub(super) fn agreed<T: PartialEq>(a: Option<T>, b: Option<T>) -> Option<T> {
     if a == b { a } else { None }
 }

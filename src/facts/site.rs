@@ -1,18 +1,18 @@
-//! What the nodes say together of a resource of theirs, and of an interface. Laid together once, so that no decision
-//! looks at nodes one by one.
+//! Facts from all nodes about one of their resources, and about an interface. Combined once, so that no decision
+//! reads single nodes.
 
 use super::node_state::{NodeState, VfGroup};
 use super::resource::agreed;
 use crate::multus::LinkLayer;
 
-/// What the nodes that make a resource say.
+/// Facts from the nodes that provide a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
-    /// RDMA mode, where all of them say the same.
+    /// RDMA mode, if all of them agree.
     pub exclusive: Option<bool>,
-    /// Whether the operator has finished with any of them (`Succeeded`), or does not say.
+    /// Whether the operator has finished with any of them (`Succeeded`), or reports no status.
     pub settled: bool,
-    /// Least and greatest MTU of the NICs (bytes), where all say one.
+    /// Least and greatest MTU of the NICs (bytes), if all report one.
     pub mtu: Option<(u32, u32)>,
 }
 
@@ -35,12 +35,12 @@ impl Site {
     }
 }
 
-/// What the nodes that have an interface say of it.
+/// Facts from the nodes that have an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Port {
-    /// Link layer, where all say the same.
+    /// Link layer, if all agree.
     pub link: Option<LinkLayer>,
-    /// RDMA mode of the nodes, where all say the same.
+    /// RDMA mode of the nodes, if all agree.
     pub exclusive: Option<bool>,
 }
 

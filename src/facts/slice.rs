@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What one slice holds.
+/// The devices in one slice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
     /// Driver.
@@ -30,9 +30,9 @@ pub struct DevicePool {
     pub node: Option<String>,
     /// Devices (count).
     pub devices: u32,
-    /// Those whose attributes say that they do RDMA (count).
+    /// Those with an RDMA attribute (count).
     pub rdma: u32,
-    /// Link layer, where the attributes of all devices that name one name the same.
+    /// Link layer, if the attributes of all devices that have one agree.
     pub link: Option<LinkLayer>,
 }
 
@@ -57,7 +57,7 @@ struct Pool {
     generation: Option<i64>,
 }
 
-/// v1beta1 has the attributes below `basic`.
+/// v1beta1 has the attributes under `basic`.
 #[derive(Default, Deserialize)]
 struct Device {
     #[serde(default)]
@@ -73,19 +73,19 @@ struct Basic {
 }
 
 impl Device {
-    /// An attribute's value by the last part of its name: drivers put their own domain before it.
+    /// An attribute's value by the last part of its name: drivers add their own domain before it.
     fn attribute(&self, names: &[&str], value: &str) -> Option<&Value> {
         let attributes = self.attributes.as_ref().or_else(|| self.basic.as_ref()?.attributes.as_ref())?;
         let mut all = attributes.iter();
         all.find(|(key, _)| names.contains(&key.rsplit('/').next().unwrap_or_default()))?.1.get(value)
     }
 
-    /// dranet says `rdma`, dra-driver-sriov `rdmaCapable`.
+    /// dranet has `rdma`, dra-driver-sriov `rdmaCapable`.
     fn rdma(&self) -> bool {
         self.attribute(&["rdma", "rdmaCapable"], "bool").and_then(Value::as_bool) == Some(true)
     }
 
-    /// dra-driver-sriov says `linkType`, dranet `encapsulation`.
+    /// dra-driver-sriov has `linkType`, dranet `encapsulation`.
     fn link(&self) -> Option<LinkLayer> {
         LinkLayer::parse(self.attribute(&["linkType", "encapsulation"], "string")?.as_str()?)
     }

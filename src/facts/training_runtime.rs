@@ -1,5 +1,5 @@
-//! TrainingRuntime and ClusterTrainingRuntime of Kubeflow Trainer: the JobSet that TrainJobs are made of. They are read
-//! out of files alone; a live cluster's are not watched.
+//! TrainingRuntime and ClusterTrainingRuntime of Kubeflow Trainer: the JobSet that TrainJobs are created from. They
+//! are read only from files; a live cluster's are not watched.
 
 use super::object::Meta;
 use crate::json::decode::{DecodeError, object as decode};
@@ -15,10 +15,10 @@ struct RuntimeObject<'a> {
     spec: Option<&'a RawValue>,
 }
 
-/// What is kept of a runtime.
+/// The parts of a runtime that are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrainingRuntime {
-    /// JSON text of its `spec`: few are asked for, and then all of it.
+    /// JSON text of its `spec`: few are needed, and then all of it.
     pub spec: Box<str>,
 }
 

@@ -1,4 +1,4 @@
-//! Decoding with a place: where a value does not fit, the error says which, as a JSON pointer.
+//! Decoding with a place: if a value does not fit, the error names it as a JSON pointer.
 
 use crate::text::{nearest, token};
 use serde::Deserialize;
@@ -14,8 +14,7 @@ pub struct DecodeError {
     pub message: String,
 }
 
-/// Decodes an object. The path of a misfit is worked out in a second pass, so that the good case pays
-/// nothing for it.
+/// Decodes an object. The path of a wrong value is found in a second pass, so that the good case pays nothing for it.
 ///
 /// # Errors
 /// [`DecodeError`] with the place of the first value that does not fit.
@@ -39,8 +38,8 @@ pub fn object<'de, T: Deserialize<'de>>(json: &'de str) -> Result<T, DecodeError
     })
 }
 
-/// serde_json ends its messages with a position in the JSON text, which is not the user's text, and names the
-/// types of ours that it could not fill.
+/// serde_json ends its messages with a position in the JSON text, which is not the user's text, and names our own
+/// types.
 fn without_position(message: &str) -> String {
     let cut = message.rfind(" at line ").unwrap_or(message.len());
     let message = message.get(..cut).unwrap_or(message);
@@ -58,13 +57,13 @@ fn without_position(message: &str) -> String {
     format!("{head}expected {expected}")
 }
 
-/// A field or a value outside a closed list, with the one that was probably meant. serde says: unknown field `a`,
-/// expected one of `b`, `c`.
+/// An unknown field or value, with the one that was probably meant. serde's message: unknown field `a`, expected one
+/// of `b`, `c`.
 fn not_one_of(message: &str) -> Option<String> {
     let (kind, rest) = [("unknown field `", "field"), ("unknown variant `", "value")]
         .into_iter()
         .find_map(|(start, kind)| Some((kind, message.strip_prefix(start)?)))?;
-    // The name is the user's and may hold anything; the list is ours and holds no backtick.
+    // The name is the user's and may contain anything; the list is ours and has no backtick.
     let (name, list) = rest.rsplit_once("`, expected ").or_else(|| rest.rsplit_once("`, there are no "))?;
     let known = || list.split('`').skip(1).step_by(2);
     let shown = crate::text::printable(name, 64);

@@ -1,9 +1,9 @@
-//! JSON inside of text fields, as the Go programs that are given it read it.
+//! JSON inside of text fields, as Go programs read it.
 //!
-//! `encoding/json` matches a key with a field of a struct whatever its case is, and the last of several such keys wins
-//! (<https://pkg.go.dev/encoding/json#Unmarshal>). CNI plugins, their IPAM and both device plugins read theirs that way.
-//! Keys of maps keep their case; so do those that libcni looks up in a map: `plugins` of a list
-//! (containernetworking/cni libcni/conf.go, `ConfListFromBytes`).
+//! `encoding/json` matches a key with a field of a struct in any case, and the last of several such keys wins
+//! (<https://pkg.go.dev/encoding/json#Unmarshal>). CNI plugins, their IPAM and both device plugins read their
+//! configurations that way. Keys of maps keep their case, and so do those that libcni looks up in a map: `plugins` of
+//! a list (containernetworking/cni libcni/conf.go, `ConfListFromBytes`).
 
 use crate::text::check_size;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -11,7 +11,7 @@ use serde_json::{Map, Number, Value};
 use std::cell::Cell;
 use std::fmt;
 
-/// Fields of CNI plugins and their IPAM, as far as they are read here (k8snetworkplumbingwg/sriov-cni and ib-sriov-cni
+/// Fields of CNI plugins and their IPAM that are read here (k8snetworkplumbingwg/sriov-cni and ib-sriov-cni
 /// pkg/types, containernetworking/plugins, k8snetworkplumbingwg/whereabouts pkg/types, Mellanox/nvidia-k8s-ipam).
 pub(crate) const CNI: &[&str] = &[
     "address",
@@ -84,28 +84,28 @@ pub(crate) const DEVICE_PLUGIN: &[&str] = &[
     "vendors",
 ];
 
-/// Fields that are maps: the keys below them are anybody's.
+/// Fields that are maps: the keys below them are arbitrary.
 const MAPS: [&str; 4] = ["additionalInfo", "args", "capabilities", "sysctl"];
 
 /// Fields of one number or text that are pointers in Go (k8snetworkplumbingwg/sriov-cni and
 /// Mellanox/k8s-rdma-shared-dev-plugin pkg/types).
 const POINTERS: [&str; 4] = ["periodicUpdateInterval", "vlan", "vlanProto", "vlanQoS"];
 
-/// The fields that keys below a key may stand for.
+/// The fields that keys below a key may match.
 pub(crate) fn below<'f>(fields: &'f [&'static str], key: &str) -> &'f [&'static str] {
     if MAPS.contains(&key) { &[] } else { fields }
 }
 
-/// Whether a field that has a value keeps it where null comes later: Go leaves numbers, texts and truth values as they
-/// are, and sets slices, maps and pointers to nil. Objects are taken for pointers, as IPAM plugins have them.
+/// Whether a field keeps its value if null follows: Go does not change numbers, texts and truth values then, and sets
+/// slices, maps and pointers to nil. Objects are taken for pointers, as IPAM plugins have them.
 pub(crate) fn outlives_null(field: &str, scalar: bool) -> bool {
     scalar && !POINTERS.contains(&field)
 }
 
-/// A text as a document whose keys have the spelling of the fields they stand for, and whether any was spelt otherwise.
+/// A text as a document with the keys spelled like the fields they match; returns whether any was spelled otherwise.
 ///
 /// # Errors
-/// What `serde_json` says of a text that is no JSON, or of one that is too long.
+/// The error of `serde_json` for a text that is not JSON, or an error for one that is too long.
 pub(crate) fn read(text: &str, fields: &[&'static str]) -> serde_json::Result<(Value, bool)> {
     check_size(text)?;
     let respelt = Cell::new(false);
@@ -130,7 +130,7 @@ struct Reader<'f> {
 }
 
 impl Reader<'_> {
-    /// The field that a key stands for; itself where it stands for none.
+    /// The field that a key matches; the key itself if it matches none.
     fn field(&self, key: String) -> String {
         if self.fields.contains(&key.as_str()) {
             return key;
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_stand_for_fields_in_any_case() {
+    fn keys_match_fields_in_any_case() {
         assert_eq!(of(r#"{"Type":"sriov","VLAN":3}"#), r#"{"type":"sriov","vlan":3}"#);
         assert_eq!(of(r#"{"IPAM":{"POOLNAME":"a"},"other":1}"#), r#"{"ipam":{"poolName":"a"},"other":1}"#);
         assert_eq!(read(r#"{"type":"a"}"#, CNI).unwrap(), (serde_json::json!({"type": "a"}), false));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn null_ends_what_is_no_scalar() {
+    fn null_clears_values_that_are_not_scalars() {
         assert_eq!(of(r#"{"type":"a","Type":null}"#), r#"{"type":"a"}"#);
         assert_eq!(of(r#"{"type":null,"Type":"a"}"#), r#"{"type":"a"}"#);
         assert_eq!(of(r#"{"mtu":1500,"MTU":null}"#), r#"{"mtu":1500}"#);

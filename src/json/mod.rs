@@ -1,4 +1,5 @@
-//! JSON as it is read here: values that borrow and take `null` for absent, errors with a place, and Go's rules for keys.
+//! Rules for reading JSON: values that borrow and read `null` as absent, errors with a place, and Go's rules for
+//! keys.
 
 pub mod decode;
 pub(crate) mod go;

@@ -1,5 +1,5 @@
-//! Building blocks of the read model: values that borrow from the request body and take `null` for absent,
-//! as Go's decoder does (encoding/json leaves the zero value where it reads `null`).
+//! Building blocks of the read model: values that borrow from the request body and read `null` as absent, as Go's
+//! decoder does (encoding/json keeps the zero value when it reads `null`).
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
@@ -7,7 +7,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-/// A string that borrows from the body where it holds no escape sequence.
+/// A string that borrows from the body if it has no escape sequence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text<'a>(pub Cow<'a, str>);
 
@@ -70,8 +70,8 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for List<T> {
     }
 }
 
-/// Reads a struct from a JSON object alone. Derived decoders also take a list and fill the fields by position,
-/// which Go's decoder refuses.
+/// Reads a struct only from a JSON object. Derived decoders also accept a list and fill the fields by position, which
+/// Go's decoder refuses.
 struct FromMap<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for FromMap<T> {
@@ -187,8 +187,8 @@ impl<'de: 'a, 'a, V: Deserialize<'de> + Default> Deserialize<'de> for Pairs<'a, 
     }
 }
 
-/// Most items of a list of structs, and most resources of one container. Real pods stay far below; without a bound
-/// a pod of a few megabytes could cost seconds or a hundred megabytes.
+/// Most items of a list of structs, and most resources of one container. Real pods stay far below; without a limit a
+/// pod of a few megabytes could take seconds or a hundred megabytes.
 const MAX_OBJECTS: usize = 10_000;
 pub(crate) const MAX_RESOURCES: usize = 64;
 
@@ -245,8 +245,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for QuantityText<'a> {
             fn visit_bool<E: de::Error>(self, v: bool) -> Result<Self::Value, E> {
                 Ok(QuantityText(Cow::Borrowed(if v { "true" } else { "false" })))
             }
-            // An unrendered `{{ x }}` reads as a mapping; it is a quantity the API refuses, no reason to
-            // give up on the whole object.
+            // An unrendered `{{ x }}` reads as a mapping; it is a quantity that the API refuses, but the rest of the
+            // object can be read.
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 while map.next_entry::<de::IgnoredAny, de::IgnoredAny>()?.is_some() {}
                 Ok(QuantityText(Cow::Borrowed("{…}")))

@@ -36,20 +36,20 @@ pub(super) fn explain(text: &str, origin: Position, fault: ReadFault) -> ReadFau
     fault
 }
 
-/// The line, from 0, of the first marker that git leaves in a file it cannot merge.
+/// The line, from 0, of the first conflict marker of git.
 fn conflict(text: &str) -> Option<u32> {
     let at = text.split('\n').position(|line| line.starts_with("<<<<<<<") || line.starts_with(">>>>>>>"))?;
     u32::try_from(at).ok()
 }
 
-/// Whether a line is one of a Helm chart. Elsewhere in a text than at the error `{{` alone does not tell: it may
-/// stand in a block of text, an alert of Prometheus for example.
+/// Whether a line is one of a Helm chart. Elsewhere in a text than at the error, `{{` proves nothing: it may be in a
+/// block of text, an alert of Prometheus for example.
 fn charted(line: &str) -> bool {
     const SIGNS: [&str; 6] = ["{{-", ".Values", ".Release", ".Chart", "include ", "template "];
     template(line).is_some() && SIGNS.iter().any(|sign| line.contains(sign))
 }
 
-/// Where `{{` stands in a line outside quotes and comments, as a byte offset.
+/// The byte offset of `{{` in a line, outside of quotes and comments.
 fn template(line: &str) -> Option<usize> {
     let mut quote = None;
     let mut before = ' ';
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(explain("a:\n- {{ $x }}\n", 10), (10, 3, "parser says".to_owned()));
         assert_eq!(
             explain("%YAML 1.1\n", 11),
-            (10, 1, "kubectl takes no %YAML or %TAG directive: remove it".to_owned())
+            (10, 1, "kubectl does not accept a %YAML or %TAG directive: remove it".to_owned())
         );
         assert_eq!(explain("a:\n- x\n", 99), (99, 3, "parser says".to_owned()));
     }

@@ -1,4 +1,4 @@
-//! Documents of a stream, and where their nodes stand.
+//! Documents of a stream, and the positions of their nodes.
 
 use super::error::InputError;
 use super::position::{Position, Positions};
@@ -32,20 +32,20 @@ pub struct Duplicate {
     pub pointer: String,
     /// The key, unescaped.
     pub key: String,
-    /// Where the key stands the first time; this value is lost.
+    /// Position of its first occurrence, whose value is lost.
     pub first: Position,
-    /// Where it stands again.
+    /// Position of its second occurrence.
     pub second: Position,
 }
 
-/// What a file yields, in its order.
+/// One item of a file, in the order of the file.
 #[derive(Debug)]
 pub enum Item {
     /// A document that was read.
     Document(Document),
     /// A document, or a part of the file, that cannot be read.
     Error(InputError),
-    /// The file holds no document at all.
+    /// The file has no document at all.
     Empty {
         /// The file as the user named it.
         file: Arc<str>,
@@ -53,7 +53,7 @@ pub enum Item {
         index: usize,
         /// Always 1.
         line: u32,
-        /// What the file holds instead.
+        /// The content that the file has instead.
         reason: &'static str,
     },
 }
@@ -70,7 +70,7 @@ impl Document {
     }
 
     /// Position of a character of the string at a pointer, by its line and column in the string, both from 1; of the
-    /// string itself where that cannot be told. `file` is what the document was read from.
+    /// string itself if that cannot be found. `file` is the source of the document.
     #[must_use]
     pub fn locate_within(&self, file: &[u8], pointer: &str, line: u32, column: u32) -> Position {
         let entry = self.locate(pointer);

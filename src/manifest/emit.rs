@@ -12,20 +12,20 @@ enum Frame<'v> {
     Sequence(std::slice::Iter<'v, Value>),
 }
 
-/// What stands before the next entry.
+/// The text before the next entry.
 #[derive(Clone, Copy, PartialEq)]
 enum Lead {
     /// The start of a line.
     Line,
-    /// The dash of a list item, behind which a first entry follows on the same line.
+    /// The dash of a list item; its first entry follows on the same line.
     Dash,
 }
 
 /// JSON as block-style YAML text, without a leading `---`.
 ///
-/// kubectl and [`super::read`] read it back to the same JSON: strings are plain where no YAML reader could
-/// take them for anything else, in literal blocks where they have several lines, and otherwise in double
-/// quotes. Keys keep their order; lists stand at the column of their key, as kubectl writes them.
+/// kubectl and [`super::read`] read it back to the same JSON: strings are plain if no YAML reader could take them for
+/// anything else, in literal blocks if they have several lines, and otherwise in double quotes. Keys keep their
+/// order; lists start at the column of their key, as kubectl writes them.
 #[must_use]
 pub fn to_yaml(json: &Value) -> String {
     let mut out = String::new();
@@ -140,7 +140,7 @@ fn write_scalar(out: &mut String, value: &Value, indent: usize) {
 /// A literal block, indented two columns against its parent.
 fn write_block(out: &mut String, text: &str, indent: usize) {
     out.push('|');
-    // The indentation is taken from the first line with text unless it is given.
+    // Readers take the indentation from the first line with text, unless it is given.
     if text.starts_with([' ', '\t', '\n']) {
         out.push('2');
     }

@@ -15,10 +15,10 @@ pub struct InputError {
     pub line: u32,
     /// 1-based column, in characters.
     pub column: u32,
-    /// What is wrong and how to mend it.
+    /// The problem and its fix.
     pub message: String,
-    /// The offending line with its number, and a caret below the column. Control characters are escaped,
-    /// a long line is cut around the column.
+    /// The wrong line with its number, and a caret below the column. Control characters are escaped, a long line is
+    /// cut around the column.
     pub snippet: String,
 }
 
@@ -73,7 +73,8 @@ fn snippet(text: &[u8], first_line: u32, at: Position) -> String {
     format!("{number} | {shown}\n{margin} | {}^", " ".repeat(caret))
 }
 
-/// Characters that change how the text around them is shown, or show nothing: a terminal must not be fooled.
+/// Characters that change the display of the text around them, or are invisible: they could mislead a reader of the
+/// terminal.
 fn invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
         | '\u{feff}' | '\u{fff9}'..='\u{fffb}')

@@ -1,7 +1,7 @@
 //! JSON text to a node tree, with positions.
 //!
-//! JSON never passes through the YAML reader where it is JSON: YAML 1.1 limits keys to 1024 characters, has
-//! no surrogate escapes and forbids tabs in places.
+//! Valid JSON never passes through the YAML reader: YAML 1.1 limits keys to 1024 characters, has no surrogate escapes
+//! and forbids tabs in places.
 
 use super::fault::ReadFault;
 use super::node::{Id, Kind, MAX_DEPTH, NONE, Tree};
@@ -11,18 +11,18 @@ use super::position::Position;
 pub(super) struct Reader<'t> {
     text: &'t str,
     at: usize,
-    /// A byte offset and its position, somewhere before `at`; moved along, so that counting characters stays
-    /// linear however long the lines are.
+    /// A byte offset and its position, at or before `at`; it moves along, so that counting characters stays linear,
+    /// however long the lines are.
     mark: (usize, Position),
 }
 
 impl<'t> Reader<'t> {
-    /// Starts at byte `at` of `text`, which stands at `origin`.
+    /// Starts at byte `at` of `text`, whose position is `origin`.
     pub(super) fn new(text: &'t str, at: usize, origin: Position) -> Self {
         Self { text, at, mark: (at, origin) }
     }
 
-    /// Where the reader stands, as a byte offset and as a position.
+    /// The reader's place, as a byte offset and as a position.
     pub(super) fn here(&mut self) -> (usize, Position) {
         (self.at, self.position(self.at))
     }
@@ -39,7 +39,7 @@ impl<'t> Reader<'t> {
         self.peek().is_some()
     }
 
-    /// Skips what kubectl skips between JSON and YAML in one stream: blanks up to the end of the line.
+    /// Skips the characters that kubectl skips between JSON and YAML in one stream: blanks up to the end of the line.
     pub(super) fn skip_line(&mut self) {
         while let Some(b' ' | b'\t' | b'\r') = self.peek() {
             self.at += 1;
@@ -176,8 +176,8 @@ impl<'t> Reader<'t> {
         if integer && let Ok(value) = text.parse() {
             return Ok(Kind::Int(value));
         }
-        // Beyond the range of a double it is infinite, and refused when the document is written: as YAML, which
-        // is tried after a syntax error, it would be a string.
+        // Beyond the range of a double it is infinite, and refused when the document is written: YAML, which is tried
+        // after a syntax error, would read it as a string.
         Ok(Kind::Float(text.parse().unwrap_or(f64::INFINITY)))
     }
 

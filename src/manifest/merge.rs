@@ -19,10 +19,10 @@ pub(super) struct MappingEntry<'t> {
     merged: bool,
 }
 
-/// A key that was written twice: the key and both places.
+/// A key that occurs twice: the key and both places.
 pub(super) type Repeated<'t> = (Cow<'t, str>, Position, Position);
 
-/// How much work aliases may cause.
+/// The work that aliases may cause.
 ///
 /// The same rule as go-yaml's against "billion laughs" documents: up to 99% of the nodes of a small document
 /// may come from aliases, down to 10% of a large one.
@@ -33,7 +33,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// Counts a node; `false` when the aliases have become too many.
+    /// Counts a node; `false` if there are too many aliases.
     pub(super) fn count(&mut self, aliased: bool) -> bool {
         const LOW: u64 = 400_000;
         const HIGH: u64 = 4_000_000;
@@ -191,7 +191,7 @@ impl<'t, 'b> Entries<'t, 'b> {
     }
 }
 
-/// How a mapping came to be read.
+/// How a mapping was reached.
 #[derive(Clone, Copy)]
 pub(super) struct Origin {
     /// Through an alias.

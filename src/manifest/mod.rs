@@ -1,10 +1,10 @@
 //! Kubernetes manifests as people write them: streams of YAML or JSON documents, each with the source
 //! position of every node.
 //!
-//! The yardstick is kubectl. It splits a file into documents itself, reads each through sigs.k8s.io/yaml (a
-//! go-yaml v2 fork: YAML 1.1) and hands on JSON; a manifest must not mean one thing here and another in the
-//! cluster, so the values are those that kubectl reads, `on` and `0644` included. What kubectl does not keep
-//! is where a value came from, and that is what a reader of our findings needs.
+//! The standard is kubectl. It splits a file into documents itself, reads each through sigs.k8s.io/yaml (a go-yaml v2
+//! fork: YAML 1.1) and sends JSON. A manifest must mean the same here and in the cluster, so the values are those
+//! that kubectl reads, `on` and `0644` included. kubectl does not keep the position of a value, which a reader of our
+//! findings needs.
 
 mod cause;
 mod document;

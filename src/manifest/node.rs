@@ -28,13 +28,13 @@ pub(super) struct Node {
     pub(super) next: Id,
 }
 
-/// What a node is.
+/// The type of a node.
 #[derive(Debug)]
 pub(super) enum Kind {
     Null,
     Bool(bool),
     Int(i64),
-    /// An integer above the range of `i64`, which go-yaml keeps apart from floats.
+    /// An integer above the range of `i64`, which go-yaml distinguishes from floats.
     Uint(u64),
     Float(f64),
     Str(String),
@@ -44,7 +44,7 @@ pub(super) enum Kind {
     Sequence(Id),
     /// First key; keys and values alternate.
     Mapping(Id),
-    /// The node that the anchor names.
+    /// The node of the anchor.
     Alias(Id),
 }
 

@@ -1,7 +1,7 @@
 //! Numbers as Go reads and prints them.
 //!
-//! kubectl's values pass through Go's `strconv` and `encoding/json`; where those differ from what Rust would
-//! do, a manifest would read differently here and in the cluster.
+//! kubectl's values pass through Go's `strconv` and `encoding/json`; with Rust's rules, some manifests would read
+//! differently here and in the cluster.
 
 use std::fmt::Write as _;
 
@@ -35,7 +35,7 @@ pub(super) fn integer(text: &str) -> Option<Kind> {
     }
 }
 
-/// go-yaml's second look at `0b…`: a sign may stand after the prefix (`0b-11` is -3).
+/// go-yaml's second look at `0b…`: a sign may follow the prefix (`0b-11` is -3).
 pub(super) fn signed_binary(text: &str) -> Option<Kind> {
     let rest = text.strip_prefix("0b")?;
     match rest.as_bytes().first()? {
@@ -46,15 +46,15 @@ pub(super) fn signed_binary(text: &str) -> Option<Kind> {
 }
 
 fn digits(text: &str, radix: u32) -> Option<u64> {
-    // from_str_radix would take a sign here.
+    // from_str_radix would accept a sign here.
     if text.starts_with(['+', '-']) {
         return None;
     }
     u64::from_str_radix(text, radix).ok()
 }
 
-/// A decimal float of go-yaml's pattern `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`; `None` when
-/// it does not match or exceeds a double, which go-yaml then takes for a string.
+/// A decimal float of go-yaml's pattern `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`; `None` if it does not
+/// match or exceeds a double, which go-yaml then takes for a string.
 pub(super) fn float(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
@@ -77,8 +77,8 @@ pub(super) fn float(text: &str) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// `strconv.ParseFloat` on a text that starts with a point: like [`float`], but underscores may stand
-/// between digits.
+/// `strconv.ParseFloat` on a text that starts with a point: like [`float`], but with underscores allowed between
+/// digits.
 pub(super) fn point_float(text: &str) -> Option<f64> {
     if !text.contains('_') {
         return float(text);
@@ -107,8 +107,8 @@ pub(super) fn write_float(out: &mut String, value: f64) {
     let _ = written;
 }
 
-/// A float used as a key: `strconv.FormatFloat(value, 'g', -1, 32)`, in single precision as sigs.k8s.io/yaml
-/// has it, with the YAML spellings of the infinities and of not-a-number.
+/// A float used as a key: `strconv.FormatFloat(value, 'g', -1, 32)`, in single precision as sigs.k8s.io/yaml has it,
+/// with the YAML spellings of the infinities and of not-a-number.
 pub(super) fn float_key(value: f64) -> String {
     let single = value as f32;
     if single.is_nan() {

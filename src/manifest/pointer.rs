@@ -1,20 +1,20 @@
 //! RFC 6901 pointers over compact JSON text.
 //!
-//! The text is the product of [`super::write`]: valid, without blanks. So a value can be skipped by looking
-//! at brackets and quotes only, and nothing has to be decoded or allocated for a document that is asked once.
+//! The text is the output of [`super::write`]: valid, without blanks. So brackets and quotes are enough to skip a
+//! value, and nothing has to be decoded or allocated for a document that is queried once.
 
-/// The node that a pointer leads to, as a byte range of the text.
+/// The node at a pointer, as a byte range of the text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Found {
     /// First byte.
     pub(super) start: usize,
     /// One past the last byte.
     pub(super) end: usize,
-    /// Whether this is the node itself and not an ancestor of a node that does not exist.
+    /// Whether this is the node itself, not an ancestor of a missing node.
     pub(super) exact: bool,
 }
 
-/// Follows a pointer as far as it leads.
+/// Follows a pointer as far as nodes exist.
 pub(super) fn resolve(json: &str, pointer: &str) -> Found {
     let bytes = json.as_bytes();
     let mut start = 0;

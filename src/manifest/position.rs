@@ -12,8 +12,8 @@ pub struct Position {
 /// Positions of the nodes of one document, keyed by the byte offset at which each node starts in the
 /// document's JSON text.
 ///
-/// Tens of thousands of documents are held at once and few of them are ever asked, so the table is a byte
-/// string of differences (three to four bytes a node) that is decoded from the start on each question.
+/// Tens of thousands of documents are held at once and few of them are ever queried, so the table is a byte string of
+/// differences (three to four bytes per node) that is decoded from the start for each query.
 #[derive(Debug, Default)]
 pub(super) struct Positions(Box<[u8]>);
 
@@ -26,7 +26,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// Notes that the node whose text starts at `offset` stands at `at`. Offsets never decrease: a node is
+    /// Records that the node whose text starts at `offset` has the position `at`. Offsets never decrease: a node is
     /// written before its children.
     pub(super) fn push(&mut self, offset: u32, at: Position) {
         put(&mut self.bytes, offset.wrapping_sub(self.offset));
@@ -60,7 +60,7 @@ impl Positions {
     }
 }
 
-/// Appends a number as LEB128: seven bits a byte, the top bit set on all but the last.
+/// Appends a number as LEB128: seven bits per byte, the top bit set on all but the last.
 fn put(bytes: &mut Vec<u8>, mut value: u32) {
     while value >= 0x80 {
         bytes.push((value & 0x7f) as u8 | 0x80);

@@ -1,4 +1,4 @@
-//! A panic of the YAML parser is caught and becomes an input error; this keeps it off stderr.
+//! Catches a panic of the YAML parser, which becomes an input error, and keeps it off stderr.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,8 +10,8 @@ thread_local! {
 
 static INSTALLED: Once = Once::new();
 
-/// Installs a panic hook that stays silent about panics which this module catches itself and passes every
-/// other panic on to the hook that was there before. Call it once, early in `main`.
+/// Installs a panic hook that is silent about panics which this module catches, and passes every other panic to the
+/// previous hook. Call it once, early in `main`.
 pub fn install_quiet_panic_hook() {
     INSTALLED.call_once(|| {
         let previous = std::panic::take_hook();

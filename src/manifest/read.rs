@@ -65,12 +65,10 @@ impl<'b> Stream<'b> {
         }
     }
 
-    /// Reads JSON values from byte `start` on for as long as there are some, and returns where the YAML
-    /// stream goes on.
+    /// Reads JSON values from byte `start` as long as there are any, and returns where the YAML stream continues.
     ///
-    /// kubectl (k8s.io/apimachinery, YAMLOrJSONDecoder) takes a stream that starts with `{` as JSON. At the
-    /// first thing that is not JSON it goes on as YAML, unless it has read two values: such a stream stays
-    /// JSON.
+    /// kubectl (k8s.io/apimachinery, YAMLOrJSONDecoder) takes a stream that starts with `{` as JSON. At the first
+    /// text that is not JSON it continues as YAML, unless it has read two values: such a stream stays JSON.
     fn json_stream(&mut self, start: usize, origin: Position) -> (usize, Position) {
         let rest = self.bytes.get(start..).unwrap_or_default();
         if !rest.trim_ascii_start().starts_with(b"{") {
@@ -103,7 +101,7 @@ impl<'b> Stream<'b> {
     fn piece(&mut self, piece: Piece) {
         let Piece { mut range, origin, separator } = piece;
         let bytes = self.bytes.get(range.clone()).unwrap_or_default();
-        // Files put together with `cat` may have a byte order mark at each start.
+        // Files joined with `cat` may have a byte order mark at each start.
         let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
             Some(rest) => {
                 range.start += 3;
@@ -112,7 +110,7 @@ impl<'b> Stream<'b> {
             None => bytes,
         };
         if let Some(at) = separator {
-            // What follows such a line is not a document of its own: kubectl stops here.
+            // The text after such a line is not a separate document: kubectl stops here.
             let message = "only a comment may follow the document separator `---`".to_owned();
             let before = self.bytes.get(..range.start).unwrap_or_default();
             let before = before.strip_suffix(b"\xef\xbb\xbf").unwrap_or(before);
@@ -233,7 +231,7 @@ fn not_utf8(bytes: &[u8], valid: usize, origin: Position) -> ReadFault {
     }
 }
 
-/// The start of the next separator line from byte `at` on, which stands in line `line`.
+/// The start of the next separator line from byte `at` on, which is in line `line`.
 fn next_separator(bytes: &[u8], at: usize, line: u32) -> (usize, Position) {
     let mut start = at;
     let mut line = line;

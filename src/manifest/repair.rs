@@ -1,12 +1,12 @@
 //! Two spellings that kubectl reads and the YAML parser does not.
 //!
-//! go-yaml takes `\'` in double quotes (libyaml does not), and in a flow collection it takes `{a:}` and
-//! `[a:,b]` as the plain scalar `a:`. Both are scanner errors here. The offending character is then replaced
-//! by a stand-in of the same width in columns, the text is read again, and the scalars get the original back.
+//! go-yaml accepts `\'` in double quotes (libyaml does not), and in a flow collection it takes `{a:}` and `[a:,b]` as
+//! the plain scalar `a:`. Both are scanner errors here. The offending character is then replaced by a stand-in of the
+//! same width in columns, the text is read again, and the scalars get the original back.
 
 use libyaml_safer::ScalarStyle;
 
-/// How often a text is read again for a colon, each time for one.
+/// Most times that a text is read again for a colon, one colon each time.
 const ATTEMPTS: usize = 32;
 
 /// A text with stand-ins.
@@ -30,7 +30,7 @@ impl Repair {
         &self.text
     }
 
-    /// Replaces what stopped the parser at byte `at`; `false` when that is not a known case.
+    /// Replaces the character that stopped the parser at byte `at`; `false` if that is not a known case.
     pub(super) fn apply(&mut self, problem: &str, at: usize) -> bool {
         match problem {
             "found unexpected ':'" if self.attempts < ATTEMPTS => {
@@ -65,7 +65,7 @@ impl Repair {
         found
     }
 
-    /// All of them at once: in other styles than double quotes the backslash comes back.
+    /// All of them at once: in styles other than double quotes the backslash is restored.
     fn replace_escapes(&mut self) {
         let mut text = String::with_capacity(self.text.len() + 16);
         let mut chars = self.text.chars().peekable();

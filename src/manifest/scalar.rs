@@ -1,5 +1,5 @@
-//! What a YAML scalar means: go-yaml v2's resolution, which is YAML 1.1 with exceptions of its own (no
-//! base-60 numbers, timestamps stay strings).
+//! The value of a YAML scalar: go-yaml v2's resolution, which is YAML 1.1 with exceptions of its own (no base-60
+//! numbers, timestamps stay strings).
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ pub(super) fn resolve(tag: Option<&str>, text: String, plain: bool) -> Result<Ki
             Some("timestamp") => timestamp(text),
             Some(name @ ("bool" | "int" | "float" | "null")) => tagged(name, &text),
             Some("merge") if text == "<<" => Ok(Kind::Merge),
-            // go-yaml hands on the text of a scalar whose tag it does not know.
+            // go-yaml keeps the text of a scalar whose tag it does not know.
             _ => Ok(Kind::Str(text)),
         },
     }
@@ -31,7 +31,7 @@ pub(super) fn resolve(tag: Option<&str>, text: String, plain: bool) -> Result<Ki
 
 /// The value of a plain scalar that is not a string.
 pub(super) fn implicit(text: &str) -> Option<Kind> {
-    // The first byte decides which rules can apply at all, as in go-yaml's resolve table.
+    // The first byte decides which rules can apply, as in go-yaml's resolve table.
     match text.as_bytes().first() {
         None => Some(Kind::Null),
         Some(b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O' | b'~') => word(text),
@@ -91,7 +91,7 @@ fn tagged(name: &str, text: &str) -> Result<Kind, String> {
     }
 }
 
-/// `!!timestamp` yields the text itself; what must be refused is text that is no timestamp.
+/// `!!timestamp` yields the text itself; a text that is not a timestamp must be refused.
 fn timestamp(text: String) -> Result<Kind, String> {
     let bytes = text.as_bytes();
     let year = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
@@ -101,7 +101,7 @@ fn timestamp(text: String) -> Result<Kind, String> {
     Err(format!("cannot read {} as !!timestamp", quoted(&text)))
 }
 
-/// Standard base64 as Go's decoder takes it: with padding, and whatever the bits behind the last byte are.
+/// Standard base64 as Go's decoder accepts it: with padding, and any bits after the last byte.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()

@@ -1,8 +1,7 @@
 //! Cuts a YAML stream into documents where kubectl cuts it.
 //!
-//! kubectl does that by lines, before any YAML is parsed (k8s.io/apimachinery, pkg/util/yaml, YAMLReader):
-//! every line that starts with `---` separates, wherever it stands, and only blanks and a comment may follow
-//! the dashes.
+//! kubectl splits by lines, before any YAML is parsed (k8s.io/apimachinery, pkg/util/yaml, YAMLReader): every line
+//! that starts with `---` separates, in any place, and only blanks and a comment may follow the dashes.
 
 use std::ops::Range;
 
@@ -15,11 +14,11 @@ pub(super) struct Piece {
     pub(super) range: Range<usize>,
     /// Position of its first character.
     pub(super) origin: Position,
-    /// The separator line before it cannot be read as one; its position is that of the offending text.
+    /// The separator line before it cannot be read; its position is that of the offending text.
     pub(super) separator: Option<Position>,
 }
 
-/// The pieces of `bytes` from byte `start` on, which stands at `origin`. Pieces may be blank.
+/// The pieces of `bytes` from byte `start` on, whose position is `origin`. Pieces may be blank.
 pub(super) struct Pieces<'b> {
     bytes: &'b [u8],
     at: usize,
@@ -66,7 +65,7 @@ impl Iterator for Pieces<'_> {
     }
 }
 
-/// How many characters of blanks stand before something that may not follow a separator.
+/// The number of blanks before a text that may not follow a separator.
 fn unexpected(after: &[u8]) -> Option<u32> {
     let text = String::from_utf8_lossy(after);
     let trimmed = text.trim_start();

@@ -69,8 +69,8 @@ fn ambiguous(text: &str) -> bool {
     if !numeric {
         return false;
     }
-    // Numbers, base-60 ones, dates and times of any YAML version: what has only the characters of such. Neither
-    // `10.0.0.1` nor `2Gi` is among them.
+    // Numbers, base-60 numbers, dates and times of any YAML version: texts with only the characters of those.
+    // `10.0.0.1` and `2Gi` are not among them.
     let digits = word.trim_start_matches(['+', '-']);
     let only = |allowed: &str| digits.bytes().all(|b| b.is_ascii_digit() || allowed.as_bytes().contains(&b));
     let points = digits.matches('.').count();
@@ -80,18 +80,18 @@ fn ambiguous(text: &str) -> bool {
         || ["0x", "0o", "0b"].iter().any(|prefix| digits.starts_with(prefix))
 }
 
-/// Whether a text can stand in a literal block: it has several lines, and nothing in it that a reader
-/// would change or refuse there.
+/// Whether a text can be a literal block: it has several lines, and no character that a reader would change or refuse
+/// there.
 fn literal(text: &str) -> bool {
     let lines = text.trim_end_matches('\n');
     text.contains('\n')
         && !lines.is_empty()
-        // A line of blanks at the end is where readers disagree.
+        // Readers disagree about a line of blanks at the end.
         && !lines.rsplit('\n').next().is_some_and(|line| line.trim_matches([' ', '\t']).is_empty())
         && text.chars().all(|c| c == '\n' || c == '\t' || printable(c))
 }
 
-/// Characters that stay what they are in any style; the others need an escape in double quotes.
+/// Characters that do not change in any style; the others need an escape in double quotes.
 pub(super) fn printable(c: char) -> bool {
     match c {
         '\u{2028}' | '\u{2029}' | '\u{feff}' => false,

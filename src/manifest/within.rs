@@ -1,4 +1,4 @@
-//! Places inside of a string, as it is written in the source: JSON in a block scalar, or in quotes.
+//! Places inside of a string, as written in the source: JSON in a block scalar, or in quotes.
 
 use super::position::Position;
 
@@ -11,11 +11,11 @@ enum Style {
     Bare,
 }
 
-/// Place of the character at `line` and `column` of a string, whose entry stands at `entry` in the source. `None` where
-/// what stands there is written in a way that cannot be followed.
+/// Place of the character at `line` and `column` of a string, whose entry is at `entry` in the source. `None` if the
+/// source's style cannot be followed.
 ///
-/// Styles differ in how they indent, fold and escape, and in little else: the characters that are no blanks come in the
-/// same order. So both are walked side by side, blanks left out.
+/// Styles differ in how they indent, fold and escape, and in little else: the non-blank characters have the same
+/// order. So both are walked side by side, without blanks.
 pub(super) fn place(source: &str, entry: Position, value: &str, line: u32, column: u32) -> Option<Position> {
     let mut at = Cursor::start(source, entry)?;
     let style = at.value()?;
@@ -107,13 +107,13 @@ impl<'s> Cursor<'s> {
                 self.next();
                 Some(if quote == '"' { Style::Double } else { Style::Single })
             }
-            // An alias: the text stands elsewhere.
+            // An alias: the text is elsewhere.
             '*' => None,
             _ => Some(Style::Bare),
         }
     }
 
-    /// Goes behind a character of the value; its place.
+    /// Moves past a character of the value; returns its place.
     fn take(&mut self, wanted: char, style: Style) -> Option<Position> {
         loop {
             self.skip(char::is_whitespace);
@@ -124,7 +124,7 @@ impl<'s> Cursor<'s> {
                     'x' => self.code(2)?,
                     'u' => self.code(4)?,
                     'U' => self.code(8)?,
-                    // Blanks, and a line that goes on.
+                    // Blanks, and a line that continues.
                     'n' | 't' | 'r' | ' ' | '\n' | '_' | 'N' | 'L' | 'P' | '\t' => continue,
                     other => other,
                 },

@@ -8,8 +8,8 @@ use super::number;
 use super::pointer;
 use super::position::{Position, Positions, Recorder};
 
-/// Aliases may add this much text: a document of a few kilobytes must not fill the memory by naming one long
-/// string over and over.
+/// Most text that aliases may add: a document of a few kilobytes must not fill the memory by naming one long string
+/// over and over.
 const ALIAS_BYTES: usize = 32 << 20;
 
 /// The JSON of a document.

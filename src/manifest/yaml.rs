@@ -11,13 +11,13 @@ use super::position::Position;
 use super::repair::Repair;
 use super::{quiet, scalar};
 
-/// What one text between two separators holds.
+/// The content of one text between two separators.
 #[derive(Debug)]
 pub(super) struct Parsed {
     pub(super) tree: Tree,
     /// `None` for a text without a node: blank, or comments only.
     pub(super) root: Option<Id>,
-    /// Something follows the end of the document; kubectl never looks at it.
+    /// Text follows the end of the document; kubectl never reads it.
     pub(super) trailing: Option<Position>,
 }
 
@@ -60,7 +60,7 @@ enum Stop {
     Fault(ReadFault),
 }
 
-/// A collection whose end has not come yet.
+/// A collection whose end has not been read yet.
 struct Open {
     id: Id,
     last: Id,
@@ -103,7 +103,8 @@ impl<'t> Builder<'t> {
         let end = if self.text.ends_with('\n') { "" } else { "\n" };
         parser.set_input(Source { now: self.text.as_bytes(), then: end.as_bytes() });
         loop {
-            // The parser's panics alone: one of ours is a bug to be seen. A parser that panicked is not asked again.
+            // Only the parser's panics: one of our own is a bug and must be visible. A parser that panicked is not
+            // called again.
             let event = match quiet::catch(|| parser.parse()) {
                 Some(Ok(event)) => event,
                 Some(Err(_)) if self.trailing.is_some() => return Ok(()),
@@ -123,12 +124,12 @@ impl<'t> Builder<'t> {
                         self.trailing = Some(self.last);
                         return Ok(());
                     }
-                    // go-yaml v2 reads version 1.1 only.
+                    // go-yaml v2 reads only version 1.1.
                     if version_directive.is_some_and(|version| (version.major, version.minor) != (1, 1)) {
                         return Err(self.fault(start, "kubectl reads YAML 1.1 only: remove the %YAML line"));
                     }
                 }
-                // go-yaml reads one document and leaves the rest of its input alone, even if it is broken.
+                // go-yaml reads one document and ignores the rest of its input, even if it is broken.
                 EventData::DocumentEnd { .. } => self.trailing = Some(self.last),
                 EventData::Alias { anchor } => {
                     let Some(&target) = self.anchors.get(&anchor) else {
@@ -136,7 +137,7 @@ impl<'t> Builder<'t> {
                             self.fault(start, &format!("there is no anchor `&{anchor}` before this alias"))
                         );
                     };
-                    // An alias to a collection that is still open would contain itself.
+                    // An alias to a collection that is still open would make it contain itself.
                     if self.open.iter().any(|open| open.id == target) {
                         return Err(
                             self.fault(start, &format!("the value of anchor `&{anchor}` contains itself"))
@@ -177,7 +178,7 @@ impl<'t> Builder<'t> {
         ReadFault { at: self.last, message: message.to_owned() }
     }
 
-    /// Scalars that the parser takes and kubectl refuses.
+    /// Scalars that the parser accepts and kubectl refuses.
     fn check_scalar(&self, value: &str, style: ScalarStyle, start: Mark, end: Mark) -> Result<(), Stop> {
         let flow = self.open.last().is_some_and(|open| open.flow);
         if flow && style == ScalarStyle::Plain && value.contains('?') {
@@ -185,8 +186,8 @@ impl<'t> Builder<'t> {
             return Err(self.fault(start, "a value with `?` inside [] or {} needs quotes"));
         }
         if self.check_slash && style == ScalarStyle::DoubleQuoted && self.escapes_slash(start, end) {
-            // JSON has this escape, YAML 1.1 has not.
-            return Err(self.fault(start, "`\\/` is no escape in YAML: write `/`"));
+            // JSON has this escape, YAML 1.1 does not.
+            return Err(self.fault(start, "`\\/` is not an escape in YAML: write `/`"));
         }
         Ok(())
     }
@@ -271,8 +272,8 @@ impl<'t> Builder<'t> {
             _ => "",
         };
         match context {
-            // What is missing is missing there, not where the parser noticed: the end of the text, or the line
-            // after the one without a colon.
+            // A missing character is reported where it is missing, not where the parser noticed: the end of the text,
+            // or the line after the one without a colon.
             Some((opened, text)) if problem.contains("end of stream") || problem.contains("expected ':'") => {
                 ReadFault { at: opened, message: format!("{problem} {text} that starts here") }
             }
@@ -305,7 +306,7 @@ impl<'t> Builder<'t> {
     }
 }
 
-/// Hands the text out in pieces: the parser keeps all that it is given as four-byte characters.
+/// Passes the text on in pieces: the parser keeps all its input as four-byte characters.
 struct Source<'t> {
     now: &'t [u8],
     then: &'t [u8],
@@ -377,7 +378,7 @@ mod tests {
             ("a: &a\n  b: *a\n", 11, 6, "the value of anchor `&a` contains itself"),
             ("a: !!int 1.5\n", 10, 4, "cannot read \"1.5\" as !!int, it is !!float"),
             ("a: [x?y]\n", 10, 5, "a value with `?` inside [] or {} needs quotes"),
-            ("a: \"x\\/y\"\n", 10, 4, "`\\/` is no escape in YAML: write `/`"),
+            ("a: \"x\\/y\"\n", 10, 4, "`\\/` is not an escape in YAML: write `/`"),
             ("%YAML 1.2\n---\na: 1\n", 10, 1, "kubectl reads YAML 1.1 only: remove the %YAML line"),
             (
                 "a: [!x, 1]\n",

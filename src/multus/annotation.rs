@@ -13,12 +13,12 @@ const MAX_BYTES: usize = 256 * 1024;
 /// IFNAMSIZ - 1.
 const MAX_INTERFACE: usize = 15;
 
-/// The networks a pod asks for.
+/// The networks that a pod requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Networks<'a> {
     text: &'a str,
     form: Form,
-    /// Attachments in order; a network named twice is two attachments.
+    /// Attachments in order; a network named twice has two attachments.
     pub items: Vec<Selection<'a>>,
 }
 
@@ -31,13 +31,13 @@ enum Form {
 /// One attachment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection<'a> {
-    /// Namespace of the NetworkAttachmentDefinition; absent means the pod's own.
+    /// Namespace of the NetworkAttachmentDefinition; if absent, the pod's own.
     pub namespace: Option<Cow<'a, str>>,
     /// Name of the NetworkAttachmentDefinition.
     pub name: Cow<'a, str>,
-    /// Interface in the pod; absent means `netN` by position.
+    /// Interface in the pod; if absent, `netN` by position.
     pub interface: Option<Cow<'a, str>>,
-    /// What else it asks; `None` where that is nothing, as in most pods.
+    /// Its other requests; `None` if there are none, as in most pods.
     pub requests: Option<Box<Requests<'a>>>,
 }
 
@@ -64,7 +64,7 @@ fn parse_short(text: &str) -> Result<Vec<Selection<'_>>, AnnotationError> {
             let item = item.trim();
             let (network, interface) = match item.split_once('@') {
                 Some((_, rest)) if rest.contains('@') => return Err(AnnotationError::Shape(index)),
-                // Multus passes over parts that are empty (pkg/k8sclient/k8sclient.go, parsePodNetworkObjectName).
+                // Multus skips empty parts (pkg/k8sclient/k8sclient.go, parsePodNetworkObjectName).
                 Some((network, interface)) => {
                     (network.trim(), Some(interface.trim()).filter(|i| !i.is_empty()))
                 }
@@ -78,7 +78,7 @@ fn parse_short(text: &str) -> Result<Vec<Selection<'_>>, AnnotationError> {
             if name.is_empty() {
                 return Err(AnnotationError::NoName(index));
             }
-            // The short form takes labels only: no dot, unlike the JSON form.
+            // The short form accepts only labels: no dot, unlike the JSON form.
             check(index, "network name", name, |n| is_subdomain(n) && !n.contains('.'))?;
             if let Some(namespace) = namespace {
                 check(index, "namespace", namespace, is_label)?;
@@ -128,7 +128,7 @@ fn parse_json(text: &str) -> Result<Vec<Selection<'_>>, AnnotationError> {
         .collect()
 }
 
-/// A string member; Go's decoder matches keys whatever their case.
+/// A string member; Go's decoder matches keys in any case.
 fn member<'a>(
     item: &Pairs<'a, Option<&'a RawValue>>,
     key: &str,
@@ -154,13 +154,13 @@ fn check(
     if valid(value) { Ok(()) } else { Err(AnnotationError::BadName { index, what, value: shorten(value) }) }
 }
 
-/// A DNS-1123 label, which names of namespaces are.
+/// A DNS-1123 label: the form of a namespace's name.
 #[must_use]
 pub fn is_label(name: &str) -> bool {
     name.len() <= 63 && is_part(name)
 }
 
-/// A DNS-1123 subdomain, which names of custom resources are. Its parts have no limit of their own
+/// A DNS-1123 subdomain: the form of a custom resource's name. Its parts have no limit of their own
 /// (k8s.io/apimachinery pkg/util/validation).
 #[must_use]
 pub fn is_subdomain(name: &str) -> bool {
@@ -186,8 +186,7 @@ pub fn is_interface(name: &str) -> bool {
 }
 
 impl Networks<'_> {
-    /// The annotation with attachments appended, in the form it is written in: order, spacing and keys that
-    /// we do not know stay as they are.
+    /// The annotation with attachments appended, in its own form: order, spacing and unknown keys do not change.
     #[must_use]
     pub fn append(&self, added: &[Selection<'_>]) -> String {
         match self.form {
@@ -245,7 +244,7 @@ impl Selection<'_> {
         out
     }
 
-    /// A JSON object. The three texts are checked names, which need no escaping.
+    /// A JSON object. The three texts are valid names, which need no escaping.
     fn json(&self) -> String {
         let mut out = format!("{{\"name\":\"{}\"", self.name);
         if let Some(namespace) = &self.namespace {
@@ -296,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_parts_are_passed_over() {
+    fn empty_parts_are_skipped() {
         for text in ["/a", "a@", "/a@"] {
             let item = &parse(text).unwrap().items[0];
             assert_eq!((&*item.name, &item.namespace, &item.interface), ("a", &None, &None), "{text}");
@@ -346,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn appends_in_the_form_that_is_there() {
+    fn appends_in_the_existing_form() {
         assert_eq!(parse("").unwrap().append(&[rail(0), rail(1)]), "default/net@rail0,default/net@rail1");
         assert_eq!(parse("a, b").unwrap().append(&[rail(0)]), "a, b, default/net@rail0");
         assert_eq!(

@@ -1,8 +1,8 @@
-//! What a network is: which plugin attaches it, over which link layer, and whether the pod has the device alone.
+//! The class of a network: the plugin that attaches it, its link layer, and whether a pod has the device to itself.
 
 use crate::multus::cni::{CniConfig, Plugin};
 
-/// What a NIC's port speaks.
+/// The link layer of a NIC's port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LinkLayer {
     /// Ethernet; RDMA over it is RoCE.
@@ -13,7 +13,7 @@ pub enum LinkLayer {
 
 impl LinkLayer {
     /// Reads a link type as the SR-IOV operator (`eth`, `ETH`, `ib`, `IB`), the device plugins (`ether`,
-    /// `infiniband`) and DRA drivers write it. Case counts for none of them: their documentation mixes it.
+    /// `infiniband`) and DRA drivers write it. None of them distinguishes case: their documentation mixes it.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         match text.to_ascii_lowercase().as_str() {
@@ -23,50 +23,50 @@ impl LinkLayer {
         }
     }
 
-    /// What the name of an interface tells. systemd names IPoIB interfaces `ib…` (`ibs`, `ibp`, `ibP`), and the
-    /// kernel `ibN` (systemd.net-naming-scheme(7)); other names tell nothing.
+    /// The link layer that an interface name shows. systemd names IPoIB interfaces `ib…` (`ibs`, `ibp`, `ibP`), and
+    /// the kernel `ibN` (systemd.net-naming-scheme(7)); other names show nothing.
     #[must_use]
     pub fn of_interface(name: &str) -> Option<Self> {
         name.starts_with("ib").then_some(Self::InfiniBand)
     }
 }
 
-/// How many pods have a network's device at a time.
+/// How many pods have a network's device at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Sharing {
     /// A virtual function of one pod.
     ExclusiveVf,
-    /// A whole function of one pod: a NIC, or whatever function its resource hands out.
+    /// A whole function of one pod: a NIC, or whatever function its resource provides.
     ExclusiveNic,
     /// A virtual function behind a hardware switch (Open vSwitch with offload).
     Switchdev,
-    /// An interface over a NIC that others use too, or over none.
+    /// An interface over a NIC that is shared, or over none.
     Shared,
 }
 
-/// What a CNI configuration alone says of its network. Everything is unknown where there is no configuration in
-/// the object, or one that cannot be read.
+/// The facts about a network in its CNI configuration. All are unknown if the object has no configuration, or one
+/// that cannot be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Class {
-    /// `type` of the plugin that makes the interface.
+    /// `type` of the plugin that creates the interface.
     pub plugin: Option<String>,
-    /// Whether the RDMA device is to move into the pod's namespace, which needs nodes in RDMA mode `exclusive`.
+    /// Whether the RDMA device moves into the pod's namespace, which needs nodes in RDMA mode `exclusive`.
     pub isolation: bool,
-    /// Link layer, where the plugin works on one alone.
+    /// Link layer, if the plugin works on only one.
     pub link: Option<LinkLayer>,
-    /// Sharing, where the plugin is a known one.
+    /// Sharing, if the plugin is a known one.
     pub sharing: Option<Sharing>,
     /// Interface of the host that the plugin names.
     pub interface: Option<String>,
 }
 
-/// Plugins that change an interface which another one made.
+/// Plugins that change an interface which another plugin created.
 const META: [&str; 9] =
     ["rdma", "tuning", "vrf", "sbr", "bandwidth", "portmap", "route-override", "coordinator", "ifacer"];
 
-/// What a configuration says of its network. The primary plugin is the first that makes an interface; unknown types
-/// are no fault, their class is unknown (rdma-cni README; containernetworking/plugins; k8snetworkplumbingwg/sriov-cni
-/// and ib-sriov-cni; Mellanox/ipoib-cni).
+/// Classifies a configuration. The primary plugin is the first that creates an interface; unknown types are not
+/// faults, their class is unknown (rdma-cni README; containernetworking/plugins; k8snetworkplumbingwg/sriov-cni and
+/// ib-sriov-cni; Mellanox/ipoib-cni).
 #[must_use]
 pub fn classify(config: &CniConfig) -> Class {
     let primary = config.plugins.iter().find(|p| !META.contains(&p.cni_type.as_str()));
@@ -77,7 +77,7 @@ pub fn classify(config: &CniConfig) -> Class {
         "sriov" => (Some(LinkLayer::Ethernet), Some(Sharing::ExclusiveVf)),
         "ib-sriov" => (Some(LinkLayer::InfiniBand), Some(Sharing::ExclusiveVf)),
         "ovs" => (Some(LinkLayer::Ethernet), Some(Sharing::Switchdev)),
-        // The function may be of either kind: only its resource tells.
+        // The function may be of either kind: only its resource shows which.
         "host-device" => (None, Some(Sharing::ExclusiveNic)),
         "ipoib" => (Some(LinkLayer::InfiniBand), Some(Sharing::Shared)),
         "macvlan" | "ipvlan" | "bridge" | "ptp" | "vlan" => {
@@ -95,21 +95,21 @@ pub fn classify(config: &CniConfig) -> Class {
 }
 
 impl Class {
-    /// Whether the plugin takes one device an attachment.
+    /// Whether the plugin takes one device per attachment.
     #[must_use]
     pub fn takes_device(&self) -> Option<bool> {
         match self.sharing? {
-            // A bridge of Open vSwitch takes a function or a veth; a resource may only mark the nodes that have it
+            // An Open vSwitch bridge takes a function or a veth; a resource may only mark the nodes that have it
             // (k8snetworkplumbingwg/ovs-cni docs/marker.md).
             Sharing::Switchdev => None,
             sharing => Some(sharing != Sharing::Shared),
         }
     }
 
-    /// Link layer with what else is known: that of the resource's devices and that of the interface on the nodes.
+    /// Link layer with the other known facts: that of the resource's devices and that of the interface on the nodes.
     ///
-    /// A plugin that works on one link layer alone settles it, but macvlan and ipvlan take any master by their
-    /// configuration: over InfiniBand they fail on the node, and say so here.
+    /// A plugin for only one link layer settles it. But macvlan and ipvlan accept any master in their configuration;
+    /// over InfiniBand they fail on the node.
     #[must_use]
     pub fn link_with(&self, resource: Option<LinkLayer>, interface: Option<LinkLayer>) -> Option<LinkLayer> {
         let named = || interface.or_else(|| self.interface.as_deref().and_then(LinkLayer::of_interface));
@@ -119,8 +119,7 @@ impl Class {
         }
     }
 
-    /// Whether an RDMA device comes with an attachment, with what is known of the resource's devices: ib-sriov
-    /// attaches nothing else.
+    /// Whether an RDMA device comes with an attachment, by the resource's devices: ib-sriov attaches nothing else.
     #[must_use]
     pub fn rdma_with(&self, resource: Option<bool>) -> Option<bool> {
         resource.or_else(|| (self.plugin.as_deref() == Some("ib-sriov")).then_some(true))
@@ -161,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn meta_plugins_are_passed_over() {
+    fn meta_plugins_are_skipped() {
         let chained = class(r#"{"plugins":[{"type":"tuning"},{"type":"sriov"},{"type":"rdma"}]}"#);
         assert_eq!((chained.plugin.as_deref(), chained.isolation), (Some("sriov"), true));
         let alone = class(r#"{"type":"rdma"}"#);
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn other_facts_settle_what_the_plugin_leaves_open() {
+    fn other_facts_settle_a_class_that_the_plugin_leaves_open() {
         use LinkLayer::{Ethernet, InfiniBand};
         let device = class(r#"{"type":"host-device"}"#);
         assert_eq!(device.link_with(Some(InfiniBand), None), Some(InfiniBand));

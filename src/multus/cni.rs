@@ -1,10 +1,10 @@
-//! A CNI configuration, single or list: the keys that decide what a network is.
+//! A CNI configuration, single or list: the keys that decide the class of a network.
 
 use super::ipam::Ipam;
 use crate::json::go;
 use serde_json::{Map, Value};
 
-/// A configuration that the node's CNI plugins can be called with.
+/// A configuration that the node can call CNI plugins with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CniConfig {
     /// Plugins in the order of the chain; one for a single configuration. Never empty.
@@ -18,23 +18,23 @@ pub struct Plugin {
     pub cni_type: String,
     /// Interface of the host it works on: `master`, for host-device `device`.
     pub interface: Option<String>,
-    /// Whether it names the device that every attachment takes: then a pod needs no unit of a resource for it. Multus puts
-    /// the device of an allocated unit in its place (k8snetworkplumbingwg/multus-cni pkg/types/conf.go,
-    /// `delegateAddDeviceID`), and leaves it where there is none.
+    /// Whether it names the device that every attachment takes: then a pod needs no unit of a resource for it. Multus
+    /// replaces it by the device of an allocated unit (k8snetworkplumbingwg/multus-cni pkg/types/conf.go,
+    /// `delegateAddDeviceID`), and keeps it if there is none.
     pub names_device: bool,
     /// `rdmaIsolation` of ib-sriov: the RDMA device moves into the pod's namespace too.
     pub rdma_isolation: bool,
-    /// Where addresses come from; `None` where it gives none.
+    /// The source of addresses; `None` if it assigns none.
     pub ipam: Option<Ipam>,
-    /// What a pod may ask of it.
+    /// Requests that a pod may make.
     pub capabilities: Capabilities,
-    /// Whether it tells the pod's interfaces apart: policy routing (`sbr`), or answers to ARP from the right interface
+    /// Whether it separates the pod's interfaces: policy routing (`sbr`), or answers to ARP from the right interface
     /// (`arp_ignore`, `arp_announce` or `arp_filter` set by `tuning`).
     pub keeps_apart: bool,
 }
 
-/// Requests of pods that a plugin takes: those that its configuration declares (containernetworking/cni CONVENTIONS.md;
-/// libcni passes no others on).
+/// Requests of pods that a plugin accepts: those that its configuration declares (containernetworking/cni
+/// CONVENTIONS.md; libcni passes no others on).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Capabilities {
     /// `ips`.
@@ -53,7 +53,7 @@ impl Capabilities {
         Self { ips: has("ips"), mac: has("mac"), guid: has("infinibandGUID") }
     }
 
-    /// What either of two takes.
+    /// The requests that at least one of two plugins accepts.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self { ips: self.ips || other.ips, mac: self.mac || other.mac, guid: self.guid || other.guid }
@@ -63,30 +63,30 @@ impl Capabilities {
 /// Why a configuration cannot work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// No JSON.
-    #[error("it is no JSON: {0}")]
+    /// Not JSON.
+    #[error("it is not JSON: {0}")]
     NotJson(String),
-    /// JSON, but no object.
-    #[error("it is no JSON object")]
+    /// JSON, but not an object.
+    #[error("it is not a JSON object")]
     NotObject,
     /// Neither a plugin nor a list of them.
     #[error("it has neither `type` nor `plugins`")]
     NoPlugin,
-    /// An entry of `plugins` that names no plugin.
+    /// An entry of `plugins` without a type.
     #[error("plugins[{0}] has no `type`")]
     NoType(usize),
-    /// A key with a value of another type than plugins read.
-    #[error("`{0}` is no {1}")]
+    /// A key whose value has another type than plugins read.
+    #[error("`{0}` is not a {1}")]
     WrongType(&'static str, &'static str),
 }
 
 impl CniConfig {
     /// Reads a configuration as Multus does: a `type` at the top makes it a single one, whatever else is there
     /// (k8snetworkplumbingwg/multus-cni pkg/types/conf.go, `LoadDelegateNetConf`). Keys that no decision needs are
-    /// not looked at.
+    /// not read.
     ///
     /// # Errors
-    /// [`ConfigError`] when every attachment would fail over it.
+    /// [`ConfigError`] if every attachment would fail over it.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let value: Value = go::cni(text).map_err(|error| ConfigError::NotJson(error.to_string()))?;
         let Value::Object(object) = value else { return Err(ConfigError::NotObject) };
@@ -107,7 +107,7 @@ impl CniConfig {
     }
 }
 
-/// The plugin of an object; `None` where it has no `type`.
+/// The plugin of an object; `None` if it has no `type`.
 fn plugin(object: &Map<String, Value>) -> Result<Option<Plugin>, ConfigError> {
     let cni_type = match object.get("type") {
         None | Some(Value::Null) => return Ok(None),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_work_is_said() {
+    fn broken_configurations_are_errors() {
         let error = |text: &str| CniConfig::parse(text).unwrap_err();
         assert!(matches!(error("{"), ConfigError::NotJson(_)));
         assert!(matches!(error("{} x"), ConfigError::NotJson(_)));

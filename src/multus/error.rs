@@ -6,13 +6,13 @@ pub enum AnnotationError {
     /// More than the API server stores.
     #[error("{0} bytes; all annotations of an object share 262144")]
     TooLong(usize),
-    /// Looks like JSON and is none.
+    /// Looks like JSON and is not valid.
     #[error("not valid JSON ({0})")]
     Json(String),
-    /// JSON, but no list.
+    /// JSON, but not a list.
     #[error("JSON, but not a list; Multus takes only a list here")]
     NotAList,
-    /// A list element that is no object.
+    /// A list element that is not an object.
     #[error("item {0} is not an object")]
     NotAnObject(usize),
     /// An item without a name.

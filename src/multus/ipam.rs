@@ -1,12 +1,12 @@
-//! Where a network's addresses come from: the `ipam` object of a CNI configuration.
+//! The source of a network's addresses: the `ipam` object of a CNI configuration.
 
 use super::subnet::Subnet;
 use serde_json::{Map, Value};
 
-/// Who hands out addresses.
+/// A source of addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Allocator {
-    /// host-local: files of one node; nodes know nothing of each other (containernetworking/plugins
+    /// host-local: files of one node; nodes do not know each other's addresses (containernetworking/plugins
     /// plugins/ipam/host-local).
     HostLocal,
     /// static: the addresses that the configuration or the pod names.
@@ -15,38 +15,38 @@ pub enum Allocator {
     Dhcp,
     /// whereabouts: one range for the cluster.
     Whereabouts,
-    /// nv-ipam: a pool in an object of its own.
+    /// nv-ipam: a pool in a separate object.
     NvIpam,
     /// Another plugin.
     Other,
 }
 
-/// What decisions ask of an `ipam` object. Kept for every network of the cluster, so it stays small.
+/// The facts of an `ipam` object that decisions need. Kept for every network of the cluster, so it stays small.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ipam {
-    /// Who hands out addresses.
+    /// The source of addresses.
     pub allocator: Allocator,
-    /// Networks that addresses are of, where the configuration says so.
+    /// Networks of the addresses, if the configuration names them.
     pub subnets: Box<[Subnet]>,
     /// Pool of nv-ipam.
     pub pool: Option<PoolRef>,
-    /// Whether it brings a default route.
+    /// Whether it sets a default route.
     pub default_route: bool,
-    /// Whether addresses are written into it, so that every pod gets the same.
+    /// Whether the configuration contains fixed addresses, so that every pod gets the same.
     pub fixed: bool,
 }
 
 /// A pool of nv-ipam by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolRef {
-    /// Name; several are separated by a comma in the configuration, of which this is the first.
+    /// Name; the configuration may list several, separated by commas, of which this is the first.
     pub name: Box<str>,
-    /// Whether it is a CIDRPool; an IPPool by default.
+    /// Whether it is a CIDRPool; the default is an IPPool.
     pub cidr: bool,
 }
 
 impl Ipam {
-    /// Reads an `ipam` object; `None` where it has no `type`, which means no addresses.
+    /// Reads an `ipam` object; `None` if it has no `type`, which means no addresses.
     #[must_use]
     pub fn read(object: &Map<String, Value>) -> Option<Self> {
         let text = |key: &str| object.get(key).and_then(Value::as_str).filter(|t| !t.is_empty());
@@ -86,7 +86,7 @@ pub fn default_route(ipam: &Map<String, Value>) -> Option<usize> {
     })
 }
 
-/// The texts that say which addresses there are.
+/// The texts with addresses.
 fn texts<'a>(object: &'a Map<String, Value>, allocator: Allocator) -> Box<dyn Iterator<Item = &'a str> + 'a> {
     let of = |value: &'a Value, key: &str| value.get(key).and_then(Value::as_str);
     let list = |key: &str| object.get(key).and_then(Value::as_array).into_iter().flatten();
@@ -104,7 +104,7 @@ fn texts<'a>(object: &'a Map<String, Value>, allocator: Allocator) -> Box<dyn It
     }
 }
 
-/// `address/prefix`, or `first-last/prefix` as whereabouts has it.
+/// `address/prefix`, or `first-last/prefix` in the form of whereabouts.
 fn range(text: &str) -> Option<(core::net::IpAddr, Subnet)> {
     Subnet::parse(text.rsplit_once('-').map_or(text, |(_, last)| last).trim())
 }

@@ -1,5 +1,4 @@
-//! Multus: the networks annotation of a pod, what a network's CNI configuration says, and which resource stands
-//! behind a network.
+//! Multus: the networks annotation of a pod, the CNI configuration of a network, and the resource of a network.
 
 pub mod annotation;
 pub mod class;
@@ -16,12 +15,12 @@ pub use error::AnnotationError;
 pub use network::{Addressing, NetworkFact, NetworkRef, NodeLabel, ResourceName};
 pub use request::Requests;
 
-/// Pod annotation that asks for secondary networks (Network Plumbing WG specification, section 4.1.1).
+/// Pod annotation that requests secondary networks (Network Plumbing WG specification, section 4.1.1).
 pub const NETWORKS_ANNOTATION: &str = "k8s.v1.cni.cncf.io/networks";
 /// Pod annotation that replaces the cluster's network for one pod (multus-cni docs/configuration.md).
 pub const DEFAULT_NETWORK_ANNOTATION: &str = "v1.multus-cni.io/default-network";
-/// Annotation of a NetworkAttachmentDefinition that names the extended resource behind it.
+/// Annotation of a NetworkAttachmentDefinition that names its extended resource.
 pub const RESOURCE_ANNOTATION: &str = "k8s.v1.cni.cncf.io/resourceName";
-/// Annotation of a NetworkAttachmentDefinition that names a label of the nodes that have it, as
+/// Annotation of a NetworkAttachmentDefinition that names a label of the nodes that have the network, as
 /// network-resources-injector reads it.
 pub const NODE_SELECTOR_ANNOTATION: &str = "k8s.v1.cni.cncf.io/nodeSelector";

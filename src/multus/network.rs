@@ -1,4 +1,4 @@
-//! A network by name, and what is known of it: the extended resource whose devices its CNI plugin needs.
+//! A network by name, and the known facts about it: the extended resource whose devices its CNI plugin needs.
 
 use super::{Class, annotation};
 use crate::multus::cni::Capabilities;
@@ -8,7 +8,7 @@ use std::fmt;
 /// A NetworkAttachmentDefinition by name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NetworkRef {
-    /// Namespace; `None` means the pod's own.
+    /// Namespace; `None` for the pod's own.
     pub namespace: Option<String>,
     /// Name.
     pub name: String,
@@ -42,8 +42,8 @@ impl fmt::Display for NetworkRef {
     }
 }
 
-/// An extended resource, of which the prefix may be unknown: SriovNetwork names it without one, and the
-/// operator's chart decides (`openshift.io` by default, `nvidia.com` under the NVIDIA Network Operator).
+/// An extended resource whose prefix may be unknown: SriovNetwork names it without one, and the operator's chart
+/// decides (`openshift.io` by default, `nvidia.com` under the NVIDIA Network Operator).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResourceName {
     /// `domain/name`.
@@ -53,7 +53,7 @@ pub enum ResourceName {
 }
 
 impl ResourceName {
-    /// Whether a resource that a container asks for is this one.
+    /// Whether a resource that a container requests is this one.
     #[must_use]
     pub fn matches(&self, resource: &str) -> bool {
         match self {
@@ -62,7 +62,7 @@ impl ResourceName {
         }
     }
 
-    /// The whole name, where it is known.
+    /// The whole name, if it is known.
     #[must_use]
     pub fn full(&self) -> Option<&str> {
         match self {
@@ -81,7 +81,7 @@ impl fmt::Display for ResourceName {
     }
 }
 
-/// A label that a network wants its nodes to have.
+/// A label that a network requires of its nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NodeLabel<'a> {
     /// Key.
@@ -91,8 +91,8 @@ pub struct NodeLabel<'a> {
 }
 
 impl<'a> NodeLabel<'a> {
-    /// Reads `key=value`, or `key` for an empty value. `None` for what is no label: the API server would refuse the pod
-    /// (k8s.io/apimachinery pkg/util/validation, `IsQualifiedName`, `IsValidLabelValue`).
+    /// Reads `key=value`, or `key` for an empty value. `None` if it is not a label: the API server would refuse the
+    /// pod (k8s.io/apimachinery pkg/util/validation, `IsQualifiedName`, `IsValidLabelValue`).
     #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
         let (key, value) = text.trim().split_once('=').unwrap_or((text.trim(), ""));
@@ -108,8 +108,8 @@ impl<'a> NodeLabel<'a> {
     }
 }
 
-/// Whether a container can ask for a resource of this name: an extended one, `domain/name`
-/// (kubernetes/kubernetes pkg/apis/core/v1/helper, `IsExtendedResourceName`).
+/// Whether a container can request a resource of this name: an extended one, `domain/name` (kubernetes/kubernetes
+/// pkg/apis/core/v1/helper, `IsExtendedResourceName`).
 #[must_use]
 pub fn is_extended(name: &str) -> bool {
     let own = |domain: &str| domain == "kubernetes.io" || domain.ends_with(".kubernetes.io");
@@ -121,36 +121,36 @@ pub fn is_extended(name: &str) -> bool {
     })
 }
 
-/// What is known of one network.
+/// The known facts about one network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetworkFact {
-    /// Resource whose devices Multus hands to the CNI plugin, one an attachment.
+    /// Resource whose devices Multus passes to the CNI plugin, one per attachment.
     pub resource: Option<ResourceName>,
-    /// Whether its CNI plugin takes one device an attachment; `None` where the plugin is not known. A shared HCA
-    /// behind macvlan or IPoIB is a slot of the pod, not a device of an attachment.
+    /// Whether its CNI plugin takes one device per attachment; `None` if the plugin is not known. A shared HCA behind
+    /// macvlan or IPoIB is a slot of the pod, not a device of an attachment.
     pub takes_device: Option<bool>,
-    /// Whether its configuration names a device: then an attachment works without a unit of the resource too.
+    /// Whether its configuration names a device: then an attachment also works without a unit of the resource.
     pub own_device: bool,
-    /// Label that its nodes have, as its definition says; not checked.
+    /// Label of its nodes, by its definition; not checked.
     pub node_selector: Option<String>,
-    /// Kind of the object that says so.
+    /// Kind of the object with the label.
     pub origin: &'static str,
-    /// What its CNI configuration alone says.
+    /// Facts from its CNI configuration.
     pub class: Class,
-    /// What it says of addresses.
+    /// Facts about its addresses.
     pub addressing: Addressing,
 }
 
-/// What a network's CNI configuration says of the addresses of its attachments.
+/// The addresses of a network's attachments, by its CNI configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Addressing {
-    /// Whether there is a configuration that can be read.
+    /// Whether there is a readable configuration.
     pub known: bool,
-    /// Where addresses come from; `None` where there are none, or nothing is known.
+    /// The source of addresses; `None` if there are none, or the source is not known.
     pub ipam: Option<Box<Ipam>>,
-    /// What a pod may ask.
+    /// Requests that a pod may make.
     pub capabilities: Capabilities,
-    /// Whether the chain tells the pod's interfaces apart, so that several of them may be in one subnet.
+    /// Whether the chain separates the pod's interfaces, so that several of them may be in one subnet.
     pub keeps_apart: bool,
 }
 

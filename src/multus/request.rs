@@ -1,4 +1,4 @@
-//! What an element of the networks annotation's JSON form asks of its network, beyond a name and an interface
+//! The requests of an element of the networks annotation's JSON form, beyond a name and an interface
 //! (k8snetworkplumbingwg/multus-cni pkg/types/types.go, NetworkSelectionElement).
 
 use super::error::{AnnotationError, shorten};
@@ -36,17 +36,17 @@ pub struct Requests<'a> {
     pub mac: Option<Cow<'a, str>>,
     /// GUID of an InfiniBand port.
     pub guid: Option<Cow<'a, str>>,
-    /// Device that is named outright.
+    /// Device that the element names directly.
     pub device: Option<Cow<'a, str>>,
     /// Gateways of the pod's default route.
     pub default_routes: Vec<IpAddr>,
-    /// Keys that nothing reads.
+    /// Keys that no program reads.
     pub unknown: Vec<String>,
 }
 
 type Element<'a> = Pairs<'a, Option<&'a RawValue>>;
 
-/// Reads the requests of an element; `None` where it makes none.
+/// Reads the requests of an element; `None` if it makes none.
 ///
 /// # Errors
 /// [`AnnotationError`] for a value that Multus refuses.
@@ -56,7 +56,7 @@ pub(super) fn read<'a>(
 ) -> Result<Option<Box<Requests<'a>>>, AnnotationError> {
     let mut found = Requests::default();
     for (key, raw) in item.iter() {
-        // Go's decoder matches keys whatever their case, and takes the last of several.
+        // Go's decoder matches keys in any case, and takes the last of several.
         let Some(known) = KEYS.into_iter().find(|k| k.eq_ignore_ascii_case(key)) else {
             found.unknown.push(key.to_owned());
             continue;
@@ -92,7 +92,7 @@ pub(super) fn read<'a>(
                 let _: BTreeMap<String, IgnoredAny> =
                     serde_json::from_str(raw).map_err(|_| wrong("an object"))?;
             }
-            // Names were read before; of the rest nothing is decided.
+            // Names are read elsewhere; the other keys decide nothing.
             _ => {}
         }
     }

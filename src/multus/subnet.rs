@@ -4,13 +4,12 @@ use core::net::IpAddr;
 use ipnet::IpNet;
 use std::fmt;
 
-/// A network: an address with the bits behind the prefix at zero.
+/// A network: an address whose bits beyond the prefix are zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Subnet(IpNet);
 
 impl Subnet {
-    /// Reads `address/prefix`: the address, and the network that it is in. Go takes a prefix with leading zeros, ipnet
-    /// does not.
+    /// Reads `address/prefix`: the address, and its network. Go accepts a prefix with leading zeros, ipnet does not.
     #[must_use]
     pub fn parse(text: &str) -> Option<(IpAddr, Self)> {
         let (address, prefix) = text.split_once('/')?;
@@ -20,7 +19,7 @@ impl Subnet {
         Some((address, Self(IpNet::new(address, prefix).ok()?.trunc())))
     }
 
-    /// The network of an address. A prefix that is too long for its family is the whole address.
+    /// The network of an address. A prefix that is too long for its family gives the whole address.
     #[must_use]
     pub fn of(address: IpAddr, prefix: u8) -> Self {
         Self(IpNet::new(address, prefix).unwrap_or_else(|_| address.into()).trunc())
@@ -62,7 +61,7 @@ impl Subnet {
         self.prefix() == 0
     }
 
-    /// Addresses behind the prefix (count), the network's own among them.
+    /// Addresses of the prefix (count), the network's own among them.
     #[must_use]
     pub fn size(&self) -> u128 {
         1_u128.checked_shl(u32::from(self.width() - self.prefix())).unwrap_or(u128::MAX)

@@ -1,36 +1,36 @@
-//! Lists of names as NCCL reads them, in `NCCL_IB_HCA` and `NCCL_SOCKET_IFNAME`: `^` (all but), then `=` (to the letter),
-//! each only at the start of the whole value, then names behind commas; without `=` a name is a prefix (NVIDIA/nccl
-//! src/misc/utils.cc, `parseStringList` and `matchIfList`).
+//! Lists of names as NCCL reads them, in `NCCL_IB_HCA` and `NCCL_SOCKET_IFNAME`: `^` (all but), then `=` (exact),
+//! each only at the start of the whole value, then names separated by commas; without `=` a name is a prefix
+//! (NVIDIA/nccl src/misc/utils.cc, `parseStringList` and `matchIfList`).
 
-/// A value taken apart.
+/// A parsed value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameList<'a> {
-    /// Whether it says what is left out.
+    /// Whether the names are excluded.
     pub excludes: bool,
-    /// Whether names count to the letter.
+    /// Whether names match exactly.
     pub exact: bool,
     items: &'a str,
 }
 
-/// What of a value never does what it looks like.
+/// A part of a value that never works as it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListFault<'a> {
     /// `=^`: the mark in the wrong order is part of a name.
     Order,
     /// `==`: the second mark is part of a name.
     Twice,
-    /// A mark before another item than the first.
+    /// A mark before an item other than the first.
     Mark(&'a str),
     /// A space, which is part of a name.
     Space,
     /// Quotes, which are part of a name.
     Quotes,
-    /// `^` or `=` and no name.
+    /// `^` or `=` without a name.
     Alone,
 }
 
 impl<'a> NameList<'a> {
-    /// Takes a value apart.
+    /// Parses a value.
     #[must_use]
     pub fn parse(value: &'a str) -> Self {
         let (excludes, rest) = value.strip_prefix('^').map_or((false, value), |rest| (true, rest));
@@ -38,7 +38,7 @@ impl<'a> NameList<'a> {
         Self { excludes, exact, items }
     }
 
-    /// Names, empty ones left out.
+    /// Names, without empty ones.
     pub fn names(self) -> impl Iterator<Item = &'a str> {
         self.items.split(',').filter(|item| !item.is_empty())
     }
@@ -48,7 +48,7 @@ impl<'a> NameList<'a> {
         self.names().map(|item| item.split(':').next().unwrap_or(item))
     }
 
-    /// Whether a name is one of the list, marks aside.
+    /// Whether a name is in the list, without regard to marks.
     #[must_use]
     pub fn has(self, name: &str) -> bool {
         self.names().any(|item| if self.exact { name == item } else { name.starts_with(item) })
@@ -60,7 +60,7 @@ impl<'a> NameList<'a> {
         self.items.is_empty() && !self.excludes || self.has(name) != self.excludes
     }
 
-    /// The first thing that cannot be meant.
+    /// The first mistake.
     #[must_use]
     pub fn fault(self) -> Option<ListFault<'a>> {
         if self.items.contains(['"', '\'']) {
@@ -81,7 +81,7 @@ impl<'a> NameList<'a> {
         items.find(|item| item.starts_with(['^', '='])).map(ListFault::Mark)
     }
 
-    /// The value as it was meant: one mark at the start, no spaces, no quotes.
+    /// The value as it was probably meant: one mark at the start, no spaces, no quotes.
     #[must_use]
     pub fn mended(self) -> String {
         let clean = |item: &'a str| item.trim_matches([' ', '\t', '\n', '^', '=', '"', '\'']);
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_count_at_the_start_alone() {
+    fn marks_count_only_at_the_start() {
         for (value, chosen, not) in [
             ("mlx5", "mlx5_3", "irdma0"),
             ("mlx5_1", "mlx5_10", "mlx5_2"),

@@ -1,5 +1,5 @@
-//! Variables of NCCL and of what runs beside it: which there are, how each is read, and what a value that stands in a
-//! pod comes to. The table is `variables.txt`; everything here is a function of names and texts alone.
+//! Variables of NCCL and its companions: their names, how each is read, and how programs take a value in a pod. The
+//! table is `variables.txt`; everything here is a function of names and texts only.
 
 pub mod list;
 pub mod number;

@@ -1,9 +1,9 @@
-//! Numbers as NCCL and RCCL read them. Words are not understood: anything that does not start with a number reads as 0
+//! Numbers as NCCL and RCCL read them. Anything that does not start with a number, such as a word, reads as 0
 //! (NVIDIA/nccl 2.30.7 src/misc/param.cc).
 
 use super::table::{Reading, Status, Variable, find};
 
-/// What C's `strtoll` with automatic base makes of a text, as NCCL uses it: the leading number, 0 for none.
+/// The result of C's `strtoll` with automatic base, as NCCL uses it: the leading number, 0 for none.
 #[must_use]
 pub fn leading_number(text: &str) -> i64 {
     let text = text.trim_start_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r']);
@@ -24,7 +24,7 @@ pub fn leading_number(text: &str) -> i64 {
     if negative { value.saturating_neg() } else { value }
 }
 
-/// Whether a variable is read as a number today.
+/// Whether current programs read a variable as a number.
 #[must_use]
 pub fn reads_number(variable: &Variable) -> bool {
     matches!(variable.reading, Reading::Number | Reading::One) && variable.status != Status::Removed
@@ -36,8 +36,8 @@ pub fn is_word_for_number(name: &str, value: &str) -> bool {
     find(name).is_some_and(reads_number) && is_word(value)
 }
 
-/// Whether a value starts with something else than a number. An empty value means the default, and a
-/// reference or placeholder is not known yet.
+/// Whether a value starts with something other than a number. An empty value means the default, and a reference or
+/// placeholder is not known yet.
 #[must_use]
 pub fn is_word(value: &str) -> bool {
     let text = value.trim_start();
@@ -45,7 +45,7 @@ pub fn is_word(value: &str) -> bool {
     !text.is_empty() && !is_open(value) && !digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Whether a value has a part that is not known yet: a reference, a command, a placeholder of a template.
+/// Whether part of a value is not known yet: a reference, a command, a placeholder of a template.
 #[must_use]
 pub fn is_open(value: &str) -> bool {
     value.contains(['$', '{', '`']) || value.starts_with("PLACEHOLDER") || value.starts_with('<')

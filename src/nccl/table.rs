@@ -1,4 +1,5 @@
-//! The table of variables, compiled in: one a line, `NAME FAMILY TYPE RELEVANCE`, then what else is known as `key=value`.
+//! The table of variables, compiled in: one per line, `NAME FAMILY TYPE RELEVANCE`, then further facts as
+//! `key=value`.
 
 use crate::nccl::NcclVersion;
 use memchr::memmem::Finder;
@@ -8,25 +9,25 @@ use std::sync::LazyLock;
 /// How a program reads a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
-    /// As C's `strtoll` with automatic base: what does not start with a number is 0.
+    /// As C's `strtoll` with automatic base: a text that does not start with a number is 0.
     Number,
     /// As a number that acts on exactly 1.
     One,
-    /// A level of distance: a word in capitals, or an old digit.
+    /// A level of distance: an upper-case word, or a digit of older releases.
     Level,
     /// One of some words, in any case.
     Word,
-    /// One of some words, to the letter.
+    /// One of some words, exactly.
     ExactWord,
     /// Names of interfaces or devices with the marks `^` and `=`.
     Names,
     /// Algorithms or protocols, for all functions or by function.
     Functions,
-    /// Words that follow one another behind commas; `^` turns them round.
+    /// Words separated by commas; `^` inverts the list.
     Words,
     /// A range of addresses.
     Range,
-    /// Any text, or it is not known how it is read.
+    /// Any text, or the program's reading is not known.
     Text,
 }
 
@@ -51,7 +52,7 @@ impl Reading {
     pub fn words(self) -> Option<&'static str> {
         Some(match self {
             Self::Number => "a number; any word reads as 0",
-            Self::One => "a number that acts on 1 alone",
+            Self::One => "a number; only 1 has an effect",
             Self::Level => "a level of distance, in capitals",
             Self::Word => "one of some words, in any case",
             Self::ExactWord => "one of some words, to the letter",
@@ -64,41 +65,41 @@ impl Reading {
     }
 }
 
-/// Whether programs of today read it.
+/// Whether current programs read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// They do.
     Read,
-    /// They do, and another is to take its place.
+    /// They do, and another variable will replace it.
     Deprecated,
     /// They no longer do.
     Removed,
-    /// Documented for releases later than those that were read.
+    /// Documented for releases later than those that we read.
     Newer,
-    /// It only looks like one: scripts and images use it.
+    /// It only looks like a variable: scripts and images use it.
     Other,
 }
 
-/// What is known of a variable.
+/// The known facts about a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
     /// Name.
     pub name: &'static str,
-    /// What reads it: `nccl`, `rccl`, a plugin, another library.
+    /// The program that reads it: `nccl`, `rccl`, a plugin, another library.
     pub family: &'static str,
     /// `bool`, `int`, `size`, `enum`, `list`, `path` or `string`.
     pub kind: &'static str,
-    /// What it is about: `ib`, `roce`, `socket`, `gdr`, `topology`, `debug`, `algo`, `shm`, `nvls` or `misc`.
+    /// Its subject: `ib`, `roce`, `socket`, `gdr`, `topology`, `debug`, `algo`, `shm`, `nvls` or `misc`.
     pub relevance: &'static str,
     /// How it is read.
     pub reading: Reading,
-    /// Words that it takes, where they are a closed set.
+    /// Words that it accepts, if they are a closed set.
     pub values: &'static str,
     /// Least and greatest number.
     pub range: (Option<i64>, Option<i64>),
-    /// What holds where it is not set, where one word says it.
+    /// The default, if it is one word.
     pub default: Option<&'static str>,
-    /// First release that reads it; `..V` where it is as old as V or older.
+    /// First release that reads it; `..V` if that is V or older.
     pub since: Option<&'static str>,
     /// Last release that reads it.
     pub until: Option<&'static str>,
@@ -106,21 +107,21 @@ pub struct Variable {
     pub status: Status,
     /// Release that deprecates it.
     pub deprecated: Option<&'static str>,
-    /// What took its place.
+    /// Its replacement.
     pub instead: Option<&'static str>,
-    /// Whether all ranks must agree on it; `None` where it was not judged.
+    /// Whether all ranks must agree on it; `None` if that was not checked.
     pub uniform: Option<bool>,
-    /// Names that people write for it and nothing reads, with commas.
+    /// Wrong names that people write for it and that no program reads, separated by commas.
     pub misnames: &'static str,
 }
 
 impl Variable {
-    /// Words that it takes.
+    /// Words that it accepts.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         self.values.split(',').filter(|w| !w.is_empty())
     }
 
-    /// Whether a release of NCCL is too old to read it. Releases of other families are numbered otherwise.
+    /// Whether a release of NCCL is too old to read it. Releases of other families have other numbers.
     #[must_use]
     pub fn is_later_than(&self, version: NcclVersion) -> bool {
         let since = self.since.filter(|_| self.family == "nccl").and_then(NcclVersion::parse);
@@ -197,7 +198,7 @@ pub fn find(name: &str) -> Option<&'static Variable> {
     BY_NAME.get(name).copied()
 }
 
-/// Starts of the names that the table has.
+/// Prefixes of the names in the table.
 const PREFIXES: [&str; 13] = [
     "FI_",
     "GLOO_",
@@ -214,7 +215,7 @@ const PREFIXES: [&str; 13] = [
     "UCX_",
 ];
 
-/// Whether a name may be one of the table, by its start.
+/// Whether a name may be in the table, by its prefix.
 #[must_use]
 pub fn is_prefixed(name: &str) -> bool {
     matches!(name.as_bytes().first(), Some(b'F' | b'G' | b'H' | b'I' | b'N' | b'O' | b'R' | b'T' | b'U'))
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_line_says() {
+    fn a_line_is_read() {
         let timeout = find("NCCL_IB_TIMEOUT").unwrap();
         assert_eq!((timeout.family, timeout.kind, timeout.reading), ("nccl", "int", Reading::Number));
         assert_eq!((timeout.range, timeout.default), ((Some(1), Some(31)), Some("20")));

@@ -1,32 +1,32 @@
-//! Names that nothing reads: what was meant, where that can be told. A typo in such a name is never noticed by the
-//! programs themselves; they just go on with the default.
+//! Names that no program reads: the intended name, where that can be found. The programs themselves never notice a
+//! typo in such a name; they use the default.
 //!
-//! The bounds were chosen by trial: with the lists of releases up to seven years back as the known names, one to two of
-//! a hundred later names came out as a typo, and 989 of a thousand single slips in documented names came back right. A
-//! wider distance would treble the false ones.
+//! The bounds were chosen by trial: with the lists of releases up to seven years back as the known names, 1 to 2 of
+//! 100 later names were reported as a typo, and 989 of 1000 single slips in documented names were corrected. A wider
+//! distance would treble the false ones.
 
 use super::table::{Status, Variable, all, find};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// What is known of a name that nothing reads.
+/// The result for a name that no program reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unread {
-    /// It was read once.
+    /// Older releases read it.
     Removed(&'static Variable),
-    /// People write it for another one.
+    /// A common wrong name of another variable.
     Misname(&'static Variable),
-    /// The switch exists the other way round, so that the value turns with it.
+    /// The switch exists inverted, so that the value must be inverted too.
     Opposite(&'static Variable),
-    /// One name alone is near enough to be what was meant.
+    /// Only one name is near enough to be the intended one.
     Typo(&'static Variable),
-    /// Nothing like it is known.
+    /// No similar name is known.
     Unknown,
 }
 
-/// Prefixes whose names are known well enough to tell a slip from a name that the table lacks.
+/// Prefixes whose names are known well enough to distinguish a slip from a name that the table lacks.
 const COMPLETE: [&str; 5] = ["TORCH_NCCL_", "OFI_NCCL_", "FI_EFA_", "RCCL_", "NCCL_"];
-/// Starts of names that belong to scripts, images and closed plugins.
+/// Prefixes of names of scripts, images and closed plugins.
 const OTHERS: [&str; 10] = [
     "NCCL_TEST_",
     "NCCL_TESTS_",
@@ -39,16 +39,16 @@ const OTHERS: [&str; 10] = [
     "NCCL_SHARP_",
     "NCCL_UCX_",
 ];
-/// Longest name that a slip is looked for in; the longest that is known has 60.
+/// Longest name that is checked for a slip; the longest known name has 60 characters.
 const LONGEST: usize = 72;
 
-/// Names that people write, and what they mean by them.
+/// Common wrong names, and the intended ones.
 static MISNAMES: LazyLock<BTreeMap<&'static str, &'static Variable>> = LazyLock::new(|| {
     let named = |v: &'static Variable| v.misnames.split(',').filter(|n| !n.is_empty()).map(move |n| (n, v));
     all().flat_map(named).filter(|(name, _)| find(name).is_none()).collect()
 });
 
-/// What is known of a name; `None` where something reads it, or where it is none of ours to judge.
+/// The result for a name; `None` if a program reads it, or if it is not for us to judge.
 #[must_use]
 pub fn unread(name: &str) -> Option<Unread> {
     if let Some(known) = find(name) {
@@ -63,7 +63,7 @@ pub fn unread(name: &str) -> Option<Unread> {
     if name.len() > LONGEST || !name.is_ascii() {
         return (prefix == "NCCL_").then_some(Unread::Unknown);
     }
-    // Before distances: the nearest name to NCCL_P2P_ENABLE by letters is NCCL_PAT_ENABLE.
+    // Before distances: by letters, the nearest name to NCCL_P2P_ENABLE is NCCL_PAT_ENABLE.
     if let Some(opposite) = opposite(name) {
         return Some(Unread::Opposite(opposite));
     }
@@ -86,7 +86,7 @@ fn is_read(v: &Variable) -> bool {
     !matches!(v.status, Status::Removed | Status::Other)
 }
 
-/// The one name that is near enough, by the length of what follows the prefix.
+/// The one name that is near enough, by the length of the part after the prefix.
 fn near(name: &str, prefix: &str) -> Option<&'static Variable> {
     let most = match name.len() - prefix.len() {
         0..4 => return None,
@@ -109,7 +109,7 @@ fn near(name: &str, prefix: &str) -> Option<&'static Variable> {
     best.filter(|(_, _, tied)| !tied).map(|(_, known, _)| known)
 }
 
-/// The one name that goes on where this one ends.
+/// The only name that continues this one.
 fn longer(name: &str, prefix: &str) -> Option<&'static Variable> {
     if name.len() < prefix.len() + 6 || name.ends_with('_') {
         return None;
@@ -119,7 +119,7 @@ fn longer(name: &str, prefix: &str) -> Option<&'static Variable> {
     found.next().filter(|_| found.next().is_none())
 }
 
-/// Slips between two names: a letter more, less or other, or two that changed places (Damerau and Levenshtein, each
+/// Slips between two names: a letter more, less or different, or two letters swapped (Damerau and Levenshtein, each
 /// place at most once).
 fn distance(a: &[u8], b: &[u8]) -> usize {
     let mut before: Vec<usize> = Vec::new();
@@ -146,7 +146,7 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    fn told(name: &str) -> String {
+    fn described(name: &str) -> String {
         match unread(name) {
             None => "read".to_owned(),
             Some(Unread::Removed(v)) => format!("removed {}", v.name),
@@ -177,12 +177,12 @@ mod tests {
             ("TORCH_NCCL_BLOKING_WAIT", "typo TORCH_NCCL_BLOCKING_WAIT"),
             ("NCCL_SITE_PROXY_URL", "unknown"),
         ] {
-            assert_eq!(told(name), what, "{name}");
+            assert_eq!(described(name), what, "{name}");
         }
     }
 
     #[test]
-    fn names_of_others_are_let_be() {
+    fn names_of_other_programs_are_accepted() {
         for name in [
             "NCCL_VERSION",
             "NCCL_HOME",
@@ -200,7 +200,7 @@ mod tests {
             "NVSHMEM_BOOTSTRAP_TIMEOUT",
             "OMPI_MCA_anything",
         ] {
-            assert_eq!(told(name), "read", "{name}");
+            assert_eq!(described(name), "read", "{name}");
         }
     }
 
@@ -212,10 +212,10 @@ mod tests {
     }
 
     #[test]
-    fn two_candidates_are_none() {
+    fn two_candidates_give_no_answer() {
         // MIN and MAX are as near as each other.
-        assert_eq!(told("NCCL_MXX_NCHANNELS"), "typo NCCL_MAX_NCHANNELS");
-        assert_eq!(told("NCCL_M_NCHANNELS"), "unknown");
+        assert_eq!(described("NCCL_MXX_NCHANNELS"), "typo NCCL_MAX_NCHANNELS");
+        assert_eq!(described("NCCL_M_NCHANNELS"), "unknown");
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_in_a_name_that_is_known_comes_back() {
+    fn a_slip_in_a_known_name_is_corrected() {
         let (mut right, mut wrong) = (0, 0);
         for v in all().filter(|v| v.family == "nccl" && is_read(v) && v.name.len() >= 14) {
             for at in 5..v.name.len() - 1 {

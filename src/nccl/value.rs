@@ -1,4 +1,4 @@
-//! Values that a program takes as something else than they say.
+//! Values that a program takes otherwise than they read.
 
 use super::number::{is_open, is_word, leading_number, reads_number};
 use super::table::{Reading, Variable};
@@ -6,7 +6,7 @@ use super::table::{Reading, Variable};
 /// Words of distance between devices (NVIDIA/nccl src/graph/paths.cc, `ncclTopoGetLevel`).
 const LEVELS: [&str; 10] = ["LOC", "NVL", "NVB", "C2C", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS"];
 
-/// The word of a closed set that a value has and the program does not know. Texts with open parts are never judged.
+/// The word in a value that is not in the program's closed set. Texts with unknown parts are never judged.
 #[must_use]
 pub fn unknown_word<'v>(variable: &Variable, value: &'v str) -> Option<&'v str> {
     if value.is_empty() || is_open(value) {
@@ -18,7 +18,7 @@ pub fn unknown_word<'v>(variable: &Variable, value: &'v str) -> Option<&'v str> 
             let digit = value.bytes().all(|b| b.is_ascii_digit());
             (!digit && !LEVELS.contains(&value)).then_some(value)
         }
-        // NVIDIA/nccl src/debug.cc compares the whole value: `WARN,VERSION` is no level.
+        // NVIDIA/nccl src/debug.cc compares the whole value: `WARN,VERSION` is not a level.
         Reading::Word if variable.name == "NCCL_NETDEVS_POLICY" => {
             let max = value.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("MAX:"));
             (!max && !known(value)).then_some(value)
@@ -51,8 +51,8 @@ fn is_range(value: &str) -> bool {
     }
 }
 
-/// The number of a value where it lies outside what the variable takes. Below zero is how NCCL writes "choose
-/// yourself", and is let be where that is the default.
+/// The number of a value if it is outside the variable's range. NCCL writes "choose yourself" as a negative number,
+/// which is accepted where it is the default.
 #[must_use]
 pub fn outside(variable: &Variable, value: &str) -> Option<i64> {
     let (least, most) = variable.range;

@@ -1,5 +1,4 @@
-//! The version of NCCL in an image, where the image's name tells it. Nothing is guessed: an image whose name says
-//! nothing has an unknown version.
+//! The version of NCCL in an image, by the image's name. Nothing is guessed: other images have an unknown version.
 
 use std::fmt;
 
@@ -8,7 +7,7 @@ use std::fmt;
 pub struct NcclVersion(pub u16, pub u16, pub u16);
 
 impl NcclVersion {
-    /// Reads `2.27` or `2.27.5`; the patch of the former is 0.
+    /// Reads `2.27` or `2.27.5`; the patch of `2.27` is 0.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('.');
@@ -49,11 +48,10 @@ const PYTORCH: [(&str, Pinned, Pinned); 9] = [
 
 type Pinned = Option<NcclVersion>;
 
-/// The version that an image's name tells: `nccl2.19.3` or `nccl-2.29.3` in it, or a release of PyTorch whose image is
-/// known.
+/// The version in an image's name: `nccl2.19.3` or `nccl-2.29.3`, or a release of PyTorch whose image is known.
 #[must_use]
 pub fn of_image(image: &str) -> Option<NcclVersion> {
-    // Behind the last slash, so that a registry's port is no tag; a digest tells nothing.
+    // After the last slash, so that a registry's port is not read as a tag; a digest shows no version.
     let (path, last) = image.rsplit_once('/').unwrap_or(("", image));
     let last = last.split_once('@').map_or(last, |(name, _)| name);
     let (name, tag) = last.split_once(':').unwrap_or((last, ""));
@@ -63,8 +61,8 @@ pub fn of_image(image: &str) -> Option<NcclVersion> {
     })
 }
 
-/// A version behind the word nccl; none where two differ. Only NCCL 2 counts: plugins have versions of their own, such
-/// as `aws-ofi-nccl1.9.1`.
+/// A version after the word nccl; none if two differ. Only NCCL 2 counts: plugins have their own versions, such as
+/// `aws-ofi-nccl1.9.1`.
 fn named(name: &str) -> Option<NcclVersion> {
     let bytes = name.as_bytes();
     if !memchr::memchr2_iter(b'n', b'N', bytes)
@@ -91,7 +89,7 @@ fn of_pytorch(tag: &str) -> Option<NcclVersion> {
     match cuda {
         12 => *before,
         13 => *of_13,
-        // Wheels for CUDA 11 have an NCCL of their own, and what comes after 13 is not known.
+        // Wheels for CUDA 11 have another NCCL, and versions after 13 are not known.
         _ => None,
     }
 }
@@ -111,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_tell() {
+    fn names_with_a_version() {
         for (image, version) in [
             (
                 "registry.example.com:5000/x/nccl-tests:cuda-13.1.1-ubuntu-24.04-nccl-2.29.3-020926.1",
@@ -128,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_do_not() {
+    fn names_without_a_version() {
         for image in [
             "",
             "pytorch/pytorch",

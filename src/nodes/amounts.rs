@@ -1,15 +1,15 @@
-//! How many units of extended resources nodes list. Nodes of one machine type list the same, so the lists are kept
-//! once and counted by class: a question about the largest node looks at no node.
+//! The units of extended resources that nodes list. Nodes of one machine type list the same, so the lists are kept
+//! once and counted by class: a question about the largest node reads no node.
 
 use super::classes::ClassSet;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Lists that differ, beyond which further ones are not kept: a cluster has one for each machine type, and a few more
-/// while device plugins restart.
+/// Most different lists that are kept: a cluster has one for each machine type, and a few more while device plugins
+/// restart.
 const MOST_LISTS: usize = 1024;
 
-/// Number of a list; `UNKNOWN` where there was no room for it.
+/// Number of a list; `UNKNOWN` if there was no room for it.
 pub(super) type ListNumber = u16;
 /// The list of a node is not known.
 pub(super) const UNKNOWN: ListNumber = ListNumber::MAX;
@@ -32,7 +32,7 @@ impl Amounts {
         ListNumber::try_from(at).ok()
     }
 
-    /// Keeps a list that no node has yet; `UNKNOWN` where there is no room for it.
+    /// Keeps a list that no node has yet; `UNKNOWN` if there is no room for it.
     pub(super) fn keep(&mut self, units: Vec<(Arc<str>, u64)>) -> ListNumber {
         let list = (units.into(), 0);
         let free = self.lists.iter().position(|(_, nodes)| *nodes == 0);
@@ -58,13 +58,13 @@ impl Amounts {
         }
     }
 
-    /// A list by its number; empty where it is not known.
+    /// A list by its number; empty if it is not known.
     pub(super) fn list(&self, number: ListNumber) -> &[(Arc<str>, u64)] {
         self.lists.get(usize::from(number)).map(|(list, _)| &**list).unwrap_or_default()
     }
 
-    /// Units of a resource on the node that lists most of them, among the classes of a set. `None` where no such node
-    /// lists the resource, or where one may have more than is known: its list was not kept, or it lists 0, as a node
+    /// Units of a resource on the node that lists most of them, among the classes of a set. `None` if no such node
+    /// lists the resource, or if one may have more than is known: its list was not kept, or it lists 0, as a node
     /// does while its device plugin restarts (kubernetes/kubernetes pkg/kubelet/cm/devicemanager, `GetCapacity`).
     pub(super) fn most(&self, set: &ClassSet, resource: &str) -> Option<u64> {
         let mut most = None;
@@ -108,13 +108,13 @@ mod tests {
         assert_eq!(amounts.most(&set(&[0, 1]), "a/vf"), Some(16));
         assert_eq!(amounts.most(&set(&[0, 1]), "a/other"), None);
         assert_eq!(amounts.most(&set(&[2]), "a/vf"), None);
-        // A node with 0 units may have more in a moment.
+        // A node with 0 units may soon have more.
         let none = amounts.keep(units(&[("a/vf", 0)]));
         amounts.count(0, none, true);
         assert_eq!(amounts.most(&set(&[0]), "a/vf"), None);
         amounts.count(0, none, false);
         assert_eq!(amounts.most(&set(&[0]), "a/vf"), Some(8));
-        // The place of a list that no node has is taken by the next.
+        // The next list reuses the number of a list that no node has.
         assert_eq!(amounts.find(&[("a/vf", 0)]), None);
         assert_eq!(amounts.keep(units(&[("a/vf", 4)])), none);
     }

@@ -10,14 +10,14 @@ use std::sync::Arc;
 /// A set of classes.
 pub type ClassSet = FixedBitSet;
 
-/// Nodes that are alike. Labels that every node has a value of its own for are not part of it.
+/// Nodes that are alike. Labels whose value differs on every node are not part of it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Class {
     /// Labels by key.
     pub labels: Vec<(Arc<str>, Arc<str>)>,
     /// Lasting taints.
     pub taints: Vec<Taint>,
-    /// Names of the extended resources that its nodes list. How many units there are changes no answer.
+    /// Names of the extended resources that its nodes list. The number of units changes no answer.
     pub resources: Vec<Arc<str>>,
 }
 
@@ -29,7 +29,7 @@ impl Class {
         self.labels.get(at).map(|(_, value)| &**value)
     }
 
-    /// Whether its nodes list an extended resource, be it with 0 units while its plugin is away.
+    /// Whether its nodes list an extended resource, even with 0 units while its plugin restarts.
     #[must_use]
     pub fn offers(&self, resource: &str) -> bool {
         self.resources.binary_search_by(|name| (**name).cmp(resource)).is_ok()
@@ -39,7 +39,7 @@ impl Class {
 /// Every class, and which of them have a label.
 #[derive(Debug, Default)]
 pub struct Classes {
-    /// By number; a number whose last node has gone is empty.
+    /// By number; the number of a class without nodes is empty.
     slots: Vec<Option<Arc<Class>>>,
     all: ClassSet,
     keys: HashMap<Arc<str>, Key>,

@@ -1,4 +1,4 @@
-//! The index of nodes: Node objects in, one at a time, and a view out whenever one is asked for.
+//! The index of nodes: takes Node objects one by one, and gives a view at any time.
 
 use super::classes::{Class, Classes};
 use super::node::NodeObject;
@@ -9,24 +9,23 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// Classes above which the label with the most values is taken out of them: a label that differs from node to node
-/// would make a class of every node.
+/// If there are more classes than this, the label with the most values is removed from them: a label that differs on
+/// every node would make a class of every node.
 const MANY_CLASSES: usize = 4096;
 
-/// Folds Node objects into classes. The answers of its views depend on the nodes alone, not on the order in which
-/// they came.
+/// Folds Node objects into classes. The answers of its views depend only on the nodes, not on their order of arrival.
 #[derive(Debug)]
 pub struct NodeIndex {
     view: NodeView,
     slots: Vec<Option<Arc<Class>>>,
     free: Vec<usize>,
-    /// Classes by a hash of what they are.
+    /// Classes by a hash of their properties.
     prints: HashMap<u64, Vec<usize>>,
     strings: HashSet<Arc<str>>,
-    /// Whether a class came or went since the view's classes were made.
+    /// Whether a class was added or removed since the view's classes were made.
     stale: bool,
     many: usize,
-    /// Labels that profiles ask about.
+    /// Labels in the selectors of profiles.
     asked: BTreeSet<Arc<str>>,
 }
 
@@ -47,7 +46,7 @@ impl Default for NodeIndex {
     }
 }
 
-/// A node on its way into the index.
+/// A node that is being added.
 struct Incoming<'a> {
     labels: Vec<(&'a str, &'a str)>,
     taints: Vec<Taint>,
@@ -56,8 +55,8 @@ struct Incoming<'a> {
 }
 
 impl NodeIndex {
-    /// Takes a node in, in place of an earlier state of it; whether that tells anything new. A heartbeat does not.
-    /// A node without a name is passed over.
+    /// Adds a node in place of its earlier state; returns whether anything changed. A heartbeat changes nothing. A
+    /// node without a name is skipped.
     pub fn add(&mut self, node: &NodeObject<'_>) -> bool {
         let Some(name) = node.name() else { return false };
         let incoming = Incoming { labels: node.labels(), taints: node.taints(), resources: node.resources() };
@@ -66,7 +65,7 @@ impl NodeIndex {
         changed
     }
 
-    /// Forgets a node; whether it was known.
+    /// Removes a node; returns whether it was known.
     pub fn delete(&mut self, name: &str) -> bool {
         let known = self.view.nodes.remove(name);
         if let Some(entry) = &known {
@@ -80,7 +79,7 @@ impl NodeIndex {
         self.view.nodes.iter().map(|(name, _)| name)
     }
 
-    /// Says which labels profiles tell their nodes by. Those are always part of the classes.
+    /// Sets the labels by which profiles select their nodes. Those are always part of the classes.
     pub fn ask<'a>(&mut self, labels: impl Iterator<Item = &'a str>) {
         let asked: BTreeSet<Arc<str>> = labels.map(Arc::from).collect();
         if asked == self.asked {
@@ -95,7 +94,7 @@ impl NodeIndex {
         }
     }
 
-    /// The nodes as they are now. Costs little where no class came or went.
+    /// The current nodes. Costs little if no class was added or removed.
     pub fn view(&mut self) -> NodeView {
         if self.stale {
             self.view.classes = Arc::new(Classes::new(self.slots.clone()));
@@ -132,7 +131,7 @@ impl NodeIndex {
         true
     }
 
-    /// Number of the class with these properties; a new one where there is none yet.
+    /// Number of the class with these properties; a new number if there is none yet.
     fn intern(&mut self, labels: &[(&str, &str)], taints: &[Taint], resources: &[&str]) -> usize {
         let mut hasher = DefaultHasher::new();
         (labels, taints, resources).hash(&mut hasher);
@@ -231,7 +230,7 @@ impl NodeIndex {
         }
     }
 
-    /// Keeps the number of classes in bounds: the label with the most values leaves them, and is looked up by node
+    /// Limits the number of classes: the label with the most values is removed from them, and is looked up by node
     /// from then on.
     fn take_out_labels(&mut self) {
         while self.slots.len() - self.free.len() > self.many {
@@ -243,7 +242,7 @@ impl NodeIndex {
             }
             let most = values.iter().max_by_key(|(_, values)| values.len());
             let Some((key, _)) = most.filter(|(_, values)| values.len() > 64) else {
-                // No single label is to blame: these are many kinds of nodes.
+                // No single label is the cause: these are many kinds of nodes.
                 self.many *= 2;
                 return;
             };
@@ -253,7 +252,7 @@ impl NodeIndex {
         }
     }
 
-    /// Sorts every node again, with other labels left out of the classes.
+    /// Classifies every node again, with other labels left out of the classes.
     fn rebuild(&mut self, own_keys: BTreeSet<Arc<str>>) {
         let mut old = std::mem::take(self);
         self.many = old.many;
@@ -278,7 +277,7 @@ impl NodeIndex {
         self.stale = true;
     }
 
-    /// For tests of the bound on classes.
+    /// For tests of the limit on classes.
     #[cfg(test)]
     pub(super) fn with_bound(many: usize) -> Self {
         Self { many, ..Self::default() }

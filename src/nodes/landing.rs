@@ -1,5 +1,5 @@
-//! The node filter: which nodes a pod can land on, as kube-scheduler decides it (plugins NodeName, NodeAffinity and
-//! TaintToleration), with cordons and passing taints left out.
+//! The node filter: which nodes a pod can land on, by the rules of kube-scheduler (plugins NodeName, NodeAffinity and
+//! TaintToleration), without cordons and passing taints.
 
 use super::classes::ClassSet;
 use super::refine::{SCANS, refine};
@@ -10,24 +10,25 @@ use crate::pod::PodView;
 use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
 use crate::profile::schema::LabelSelector;
 
-/// Most conditions and values, and most tolerations, that are looked at; real pods state a handful. Without a bound
-/// one pod could cost minutes.
+/// Most conditions and values, and most tolerations, that are read; real pods have a handful. Without a limit one pod
+/// could take minutes.
 const MAX_STATED: usize = 4096;
 
-/// Everything in a pod that says where it may go.
+/// All fields of a pod that restrict its nodes.
 #[derive(Debug, Default)]
 pub struct Constraints<'a> {
     /// `spec.nodeName`.
     pub node_name: Option<&'a str>,
     /// `spec.nodeSelector`.
     pub selector: Vec<Requirement<'a>>,
-    /// Terms of the required node affinity, of which one must hold; `None` where there is no such affinity.
+    /// Terms of the required node affinity, one of which must hold; `None` if there is no such affinity.
     pub terms: Option<Vec<Term<'a>>>,
     /// `spec.tolerations`.
     pub tolerations: Vec<Toleration<'a>>,
-    /// Extended resources that the pod asks for.
+    /// Extended resources that the pod requests.
     pub resources: Vec<&'a str>,
-    /// Whether the pod states more than is looked at: of nodes nothing can be said then, and nothing is read.
+    /// Whether the pod has more constraints than are read: then nothing is read, and nothing is known about its
+    /// nodes.
     pub unread: bool,
 }
 
@@ -38,7 +39,7 @@ pub struct Term<'a> {
     pub labels: Vec<Requirement<'a>>,
     /// On the node's name.
     pub names: Vec<Requirement<'a>>,
-    /// Whether it can match nothing: it is empty, or holds what the API server refuses.
+    /// Whether it can match nothing: it is empty, or has a value that the API server refuses.
     pub void: bool,
 }
 
@@ -47,7 +48,7 @@ impl<'a> Constraints<'a> {
     #[must_use]
     pub fn of(pod: &'a PodView<'a>) -> Self {
         let Some(spec) = &pod.spec else { return Self::default() };
-        // The API server adds tolerations by itself; they must not tip the others over.
+        // The API server itself adds tolerations; they must not push the pod over the limit.
         if Self::stated(pod) > MAX_STATED || pod.tolerations().len() > MAX_STATED {
             return Self { unread: true, ..Self::default() };
         }
@@ -89,8 +90,8 @@ impl<'a> Constraints<'a> {
         self
     }
 
-    /// How much a pod states about nodes: entries of its selector, requirements and their values. A comparison of
-    /// numbers counts for many, since it looks at every value that nodes have.
+    /// The number of conditions on nodes: entries of the selector, requirements and their values. A comparison of
+    /// numbers counts for many, since it reads every value that nodes have.
     fn stated(pod: &PodView<'_>) -> usize {
         let requirement = |r: &NodeSelectorRequirement<'_>| {
             let compares = matches!(r.operator.as_deref(), Some("Gt" | "Lt"));
@@ -104,16 +105,16 @@ impl<'a> Constraints<'a> {
             + selector.map_or(0, |s| s.0.len())
     }
 
-    /// Whether a taint is tolerated. A taint named like a resource that the pod asks for counts as tolerated: where
-    /// the plugin ExtendedResourceToleration is on, the API server adds that toleration after a manifest is written
-    /// (kubernetes/kubernetes plugin/pkg/admission/extendedresourcetoleration/admission.go); where it is off, the pod
-    /// stays Pending and no harm is done.
+    /// Whether a taint is tolerated. A taint named like a resource that the pod requests counts as tolerated: if the
+    /// plugin ExtendedResourceToleration is on, the API server adds that toleration later (kubernetes/kubernetes
+    /// plugin/pkg/admission/extendedresourcetoleration/admission.go); if it is off, the pod stays Pending and no harm
+    /// is done.
     #[must_use]
     pub fn tolerates(&self, taint: &Taint) -> bool {
         self.resources.contains(&&*taint.key) || self.tolerations.iter().any(|t| t.tolerates(taint))
     }
 
-    /// Whether anything in the pod narrows the nodes.
+    /// Whether any field of the pod restricts its nodes.
     #[must_use]
     pub fn is_free(&self) -> bool {
         self.node_name.is_none() && self.selector.is_empty() && self.terms.is_none()
@@ -129,7 +130,8 @@ fn term<'a>(term: &'a NodeSelectorTerm<'a>) -> Term<'a> {
         }
     }
     for field in term.fields() {
-        // The one field there is (kubernetes/kubernetes pkg/apis/core/validation, `ValidateNodeFieldSelectorRequirement`).
+        // The only supported field (kubernetes/kubernetes pkg/apis/core/validation,
+        // `ValidateNodeFieldSelectorRequirement`).
         match requirement(field).filter(|r| r.key == "metadata.name") {
             Some(requirement) => read.names.push(requirement),
             None => read.void = true,
@@ -146,7 +148,7 @@ fn requirement<'a>(read: &'a NodeSelectorRequirement<'a>) -> Option<Requirement<
     })
 }
 
-/// What keeps a pod off some nodes, and how many of them there are.
+/// A constraint that excludes some nodes, and how many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dropped {
     /// `taint dedicated=ib:NoSchedule`, `nodeSelector pool=a`, `affinity zone in (a, b)`.
@@ -202,7 +204,7 @@ fn named(name: &str, view: &NodeView) -> ClassSet {
     set
 }
 
-/// What keeps a pod off the nodes of a set, in the order in which the pod states it. Slower than [`landing`]; for
+/// The constraints that exclude nodes of a set, in the order of the pod's fields. Slower than [`landing`]; for
 /// people.
 #[must_use]
 pub fn dropped(constraints: &Constraints<'_>, view: &NodeView, of: &ClassSet) -> Vec<Dropped> {

@@ -1,5 +1,5 @@
-//! Nodes as resolution sees them: label sets, taints and extended resources, with as many nodes behind each as there
-//! happen to be. How many, and whether they are ready or cordoned, is kept out of every answer.
+//! Nodes as resolution sees them: label sets, taints and extended resources, each with any number of nodes. No answer
+//! depends on that number, or on readiness and cordons.
 //!
 //! ```text
 //! Node objects -> NodeIndex (add, delete, replace all)      one writer, no locks
@@ -30,7 +30,7 @@ pub use requirement::{Relation, Requirement, Values};
 pub use taint::{Taint, Toleration};
 pub use view::NodeView;
 
-/// Label that the kubelet sets to the host's name; every node has a value of its own.
+/// Label that the kubelet sets to the host's name; its value differs on every node.
 pub const HOSTNAME_LABEL: &str = "kubernetes.io/hostname";
 /// Label that cloud providers set to the machine type.
 pub const INSTANCE_TYPE_LABEL: &str = "node.kubernetes.io/instance-type";

@@ -1,4 +1,4 @@
-//! What is read of a Node object. Nothing else of it is kept: a GPU node is about 34 kB of JSON.
+//! The fields that are read of a Node object. No others are kept: a GPU node is about 34 kB of JSON.
 
 use super::taint::Taint;
 use crate::json::values::{Objects, Pairs, QuantityText, Text, mapping};
@@ -6,7 +6,7 @@ use crate::pod::Quantity;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The part of a Node that resolution and rules ask about.
+/// The part of a Node that resolution and rules need.
 #[derive(Debug, Default, Deserialize)]
 pub struct NodeObject<'a> {
     #[serde(borrow, default, deserialize_with = "mapping")]
@@ -58,7 +58,7 @@ impl NodeObject<'_> {
         self.metadata.as_ref()?.name.as_deref().filter(|n| !n.is_empty())
     }
 
-    /// Which state of the node it is.
+    /// Version of the object.
     #[must_use]
     pub fn version(&self) -> Option<String> {
         serde_json::from_str(self.metadata.as_ref()?.resource_version?.get()).ok()
@@ -70,7 +70,7 @@ impl NodeObject<'_> {
         sorted(pairs.into_iter().flat_map(|p| p.iter().map(|(k, v)| (k, &**v))).collect())
     }
 
-    /// Taints that keep pods away for what the node is, sorted.
+    /// Taints that describe the node permanently, sorted.
     pub(super) fn taints(&self) -> Vec<Taint> {
         let listed = self.spec.as_ref().and_then(|s| s.taints.as_deref()).unwrap_or_default();
         let mut taints: Vec<Taint> = listed
@@ -88,8 +88,8 @@ impl NodeObject<'_> {
         taints
     }
 
-    /// Allocatable extended resources with their units, sorted by name; of a repeated name the last. Native ones have no
-    /// domain, or Kubernetes' own.
+    /// Allocatable extended resources with their units, sorted by name; of a repeated name the last. Native resources
+    /// have no domain, or Kubernetes' own.
     pub(super) fn resources(&self) -> Vec<(&str, u64)> {
         let pairs = self.status.as_ref().and_then(|s| s.allocatable.as_ref());
         let extended = |name: &str| name.split_once('/').is_some_and(|(d, _)| !d.ends_with("kubernetes.io"));

@@ -1,4 +1,4 @@
-//! Conditions that only single nodes can answer: names, and labels that every node has a value of its own for.
+//! Conditions that need single nodes: names, and labels whose value differs on every node.
 
 use super::HOSTNAME_LABEL;
 use super::classes::ClassSet;
@@ -6,12 +6,12 @@ use super::requirement::{Relation, Requirement};
 use super::view::{NodeEntry, NodeView, value_key};
 use std::collections::BTreeSet;
 
-/// How often every node may be asked for one pod. A pod can state thousands of terms; past this, a term keeps all
+/// Most passes over all nodes for one pod. A pod can have thousands of terms; beyond this limit, a term keeps all
 /// classes that its other conditions leave, which is at worst one profile too many.
 pub(super) const SCANS: usize = 4;
 
-/// Keeps the classes with at least one node that satisfies every condition. `scans` is how often every node may still
-/// be asked.
+/// Keeps the classes with at least one node that satisfies every condition. `scans` is the number of passes over all
+/// nodes that are left.
 pub(super) fn refine(
     view: &NodeView,
     set: ClassSet,
@@ -53,7 +53,7 @@ pub(super) fn refine(
             _ => {}
         }
     }
-    // Several conditions of which none names nodes: every node is asked. Hardly anybody writes this.
+    // Several conditions, none of which names nodes: every node is checked. Hardly anybody writes this.
     let Some(left) = scans.checked_sub(1) else { return set };
     *scans = left;
     let mut fits = view.classes.none();
@@ -86,7 +86,7 @@ impl<'a> Conditions<'a> {
             && self.labels.iter().all(|r| r.holds(entry.own(name, r.key)))
     }
 
-    /// The nodes that a condition lists, where one does.
+    /// The nodes that a condition lists, if it lists any.
     fn listed(&self) -> Option<Vec<&'a str>> {
         if let Some(names) = self.names.iter().find(|r| r.relation == Relation::In) {
             return Some(names.values.iter().collect());
@@ -95,7 +95,7 @@ impl<'a> Conditions<'a> {
         Some(label.values.iter().flat_map(|value| self.with(label.key, value)).collect())
     }
 
-    /// The nodes that the conditions exclude, where all of them do nothing else.
+    /// The nodes that the conditions exclude, if all of them only exclude nodes.
     fn excluded(&self) -> Option<BTreeSet<&'a str>> {
         if self.labels.iter().chain(self.names).any(|r| r.relation != Relation::NotIn) {
             return None;

@@ -1,4 +1,4 @@
-//! One condition on a label, whoever states it: a node selector, an affinity term or a profile.
+//! One condition on a label: from a node selector, an affinity term or a profile.
 
 use super::INSTANCE_TYPE_LABEL;
 use crate::json::values::Text;
@@ -28,13 +28,13 @@ pub enum Relation {
     Exists,
     /// Absent.
     DoesNotExist,
-    /// A whole number above the one value.
+    /// A whole number greater than the one value.
     Gt,
-    /// A whole number below the one value.
+    /// A whole number less than the one value.
     Lt,
 }
 
-/// Values of a requirement, borrowed from wherever they are.
+/// Values of a requirement, borrowed from their owner.
 #[derive(Debug, Clone, Copy)]
 pub enum Values<'a> {
     /// Exactly one.
@@ -102,7 +102,7 @@ impl<'a> Requirement<'a> {
 
     fn compare(self, value: &str, holds: impl Fn(i64, i64) -> bool) -> bool {
         let mut values = self.values.iter();
-        // Kubernetes wants exactly one value (apimachinery pkg/labels, `NewRequirement`).
+        // Kubernetes requires exactly one value (apimachinery pkg/labels, `NewRequirement`).
         match (value.parse(), values.next().map(str::parse), values.next()) {
             (Ok(label), Some(Ok(bound)), None) => holds(label, bound),
             _ => false,
@@ -134,7 +134,7 @@ impl std::fmt::Display for Requirement<'_> {
 }
 
 impl schema::Requirement {
-    /// The condition it states.
+    /// The condition as a requirement.
     pub(crate) fn condition(&self) -> Requirement<'_> {
         let relation = match self.operator {
             schema::Operator::In => Relation::In,
@@ -147,7 +147,7 @@ impl schema::Requirement {
 }
 
 impl LabelSelector {
-    /// The conditions it states; all must hold.
+    /// Its conditions; all must hold.
     pub(crate) fn conditions(&self) -> impl Iterator<Item = Requirement<'_>> {
         let labels = self.match_labels.iter().map(|(key, value)| Requirement::equals(key, value));
         labels.chain(self.match_expressions.iter().map(schema::Requirement::condition))
@@ -161,24 +161,24 @@ impl LabelSelector {
 }
 
 impl Profile {
-    /// The condition that its instance types state; `None` where it names none.
+    /// The condition of its instance types; `None` if it names none.
     pub(crate) fn instance_type(&self) -> Option<Requirement<'_>> {
         let values = Values::Strings(&self.instance_types);
         let some = !self.instance_types.is_empty();
         some.then_some(Requirement { key: INSTANCE_TYPE_LABEL, relation: Relation::In, values })
     }
 
-    /// Everything it states about its nodes.
+    /// All its conditions on nodes.
     pub(crate) fn stated(&self) -> impl Iterator<Item = Requirement<'_>> {
         self.node_selector.iter().flat_map(LabelSelector::conditions).chain(self.instance_type())
     }
 
-    /// Whether it states anything about its nodes; an empty node selector is for every node.
+    /// Whether it has any condition on nodes; an empty node selector matches every node.
     pub(crate) fn has_nodes(&self) -> bool {
         self.node_selector.is_some() || !self.instance_types.is_empty()
     }
 
-    /// By what its nodes are told: its node selector, else its instance types.
+    /// How it selects its nodes: its node selector, else its instance types.
     pub(crate) fn telling(&self) -> impl Iterator<Item = Requirement<'_>> {
         let types = if self.node_selector.is_none() { self.instance_type() } else { None };
         self.node_selector.iter().flat_map(LabelSelector::conditions).chain(types)

@@ -1,5 +1,5 @@
-//! A map by name in many shared parts, so that a copy for readers costs little however large it is: only the parts
-//! that change after the copy are copied.
+//! A map by name in many shared parts, so that a copy for readers costs little, however large the map is: only the
+//! parts that change after the copy are copied.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -52,7 +52,7 @@ impl<V: Clone> Shards<V> {
         old
     }
 
-    /// Changes the value of a name, made by `default` where there is none.
+    /// Changes the value of a name, created by `default` if there is none.
     pub(super) fn update(&mut self, name: &str, default: impl FnOnce() -> V, change: impl FnOnce(&mut V)) {
         let Some(slot) = self.parts.get_mut(part(name)) else { return };
         let map = Arc::make_mut(slot);

@@ -1,6 +1,6 @@
 //! Taints and tolerations as the scheduler reads them.
 
-/// A taint that says what a node is for.
+/// A taint that describes a node's purpose.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Taint {
     /// Key.
@@ -11,8 +11,8 @@ pub struct Taint {
     pub effect: Box<str>,
 }
 
-/// Taints that come and go with a node's life: they say nothing about its fabric, and a rank that is created while
-/// one is there must get what its peers got. A prefix where it ends in a slash.
+/// Taints that come and go during a node's life: they are no evidence about its fabric, and a rank that is created
+/// while a node has one must get the same answer as its peers. An entry that ends in a slash is a prefix.
 const PASSING: &[&str] = &[
     // Cordon, pressure, readiness: kubernetes/kubernetes pkg/controller/nodelifecycle.
     "node.kubernetes.io/",
@@ -28,7 +28,7 @@ const PASSING: &[&str] = &[
     "karpenter.sh/disrupted",
     "karpenter.sh/disruption",
     "karpenter.sh/unregistered",
-    // Until the CSI driver runs, and before an instance is taken away; by their documentation.
+    // Until the CSI driver runs, and before an instance is reclaimed; by their documentation.
     "ebs.csi.aws.com/agent-not-ready",
     "aws-node-termination-handler/",
     "cloud.google.com/impending-node-termination",
@@ -39,7 +39,7 @@ const PASSING: &[&str] = &[
 ];
 
 impl Taint {
-    /// A taint that counts: `PreferNoSchedule` is a wish, and passing taints are left out.
+    /// A taint that counts: not `PreferNoSchedule`, which is only a preference, and not a passing taint.
     #[must_use]
     pub fn lasting(key: &str, value: &str, effect: &str) -> Option<Self> {
         let passing = PASSING.iter().any(|p| if p.ends_with('/') { key.starts_with(p) } else { key == *p });
@@ -58,16 +58,16 @@ impl std::fmt::Display for Taint {
     }
 }
 
-/// An entry of `spec.tolerations`; empty texts where the pod leaves a field out.
+/// An entry of `spec.tolerations`; empty texts for absent fields.
 #[derive(Debug, Clone, Copy)]
 pub struct Toleration<'a> {
-    /// Key; empty with `Exists` stands for every key.
+    /// Key; empty with `Exists` means every key.
     pub key: &'a str,
     /// `Equal` (default), `Exists`, `Lt` or `Gt`.
     pub operator: &'a str,
     /// Value.
     pub value: &'a str,
-    /// Effect; empty stands for every effect.
+    /// Effect; empty means every effect.
     pub effect: &'a str,
 }
 
@@ -84,8 +84,8 @@ impl Toleration<'_> {
         match self.operator {
             "" | "Equal" => *self.value == *taint.value,
             "Exists" => true,
-            // Numeric comparison: feature gate TaintTolerationComparisonOperators. Where the gate is off the API
-            // server refuses the pod.
+            // Numeric comparison: feature gate TaintTolerationComparisonOperators. If the gate is off, the API server
+            // refuses the pod.
             "Lt" => number(&taint.value).zip(number(self.value)).is_some_and(|(t, v)| t < v),
             "Gt" => number(&taint.value).zip(number(self.value)).is_some_and(|(t, v)| t > v),
             _ => false,

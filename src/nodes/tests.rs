@@ -1,4 +1,4 @@
-//! The index: what comes in and goes, and that the answers depend on nothing but the nodes that are there.
+//! The index: additions and removals, and that the answers depend only on the present nodes.
 
 use super::*;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ fn node(name: &str, labels: &[(&str, &str)]) -> String {
     format!(r#"{{"metadata":{{"name":"{name}","labels":{}}}}}"#, serde_json::to_string(&labels).unwrap())
 }
 
-/// Classes and nodes that a view tells of.
+/// Classes and nodes that a view has.
 fn sizes(index: &mut NodeIndex) -> (usize, usize) {
     let view = index.view();
     (view.classes().all().count_ones(..), view.len())
@@ -29,7 +29,7 @@ fn with(index: &mut NodeIndex, key: &str, value: &str) -> Vec<String> {
 }
 
 #[test]
-fn nodes_come_change_and_go() {
+fn nodes_are_added_changed_and_removed() {
     let mut index = NodeIndex::default();
     assert!(index.view().is_empty());
     for name in ["a", "b"] {
@@ -40,7 +40,7 @@ fn nodes_come_change_and_go() {
     assert_eq!(sizes(&mut index), (2, 2));
     assert_eq!(with(&mut index, "pool", "x"), ["a"]);
     assert_eq!(with(&mut index, "pool", "y"), ["b"]);
-    // The class goes with its last node, and its number to the next one.
+    // The class is removed with its last node, and the next one gets its number.
     assert!(index.delete("a"));
     assert!(!index.delete("never there"));
     assert_eq!(sizes(&mut index), (1, 1));
@@ -55,7 +55,7 @@ fn nodes_come_change_and_go() {
 }
 
 #[test]
-fn a_view_stays_as_it_was() {
+fn a_view_never_changes() {
     let mut index = NodeIndex::default();
     put(&mut index, &node("a", &[("pool", "x")]));
     let before = index.view();
@@ -66,7 +66,7 @@ fn a_view_stays_as_it_was() {
 }
 
 #[test]
-fn what_passes_makes_no_class() {
+fn passing_state_makes_no_class() {
     let mut index = NodeIndex::default();
     put(&mut index, r#"{"metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "8", "pods": "9"}}}"#);
     let passing = r#"{"metadata": {"name": "b"}, "spec": {"unschedulable": true, "taints": [
@@ -76,9 +76,10 @@ fn what_passes_makes_no_class() {
     assert_eq!(sizes(&mut index), (1, 2));
 }
 
-/// Many values of a label that no profile asks for make no class of every node; what a profile asks for does.
+/// A label with many values that no profile selects by does not make a class of every node; one that a profile
+/// selects by does.
 #[test]
-fn labels_of_many_values_leave_the_classes_unless_asked_for() {
+fn labels_of_many_values_leave_the_classes_unless_profiles_use_them() {
     let mut index = NodeIndex::with_bound(80);
     for i in 0..200 {
         put(
@@ -97,7 +98,7 @@ fn labels_of_many_values_leave_the_classes_unless_asked_for() {
     index.ask(["serial"].into_iter());
     assert_eq!(sizes(&mut index), (200, 200));
     assert_eq!(with(&mut index, "serial", "s7"), ["n7"]);
-    // And it stays in while nodes come.
+    // It stays part of the classes while nodes are added.
     put(&mut index, &node("late", &[("serial", "s200"), ("pool", "p1")]));
     assert_eq!(sizes(&mut index), (201, 201));
     assert_eq!(with(&mut index, "serial", "s200"), ["late"]);
@@ -120,7 +121,7 @@ fn many_kinds_of_nodes_stay_many_classes() {
 
 /// A pod of thousands of terms that each ask every node would hold a core for seconds.
 #[test]
-fn nodes_are_asked_one_by_one_a_few_times_only() {
+fn passes_over_all_nodes_are_limited() {
     let mut index = NodeIndex::default();
     put(&mut index, &node("a", &[("pool", "x"), (HOSTNAME_LABEL, "a")]));
     let view = index.view();
@@ -137,7 +138,7 @@ fn nodes_are_asked_one_by_one_a_few_times_only() {
         landing(&Constraints { terms, ..Constraints::default() }, &view)
     };
     assert!(landed(refine::SCANS).is_clear());
-    // Too many to ask: the class may be one of them.
+    // Too many to check: the class may be one of them.
     assert_eq!(landed(refine::SCANS + 1).count_ones(..), 1);
 }
 
@@ -175,14 +176,14 @@ fn kinds() -> impl Strategy<Value = Kind> {
     (labels, rest).prop_map(|(labels, (taint, units))| {
         let labels = KEYS.iter().zip(labels).filter_map(|((key, most), value)| {
             let value = value? % most;
-            // A host that is named like some node, often enough like this one.
+            // A host named like some node, often enough like this one.
             Some((*key, if *key == HOSTNAME_LABEL { format!("n{value}") } else { format!("v{value}") }))
         });
         Kind { labels: labels.collect(), taint, units }
     })
 }
 
-/// What happens to the nodes: a node by number comes or changes, or goes. `true` gives it its name as hostname.
+/// A change of the nodes: a node, by number, is added or changed, or removed. `true` gives it its name as hostname.
 fn steps() -> impl Strategy<Value = Vec<(u8, Option<(Kind, bool)>)>> {
     let change = proptest::option::weighted(0.8, (kinds(), any::<bool>()));
     proptest::collection::vec((any::<u8>(), change), 100..260)
@@ -211,7 +212,7 @@ impl Owned {
     }
 }
 
-/// What answers may depend on: the labels that profiles ask about, taints and resources.
+/// The only inputs of answers: the labels that profiles select by, taints and resources.
 type Seen = (Option<String>, Vec<Taint>, bool);
 
 fn seen(class: &Class) -> Seen {
@@ -250,7 +251,7 @@ fn answers_are_of_the_nodes_alone(
                     nodes.insert(name.clone(), kind);
                 }
             }
-            // A view in between must not hold on to anything.
+            // A view in between must not keep any state.
             if at % 29 == i {
                 drop(index.view());
             }
@@ -312,7 +313,7 @@ fn answers_are_of_the_nodes_alone(
 }
 
 #[test]
-fn views_depend_on_the_nodes_alone() {
+fn views_depend_only_on_the_nodes() {
     let config = Config {
         cases: 60,
         rng_seed: RngSeed::Fixed(7),

@@ -1,4 +1,4 @@
-//! The immutable view of all nodes that a decision is made under.
+//! The immutable view of all nodes for one decision.
 
 use super::HOSTNAME_LABEL;
 use super::amounts::{Amounts, ListNumber};
@@ -15,9 +15,9 @@ pub(super) struct NodeEntry {
     class: u32,
     /// Its units of extended resources, by the number of the list.
     pub(super) amounts: ListNumber,
-    /// Whether its label `kubernetes.io/hostname` is its name, as it is nearly everywhere.
+    /// Whether its label `kubernetes.io/hostname` is its name, as on nearly every node.
     pub(super) named: bool,
-    /// Labels that every node has a value of its own for, by key.
+    /// Labels whose value differs on every node, by key.
     pub(super) own: Box<[(Arc<str>, Box<str>)]>,
 }
 
@@ -62,7 +62,7 @@ pub struct NodeView {
 }
 
 impl NodeView {
-    /// Whether any node is known. Where none is, nothing can be said about where a pod lands.
+    /// Whether any node is known. If not, the nodes that a pod lands on are unknown.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.len() == 0
@@ -99,13 +99,14 @@ impl NodeView {
         Some(self.holds(requirements, node, entry))
     }
 
-    /// A node that satisfies every requirement, the first by name: taints aside, as operators select nodes.
+    /// A node that satisfies every requirement, the first by name: without regard to taints, as operators select
+    /// nodes.
     #[must_use]
     pub fn selected(&self, requirements: &[Requirement<'_>]) -> Option<&str> {
         self.all_selected(requirements).min()
     }
 
-    /// Whether any node satisfies every requirement. It need not look at all of them.
+    /// Whether any node satisfies every requirement. It stops at the first one.
     #[must_use]
     pub fn selects_any(&self, requirements: &[Requirement<'_>]) -> bool {
         self.all_selected(requirements).next().is_some()
@@ -135,8 +136,8 @@ impl NodeView {
         set.ones().filter_map(|n| Some((n, self.classes.get(n)?, self.counts.get(n).copied().unwrap_or(0))))
     }
 
-    /// Units of an extended resource on the node of a set of classes that lists most of them. `None` where none lists it,
-    /// or where a node may have more than is known.
+    /// Units of an extended resource on the node of a set of classes that lists most of them. `None` if none lists
+    /// it, or if a node may have more than is known.
     #[must_use]
     pub fn most_units(&self, set: &ClassSet, resource: &str) -> Option<u64> {
         self.amounts.most(set, resource)

@@ -1,13 +1,13 @@
-//! Room for annotations: those of one object may have 256 KiB together, keys and values.
+//! Room for annotations: all annotations of an object share 256 KiB, keys and values.
 
 use super::Edit;
 use crate::pod::PodView;
 
-/// What the API server takes (bytes; k8s.io/apimachinery pkg/api/validation, `TotalAnnotationSizeLimitB`).
+/// The API server's limit (bytes; k8s.io/apimachinery pkg/api/validation, `TotalAnnotationSizeLimitB`).
 pub(super) const MOST: usize = 256 << 10;
 
-/// Whether the annotations of a pod are still within the bound once edits are carried out. Those that are beyond it
-/// already are the user's, and refused whatever is planned.
+/// Whether the annotations of a pod stay within the limit once edits are applied. A user's annotations that already
+/// exceed it are refused whatever is planned.
 pub(super) fn fit<'e, I: Iterator<Item = &'e Edit>>(pod: &PodView<'_>, edits: impl Fn() -> I) -> bool {
     let set = || edits().filter_map(Edit::annotation);
     if set().next().is_none() {

@@ -1,4 +1,4 @@
-//! Edits by intent: what of a pod is set, where it will stand, and how a person reads it.
+//! Edits by intent: which value of a pod is set, its path, and its description for a person.
 
 use super::{FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, SHM_PATH, TERMS_PATH, summary};
 use crate::multus::NETWORKS_ANNOTATION;
@@ -19,14 +19,14 @@ pub enum Carrier {
     Object,
 }
 
-/// An edit by intent. Indices count the containers of the object as it came.
+/// An edit by intent. Indices count the containers of the unpatched object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edit {
     /// The networks annotation with this value.
     Networks {
         /// Whole new value.
         value: String,
-        /// Whether the annotation is there already.
+        /// Whether the annotation exists already.
         present: bool,
     },
     /// Another annotation with this value.
@@ -35,7 +35,7 @@ pub enum Edit {
         key: Cow<'static, str>,
         /// Whole new value.
         value: String,
-        /// Whether the annotation is there already.
+        /// Whether the annotation exists already.
         present: bool,
     },
     /// A file, as an annotation of the pod.
@@ -44,9 +44,9 @@ pub enum Edit {
         name: String,
         /// Whole new text.
         text: String,
-        /// Whether the annotation is there already.
+        /// Whether the annotation exists already.
         present: bool,
-        /// Variables among the text that were not there before: names and values.
+        /// Variables that the edit adds to the text: names and values.
         variables: Vec<(String, String)>,
     },
     /// A volume that shows files.
@@ -55,7 +55,7 @@ pub enum Edit {
         name: String,
         /// Names of the files.
         items: Vec<String>,
-        /// Its index once it is there.
+        /// Its index after the edit.
         index: usize,
     },
     /// A volume for `/dev/shm`.
@@ -64,7 +64,7 @@ pub enum Edit {
         name: String,
         /// Bytes.
         size: i64,
-        /// Its index once it is there.
+        /// Its index after the edit.
         index: usize,
     },
     /// A label of the node selector.
@@ -76,11 +76,11 @@ pub enum Edit {
     },
     /// A requirement of the required node affinity.
     NodeRequirement {
-        /// Index of its term; of the first where there is none yet.
+        /// Index of its term; the first term if none exists yet.
         term: usize,
         /// The requirement.
         requirement: Requirement,
-        /// Its index in `matchExpressions` once it is there.
+        /// Its index in `matchExpressions` after the edit.
         index: usize,
     },
     /// Units of an extended resource.
@@ -93,14 +93,14 @@ pub enum Edit {
         name: String,
         /// Units.
         units: i64,
-        /// Whether the key is there already, with fewer units.
+        /// Whether the key exists already, with fewer units.
         present: bool,
     },
     /// An added capability.
     Capability {
         /// Container.
         container: usize,
-        /// Index in `capabilities.add` once it is there.
+        /// Index in `capabilities.add` after the edit.
         index: usize,
     },
     /// A variable.
@@ -111,7 +111,7 @@ pub enum Edit {
         name: String,
         /// Value.
         value: String,
-        /// Index in `env` once it is there.
+        /// Index in `env` after the edit.
         index: usize,
     },
     /// A mount of the `/dev/shm` volume.
@@ -120,7 +120,7 @@ pub enum Edit {
         container: usize,
         /// Volume.
         volume: String,
-        /// Index in `volumeMounts` once it is there.
+        /// Index in `volumeMounts` after the edit.
         index: usize,
     },
     /// A read-only mount of files.
@@ -131,9 +131,9 @@ pub enum Edit {
         volume: String,
         /// Path in the container.
         path: &'static str,
-        /// Path of the one file in the volume; the whole volume where there is none.
+        /// Path of the one file in the volume; `None` mounts the whole volume.
         sub_path: Option<String>,
-        /// Index in `volumeMounts` once it is there.
+        /// Index in `volumeMounts` after the edit.
         index: usize,
     },
 }
@@ -190,7 +190,7 @@ impl Edit {
         }
     }
 
-    /// Key and whole value of the annotation that it sets, and whether that is there already.
+    /// Key and whole value of the annotation that it sets, and whether the annotation exists already.
     #[must_use]
     pub fn annotation(&self) -> Option<(Cow<'_, str>, &str, bool)> {
         Some(match self {
@@ -213,7 +213,7 @@ impl Edit {
         }
     }
 
-    /// What is set, in one line for a person.
+    /// The value that is set, in one line for a person.
     #[must_use]
     pub fn summary(&self) -> String {
         match self {

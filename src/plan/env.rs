@@ -1,4 +1,4 @@
-//! Variables: each one that is absent from the container's `env` and from the shell text of its command, by the
+//! Variables: each variable that is absent from the container's `env` and from the shell text of its command, by the
 //! carrier that reaches the ranks.
 
 use super::files;
@@ -25,7 +25,7 @@ fn names_plugin(pod: &PodView<'_>, container: &Container<'_>) -> bool {
                 .is_some_and(|text| nccl_conf::variables(text).any(|(name, _)| name == "NCCL_NET_PLUGIN"))
 }
 
-/// The unused interface that a variable of the profile names, alone or as an exact match (`=rail0`).
+/// The unused interface that a variable of the profile names, as its whole value or as an exact match (`=rail0`).
 pub(crate) fn unused_interface<'a>(entry: &EnvEntry, unused: &'a [String]) -> Option<&'a str> {
     let named = entry.name.ends_with("SOCKET_IFNAME");
     let value = entry.value.strip_prefix('=').unwrap_or(&entry.value);
@@ -42,11 +42,11 @@ fn points_to_file(entry: &EnvEntry) -> bool {
 pub(crate) enum Applies {
     Yes,
     No,
-    /// It is for some versions, and the container's is not known.
+    /// It applies to some versions, and the container's version is not known.
     Unknown,
 }
 
-/// The version of NCCL in a container, and what tells it.
+/// The version of NCCL in a container, and its source.
 fn version(container: &Container<'_>, profile: &Profile) -> Option<(NcclVersion, &'static str)> {
     let named = container.image.as_deref().and_then(of_image).map(|v| (v, "by the name of the image"));
     named.or_else(|| profile.nccl_version.map(|v| (v, "by the profile")))
@@ -93,7 +93,7 @@ pub(super) fn wanted<'p>(
 
 /// Variables of the profile that the container's command sets by itself.
 fn by_command<'c>(container: &'c Container<'_>, profile: &Profile) -> BTreeSet<&'c str> {
-    // Nearly every name is of another length than ours, and a command may have hundreds of thousands.
+    // Nearly every name differs in length from the profile's, and a command may have hundreds of thousands.
     let bit = |name: &str| 1_u64 << name.len().min(63);
     let lengths = profile.env.iter().fold(0, |lengths, e| lengths | bit(&e.name));
     let ours = |name: &&str| lengths & bit(name) != 0 && profile.env.iter().any(|e| e.name == *name);

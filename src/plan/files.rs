@@ -1,5 +1,5 @@
-//! Small files in containers: an annotation of the pod that a downward-API volume shows as a file. No ConfigMap has
-//! to exist, nothing is read, and a dump of the pod that is created again brings its files along.
+//! Small files in containers: an annotation of the pod that a downward-API volume shows as a file. No ConfigMap is
+//! needed, nothing is read, and the dump of a pod has its files when it is created again.
 
 use super::names::{FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, VOLUME_NAMES};
 use super::variables::Variables;
@@ -19,16 +19,16 @@ pub(super) struct Files {
     conf: Option<(String, String)>,
     /// Volume that has the profile's files.
     directory: Option<String>,
-    /// Why nothing is carried by file, where it could not be.
+    /// Why the pod gets no file, if it cannot.
     pub(super) refusal: Option<FileRefusal>,
 }
 
-/// The field path by which a volume shows a file of ours.
+/// The field path by which a volume shows one of our files.
 pub(crate) fn field_path(name: &str) -> String {
     format!("metadata.annotations['{FILE_ANNOTATION}{name}']")
 }
 
-/// Path in a volume of a file of ours, if the volume has it.
+/// Path in a volume of one of our files, if the volume has it.
 fn path_in<'v>(volume: &'v Volume<'_>, name: &str) -> Option<&'v str> {
     let items = volume.downward_api.as_ref()?.items.as_deref()?;
     let wanted = field_path(name);
@@ -86,7 +86,7 @@ fn in_the_way(container: &Container<'_>, path: &str) -> Option<FileRefusal> {
     })
 }
 
-/// Why `/etc/nccl.conf` cannot be given to a container; `None` where it can, or is.
+/// Why `/etc/nccl.conf` cannot be given to a container; `None` if it can be, or already is.
 pub(super) fn conf_refusal(
     pod: &PodView<'_>,
     container: &Container<'_>,
@@ -98,7 +98,7 @@ pub(super) fn conf_refusal(
     if has_conf(pod, container) { None } else { in_the_way(container, NCCL_CONF_PATH) }
 }
 
-/// Whether the profile's files are in a container, or can be.
+/// Whether a container has the profile's files, or can get them.
 pub(super) fn reach(pod: &PodView<'_>, container: &Container<'_>, profile: &Profile) -> bool {
     has_directory(pod, container, profile) || in_the_way(container, FILES_PATH).is_none()
 }
@@ -117,7 +117,7 @@ pub(super) fn plan(
     planned: &[Change],
 ) -> (Vec<Change>, Files) {
     let container = |index: usize| pod.containers().get(index);
-    // Where the files are wanted and not there yet.
+    // Whether some container needs the files and does not have them yet.
     let carried = || variables.iter().filter(|v| !v.by_file.is_empty());
     let wants_conf = carried().any(|v| container(v.container).is_some_and(|c| !has_conf(pod, c)));
     let wants_directory = !profile.files.is_empty()
@@ -191,7 +191,7 @@ pub(super) fn plan(
         let reason = match &edit {
             Edit::File { variables, .. } if !variables.is_empty() => {
                 let why = carried().find_map(|v| v.why).map_or("", super::EnvRefusal::words);
-                format!("{} where env does not reach: {why}", count(variables.len(), "variable"))
+                format!("{} that env cannot set: {why}", count(variables.len(), "variable"))
             }
             Edit::File { .. } => format!("a file of profile {}", profile.name),
             _ => "shows annotations of the pod as files".to_owned(),
@@ -233,7 +233,7 @@ pub(super) fn mounts(
             volume,
             NCCL_CONF_PATH,
             Some(path.clone()),
-            "NCCL and its plugins read it; what the process has set wins",
+            "NCCL and its plugins read it; variables of the process win",
         );
     }
     if !has_directory(pod, container, profile)

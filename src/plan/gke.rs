@@ -6,7 +6,7 @@ use crate::profile::Profile;
 use crate::resolve::Evidence;
 use crate::text::count;
 
-/// What the keys begin with; nothing else of GKE's is ever set.
+/// Prefix of the keys; no other GKE annotation is ever set.
 pub(crate) const GKE_DOMAIN: &str = "networking.gke.io/";
 
 pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, evidence: &Evidence) -> Vec<Change> {

@@ -1,5 +1,5 @@
-//! Pods in the node's network namespace, under a profile whose NICs are reached that way: no CNI plugin is called for
-//! them, and the names of interfaces are the node's.
+//! Pods in the node's network namespace, under a profile that reaches its NICs there: no CNI plugin is called for
+//! them, and interfaces have the node's names.
 
 use crate::profile::EnvEntry;
 

@@ -1,4 +1,4 @@
-//! The mark that a pod was changed: by which profile, and as it was then.
+//! The mark of an injected pod: the profile, and the fingerprint of its settings at that time.
 
 use super::{Change, Edit, annotations};
 use crate::pod::PodView;

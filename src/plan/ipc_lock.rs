@@ -25,7 +25,7 @@ pub(super) fn plan(
     if !wanted || container.privileged() || container.adds_capability(IPC_LOCK) {
         return Ok(None);
     }
-    // A non-root process has an empty effective set whatever is added: Kubernetes has no ambient
+    // A non-root process has an empty effective set whatever is added: Kubernetes does not support ambient
     // capabilities (kubernetes/enhancements KEP-2763; measured in NVIDIA/nvidia-container-toolkit#2037).
     if runs_as_root(subject.pod, container) == Some(false) {
         return Err(IpcLockRefusal::NonRoot);
@@ -35,7 +35,7 @@ pub(super) fn plan(
     if subject.pod.own_users() {
         return Err(IpcLockRefusal::UserNamespace);
     }
-    // Pod Security validates after mutation, and neither baseline nor restricted lets IPC_LOCK through
+    // Pod Security validates after mutation. Neither baseline nor restricted admits IPC_LOCK
     // (k8s.io/pod-security-admission policy/check_capabilities_baseline.go).
     let labelled = subject.namespace_facts.and_then(|f| f.pod_security());
     let level = labelled.unwrap_or(subject.snapshot.settings().pod_security_default);

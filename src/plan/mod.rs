@@ -1,5 +1,5 @@
-//! The plan: what would be set on a pod so that it fits a profile, and why. Only what is absent is set; a
-//! value of the user's is never changed or removed. One file per kind of change.
+//! The plan: the values to set on a pod so that it fits a profile, and why. Only absent values are set; a user's
+//! value is never changed or removed. One file per kind of change.
 
 mod annotations;
 mod attached;
@@ -56,8 +56,8 @@ use crate::profile::schema::{Attachment, Inject, Transport};
 use crate::resolve::{Evidence, Missing, missing};
 use std::collections::BTreeSet;
 
-/// Containers of a pod that is injected. A node runs 110 pods by default (kubelet `maxPods`), of a few containers each; a
-/// pod of more than this is no training pod, and its patch would be many times its size.
+/// Most containers of an injected pod. A node runs 110 pods by default (kubelet `maxPods`), of a few containers each.
+/// A pod with more containers than that is not a training pod, and its patch would be many times its size.
 pub const MAX_CONTAINERS: usize = 1000;
 
 /// Plans a profile for a pod.
@@ -86,7 +86,7 @@ pub fn plan(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Pl
         }
         return plan;
     }
-    // Devices without their networks would be half a plan: all of it or nothing.
+    // Devices without their networks would be half a plan: plan both or neither.
     let Plan { targets, accelerators, missing, brought, .. } = plan;
     Plan { targets, accelerators, missing, brought, withheld: Some(Withheld::NoRoom), ..Plan::default() }
 }
@@ -111,7 +111,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
     if plan.withheld.is_some() || plan.targets.is_empty() {
         return plan;
     }
-    // The Neuron runtime has collectives of its own, over EFA: NCCL's networks and variables are nothing to it.
+    // The Neuron runtime has its own collectives over EFA and does not use NCCL's networks and variables.
     if profile.transport != Transport::Efa && plan.targets.iter().all(|target| !target.nccl) {
         plan.withheld = Some(Withheld::NotServed);
         return plan;
@@ -132,7 +132,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         }
     };
     if plan.brought.as_ref().is_some_and(|b| b.other_fabric().is_some()) {
-        // What serves every fabric: shared memory, and pinned memory where the profile has RDMA.
+        // Changes that serve every fabric: shared memory, and pinned memory if the profile has RDMA.
         if matches!(profile.inject, Inject::Full) {
             plan.add_volume(shm::volume(pod, profile, &plan.targets));
             let lifted = plan.lift_limits(pod, profile);
@@ -241,7 +241,7 @@ fn withheld(subject: &Subject<'_>, profile: &Profile) -> Option<Withheld> {
     }
 }
 
-/// Why a pod would get nothing of a profile, as far as the two tell.
+/// Why a pod would get nothing from a profile, as far as pod and profile show it.
 #[must_use]
 pub fn by_itself(pod: &PodView<'_>, profile: &Profile) -> Option<Withheld> {
     if pod.annotation(INJECT_ANNOTATION) == Some("false") {
@@ -256,7 +256,7 @@ pub fn by_itself(pod: &PodView<'_>, profile: &Profile) -> Option<Withheld> {
     if pod.containers().len() > MAX_CONTAINERS {
         return Some(Withheld::ManyContainers);
     }
-    // hostNetwork is never added: it is a way out of the pod, and Pod Security's business.
+    // hostNetwork is never added: it is a way out of the pod, and Pod Security decides on it.
     match (pod.host_network(), profile.attachment == Attachment::HostNetwork) {
         (true, false) => return Some(Withheld::HostNetwork),
         (false, true) => return Some(Withheld::OwnNetwork),

@@ -1,15 +1,15 @@
-//! `/etc/nccl.conf` as NCCL reads it (NVIDIA/nccl src/misc/param.cc, setEnvFile): one variable a line, split at the
-//! first `=`, nothing trimmed, lines without `=` passed over; a variable that the process has already stays.
+//! `/etc/nccl.conf` as NCCL reads it (NVIDIA/nccl src/misc/param.cc, setEnvFile): one variable per line, split at the
+//! first `=`, nothing trimmed, lines without `=` skipped. A variable that the process already has is not changed.
 
 use crate::profile::EnvEntry;
 
 /// Longest name and value (bytes): NCCL copies each into 1024 bytes with their end.
 const MAX_PART: usize = 1023;
-/// Variables of these prefixes are read by NCCL and the plugins it loads, after it has read the file. Others are read
-/// by libraries of their own, at a time of their own.
+/// Prefixes of variables that NCCL and its plugins read after NCCL has read the file. Other libraries read their own
+/// variables at another time.
 const READERS: [&str; 3] = ["NCCL_", "RCCL_", "OFI_NCCL_"];
-/// Names that begin like NCCL's and are read by PyTorch alone (pytorch torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp),
-/// or before the file is.
+/// Names with NCCL's prefix that only PyTorch reads (pytorch torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp), or
+/// that are read before the file.
 const OTHERS: [&str; 8] = [
     "NCCL_ASYNC_ERROR_HANDLING",
     "NCCL_BLOCKING_WAIT",
@@ -21,7 +21,7 @@ const OTHERS: [&str; 8] = [
     "NCCL_USE_COMM_NONBLOCKING",
 ];
 
-/// Whether a line of the file sets a variable for the one who reads it.
+/// Whether a line of the file can set a variable in time for its reader.
 pub(super) fn carries(entry: &EnvEntry) -> bool {
     READERS.iter().any(|prefix| entry.name.starts_with(prefix))
         && !OTHERS.contains(&entry.name.as_str())
@@ -29,7 +29,7 @@ pub(super) fn carries(entry: &EnvEntry) -> bool {
         && entry.value.len() <= MAX_PART
 }
 
-/// Variables of a file, in the order of its lines. Of a name that is there twice NCCL takes the first, as it never
+/// Variables of a file, in the order of its lines. If a name is repeated, NCCL takes the first, since it never
 /// changes a variable that is set.
 pub(crate) fn variables(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split('\n').filter_map(|line| line.split_once('='))
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_what_nccl_reads() {
+    fn nccl_reads_the_lines_that_are_written() {
         let entries = [entry("NCCL_IB_HCA", "=mlx5_0,mlx5_1"), entry("NCCL_NET", "IB")];
         let text = with_lines("# mine\nNCCL_DEBUG=INFO", entries.iter());
         assert_eq!(text, "# mine\nNCCL_DEBUG=INFO\nNCCL_IB_HCA==mlx5_0,mlx5_1\nNCCL_NET=IB\n");
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_read_after_the_file_travels_by_it() {
+    fn the_file_carries_only_variables_that_are_read_after_it() {
         for name in ["NCCL_IB_HCA", "RCCL_MSCCL_ENABLE", "OFI_NCCL_PROTOCOL"] {
             assert!(carries(&entry(name, "1")), "{name}");
         }

@@ -1,4 +1,4 @@
-//! The networks annotation: the profile's rails merged with what is there.
+//! The networks annotation: the profile's rails merged with the pod's own networks.
 
 use super::attached::Attached;
 use super::brought::{of_rails, visible};
@@ -52,7 +52,8 @@ pub(super) fn plan<'a>(
         with_devices(subject, rails, items, &mut missing);
     }
     let left_out = if complete { 0 } else { rails.len() - have - missing.len() };
-    // A rail keeps its own interface; where the user gave that name to another network, it gets one that no rail has.
+    // A rail keeps its own interface; if the user gave that name to another network, the rail gets a name that no
+    // rail has.
     let taken: BTreeSet<&str> = items.iter().filter_map(|i| i.interface.as_deref()).collect();
     let mut spare = (profile.rails.len()..)
         .map(|n| format!("rail{n}"))
@@ -103,9 +104,9 @@ pub(super) fn plan<'a>(
     Attachments { attached, unused_interfaces, change: Some(change) }
 }
 
-/// What an attachment takes. A network that is not the profile's may take units of a rail's resource too: then it
-/// counts, or one of the rails would be left without a device. Where such attachments stand in for the rails, their
-/// units are dealt over the containers as those of rails are.
+/// The resource whose unit an attachment takes. A network that is not the profile's may take units of a rail's
+/// resource too; then it counts, or one of the rails would be left without a device. Where such attachments stand in
+/// for the rails, their units are distributed over the containers like those of rails.
 fn attached<'a>(
     subject: &'a Subject<'a>,
     profile: &'a Profile,
@@ -127,8 +128,8 @@ fn attached<'a>(
     Attached { resource, rail: complete && resource.is_some() }
 }
 
-/// The rails that no attachment of the pod serves. A network under the interface of a rail is that rail; beyond that a
-/// network named n times serves n rails.
+/// The rails that no attachment of the pod serves. A network with the interface of a rail is that rail; beyond that,
+/// a network named n times serves n rails.
 fn missing<'a>(rails: &'a [Rail], items: &[Selection<'_>], pod_namespace: &str) -> Vec<&'a Rail> {
     let mut left: BTreeMap<(&str, &str), (usize, BTreeSet<&str>)> = BTreeMap::new();
     for item in items {

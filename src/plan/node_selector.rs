@@ -1,4 +1,4 @@
-//! Labels that the networks of a pod want its node to have, under a profile that serves what the pod names itself.
+//! Node labels that the networks of a pod require, under a profile that serves the pod's own networks.
 
 use super::{Change, Edit};
 use crate::demands::Subject;

@@ -1,9 +1,9 @@
-//! Whether a place of the planned pod is ours: a finding about it must not read as if the user had written it.
+//! Whether the plan adds a place of the final pod: a finding about it must not read as if the user had written it.
 
 use super::{Edit, Plan};
 
 impl Edit {
-    /// Whether it puts something where the user has nothing.
+    /// Whether it adds a value where the user has none.
     #[must_use]
     pub fn is_new(&self) -> bool {
         match self {
@@ -24,7 +24,7 @@ impl Edit {
 }
 
 impl Plan {
-    /// Whether the value at a JSON pointer of the planned pod, or what holds it, is added by the plan.
+    /// Whether the plan adds the value at a JSON pointer of the final pod, or an object around it.
     #[must_use]
     pub fn adds(&self, pointer: &str) -> bool {
         let within = |path: &str| {

@@ -1,4 +1,4 @@
-//! The plan of a pod: changes in order, and the reasons for everything left undone.
+//! The plan of a pod: changes in order, and the reason for each part left out.
 
 use super::counted::Brought;
 use super::edit::Edit;
@@ -7,26 +7,26 @@ use super::target::{Target, WrongContainers};
 use crate::demands::claimed::ClaimOn;
 use crate::resolve::Missing;
 
-/// Ordered changes, and what was left undone.
+/// Ordered changes, and the parts left out.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// Intended edits. All edits of one container stand together, containers in order.
     pub changes: Vec<Change>,
     /// Containers that the profile is for.
     pub targets: Vec<Target>,
-    /// Volume that goes to `/dev/shm` of every app container without one: planned, or there already.
+    /// Volume for `/dev/shm` of every app container without one: planned, or already there.
     pub shm_volume: Option<String>,
     /// Whole accelerators of the targets (count).
     pub accelerators: u32,
-    /// What of the profile does not exist, where the pod would get it.
+    /// Networks and resources of the profile that do not exist, if the pod would get them.
     pub missing: Vec<Missing>,
     /// Why the whole plan is empty although there is a profile.
     pub withheld: Option<Withheld>,
     /// Why a container does not get `IPC_LOCK`.
     pub ipc_lock_refusals: Vec<(usize, IpcLockRefusal)>,
-    /// Variables of the profile that no carrier takes to a container.
+    /// Variables of the profile that no carrier brings to a container.
     pub left_out: Vec<LeftOut>,
-    /// Variables that are for some versions of NCCL, and containers whose version is not known.
+    /// Variables for certain versions of NCCL, in containers whose version is not known.
     pub unknown_version: Vec<(usize, String)>,
     /// Containers that do not get the profile's files, and why.
     pub file_refusals: Vec<(usize, FileRefusal)>,
@@ -34,7 +34,7 @@ pub struct Plan {
     pub unused_interfaces: Vec<String>,
     /// Variables of containers that are not set because they name such an interface.
     pub without_interface: Vec<WithoutInterface>,
-    /// What the pod brings of networks and units, and what follows; `None` where it was not counted.
+    /// The pod's own networks and units, and the conclusion; `None` if they were not counted.
     pub brought: Option<Brought>,
 }
 
@@ -43,11 +43,11 @@ pub struct Plan {
 pub struct LeftOut {
     /// Container.
     pub container: usize,
-    /// Why not by `env`.
+    /// Why `env` cannot carry them.
     pub why: EnvRefusal,
     /// Their names.
     pub names: Vec<String>,
-    /// Why not by `/etc/nccl.conf`; `None` where only others than NCCL's are left, which do not read it.
+    /// Why `/etc/nccl.conf` cannot carry them; `None` if NCCL does not read any of them.
     pub file: Option<FileRefusal>,
 }
 
@@ -67,7 +67,7 @@ pub struct WithoutInterface {
 pub struct Change {
     /// What is edited.
     pub edit: Edit,
-    /// Why, in a few words.
+    /// The reason, in a few words.
     pub reason: String,
 }
 
@@ -79,14 +79,14 @@ impl Plan {
         self.targets.get(at).copied()
     }
 
-    /// Why a container does not get `IPC_LOCK`, if it does not.
+    /// Why a container does not get `IPC_LOCK`; `None` if it does.
     #[must_use]
     pub fn ipc_lock_refusal(&self, index: usize) -> Option<&IpcLockRefusal> {
         let at = self.ipc_lock_refusals.binary_search_by_key(&index, |(i, _)| *i).ok()?;
         self.ipc_lock_refusals.get(at).map(|(_, refusal)| refusal)
     }
 
-    /// What was left undone and why, without the changes.
+    /// The parts left out and why, without the changes.
     #[must_use]
     pub fn without_changes(mut self) -> Self {
         self.changes.clear();
@@ -118,32 +118,32 @@ pub enum Withheld {
     ProviderNetworks(&'static str),
     /// A Windows pod.
     Windows,
-    /// A mirror pod of a static pod: the node runs it whatever the API server says.
+    /// A mirror pod of a static pod: the node runs it whatever the API server answers.
     Mirror,
     /// Networks of the profile do not exist.
     MissingNetworks,
-    /// The networks annotation cannot be read, so nothing is built upon it.
+    /// The networks annotation cannot be read, so nothing is added to it.
     Unreadable,
     /// The pod asks for a part of the rails that the profile does not have.
     UnknownRails(String),
-    /// More containers than any node runs; what each of them gets would make an answer of tens of megabytes.
+    /// More containers than any node runs; the answer would have tens of megabytes.
     ManyContainers,
-    /// A container would list more resources than are read.
+    /// A container would list more resources than we read.
     ManyResources,
     /// The pod's annotations leave no room for ours, and the API server would refuse the pod.
     NoRoom,
-    /// The pod names containers that the profile cannot be for.
+    /// The pod names containers that cannot be targets of the profile.
     WrongContainers(WrongContainers),
-    /// A quantity is a placeholder, such as `$GPUS`: how much the pod asks for is not known.
+    /// A quantity is a placeholder, such as `$GPUS`: the number of accelerators is not known.
     Placeholder {
         /// JSON pointer of the quantity.
         path: String,
         /// Resource.
         resource: String,
     },
-    /// A claim of the pod, or its template, is not at hand: it may be for NICs.
+    /// A claim of the pod, or its template, is not known: it may be for NICs.
     UnreadClaim(ClaimOn),
-    /// So many networks that are not at hand are named without units that they may be the pod's rails.
+    /// Networks without known units are named so often that they may be the pod's rails.
     UnknownNetworks(usize),
     /// No node that the pod can run on has units for its own attachments beside the profile's rails.
     NodesTooSmall {

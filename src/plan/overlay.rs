@@ -1,16 +1,16 @@
-//! The pod as it would be: the read model with a plan laid over it, without a second pod.
+//! The final pod: the read model with a plan over it, without a second pod.
 
 use super::{
     Edit, NCCL_CONF, NCCL_CONF_PATH, Plan, ResourceList, ULIMITS_ANNOTATION, files, nccl_conf, ulimits,
 };
 use crate::pod::view::{Container, PodView};
 
-/// What a variable is in the final container.
+/// The value of a variable in the final container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variable<'a> {
     /// A literal value.
     Value(&'a str),
-    /// Taken from a field, ConfigMap or Secret; not known here.
+    /// Taken from a field, ConfigMap or Secret; the value is not known.
     Unknown,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Overlay<'a> {
         Self { pod, plan }
     }
 
-    /// The pod as it came.
+    /// The unpatched pod.
     #[must_use]
     pub fn pod(self) -> &'a PodView<'a> {
         self.pod
@@ -50,7 +50,7 @@ impl<'a> Overlay<'a> {
         planned.or_else(|| container.units(resource)).unwrap_or(0)
     }
 
-    /// Volume that a planned mount brings to `/dev/shm` of an app container.
+    /// Volume that the plan mounts at `/dev/shm` of an app container.
     #[must_use]
     pub fn planned_shm(self, index: usize) -> Option<&'a str> {
         self.edits_of(index).find_map(|e| match e {
@@ -65,7 +65,7 @@ impl<'a> Overlay<'a> {
         self.edits_of(index).any(|e| matches!(e, Edit::Capability { .. }))
     }
 
-    /// Whether the NRI plugin is asked to set the memlock limit of an app container.
+    /// Whether the NRI plugin will set the memlock limit of an app container.
     #[must_use]
     pub fn sets_memlock(self, container: &Container<'_>) -> bool {
         let planned = self.plan.changes.iter().any(|c| match &c.edit {

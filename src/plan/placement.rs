@@ -1,8 +1,8 @@
-//! Placement: the profile's nodes as required node affinity, beside what the pod asks itself.
+//! Placement: the profile's nodes as required node affinity, beside the pod's own requirements.
 //!
 //! The terms of a node selector are ORed and the requirements of a term ANDed (k8s.io/component-helpers
-//! scheduling/corev1/nodeaffinity/nodeaffinity.go), so every term of the user's gets the profile's requirements: a
-//! term of its own would widen what the pod asks.
+//! scheduling/corev1/nodeaffinity/nodeaffinity.go), so the profile's requirements are added to each of the user's
+//! terms. A separate term would admit more nodes.
 
 use super::{Change, Edit};
 use crate::pod::PodView;
@@ -12,7 +12,7 @@ use crate::profile::{NodeAffinity, Profile};
 use crate::resolve::Evidence;
 use std::collections::BTreeSet;
 
-/// Terms that are looked at. Real pods have a few; the patch of a pod with more would be larger than what etcd keeps.
+/// Most terms that are changed. Real pods have a few; the patch of a pod with more would exceed etcd's limit.
 const MAX_TERMS: usize = 256;
 
 /// The missing requirements. A pod is kept to the nodes of a profile that it gets for its priority even where the profile
@@ -32,7 +32,7 @@ pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, evidence: &Evidence) ->
     let required = pod.affinity().and_then(|a| a.node_affinity.as_ref()?.required.as_ref());
     let terms = required.map(|r| r.node_selector_terms.as_deref().unwrap_or_default());
     // A selector without terms matches no node, and the API server refuses it (k8s.io/kubernetes
-    // pkg/apis/core/validation, ValidateNodeSelector). It is not for us to make it valid.
+    // pkg/apis/core/validation, ValidateNodeSelector). We do not make it valid.
     if terms.is_some_and(|terms| terms.is_empty() || terms.len() > MAX_TERMS) {
         return changes;
     }
@@ -40,7 +40,7 @@ pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, evidence: &Evidence) ->
     let empty = NodeSelectorTerm::default();
     let fresh = terms.is_empty().then_some(&empty);
     for (term, own) in terms.iter().chain(fresh).enumerate() {
-        // A term without requirements matches no node; with ours it would match some.
+        // A term without requirements matches no node; with the profile's requirements it would match some.
         if !terms.is_empty() && own.is_empty() {
             continue;
         }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selector_without_terms_is_left_to_the_api_server() {
+    fn a_selector_without_terms_is_not_changed() {
         for list in ["{}", r#"{"nodeSelectorTerms":null}"#, r#"{"nodeSelectorTerms":[]}"#] {
             let spec = format!(
                 r#"{{"affinity":{{"nodeAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":{list}}}}}}}"#
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_of_too_many_terms_is_left_alone() {
+    fn a_pod_with_too_many_terms_is_not_changed() {
         let term = r#"{"matchExpressions":[{"key":"a","operator":"Exists"}]}"#;
         let spec = |n: usize| {
             let terms = vec![term; n].join(",");

@@ -1,5 +1,4 @@
-//! Which of the profile's rails a pod gets: a named part where the pod asks for one, else as many as its
-//! accelerators take.
+//! The rails that a pod gets: the subset it names, else as many as its accelerators take.
 
 use super::names::RAILS_ANNOTATION;
 use crate::pod::PodView;

@@ -1,4 +1,5 @@
-//! RDMA resources: as many units as attachments carry them, on the containers that ask for accelerators.
+//! RDMA resources: as many units as there are attachments with the resource, on the containers that request
+//! accelerators.
 
 use super::attached::Attached;
 use super::counted::CountedUnits;
@@ -19,11 +20,11 @@ pub(super) struct Wanted {
     name: String,
     units: i64,
     reason: String,
-    /// Whether a smaller quantity of the user's is raised; only a count of attachments says so for sure.
+    /// Whether a user's smaller quantity is raised; only a count of attachments proves that it is too small.
     raise: bool,
 }
 
-/// What each target should have, in the order of the containers. `attached` is each attachment of the final annotation,
+/// The units for each target, in the order of the containers. `attached` is each attachment of the final annotation,
 /// in its order.
 pub(super) fn wanted(
     pod: &PodView<'_>,
@@ -55,9 +56,9 @@ pub(super) fn wanted(
             let reason = match resource.per {
                 Per::Rail => {
                     let rails = count(rails as usize, "rail");
-                    format!("profile {} asks {} for each of {rails}", profile.name, resource.quantity)
+                    format!("profile {} requests {} per rail, for {rails}", profile.name, resource.quantity)
                 }
-                _ => format!("profile {} asks it of every container with accelerators", profile.name),
+                _ => format!("profile {} requests it for every container with accelerators", profile.name),
             };
             wanted.push(Wanted {
                 container: target.index,
@@ -68,22 +69,22 @@ pub(super) fn wanted(
             });
         }
     }
-    // A container that carries no rail needs nothing by the rail.
+    // A container that carries no rail needs no unit per rail.
     wanted.retain(|w| w.units > 0);
     wanted.sort_by_key(|w| w.container);
     wanted
 }
 
-/// What of the attachments falls to which target.
+/// The share of the attachments of each target.
 #[derive(Default)]
 struct Dealt<'a> {
-    /// Attachments that carry a resource, by the container that they fall to.
+    /// Attachments with a resource, by container.
     units: BTreeMap<(&'a str, usize), i64>,
     /// Attachments of a container.
     rails: BTreeMap<usize, u32>,
 }
 
-/// Deals the attachments over the targets by their accelerators: with four accelerators each, the first target
+/// Distributes the attachments over the targets by their accelerators: with four accelerators each, the first target
 /// gets the first half of the rails, whether they share one resource or have one each.
 fn deal<'a>(plan: &Plan, attached: &[Attached<'a>]) -> Dealt<'a> {
     let total = u64::from(plan.accelerators.max(1));
@@ -104,7 +105,7 @@ fn deal<'a>(plan: &Plan, attached: &[Attached<'a>]) -> Dealt<'a> {
     dealt
 }
 
-/// Units of resources that the running containers of the pod hold: Multus takes devices from all of them (multus-cni
+/// Units that the running containers of the pod hold: Multus takes devices from all of them (multus-cni
 /// pkg/k8sclient).
 pub(super) fn held<'n>(pod: &PodView<'_>, names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, i64> {
     let mut held: HashMap<&str, i64> = names.map(|name| (name, 0)).collect();
@@ -136,7 +137,7 @@ fn share(pod: &PodView<'_>, plan: &Plan, dealt: &Dealt<'_>, need: &Need<'_>, wan
     let name = need.name;
     let mut short = need.attachments.saturating_sub(need.held);
     let units = count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "attachment");
-    let reason = format!("one unit for each of {units}");
+    let reason = format!("{units}, one unit each");
     let own = |index: usize| apps.get(index).and_then(|c| c.units(name)).unwrap_or(0);
     let mut gives: Vec<(usize, i64, i64)> = Vec::new();
     for ((_, index), share) in dealt.units.range((name, 0)..=(name, usize::MAX)) {
@@ -145,7 +146,7 @@ fn share(pod: &PodView<'_>, plan: &Plan, dealt: &Dealt<'_>, need: &Need<'_>, wan
         short -= give;
         gives.push((*index, own, give));
     }
-    // What rounding and uneven holdings leave over goes to the first target.
+    // The first target gets the remainder of rounding and uneven holdings.
     if short > 0
         && let Some(first) = plan.targets.first()
     {
@@ -180,9 +181,9 @@ pub(super) fn plan(pod: &PodView<'_>, target: Target, wanted: &[Wanted]) -> Vec<
         let request = quantity(container, ResourceList::Requests, &item.name);
         let short = |units: i64| item.raise && units < item.units;
         match (limit, request) {
-            // A text that is no number is the user's to mend; a rule says so.
+            // A text that is not a number is the user's to fix; a rule reports it.
             (Some(None), _) | (_, Some(None)) => continue,
-            // The API wants both equal (ValidateResourceRequirements); where they differ, a rule says so.
+            // The API requires both to be equal (ValidateResourceRequirements); if they differ, a rule reports it.
             (Some(Some(limit)), Some(Some(request))) if limit != request => continue,
             (Some(Some(units)), request) => {
                 if !short(units) {
@@ -194,7 +195,7 @@ pub(super) fn plan(pod: &PodView<'_>, target: Target, wanted: &[Wanted]) -> Vec<
                     changes.push(Change { edit: edit(ResourceList::Requests, true), reason });
                 }
             }
-            // A request without a limit is refused by the API server, and told by a rule.
+            // The API server refuses a request without a limit, and a rule reports it.
             (None, Some(Some(_))) => continue,
             (None, None) => {
                 changes.push(Change { edit: edit(ResourceList::Limits, false), reason: item.reason.clone() });
@@ -226,7 +227,7 @@ pub(super) fn fit(pod: &PodView<'_>, plan: &Plan) -> bool {
     })
 }
 
-/// The quantity under a key: absent, one that the API server refuses here (no number, negative, a fraction), or a
+/// The quantity under a key: absent, one that the API server refuses here (not a number, negative, a fraction), or a
 /// number of units.
 fn quantity(container: &Container<'_>, list: ResourceList, name: &str) -> Option<Option<i64>> {
     let map = match list {

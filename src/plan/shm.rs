@@ -1,5 +1,5 @@
-//! `/dev/shm`: NCCL reserves about 33 MiB of it for each rank and communicator; the runtime's default is
-//! 64 MiB for the whole container.
+//! `/dev/shm`: NCCL reserves about 33 MiB of it per rank and communicator; the runtime's default is 64 MiB for the
+//! whole container.
 
 use super::names::SHM_PATH;
 use super::targets::is_mesh_proxy;
@@ -10,24 +10,24 @@ use crate::profile::Profile;
 use crate::text::count;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Never less than this for each rank (bytes): two of NCCL 2.29's proxy pools of 31.5 MiB.
+/// Minimum per rank (bytes): two of NCCL 2.29's proxy pools of 31.5 MiB.
 const FLOOR_PER_RANK: i64 = 64 << 20;
-/// What a container runtime mounts at `/dev/shm` (bytes).
+/// Size of the container runtime's default mount at `/dev/shm` (bytes).
 const RUNTIME_DEFAULT: i64 = 64 << 20;
-/// Names a volume of ours may have; the first that is free.
+/// Names for our volume, in order of preference.
 const VOLUME_NAMES: [&str; 3] = ["dshm", "fabric-dshm", "fabric-admission-dshm"];
 
-/// Bytes for so many ranks: the profile's share for each, at most half the memory limit, since tmpfs pages are
-/// charged to the container (k8s.io/kubernetes pkg/volume/emptydir, KEP-1967), not under what NCCL needs, and never
-/// more than the limit itself. `None` where the limit leaves less than the runtime's 64 MiB: a volume would take away
-/// what the container has.
+/// Size for a number of ranks (bytes): the profile's share for each; at most half the memory limit, since tmpfs pages
+/// are charged to the container (k8s.io/kubernetes pkg/volume/emptydir, KEP-1967), but not less than NCCL needs; and
+/// never more than the limit itself. `None` if the limit leaves less than the runtime's 64 MiB: a volume would make
+/// `/dev/shm` smaller.
 #[must_use]
 pub fn recommended(accelerators: u32, per_accelerator: i64, memory_limit: Option<i64>) -> Option<i64> {
     let wanted = per_accelerator.saturating_mul(i64::from(accelerators));
     let capped = memory_limit.map_or(wanted, |limit| wanted.min(limit / 2));
     let size = capped.max(FLOOR_PER_RANK.saturating_mul(i64::from(accelerators)));
     let size = memory_limit.map_or(size, |limit| size.min(limit));
-    // Whole Mi: people read it, and every kubelet prints it the same.
+    // Whole Mi: people read the size, and every kubelet prints it alike.
     Some(size / (1 << 20) * (1 << 20)).filter(|size| *size >= RUNTIME_DEFAULT)
 }
 
@@ -64,8 +64,8 @@ pub(super) fn volume(pod: &PodView<'_>, profile: &Profile, targets: &[Target]) -
     if let Some(shared) = shared_volume(pod, size) {
         return Some(ShmVolume { name: shared.to_owned(), change: None });
     }
-    // A name that a mount refers to counts as taken although no volume has it: the API server refuses such a pod, and
-    // it is not for us to make it valid.
+    // A name that a mount refers to counts as taken even if no volume has it: the API server refuses such a pod, and
+    // we do not make it valid.
     let mounts = pod.containers().iter().chain(pod.init_containers()).flat_map(Container::volume_mounts);
     let named = pod.volumes().iter().map(|v| &v.name).chain(mounts.map(|m| &m.name));
     let taken: BTreeSet<&str> = named.filter_map(Option::as_deref).collect();
@@ -76,11 +76,14 @@ pub(super) fn volume(pod: &PodView<'_>, profile: &Profile, targets: &[Target]) -
         let memory = Bytes(limit.unwrap_or_default());
         let part = if size > limit.unwrap_or_default() / 2 { "" } else { "half " };
         format!(
-            "{} at {each} each, held to {part}the memory limit of {memory}",
+            "{} at {each} per accelerator, limited to {part}the memory limit of {memory}",
             count(accelerators as usize, "accelerator")
         )
     } else {
-        format!("{} at {each} each; without it NCCL has 64 MiB", count(accelerators as usize, "accelerator"))
+        format!(
+            "{} at {each} per accelerator; the runtime's default is 64 MiB",
+            count(accelerators as usize, "accelerator")
+        )
     };
     let edit = Edit::ShmVolume { name: name.clone(), size, index: pod.volumes().len() };
     Some(ShmVolume { name, change: Some(Change { edit, reason }) })
@@ -132,7 +135,8 @@ mod tests {
         assert_eq!(recommended(8, 8 * GI, None), Some(64 * GI));
         assert_eq!(recommended(8, 8 * GI, Some(64 * GI)), Some(32 * GI));
         assert_eq!(recommended(8, 8 * GI, Some(512 << 20)), Some(512 << 20));
-        // Less than NCCL needs is more than the runtime gives, and no more than the container may use.
+        // A volume smaller than NCCL needs is still larger than the runtime's, and stays within the container's
+        // limit.
         assert_eq!(recommended(8, 8 * GI, Some(400 << 20)), Some(400 << 20));
         assert_eq!(recommended(1, 8 * GI, Some(64 << 20)), Some(64 << 20));
         assert_eq!(recommended(1, 8 * GI, Some(63 << 20)), None);

@@ -23,7 +23,7 @@ pub(super) fn networks(value: &str) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Interface names in brackets: a range where they count up, else each.
+/// Interface names in brackets: a range if they count up, else each name.
 fn range(interfaces: &[&str]) -> String {
     let parts = |name: &str| {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();

@@ -5,20 +5,21 @@
 pub struct Target {
     /// Index in `spec.containers`.
     pub index: usize,
-    /// Whole accelerators it asks for (count, at least 1); where the quantity is unknown, a node's.
+    /// Whole accelerators it requests (count, at least 1); if the quantity is unknown, the accelerators of a whole
+    /// node.
     pub accelerators: u32,
     /// Whether its accelerators use NCCL or RCCL, as all but AWS Neuron do.
     pub nccl: bool,
 }
 
-/// Why the containers that a pod names cannot be taken.
+/// Why the containers that a pod names cannot be targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WrongContainers {
     /// An item is empty.
     Empty,
-    /// No container of `spec.containers` has the name. With the one that was probably meant.
+    /// No container of `spec.containers` has the name. With the name that was probably meant.
     Unknown(String, Option<String>),
-    /// An init container has it.
+    /// It is the name of an init container.
     Init(String),
     /// It is the proxy of a mesh.
     Proxy(String),

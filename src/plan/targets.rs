@@ -1,5 +1,5 @@
-//! The containers a profile is for: those that ask for accelerators, wherever they stand in the list, or those that the
-//! pod names. Never container 0 by position, never a mesh's proxy: a mesh puts it there.
+//! The containers that a profile applies to: those that request accelerators, at any position, or those that the pod
+//! names. Never container 0 by position, and never a mesh's proxy, which the mesh may insert there.
 
 use super::names::CONTAINERS_ANNOTATION;
 use super::{Target, WrongContainers};
@@ -9,7 +9,7 @@ use crate::profile::schema::Inject;
 use crate::text::nearest;
 use std::collections::BTreeMap;
 
-/// Proxies of service meshes, which are not the user's containers.
+/// Proxies of service meshes; a user's container does not have these names.
 const MESH_PROXIES: [&str; 2] = ["istio-proxy", "linkerd-proxy"];
 
 /// Whether a container is the proxy of a service mesh, by its name.
@@ -24,7 +24,7 @@ pub(super) fn find(subject: &Subject<'_>, profile: &Profile) -> Result<Vec<Targe
     let apps = 0..pod.containers().len();
     let target = |index: usize| {
         let demand = demands.app(index);
-        // An unknown quantity, and a claim that cannot be read, may be for a whole node.
+        // An unknown quantity, or a claim that cannot be read, may be for a whole node.
         let unknown = demand.unknown || !demand.any && demands.is_unread(index);
         let least = if unknown { profile.accelerators_per_node } else { 1 };
         Target { index, accelerators: demand.whole.max(least), nccl: demand.nccl || !demand.any }
@@ -47,7 +47,7 @@ pub(super) fn find(subject: &Subject<'_>, profile: &Profile) -> Result<Vec<Targe
     if !found.is_empty() {
         return Ok(found);
     }
-    // Beside network-resources-injector's container 0: the first that may be the user's.
+    // As container 0 of network-resources-injector: the first container that may be the user's.
     if profile.inject == Inject::Networks {
         let present = |index: usize| pod.containers().get(index).is_some_and(|c| c.present);
         let first = apps.into_iter().find(|index| present(*index) && !is_mesh_proxy(names(*index)));
@@ -83,14 +83,14 @@ fn named(subject: &Subject<'_>, list: &str) -> Result<Vec<usize>, WrongContainer
     Ok(found)
 }
 
-/// The named containers with their own accelerators. Those of containers that are not named fall to the named ones
-/// without any, in equal shares: a container may drive the NICs for another one's accelerators.
+/// The named containers with their own accelerators. The accelerators of other containers are shared equally between
+/// the named ones without any: a container may drive the NICs for another container's accelerators.
 fn weigh(named: &[usize], asking: Vec<Target>) -> Vec<Target> {
     let others = asking.iter().filter(|t| !named.contains(&t.index)).map(|t| t.accelerators);
     let others = others.fold(0_u32, u32::saturating_add);
     let without = named.len() - asking.iter().filter(|t| named.contains(&t.index)).count();
     let share = others.div_ceil(u32::try_from(without).unwrap_or(u32::MAX).max(1)).max(1);
-    // A container without accelerators of its own drives the NICs for those of the others.
+    // A container without its own accelerators drives the NICs for the others.
     let nccl = asking.iter().any(|t| t.nccl) || asking.is_empty();
     let own = |index: usize| asking.iter().find(|t| t.index == index).copied();
     let target = |index: &usize| own(*index).unwrap_or(Target { index: *index, accelerators: share, nccl });

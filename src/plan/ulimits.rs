@@ -1,5 +1,5 @@
-//! The memlock limit by annotation, where a profile says that the NRI plugin ulimit-adjuster runs on its nodes. It
-//! holds for any user and needs no capability, so that Pod Security lets it through.
+//! The memlock limit by annotation, if a profile says that the NRI plugin ulimit-adjuster runs on its nodes. It works
+//! for any user and needs no capability, so Pod Security admits it.
 
 use super::{Change, Edit, Target};
 use crate::multus::annotation::is_label;
@@ -7,14 +7,14 @@ use crate::pod::{Container, PodView};
 use crate::profile::{Memlock, Profile};
 use std::collections::BTreeSet;
 
-/// Annotation that the plugin reads, without the container's name. Newer versions of the plugin call it deprecated and
-/// still read it, older ones read no other (containerd/nri plugins/ulimit-adjuster/adjuster.go).
+/// Annotation that the plugin reads, without the container's name. Newer versions of the plugin deprecate it and
+/// still read it; older versions read only this one (containerd/nri plugins/ulimit-adjuster/adjuster.go).
 pub(crate) const ULIMITS_ANNOTATION: &str = "ulimits.nri.containerd.io/container.";
 /// The newer name, which wins where a pod has both.
 const NEWER_ANNOTATION: &str = "ulimits.noderesource.dev/container.";
-/// `RLIM_INFINITY` of Linux: the plugin has no word for it, its limits are 64-bit numbers.
+/// `RLIM_INFINITY` of Linux: the plugin takes only 64-bit numbers.
 const UNLIMITED: &str = "[{type: RLIMIT_MEMLOCK, hard: 18446744073709551615, soft: 18446744073709551615}]";
-/// The API server takes 63 characters after the slash (k8s.io/apimachinery pkg/util/validation, IsQualifiedName).
+/// The API server accepts 63 characters after the slash (k8s.io/apimachinery pkg/util/validation, IsQualifiedName).
 const LONGEST_NAME: usize = 63 - "container.".len();
 
 /// The annotations, and the targets whose limit is lifted: by ours or by the pod's own. Where the pod has an
@@ -52,7 +52,7 @@ pub(super) fn plan(
     (named.into_iter().map(change).collect(), lifted)
 }
 
-/// Whether the pod as it is asks the plugin to set the limit of a container.
+/// Whether the unpatched pod has the plugin set the limit of a container.
 pub(super) fn is_set(pod: &PodView<'_>, container: &Container<'_>) -> bool {
     own(pod, container.name()).is_some_and(lifts)
 }
@@ -62,8 +62,8 @@ fn own<'p>(pod: &'p PodView<'_>, name: &str) -> Option<&'p str> {
     keys.iter().find_map(|key| pod.annotation(&format!("{key}{name}")))
 }
 
-/// Whether a list of limits has memlock, which the plugin takes in any case and with or without its prefix. How much it
-/// allows is the user's business.
+/// Whether a list of limits has memlock, which the plugin accepts in any case and with or without its prefix. The
+/// user decides on the amount.
 fn lifts(value: &str) -> bool {
     value.to_ascii_lowercase().contains("memlock")
 }

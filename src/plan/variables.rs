@@ -14,12 +14,12 @@ pub(super) struct Variables<'p> {
     pub(super) by_file: Vec<&'p EnvEntry>,
     /// Set nowhere.
     pub(super) left: Vec<&'p EnvEntry>,
-    /// Of the profile, but not for this container: of another version of NCCL, beside a plugin, without its file, or
-    /// with a value of the user's that the file would cover for ranks over ssh.
+    /// Variables of the profile that this container must not get: for another version of NCCL, beside a plugin,
+    /// without their file, or with a user's value that the file would override for ranks over ssh.
     pub(super) never: Vec<&'p str>,
-    /// Why `env` does not do.
+    /// Why `env` cannot carry them.
     pub(super) why: Option<EnvRefusal>,
-    /// Why the file does not either.
+    /// Why the file cannot carry them either.
     pub(super) file_refusal: Option<FileRefusal>,
     /// Names of variables for some versions of NCCL, where the version in the container is not known.
     pub(super) unknown_version: Vec<String>,

@@ -1,4 +1,4 @@
-//! Which resources are accelerators, and how many whole ones a container asks for.
+//! Which resources are accelerators, and how many whole ones a container requests.
 
 use super::quantity::Quantity;
 use super::view::Container;
@@ -15,24 +15,24 @@ struct Pattern {
     prefix: bool,
     /// Whether one unit is a whole accelerator; a MIG slice or a time share is not.
     whole: bool,
-    /// Whether it is AWS Neuron, whose collectives are the Neuron runtime's own.
+    /// Whether it is AWS Neuron, which has its own collectives.
     neuron: bool,
 }
 
-/// How many accelerators a container asks for.
+/// How many accelerators a container requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Demand {
-    /// Whether it asks for any, slices and shares included.
+    /// Whether it requests any, slices and shares included.
     pub any: bool,
-    /// Whole accelerators (count); 0 where only slices are asked.
+    /// Whole accelerators (count); 0 if it requests only slices.
     pub whole: u32,
-    /// A quantity that is no number, such as `$GPUS`: the container asks, how many is unknown.
+    /// A quantity that is not a number, such as `$GPUS`: the container requests an unknown number.
     pub unknown: bool,
-    /// Whether any of them speaks NCCL or RCCL. AWS Neuron does not: it runs its own collectives over EFA.
+    /// Whether any of them uses NCCL or RCCL. AWS Neuron does not: it runs its own collectives over EFA.
     pub nccl: bool,
 }
 
-/// Most accelerators that are counted for one container. No node has more, and sizes follow from the count.
+/// Most accelerators counted for one container. No node has more, and sizes follow from the count.
 const MAX_WHOLE: u32 = 64;
 
 fn is_zero(text: &str) -> bool {
@@ -75,14 +75,14 @@ impl Accelerators {
         cel(self.names.iter())
     }
 
-    /// The same of accelerators whose units are whole ones.
+    /// The same for resources whose units are whole accelerators.
     #[must_use]
     pub fn cel_whole(&self) -> String {
         cel(self.names.iter().filter(|p| p.whole))
     }
 
-    /// What one container asks for by its resources. Zero does not count. `backed` tells of other resources whether a
-    /// unit of them is a whole accelerator.
+    /// The accelerators that one container requests by its resources. Zero does not count. `backed` says for other
+    /// resources whether a unit is a whole accelerator.
     #[must_use]
     pub fn demand(&self, container: &Container<'_>, backed: &dyn Fn(&str) -> bool) -> Demand {
         let mut demand = Demand::default();
@@ -105,7 +105,7 @@ impl Accelerators {
                         demand.whole = demand.whole.saturating_add(units).min(MAX_WHOLE);
                     }
                 }
-                // No number, or one below zero: the pod wants accelerators and is wrong about how many.
+                // Not a number, or negative: the pod wants accelerators and their number is wrong.
                 Some(Err(_)) | Some(Ok(_)) if text.is_some_and(|t| !is_zero(&t.0)) => {
                     demand.any = true;
                     demand.nccl |= nccl;
@@ -127,7 +127,7 @@ fn cel<'a>(names: impl Iterator<Item = &'a Pattern>) -> String {
 }
 
 impl Demand {
-    /// Adds what comes another way.
+    /// Adds accelerators from another source.
     pub(crate) fn add(&mut self, other: Self) {
         self.any |= other.any;
         self.unknown |= other.unknown;
@@ -158,13 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_is_asked_but_not_whole() {
+    fn a_slice_is_requested_but_not_whole() {
         let slice = demand(r#"{"limits":{"nvidia.com/mig-3g.40gb":1}}"#);
         assert!(slice.any && slice.whole == 0);
     }
 
     #[test]
-    fn impossible_counts_are_asked_and_bounded() {
+    fn impossible_counts_are_requested_and_limited() {
         assert_eq!(
             demand(r#"{"limits":{"nvidia.com/gpu":-1}}"#),
             Demand { any: true, whole: 0, unknown: true, nccl: true }
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_placeholder_is_asked_and_unknown() {
+    fn a_placeholder_is_requested_and_unknown() {
         assert_eq!(
             demand(r#"{"limits":{"nvidia.com/gpu":"$GPUS"}}"#),
             Demand { any: true, whole: 0, unknown: true, nccl: true }

@@ -1,5 +1,5 @@
-//! Where a pod may land, as far as it says so itself: required node affinity and tolerations. Preferences are not
-//! read: they decide nothing.
+//! Where a pod may land, by its own fields: required node affinity and tolerations. Preferences are not read: they
+//! decide nothing.
 
 use crate::json::values::{List, Objects, Text, mapping};
 use serde::Deserialize;
@@ -11,7 +11,7 @@ pub struct Affinity<'a> {
     /// Node affinity.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub node_affinity: Option<NodeAffinity<'a>>,
-    /// What keeps the pod away from other pods.
+    /// Rules that keep the pod away from other pods.
     #[serde(default, deserialize_with = "mapping")]
     pub pod_anti_affinity: Option<PodAntiAffinity>,
 }
@@ -27,7 +27,7 @@ pub struct PodAntiAffinity {
 /// `spec.affinity.nodeAffinity`.
 #[derive(Debug, Default, Deserialize)]
 pub struct NodeAffinity<'a> {
-    /// What a node must have when the pod is scheduled.
+    /// Conditions on the node when the pod is scheduled.
     #[serde(
         borrow,
         default,
@@ -37,7 +37,7 @@ pub struct NodeAffinity<'a> {
     pub required: Option<NodeSelector<'a>>,
 }
 
-/// `requiredDuringSchedulingIgnoredDuringExecution`: terms of which one must hold.
+/// `requiredDuringSchedulingIgnoredDuringExecution`: terms, one of which must hold.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeSelector<'a> {
@@ -46,14 +46,14 @@ pub struct NodeSelector<'a> {
     pub node_selector_terms: Option<Objects<NodeSelectorTerm<'a>>>,
 }
 
-/// One term: every requirement must hold; a term without any matches no node.
+/// One term: every requirement must hold; a term without requirements matches no node.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeSelectorTerm<'a> {
     /// Requirements on labels.
     #[serde(borrow, default)]
     pub match_expressions: Option<Objects<NodeSelectorRequirement<'a>>>,
-    /// Requirements on fields; `metadata.name` is the only one there is.
+    /// Requirements on fields; `metadata.name` is the only possible one.
     #[serde(borrow, default)]
     pub match_fields: Option<Objects<NodeSelectorRequirement<'a>>>,
 }
@@ -75,7 +75,7 @@ pub struct NodeSelectorRequirement<'a> {
 /// One of `spec.tolerations`.
 #[derive(Debug, Default, Deserialize)]
 pub struct Toleration<'a> {
-    /// Taint it tolerates; none stands for every one, with operator `Exists`.
+    /// Taint it tolerates; without a key and with operator `Exists`, every taint.
     #[serde(borrow, default)]
     pub key: Option<Text<'a>>,
     /// `Equal`, the default, or `Exists`.
@@ -84,13 +84,13 @@ pub struct Toleration<'a> {
     /// Value of the taint, for `Equal`.
     #[serde(borrow, default)]
     pub value: Option<Text<'a>>,
-    /// Effect; none stands for every one.
+    /// Effect; without one, every effect.
     #[serde(borrow, default)]
     pub effect: Option<Text<'a>>,
 }
 
 impl<'a> Affinity<'a> {
-    /// The terms of the required node affinity; `None` where there is no such list.
+    /// The terms of the required node affinity; `None` if there is no such list.
     #[must_use]
     pub fn required_terms(&self) -> Option<&[NodeSelectorTerm<'a>]> {
         self.node_affinity.as_ref()?.required.as_ref()?.node_selector_terms.as_deref()

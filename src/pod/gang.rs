@@ -1,17 +1,17 @@
-//! Whether a pod is one of several that work together on different nodes. What is looked at is the same on every pod
-//! of a gang, so that all of them get one answer; an index or a rank never takes part.
+//! Whether a pod is one of several that work together on different nodes. Only fields that are the same on every pod
+//! of a gang count, so that all of them get one answer; an index or a rank never counts.
 //!
-//! The object that makes the pods often says it more exactly than they do: a JobSet counts its pods, a pod of it knows
-//! only that there is a JobSet. Where a pod cannot tell, what is made for work over several nodes counts as such: a
-//! rail too many costs less than a gang that trains over TCP.
+//! The object that creates the pods is often more exact than they are: a JobSet counts its pods, but a pod of it
+//! shows only that there is a JobSet. If a pod leaves the question open, a kind made for work over several nodes
+//! counts as such: a rail too many costs less than a gang that trains over TCP.
 
 use super::view::PodView;
 use crate::text::printable;
 
-/// Annotation that says it outright: `true` or `false`.
+/// Annotation that settles it: `true` or `false`.
 pub const MULTI_NODE_ANNOTATION: &str = "fabric-admission.dev/multi-node";
 
-/// What is known, and from what.
+/// The answer and its evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gang {
     /// Whether the pod is one of several.
@@ -20,27 +20,27 @@ pub struct Gang {
     pub words: String,
 }
 
-/// How a label or annotation speaks.
+/// How to read a label or annotation.
 enum Sign {
-    /// A number of pods or jobs above one.
+    /// A number of pods or jobs above 1.
     Above(&'static str),
-    /// By being there.
+    /// Its presence is enough.
     There(&'static str),
 }
 
-/// Labels and annotations that controllers put on pods, or that people put there for a scheduler. Numbers come first:
-/// they say more.
+/// Labels and annotations that controllers set on pods, or that people set for a scheduler. Numbers come first: they
+/// are more exact.
 const SIGNS: &[(&str, Sign)] = &[
     // kubernetes-sigs/lws api/leaderworkerset/v1/leaderworkerset_types.go: size of each group.
     ("leaderworkerset.sigs.k8s.io/size", Sign::Above("LeaderWorkerSet group of {} pods")),
     // kubernetes-sigs/kueue pkg/controller/constants: plain pods that are admitted together.
     ("kueue.x-k8s.io/pod-group-total-count", Sign::Above("Kueue pod group of {} pods")),
-    // kubernetes-sigs/jobset api/jobset/v1alpha2/jobset_types.go: jobs of the whole set. Of the pods of each job, which
-    // may be many where there is one job, nothing is on the pod.
+    // kubernetes-sigs/jobset api/jobset/v1alpha2/jobset_types.go: jobs of the whole set. A pod does not show how many
+    // pods each job has; there may be many in a single job.
     ("jobset.sigs.k8s.io/global-replicas", Sign::Above("JobSet with {} jobs")),
     ("jobset.sigs.k8s.io/jobset-name", Sign::There("pod of JobSet {}")),
     // kubeflow/training-operator pkg/apis/kubeflow.org/v1/common_types.go, kubeflow/mpi-operator pkg/apis/kubeflow:
-    // on every replica, launcher and master too. The master of a job without workers is told by its world size.
+    // on every replica, launcher and master too. The world size shows a master without workers.
     ("training.kubeflow.org/job-name", Sign::There("pod of training job {}")),
     // kubeflow/mpi-operator v1 pkg/controllers.
     ("mpi-job-name", Sign::There("pod of MPIJob {}")),
@@ -53,11 +53,12 @@ const SIGNS: &[(&str, Sign)] = &[
     ("pod-group.scheduling.sigs.k8s.io/min-available", Sign::Above("pod group of {} pods")),
     // koordinator-sh/koordinator apis/extension/coscheduling.go.
     ("gang.scheduling.koordinator.sh/min-available", Sign::Above("Koordinator gang of {} pods")),
-    // k8s.io/api batch/v1 JobCompletionIndexAnnotation: ranks by index. A Job without is a queue of independent work.
+    // k8s.io/api batch/v1 JobCompletionIndexAnnotation: ranks by index. A Job without indexes is a queue of
+    // independent work.
     ("batch.kubernetes.io/job-completion-index", Sign::There("pod of an indexed Job")),
 ];
 
-/// What a pod, or the template of one, says. `None`: nothing.
+/// What a pod or a pod template shows; `None` if nothing.
 #[must_use]
 pub fn multi_node(pod: &PodView<'_>) -> Option<Gang> {
     match pod.annotation(MULTI_NODE_ANNOTATION) {
@@ -65,10 +66,10 @@ pub fn multi_node(pod: &PodView<'_>) -> Option<Gang> {
         Some("false") => return Some(Gang { several: false, words: "its annotation says so".to_owned() }),
         _ => {}
     }
-    world(pod).or_else(|| SIGNS.iter().find_map(|(key, sign)| speaks(pod, key, sign)))
+    world(pod).or_else(|| SIGNS.iter().find_map(|(key, sign)| evidence(pod, key, sign)))
 }
 
-fn speaks(pod: &PodView<'_>, key: &str, sign: &Sign) -> Option<Gang> {
+fn evidence(pod: &PodView<'_>, key: &str, sign: &Sign) -> Option<Gang> {
     let labels = pod.metadata.as_ref().and_then(|m| m.labels.as_ref());
     let value = labels.and_then(|l| l.get(key)).map(|v| &**v).or_else(|| pod.annotation(key))?;
     let words = match sign {
@@ -82,7 +83,7 @@ fn speaks(pod: &PodView<'_>, key: &str, sign: &Sign) -> Option<Gang> {
 /// The size of the world in a container's variables. `NNODES` and torchrun's `PET_NNODES` count nodes, whoever sets
 /// them (kubeflow/training-operator pkg/controller.v1/pytorch/envvar.go, kubeflow/trainer
 /// pkg/runtime/framework/plugins/torch); a range such as `1:4` is left open. `WORLD_SIZE` counts ranks, of which one
-/// node has several, so that only 1 says something.
+/// node has several, so only the value 1 decides.
 fn world(pod: &PodView<'_>) -> Option<Gang> {
     let literal = |name: &str| {
         pod.containers().iter().find_map(|c| {

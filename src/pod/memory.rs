@@ -9,8 +9,8 @@ fn memory(limits: Option<&Pairs<'_, QuantityText<'_>>>) -> Option<i64> {
     Quantity::parse(&text.0).ok().map(Quantity::units).filter(|n| *n > 0)
 }
 
-/// What containers of a pod may use together (bytes): their own limits where each has one, and never more than the
-/// pod's, which is all that holds a container without one (kubernetes/enhancements KEP-2837).
+/// The memory that containers of a pod may use together (bytes): their own limits if each has one, and never more
+/// than the pod's limit, which is the only limit for a container without one (kubernetes/enhancements KEP-2837).
 #[must_use]
 pub fn memory_limit<'a, 'b: 'a>(
     pod: &PodView<'_>,
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pods_limit_holds_what_has_none() {
+    fn the_pods_limit_holds_for_containers_without_one() {
         let limit = |pod: &str, containers: &[&str]| {
             let memory = |m: &str| format!(r#""resources":{{"limits":{{"memory":{m}}}}}"#);
             let all: Vec<String> = containers.iter().map(|c| format!("{{{}}}", memory(c))).collect();

@@ -1,5 +1,4 @@
-//! What a pod is to us: a borrowed read model, quantities, accelerators, and the variables its shell text
-//! sets.
+//! A pod: a borrowed read model, quantities, accelerators, and the variables that its shell text sets.
 
 pub mod accelerator;
 pub mod affinity;

@@ -1,6 +1,6 @@
-//! Extended resources that hand out NICs for RDMA, by their names: what a pod's own fields show without a fact.
+//! Extended resources that provide RDMA NICs, by their names: evidence in the pod's own fields, without facts.
 
-/// Resource of the AWS EFA device plugin. `vpc.amazonaws.com/efa-…` are its variants.
+/// Resource of the AWS EFA device plugin, with the variants `vpc.amazonaws.com/efa-…`.
 const EFA: &str = "vpc.amazonaws.com/efa";
 
 /// Words of resource names that mean an RDMA device, whoever serves them: `rdma/hca_a`, `vpc.amazonaws.com/efa`. A name
@@ -18,7 +18,7 @@ pub fn names_efa(resource: &str) -> bool {
     resource.strip_prefix(EFA).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
 }
 
-/// Whether a resource's name alone shows an RDMA device. The prefix proves little: one device plugin serves
+/// Whether the name of a resource shows an RDMA device. The prefix proves little: one device plugin serves
 /// `nvidia.com`, `openshift.io`, `intel.com` and `rdma` alike.
 #[must_use]
 pub fn names_rdma_device(resource: &str) -> bool {
@@ -37,7 +37,7 @@ pub fn names_rdma_device(resource: &str) -> bool {
     }
     let words = || name.split(|c: char| !c.is_ascii_alphanumeric());
     words().any(|word| {
-        // `rdma8` and `sriovlegacy` carry a word and more: a number, or a pool's own name.
+        // `rdma8` and `sriovlegacy` are a word with a suffix: a number, or a pool's own name.
         let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
         let pool = ["sriov", "mlnx"].iter().any(|start| word.starts_with(start));
         RDMA_WORDS.contains(&stem) || vendor && (NIC_WORDS.contains(&stem) || pool)

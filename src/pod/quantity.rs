@@ -9,10 +9,10 @@ pub struct Quantity {
     nanos: i128,
 }
 
-/// Why a text is no quantity.
+/// Why a text is not a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityError {
-    /// Looks like something a template engine or `envsubst` should have replaced.
+    /// Looks like a placeholder that a template engine or `envsubst` should have replaced.
     #[error("a placeholder that nothing has replaced")]
     Placeholder,
     /// Anything else outside the grammar.
@@ -20,7 +20,7 @@ pub enum QuantityError {
     Grammar,
 }
 
-/// 10^9: quantities are kept to nano precision, as the API server rounds them up to.
+/// 10^9: the API server rounds quantities up to nano precision.
 const NANO: i128 = 1_000_000_000;
 
 impl Quantity {
@@ -41,7 +41,7 @@ impl Quantity {
     }
 
     fn parse_number(text: &str) -> Option<Self> {
-        // Nearly all: a plain number of few digits.
+        // Nearly all quantities: a plain number with few digits.
         if (1..=18).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit()) {
             return text.parse().ok().map(Self::from_units);
         }
@@ -74,14 +74,14 @@ impl Quantity {
         i64::try_from(up).unwrap_or(if up < 0 { i64::MIN } else { i64::MAX })
     }
 
-    /// Whether it is below zero.
+    /// Whether it is negative.
     #[must_use]
     pub fn is_negative(self) -> bool {
         self.nanos < 0
     }
 }
 
-/// What the suffix multiplies by.
+/// The multiplier of the suffix.
 #[derive(Clone, Copy)]
 enum Scale {
     Binary(u32),
@@ -121,7 +121,7 @@ impl Scale {
             Self::Binary(shift) => {
                 let factor = NANO << shift;
                 let whole = digits(whole).saturating_mul(factor);
-                // 18 digits of a fraction are more than the API keeps.
+                // A fraction of 18 digits is more precise than the API keeps.
                 let short = fraction.get(..18).unwrap_or(fraction);
                 let power = 10_i128.pow(u32::try_from(short.len()).unwrap_or(18));
                 let part = digits(short) * (factor / NANO);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_fractions() {
+    fn distinguishes_fractions() {
         assert!(Quantity::parse("2000m").unwrap().is_integer());
         assert!(!Quantity::parse("1.5").unwrap().is_integer());
         assert!(Quantity::parse("-2").unwrap().is_negative());

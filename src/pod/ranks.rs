@@ -1,13 +1,12 @@
-//! How the ranks of a job are started, as far as a pod tells.
+//! How the ranks of a job are started, by the pod's fields.
 
 use super::view::PodView;
 
-/// Annotation that says it outright: `ssh`.
+/// Annotation that settles it: `ssh`.
 pub const RANKS_ANNOTATION: &str = "fabric-admission.dev/ranks";
 
-/// Whether ranks are started over ssh inside the pod: the annotation says so, mpi-operator's labels mark a
-/// worker (kubeflow/mpi-operator pkg/controller; kubeflow/training-operator labels the same), or a container
-/// runs sshd.
+/// Whether ranks are started over ssh inside the pod: the annotation says so, mpi-operator's labels mark a worker
+/// (kubeflow/mpi-operator pkg/controller; kubeflow/training-operator sets the same labels), or a container runs sshd.
 #[must_use]
 pub fn over_ssh(pod: &PodView<'_>) -> bool {
     if let Some(ranks) = pod.annotation(RANKS_ANNOTATION) {

@@ -1,4 +1,4 @@
-//! Where a container takes variables and scripts from besides its own fields.
+//! Sources of a container's variables and scripts besides its own fields.
 
 use crate::json::values::{Objects, Text, mapping};
 use serde::Deserialize;
@@ -7,10 +7,10 @@ use serde::Deserialize;
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EnvFrom<'a> {
-    /// Put before every name.
+    /// Prefix of every name.
     #[serde(borrow, default)]
     pub prefix: Option<Text<'a>>,
-    /// A ConfigMap; a Secret where there is none.
+    /// A ConfigMap; `None` for a Secret.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub config_map_ref: Option<ObjectName<'a>>,
 }
@@ -29,7 +29,7 @@ pub struct ConfigMapVolume<'a> {
     /// Name.
     #[serde(borrow, default)]
     pub name: Option<Text<'a>>,
-    /// Keys that become files; all of them, under their own names, where there are none.
+    /// Keys that become files; without items, all keys under their own names.
     #[serde(borrow, default)]
     pub items: Option<Objects<KeyToPath<'a>>>,
 }

@@ -1,7 +1,7 @@
-//! Finds the pod templates inside an object, by shape: an object under some key that holds `spec.containers`
-//! with at least one container that names an image. That covers the workload kinds of Kubernetes, Kubeflow,
-//! JobSet, LeaderWorkerSet, Volcano, KubeRay and those nobody lists in advance. What stands on the way to a template
-//! tells how many pods are made from it, and what they are called among the others.
+//! Finds the pod templates inside an object, by shape: an object under some key that holds `spec.containers` with at
+//! least one container that names an image. That covers the workload kinds of Kubernetes, Kubeflow, JobSet,
+//! LeaderWorkerSet, Volcano, KubeRay and unknown ones. The objects around a template show how many pods are created
+//! from it, and their role.
 
 use super::workload;
 use crate::json::values::{List, Objects, Pairs, Text, mapping};
@@ -16,15 +16,15 @@ pub struct Template<'a> {
     pub pointer: String,
     /// Its JSON text.
     pub json: &'a str,
-    /// Pods that are made from it at a time (count); `None` where that cannot be read, or depends on the nodes.
+    /// Pods created from it that run concurrently (count); `None` if that cannot be read, or depends on the nodes.
     pub pods: Option<u64>,
-    /// What its pods are called among those of other templates, such as `Worker`; empty where nothing says so.
+    /// The role of its pods among those of other templates, such as `Worker`; empty if there is none.
     pub role: String,
-    /// The innermost object of a kind around it: the whole object, or one that it wraps.
+    /// The innermost object with a kind around it: the whole object, or one that it wraps.
     pub maker: Maker<'a>,
 }
 
-/// An object that makes pods.
+/// An object that creates pods.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Maker<'a> {
     /// JSON pointer; empty for the whole object.
@@ -48,10 +48,10 @@ pub struct BareSpec<'a> {
 
 /// Deepest nesting that is searched; an AppWrapper around a PyTorchJob takes eight levels.
 const MAX_DEPTH: usize = 32;
-/// Most templates that are looked at: an object of 3 MiB has room for fifty thousand.
+/// Most templates that are read: an object of 3 MiB has room for fifty thousand.
 const MAX_TEMPLATES: usize = 1_000;
 
-/// What is known on the way down to a template.
+/// Facts gathered on the path to a template.
 #[derive(Clone)]
 struct Way<'a> {
     pods: Option<u64>,
@@ -61,7 +61,7 @@ struct Way<'a> {
     size: Option<u64>,
 }
 
-/// Templates in the order of the text. The object itself is no template.
+/// Templates in the order of the text. The object itself is not a template.
 #[must_use]
 pub fn find(json: &str) -> Vec<Template<'_>> {
     let mut found = Vec::new();
@@ -72,15 +72,15 @@ pub fn find(json: &str) -> Vec<Template<'_>> {
     found
 }
 
-/// Whether an object has pod specs that no template object holds, such as `spec.template.containers` of an
+/// Whether an object has pod specs outside of template objects, such as `spec.template.containers` of an
 /// LLMInferenceService: there is nothing to annotate.
 #[must_use]
 pub fn has_bare_pod_spec(json: &str) -> bool {
     !bare_specs(json, false).is_empty()
 }
 
-/// Such pod specs, in the order of the text. `unfinished`: containers need no image, since a controller lays them over
-/// others.
+/// Such pod specs, in the order of the text. `unfinished`: containers need no image, since a controller merges them
+/// into others.
 #[must_use]
 pub fn bare_specs(json: &str, unfinished: bool) -> Vec<BareSpec<'_>> {
     let mut found = Vec::new();
@@ -130,7 +130,7 @@ fn search<'a>(
     if let Some(object) = members(json) {
         let way = way.through(&object, json, pointer);
         for (key, value) in object.iter() {
-            // Most members lead to no template, and need no way.
+            // Most members lead to no template, and need no path.
             if let Some(value) = value.filter(|v| v.get().contains("\"containers\"")) {
                 let own = way.at_member(key);
                 below(pointer, &token(key), |p| search(value.get(), p, depth + 1, &own, found));
@@ -146,12 +146,12 @@ fn search<'a>(
 }
 
 impl<'a> Way<'a> {
-    /// The way inside an object, by its members.
+    /// The path inside an object, by its members.
     fn through(&self, object: &Pairs<'a, Option<&'a RawValue>>, json: &'a str, pointer: &str) -> Self {
         let mut way = self.clone();
         let raw = |key: &str| object.get(key).copied().flatten().map(RawValue::get);
         let text = |key: &str| raw(key).and_then(|t| serde_json::from_str::<String>(t).ok());
-        // A number that cannot be read is unknown; one that is absent is one.
+        // A number that cannot be read is unknown; an absent one is 1.
         let number = |key: &str| raw(key).map(|t| t.parse::<u64>().ok());
         let mut times = |factor: Option<u64>| {
             way.pods = way.pods.zip(factor).map(|(pods, factor)| pods.saturating_mul(factor));
@@ -161,7 +161,7 @@ impl<'a> Way<'a> {
                 times(factor);
             }
         }
-        // A Job runs as many pods at a time as it may, and never more than it still needs.
+        // A Job runs at most `parallelism` pods at once, and never more than it still needs.
         if let Some(parallelism) = number("parallelism") {
             times(parallelism.map(|p| number("completions").flatten().map_or(p, |c| c.min(p))));
         }
@@ -178,7 +178,7 @@ impl<'a> Way<'a> {
                     Some(size) => way.size = Some(size),
                     None => way.pods = None,
                 },
-                // The leaders are made from the workers' template as well.
+                // The leaders are created from the workers' template as well.
                 None => {
                     let size = number("size").unwrap_or(Some(1));
                     way.pods = way.pods.zip(size).map(|(pods, size)| pods.saturating_mul(size));
@@ -191,7 +191,7 @@ impl<'a> Way<'a> {
         way
     }
 
-    /// The way into one member.
+    /// The path into one member.
     fn at_member(&self, key: &str) -> Self {
         let mut way = self.clone();
         match key {
@@ -203,7 +203,7 @@ impl<'a> Way<'a> {
                 }
             }
             "headGroupSpec" => "head".clone_into(&mut way.role),
-            // Master, Worker, Launcher, Chief, PS, … below pytorchReplicaSpecs and its like.
+            // Master, Worker, Launcher, Chief, PS, … below pytorchReplicaSpecs and similar fields.
             _ if key.starts_with(|c: char| c.is_ascii_uppercase()) => key.clone_into(&mut way.role),
             _ => {}
         }
@@ -254,7 +254,7 @@ fn bare<'a>(
     if let Some(object) = members(json) {
         for (key, value) in object.iter() {
             let Some(value) = value else { continue };
-            // Keys that controllers give pod specs; a list of containers elsewhere is something else.
+            // Keys of pod specs in known kinds; a list of containers elsewhere is something else.
             let names_pod = matches!(key, "template" | "worker" | "prefill" | "podSpec" | "podTemplate");
             let spec = || serde_json::from_str::<SpecShape<'_>>(value.get()).ok().and_then(|s| s.containers);
             let is_spec = names_pod
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_false_friends_alone() {
+    fn ignores_similar_objects() {
         for json in [
             r#"{"spec":{"engineRuntimes":[{"containers":[{"name":"a","image":"x"}]}]}}"#,
             r#"{"spec":{"patches":[{"spec":{"containers":[{"name":"node","env":[]}]}}]}}"#,
@@ -312,14 +312,14 @@ mod tests {
     }
 
     #[test]
-    fn tells_pod_specs_without_metadata() {
+    fn finds_pod_specs_without_metadata() {
         assert!(has_bare_pod_spec(r#"{"spec":{"template":{"containers":[{"name":"a","image":"x"}]}}}"#));
         assert!(!has_bare_pod_spec(
             r#"{"spec":{"engineRuntimes":[{"containers":[{"name":"a","image":"x"}]}]}}"#
         ));
     }
 
-    /// Role, pods and kind of the maker of each template.
+    /// Role, pods and kind of the owner of each template.
     fn roles(json: &str) -> Vec<(String, Option<u64>, String)> {
         find(json).into_iter().map(|t| (t.role, t.pods, t.maker.kind)).collect()
     }

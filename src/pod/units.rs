@@ -1,25 +1,25 @@
-//! Units of resources that containers hold, of all of them in one walk. A pod may have thousands of containers with
-//! dozens of resources each: to walk them again for each resource would cost seconds.
+//! Units of resources that containers hold, for all containers in one pass. A pod may have thousands of containers
+//! with dozens of resources each: one pass per resource would take seconds.
 
 use super::quantity::Quantity;
 use super::view::{Container, PodView};
 use crate::json::values::QuantityText;
 use std::collections::BTreeSet;
 
-/// Who holds devices.
+/// A holder of devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Holder {
     /// An app container, by its index.
     App(usize),
     /// A native sidecar, by its index among the init containers.
     Sidecar(usize),
-    /// A plain init container. The kubelet does not report its devices, so that Multus never sees them
+    /// A plain init container. The kubelet does not report its devices, so Multus never sees them
     /// (kubernetes/kubernetes#120501).
     Init(usize),
 }
 
 impl Holder {
-    /// Whether it runs beside the app containers, or is one.
+    /// Whether it is an app container, or runs beside them.
     #[must_use]
     pub fn runs(self) -> bool {
         !matches!(self, Self::Init(_))
@@ -36,15 +36,15 @@ impl Holder {
 }
 
 impl Container<'_> {
-    /// Every resource that the container mentions with the quantity that counts, its limit before its request: each
-    /// name once, limits first.
+    /// Every resource of the container with its effective quantity, the limit before the request: each name once,
+    /// limits first.
     pub fn each_quantity<'c>(&'c self, take: &mut dyn FnMut(&'c str, &'c QuantityText<'c>)) {
         let limits = self.limits().map(|l| l.0.as_slice()).unwrap_or_default();
         for (name, quantity) in limits {
             take(name, quantity);
         }
         let requests = self.requests().map(|r| r.0.as_slice()).unwrap_or_default();
-        // Both lists are nearly always in one order.
+        // Both lists nearly always have the same order.
         let mut known: Option<BTreeSet<&str>> = None;
         for (place, (name, quantity)) in requests.iter().enumerate() {
             let beside = limits.get(place).is_some_and(|(limit, _)| **limit == **name);
@@ -59,14 +59,14 @@ impl Container<'_> {
     }
 }
 
-/// Units of one quantity; a text that is none counts as none.
+/// Units of one quantity; 0 if the text is not a quantity.
 #[must_use]
 pub fn units(quantity: &QuantityText<'_>) -> i64 {
     Quantity::parse(&quantity.0).map_or(0, |q| q.units().max(0))
 }
 
 impl PodView<'_> {
-    /// Every container with who it is: app containers, then init containers.
+    /// Every container with its position: app containers, then init containers.
     pub fn holders(&self) -> impl Iterator<Item = (Holder, &Container<'_>)> {
         let apps = self.containers().iter().enumerate().map(|(index, c)| (Holder::App(index), c));
         let inits = self.init_containers().iter().enumerate().map(|(index, c)| match c.is_sidecar() {

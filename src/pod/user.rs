@@ -2,8 +2,8 @@
 
 use super::view::{Container, PodView};
 
-/// Whether a container is known to run as another user than root: its own context, else the pod's.
-/// `None` where neither says; the image decides then.
+/// Whether a container is known to run as another user than root: by its own context, else the pod's. `None` if
+/// neither sets a user; then the image decides.
 #[must_use]
 pub fn runs_as_root(pod: &PodView<'_>, container: &Container<'_>) -> Option<bool> {
     let own = container.security_context.as_ref();

@@ -11,7 +11,7 @@ use crate::json::values::{List, Objects, Pairs, QuantityText, Text, mapping, res
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// A pod, or the template of one: an object with `metadata` and `spec`.
+/// A pod or a pod template: an object with `metadata` and `spec`.
 #[derive(Debug, Default, Deserialize)]
 pub struct PodView<'a> {
     /// Absent in many templates.
@@ -29,7 +29,7 @@ pub struct Metadata<'a> {
     /// Name; empty at admission of pods that have only a `generateName`.
     #[serde(borrow, default)]
     pub name: Option<Text<'a>>,
-    /// Prefix of a name that the API server will make.
+    /// Prefix of a name that the API server will generate.
     #[serde(borrow, default)]
     pub generate_name: Option<Text<'a>>,
     /// Namespace.
@@ -56,19 +56,19 @@ pub struct Spec<'a> {
     /// Volumes.
     #[serde(borrow, default)]
     pub volumes: Option<Objects<Volume<'a>>>,
-    /// Volumes by name, once they are asked for.
+    /// Volumes by name, built on first use.
     #[serde(skip)]
     pub(super) by_name: VolumeIndex,
     /// Shares the node's network namespace; CNI plugins are then never called.
     #[serde(default)]
     pub host_network: Option<bool>,
-    /// Host name; the pod's own name where there is none.
+    /// Host name; the pod's own name if absent.
     #[serde(borrow, default)]
     pub hostname: Option<Text<'a>>,
     /// Shares the node's IPC namespace, and with it the node's `/dev/shm`.
     #[serde(default, rename = "hostIPC")]
     pub host_ipc: Option<bool>,
-    /// `false` gives the pod a user namespace of its own.
+    /// `false` gives the pod its own user namespace.
     #[serde(default)]
     pub host_users: Option<bool>,
     /// Pod-level security context.
@@ -77,7 +77,7 @@ pub struct Spec<'a> {
     /// Where names are looked up.
     #[serde(borrow, default)]
     pub dns_policy: Option<Text<'a>>,
-    /// Operating system, where stated.
+    /// Operating system, if stated.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub os: Option<Os<'a>>,
     /// Claims on devices (DRA).
@@ -86,7 +86,7 @@ pub struct Spec<'a> {
     /// Resources of the pod as a whole.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub resources: Option<Resources<'a>>,
-    /// Node that the pod is bound to already, past the scheduler.
+    /// Node that the pod is already bound to, without the scheduler.
     #[serde(borrow, default)]
     pub node_name: Option<Text<'a>>,
     /// Labels that the node must have.
@@ -112,7 +112,7 @@ pub struct Os<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Container<'a> {
-    /// False for a `null` in the list: there is no object then that a patch could add to.
+    /// False for a `null` in the list: a patch cannot add to an object that does not exist.
     #[serde(skip, default = "yes")]
     pub present: bool,
     /// Name.
@@ -133,7 +133,7 @@ pub struct Container<'a> {
     /// Sources of variables whose names are not in the pod.
     #[serde(borrow, default)]
     pub env_from: Option<Objects<EnvFrom<'a>>>,
-    /// Ports that it names.
+    /// Ports by name.
     #[serde(default)]
     pub ports: Option<List<Ignored>>,
     /// Resources.
@@ -145,7 +145,7 @@ pub struct Container<'a> {
     /// Mounts.
     #[serde(borrow, default)]
     pub volume_mounts: Option<Objects<VolumeMount<'a>>>,
-    /// Volumes handed in as raw block devices.
+    /// Volumes mapped as raw block devices.
     #[serde(borrow, default)]
     pub volume_devices: Option<Objects<VolumeDevice<'a>>>,
     /// `Always` makes an init container a native sidecar.
@@ -167,7 +167,7 @@ pub struct EnvVar<'a> {
     /// Literal value, before `$(VAR)` is expanded.
     #[serde(borrow, default)]
     pub value: Option<Text<'a>>,
-    /// Value taken from elsewhere.
+    /// Value from another source.
     #[serde(default)]
     pub value_from: Option<IgnoredAny>,
 }
@@ -175,7 +175,7 @@ pub struct EnvVar<'a> {
 /// `resources`.
 #[derive(Debug, Default, Deserialize)]
 pub struct Resources<'a> {
-    /// Upper bounds; for extended resources the quantity that is handed out.
+    /// Upper bounds; for extended resources the allocated quantity.
     #[serde(borrow, default, deserialize_with = "resources")]
     pub limits: Option<Pairs<'a, QuantityText<'a>>>,
     /// Lower bounds.
@@ -222,10 +222,10 @@ pub struct VolumeMount<'a> {
     /// Path in the container.
     #[serde(borrow, default)]
     pub mount_path: Option<Text<'a>>,
-    /// Path in the volume; the whole volume where there is none.
+    /// Path in the volume; the whole volume if absent.
     #[serde(borrow, default)]
     pub sub_path: Option<Text<'a>>,
-    /// Whether nothing may be written there.
+    /// Whether the mount is read-only.
     #[serde(default)]
     pub read_only: Option<bool>,
 }
@@ -310,8 +310,8 @@ pub struct EmptyDir<'a> {
 }
 
 impl EnvVar<'_> {
-    /// Its text; `None` where it is taken from elsewhere. No value is the empty text: the API server drops an empty
-    /// `value` (`omitempty` in k8s.io/api core/v1), so that it is gone online.
+    /// Its text; `None` if it has another source. A variable without a value has the empty text: the API server drops
+    /// an empty `value` (`omitempty` in k8s.io/api core/v1), so a live pod does not have it.
     #[must_use]
     pub fn literal(&self) -> Option<&str> {
         self.value_from.is_none().then(|| self.value.as_deref().unwrap_or_default())
@@ -349,17 +349,17 @@ impl<'a> PodView<'a> {
     pub fn host_ipc(&self) -> bool {
         self.spec.as_ref().and_then(|s| s.host_ipc).unwrap_or(false)
     }
-    /// Whether the pod has a user namespace of its own.
+    /// Whether the pod has its own user namespace.
     #[must_use]
     pub fn own_users(&self) -> bool {
         self.spec.as_ref().and_then(|s| s.host_users) == Some(false)
     }
-    /// Node that the pod is bound to; the empty name is none.
+    /// Node that the pod is bound to; an empty name counts as none.
     #[must_use]
     pub fn node_name(&self) -> Option<&str> {
         self.spec.as_ref()?.node_name.as_deref().filter(|name| !name.is_empty())
     }
-    /// Value that the pod's node selector asks of a label.
+    /// The value that the pod's node selector requires of a label.
     #[must_use]
     pub fn node_selector_value(&self, label: &str) -> Option<&str> {
         Some(&**self.spec.as_ref()?.node_selector.as_ref()?.get(label)?)
@@ -407,8 +407,8 @@ impl<'a> Container<'a> {
     pub fn requests(&self) -> Option<&Pairs<'a, QuantityText<'a>>> {
         self.resources.as_ref()?.requests.as_ref()
     }
-    /// Units of an extended resource that the container gets: its limit, else its request, which the API
-    /// wants equal. A text that is no quantity counts as none.
+    /// Units of an extended resource that the container gets: its limit, else its request; the API requires them to
+    /// be equal. A text that is not a quantity counts as none.
     #[must_use]
     pub fn units(&self, resource: &str) -> Option<i64> {
         let text = self
@@ -438,22 +438,22 @@ impl<'a> Container<'a> {
     pub fn privileged(&self) -> bool {
         self.security_context.as_ref().and_then(|s| s.privileged).unwrap_or(false)
     }
-    /// Whether a capability is added, by its name or with all of them.
+    /// Whether a capability is added, by its name or with `ALL`.
     #[must_use]
     pub fn adds_capability(&self, capability: &str) -> bool {
         let added = self.security_context.as_ref().and_then(|s| s.capabilities.as_ref()?.add.as_deref());
         added.unwrap_or_default().iter().any(|c| {
-            // Runtimes drop an optional CAP_ prefix; "ALL" stands for every one.
+            // Runtimes drop an optional CAP_ prefix; "ALL" means every capability.
             let name = c.strip_prefix("CAP_").unwrap_or(c);
             name.eq_ignore_ascii_case(capability) || name.eq_ignore_ascii_case("ALL")
         })
     }
-    /// The last entry of a variable, which is the one that counts.
+    /// The last entry of a variable, which is the effective one.
     #[must_use]
     pub fn env_var(&self, name: &str) -> Option<(usize, &EnvVar<'a>)> {
         self.env().iter().enumerate().rev().find(|(_, e)| e.name.as_deref() == Some(name))
     }
-    /// The mount at a path, trailing slashes aside.
+    /// The mount at a path, without regard to trailing slashes.
     #[must_use]
     pub fn mount_at(&self, path: &str) -> Option<(usize, &VolumeMount<'a>)> {
         self.volume_mounts()
@@ -461,7 +461,7 @@ impl<'a> Container<'a> {
             .enumerate()
             .find(|(_, m)| m.mount_path.as_deref().is_some_and(|p| p.trim_end_matches('/') == path))
     }
-    /// Whether a raw block device has a path, trailing slashes aside. No mount may have the same
+    /// Whether a raw block device has a path, without regard to trailing slashes. No mount may have the same path
     /// (k8s.io/kubernetes pkg/apis/core/validation, ValidateVolumeMounts).
     #[must_use]
     pub fn has_device_at(&self, path: &str) -> bool {

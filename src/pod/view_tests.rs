@@ -12,7 +12,7 @@ fn names_the_place() {
 }
 
 #[test]
-fn a_list_is_no_mapping() {
+fn a_list_is_not_a_mapping() {
     for (json, pointer) in [
         (r#"{"spec":[]}"#, "/spec"),
         (r#"{"spec":{"containers":[[]]}}"#, "/spec/containers/0"),

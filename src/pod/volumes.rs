@@ -1,4 +1,4 @@
-//! Volumes by name. A pod may have thousands of volumes and of mounts, so that a search for each would cost seconds.
+//! Volumes by name. A pod may have thousands of volumes and mounts, so that one search per mount would take seconds.
 
 use super::view::{PodView, Volume};
 
@@ -6,7 +6,7 @@ use super::view::{PodView, Volume};
 const FEW: usize = 16;
 
 impl<'a> PodView<'a> {
-    /// The volume of a name. Of two with one name, which the API server refuses, the first counts.
+    /// The volume with a name. If two have the same name, which the API server refuses, the first counts.
     #[must_use]
     pub fn volume(&self, name: &str) -> Option<&Volume<'a>> {
         let volumes = self.volumes();

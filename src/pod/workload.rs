@@ -155,8 +155,8 @@ pub fn named(kind: &str) -> impl Iterator<Item = &'static WorkloadKind> {
     KINDS.iter().filter(move |known| known.kind == kind)
 }
 
-/// What the object around a pod template says. Ask [`super::gang::multi_node`] of the template first. `None`: another
-/// kind, or a number that cannot be read.
+/// What the object around a pod template shows. Ask [`super::gang::multi_node`] of the template first. `None`:
+/// another kind, or a number that cannot be read.
 #[must_use]
 pub fn multi_node_workload(group: &str, kind: &str, json: &str) -> Option<Gang> {
     let Together { pods, words } = find(group, kind)?.together?;

@@ -6,7 +6,7 @@ use crate::profile::Profile;
 use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
 
-/// The profile that pods get of which nothing else is known: the namespace's, else the cluster's.
+/// The default profile of a pod: the namespace's, else the cluster's.
 pub(crate) fn default_profile<'a>(
     facts: Option<&'a NamespaceFacts>,
     snapshot: &'a Snapshot,
@@ -15,8 +15,8 @@ pub(crate) fn default_profile<'a>(
     own.or_else(|| Some((snapshot.settings().default_profile.as_deref()?, Evidence::ClusterDefault)))
 }
 
-/// Of a namespace of which nothing is known, only its name is: whatever else a selector asks, present or absent,
-/// cannot be shown, and the profile does not admit it.
+/// Of an unknown namespace only the name is known: any other label that a selector asks about, present or absent,
+/// cannot be checked, and the profile does not admit it.
 pub(crate) fn admits(profile: &Profile, namespace: &str, facts: Option<&NamespaceFacts>) -> bool {
     let Some(selector) = &profile.namespaces else { return true };
     match facts {

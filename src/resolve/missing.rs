@@ -1,4 +1,4 @@
-//! Whether what a profile gives a pod exists in the cluster, as far as that is known.
+//! Whether the networks and resources of a profile exist in the cluster, by the known facts.
 
 use crate::facts::Server;
 use crate::profile::Profile;
@@ -13,16 +13,16 @@ pub enum Missing {
     Resource(String),
 }
 
-/// Networks and resources of a profile that are not there, for a pod in `namespace`. Nothing is missing where it is
-/// not known what there is: networks count once a list of them was given, resources once a node of the profile is
-/// known with its extended resources. A resource whose plugin is away for a moment stays listed with 0 units
-/// (kubernetes/kubernetes pkg/kubelet/cm/devicemanager/manager.go, `GetCapacity`) and is not missing.
+/// Networks and resources of a profile that do not exist, for a pod in `namespace`. Nothing is missing without facts:
+/// networks count once a list of them was given, resources once a node of the profile is known with its extended
+/// resources. If a plugin restarts, its resource stays listed with 0 units (kubernetes/kubernetes
+/// pkg/kubelet/cm/devicemanager/manager.go, `GetCapacity`) and is not missing.
 #[must_use]
 pub fn missing(profile: &Profile, namespace: &str, snapshot: &Snapshot) -> Vec<Missing> {
     gather(profile, Some(namespace), snapshot)
 }
 
-/// The same for pods of any namespace: networks that are looked for in the pod's own are left out.
+/// The same for pods of any namespace, without networks of the pod's own namespace.
 #[must_use]
 pub fn missing_anywhere(profile: &Profile, snapshot: &Snapshot) -> Vec<Missing> {
     gather(profile, None, snapshot)
@@ -43,7 +43,7 @@ fn gather(profile: &Profile, namespace: Option<&str>, snapshot: &Snapshot) -> Ve
             }
         }
     }
-    // The scheduler allocates a claim for a resource that a DeviceClass backs; nodes do not list it
+    // The scheduler allocates a claim for a resource that a DeviceClass provides; nodes do not list it
     // (kubernetes/enhancements KEP-5004).
     let claimed = |name: &str| snapshot.resource(name).is_some_and(|fact| fact.server == Server::DeviceClass);
     for resource in snapshot.catalog().lacking(&profile.name).iter().filter(|name| !claimed(name)) {

@@ -1,9 +1,9 @@
-//! Which profile a pod gets, and from what evidence. A pure function of the pod's template fields, its namespace, the
-//! profiles and the label sets of nodes. How many nodes there are, whether they are ready, cordoned or full takes no
-//! part, so that the ranks of one job get one profile (docs/adr/0009).
+//! Which profile a pod gets, and by what evidence. A pure function of the pod's template fields, its namespace, the
+//! profiles and the label sets of nodes. The number of nodes, their readiness, cordons and free capacity do not
+//! count, so that the ranks of one job get one profile (docs/adr/0009).
 //!
 //! The steps, first answer wins: `--profile`; the pod's annotation; its own resources and networks; the nodes it can
-//! land on; where none exists, what its selectors say; the namespace's default; the cluster's.
+//! land on; if no such node exists, its selectors; the namespace's default; the cluster's.
 
 mod admits;
 mod missing;
@@ -41,7 +41,7 @@ pub fn resolve(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Resolution
     if let Some(name) = subject.pod.annotation(PROFILE_ANNOTATION) {
         return named(name, Evidence::PodAnnotation, subject);
     }
-    // A pod without accelerators is looked at for its own networks alone; what nodes carry says nothing about it.
+    // For a pod without accelerators only its own networks count; the profiles of nodes prove nothing about it.
     let default = default_profile(facts, snapshot);
     if subject.accelerators == Some(0)
         && let Some((name, by)) = &default
@@ -62,7 +62,7 @@ pub fn resolve(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Resolution
         return found;
     }
     match default {
-        // Nobody named the cluster's default for this pod: where it cannot be had, there is none.
+        // Nobody named the cluster's default for this pod: if the pod cannot have it, it gets none.
         Some((name, Evidence::ClusterDefault)) => match snapshot.profile(name) {
             Some(profile) if admits(profile, subject.namespace, facts) => {
                 when::apply(Arc::clone(profile), Evidence::ClusterDefault, subject)
@@ -91,14 +91,14 @@ fn named(name: &str, by: Evidence, subject: &Subject<'_>) -> Resolution {
         Some(profile) if admits(profile, subject.namespace, facts) => {
             let profile = Arc::clone(profile);
             match by {
-                // Who names a profile on the pod wants it, whatever the pod's size.
+                // A user who names a profile on the pod wants it, whatever the pod's size.
                 Evidence::PodAnnotation => Resolution::Profile { profile, evidence: by },
                 _ => when::apply(profile, by, subject),
             }
         }
         _ => {
             let shown = printable(name, 80);
-            // One text for both cases: whether another team's profile exists is not told.
+            // One text for both cases: it does not reveal whether another team's profile exists.
             let reason =
                 format!("there is no profile {shown:?} that namespace {:?} may use", subject.namespace);
             let list: Vec<&str> = usable().take(8).collect();

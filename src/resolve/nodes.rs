@@ -1,4 +1,4 @@
-//! Profiles by the nodes that a pod can land on, and by its selectors where no such node exists.
+//! Profiles by the nodes that a pod can land on, or by its selectors if no such node exists.
 
 use super::{Because, Conditions, Evidence, Resolution, admits, unmet};
 use crate::demands::Subject;
@@ -9,12 +9,12 @@ use crate::snapshot::{Ambiguity, Snapshot};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The profiles that speak for themselves so far.
+/// The profiles found so far.
 #[derive(Debug, Default)]
 struct Found {
     /// Those that the pod can have, by name.
     profiles: BTreeMap<String, Arc<Profile>>,
-    /// Of those that their `when` keeps from it the first by name, and why.
+    /// Of the profiles whose `when` excludes the pod, the first by name, and why.
     outside: Option<(Arc<Profile>, String)>,
 }
 
@@ -45,7 +45,7 @@ fn ground(constraints: &Constraints<'_>, subject: &Subject<'_>) -> (Found, bool)
     let snapshot = subject.snapshot;
     let (view, catalog) = (snapshot.nodes(), snapshot.catalog());
     let (mut found, mut bare) = (Found::default(), false);
-    // For each set of profiles that was seen, whether the pod is served by one of them.
+    // For each set of profiles that was seen, whether one of them serves the pod.
     let mut served: Vec<Option<bool>> = vec![None; catalog.fabrics()];
     for number in without_others(landing(constraints, view), constraints, snapshot).ones() {
         let fabric = catalog.fabric_of(number);
@@ -59,8 +59,8 @@ fn ground(constraints: &Constraints<'_>, subject: &Subject<'_>) -> (Found, bool)
     (found, bare)
 }
 
-/// Takes away the classes that have accelerators, and none of those that the pod asks for. By names alone: a plugin
-/// that is not there yet names nothing.
+/// Removes the classes that have accelerators, but none that the pod requests. By name only: a plugin that has not
+/// started yet lists nothing.
 pub(crate) fn without_others(
     mut set: ClassSet,
     constraints: &Constraints<'_>,
@@ -100,15 +100,15 @@ fn serve(profiles: &[Arc<Profile>], subject: &Subject<'_>, found: &mut Found) ->
     served
 }
 
-/// Whether nodes of a class have what the pod computes on.
+/// Whether nodes of a class have the accelerators that the pod requests.
 fn accelerated(class: &Class, constraints: &Constraints<'_>, snapshot: &Snapshot) -> bool {
     let accelerators = &snapshot.settings().accelerators;
     let asked = constraints.resources.iter().filter(|r| accelerators.contains(r));
     asked.into_iter().any(|r| class.offers(r)) || class.label(GPU_PRESENT) == Some("true")
 }
 
-/// Whether a pod waits for a profile's nodes: no node that it can land on now carries a profile or has what it
-/// computes on, and the profile's nodes could fit it. Then its selectors speak for the profile, whatever else does.
+/// Whether a pod waits for a profile's nodes: no node that it can land on now carries a profile or has its
+/// accelerators, and the profile's nodes could fit it. Then its selectors are evidence for the profile.
 pub(crate) fn awaits(
     profile: &Profile,
     constraints: &Constraints<'_>,
@@ -134,7 +134,7 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
     }
     let admitted = || snapshot.profiles().filter(|p| admits(p, subject.namespace, facts));
     if snapshot.nodes().is_empty() {
-        // Of nodes that nobody told of nothing is known: only a pod that asks for a profile's nodes gets it.
+        // No nodes known: match only a pod whose selectors ask for the profile's nodes.
         if constraints.is_free() {
             return None;
         }
@@ -143,7 +143,7 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
         for profile in admitted().filter(|p| conditions.select(p)) {
             found.add(profile, subject);
         }
-        // All of them are for the nodes that the pod will get.
+        // All of them serve the nodes that the pod will get.
         let best = highest(found.profiles.values());
         found.profiles.retain(|_, p| Some(p.priority) == best);
         return outcome(found, Because::Selectors, Evidence::Selectors, snapshot);
@@ -159,7 +159,7 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
         }
         return outcome(found, Because::Nodes, Evidence::Nodes, snapshot);
     }
-    // A pod that is bound to a node lands there and nowhere else.
+    // A pod that is bound to a node runs only there.
     let bound = constraints.node_name.is_some_and(|name| snapshot.nodes().class_of(name).is_some());
     if bare || bound {
         return None;
@@ -172,7 +172,7 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
         covered |= conditions.select(profile);
         found.add(profile, subject);
     }
-    // Else one without may come, and its pods get the default.
+    // Otherwise a node without a profile may be added, and its pods get the default.
     if let Some(default) = default.filter(|_| !covered && !found.profiles.is_empty()) {
         found.profiles.insert(default.name.clone(), Arc::clone(default));
     }

@@ -6,15 +6,15 @@ use crate::profile::Profile;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the pod's own resources and networks speak for.
+/// The profiles that the pod's own resources and networks select.
 pub(super) enum Own {
     Nothing,
     One(Arc<Profile>, Evidence),
-    /// Two profiles: whichever was taken, the pod would end with rails of both.
+    /// Two profiles: with either, the pod would have rails of both.
     Several(Vec<Arc<Profile>>),
 }
 
-/// Resources and networks that are looked at; a pod has far fewer.
+/// Most resources and networks that are checked; a pod has far fewer.
 const MAX_EVIDENCE: usize = 64;
 
 /// The profiles that a resource the pod asks for, or a network it attaches, belongs to alone. All of the evidence

@@ -11,14 +11,14 @@ pub enum Resolution {
     Profile {
         /// Which.
         profile: Arc<Profile>,
-        /// What named it.
+        /// The evidence for it.
         evidence: Evidence,
     },
-    /// Several profiles fit equally well, and taking one would be a guess.
+    /// Several profiles fit equally well; choosing one would be a guess.
     Ambiguous {
         /// Which, by name.
         candidates: Vec<Arc<Profile>>,
-        /// What leaves them open.
+        /// Why several are possible.
         because: Because,
     },
     /// The pod or namespace named a profile that it cannot have.
@@ -29,23 +29,23 @@ pub enum Resolution {
         by: Evidence,
         /// Why not.
         reason: String,
-        /// What to write instead.
+        /// The name to write instead.
         fix: String,
     },
-    /// A profile would fit, but its `when` keeps this pod as it is.
+    /// A profile fits, but its `when` excludes this pod, which is not changed.
     Outside {
         /// Which.
         profile: Arc<Profile>,
-        /// What speaks for it.
+        /// The evidence for it.
         evidence: Evidence,
-        /// What of `when` is not met.
+        /// The condition of `when` that is not met.
         reason: String,
     },
     /// Nothing names a profile.
     NotApplicable {
         /// Some profiles that the pod's namespace may use, by name; at most [`SHOWN`].
         candidates: Vec<String>,
-        /// Those and the others (count).
+        /// All profiles that the namespace may use (count).
         known: usize,
     },
 }
@@ -53,10 +53,10 @@ pub enum Resolution {
 /// Candidates that a message shows.
 pub const SHOWN: usize = 5;
 
-/// What leaves several profiles open.
+/// Why several profiles are possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Because {
-    /// The nodes that the pod can land on carry different fabrics.
+    /// The nodes that the pod can land on belong to different fabrics.
     Nodes,
     /// No node that it can land on exists now, and its selectors fit the nodes of several.
     Selectors,
@@ -64,22 +64,22 @@ pub enum Because {
     Own,
 }
 
-/// What named the profile.
+/// The evidence for the profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Evidence {
     /// `--profile`.
     Flag,
     /// The pod's annotation.
     PodAnnotation,
-    /// A resource the pod asks for, which only this profile serves.
+    /// A resource that the pod requests and that only this profile serves.
     Resource(String),
-    /// A network the pod already attaches, which only this profile has.
+    /// A network that the pod already attaches and that only this profile has.
     Network(String),
     /// The nodes that the pod can land on carry this profile and no other.
     Nodes,
     /// No node that the pod can land on exists now, and of all profiles only this one's nodes fit its selectors.
     Selectors,
-    /// The highest priority of several, by the cluster's setting; the pod is kept to its nodes.
+    /// The highest priority of several, by the cluster's setting; the pod is pinned to its nodes.
     Priority,
     /// The namespace's annotation.
     NamespaceAnnotation,
@@ -97,8 +97,8 @@ impl Evidence {
             Self::Resource(name) => format!("the only one that serves {}", printable(name, 80)),
             Self::Network(name) => format!("the only one with network {}", printable(name, 80)),
             Self::Nodes => "the only one on the nodes it can land on".into(),
-            Self::Selectors => "the only one whose nodes fit its selectors; none exists now".into(),
-            Self::Priority => "the highest priority of those on the nodes it can land on".into(),
+            Self::Selectors => "the only one whose nodes fit its selectors; no such node exists now".into(),
+            Self::Priority => "the highest priority on the nodes it can land on".into(),
             Self::NamespaceAnnotation => "the namespace's default".into(),
             Self::ClusterDefault => "the cluster's default".into(),
         }

@@ -1,4 +1,4 @@
-//! What a cluster says about a FabricProfile: its `status`. It never takes part in a decision.
+//! The `status` of a FabricProfile. No decision reads it.
 
 use super::{Missing, admits, missing_anywhere};
 use crate::json::decode::object as decode;
@@ -8,19 +8,19 @@ use crate::snapshot::Snapshot;
 use crate::text::count;
 use std::collections::BTreeSet;
 
-/// Most problems, as the CRD has it.
+/// Most problems, the same limit as in the CRD.
 const MAX_PROBLEMS: usize = 64;
 /// Most profiles that a problem names.
 const MOST_NAMES: usize = 5;
 
-/// How a profile object stands to the snapshot.
+/// The relation of a profile object to the snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// It cannot be used.
     Unusable,
     /// The snapshot has another profile of its name, or none: a file has the name, or the snapshot is older.
     Other,
-    /// It is what decisions are made with.
+    /// Decisions use it.
     Used,
 }
 
@@ -44,7 +44,7 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
         Some(used) if **used == resolved => {}
         found => {
             let message = match found {
-                Some(_) => "not used: another profile of this name counts, from the files of the server",
+                Some(_) => "not used: the server's files have another profile of this name",
                 None => "not used: the server does not know it yet",
             };
             return (broken("/metadata/name".into(), message), Standing::Other);
@@ -66,8 +66,7 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
         })
         .collect();
     if resolved.node_selector.is_some() && matching == Some(0) {
-        let message =
-            "no node has these labels; pods get the profile by their own selectors, by name, or not at all";
+        let message = "no node has these labels; pods get the profile only by their own selectors or by name";
         problems.push(Problem { pointer: "/spec/nodeSelector".into(), message: message.into() });
     }
     if let Some(set) = classes {
@@ -84,7 +83,7 @@ fn broken(pointer: String, message: &str) -> FabricProfileStatus {
     FabricProfileStatus { problems: vec![problem], ..FabricProfileStatus::default() }
 }
 
-/// Where the profile names what is missing; its base where it does not do so itself.
+/// Path where the profile names the missing object; its base, if the profile does not name it itself.
 fn place(profile: &FabricProfile, what: &Missing) -> String {
     let spec = &profile.spec;
     let rail = |found: &dyn Fn(&crate::profile::schema::Rail) -> bool, field: &str| {
@@ -101,7 +100,7 @@ fn place(profile: &FabricProfile, what: &Missing) -> String {
     found.unwrap_or_else(|| "/spec/base".to_owned())
 }
 
-/// Other profiles of the same priority on the same nodes: between them only a pod's own words decide.
+/// Other profiles of the same priority on the same nodes: only the pod's own fields decide between them.
 fn tie(profile: &Profile, classes: &ClassSet, snapshot: &Snapshot) -> Option<Problem> {
     let catalog = snapshot.catalog();
     let mut others: BTreeSet<&str> = BTreeSet::new();
@@ -128,7 +127,7 @@ fn tie(profile: &Profile, classes: &ClassSet, snapshot: &Snapshot) -> Option<Pro
     Some(Problem { pointer: "/spec/priority".into(), message })
 }
 
-/// Whether a pod may have the choice of both: profiles for teams of their own may share nodes.
+/// Whether one pod may use both: teams may have their own profiles on shared nodes.
 fn meet(one: &Profile, other: &Profile, snapshot: &Snapshot) -> bool {
     one.namespaces.is_none()
         || other.namespaces.is_none()
@@ -167,7 +166,7 @@ mod tests {
             );
             builder.add(Layer::Live, "", "Namespace", &json, "").unwrap();
         }
-        // Of the layer whose networks are a whole list.
+        // From the layer whose networks are a whole list.
         let network = r#"{"metadata":{"name":"net","namespace":"fabric"}}"#;
         let group = "k8s.cni.cncf.io";
         builder.add(Layer::Cluster, group, "NetworkAttachmentDefinition", network, "").unwrap();
@@ -181,7 +180,7 @@ mod tests {
     const EAST: &str = r#""nodeSelector":{"matchLabels":{"fabric":"east"}}"#;
 
     #[test]
-    fn all_is_well() {
+    fn a_profile_without_problems() {
         let rails = r#""rails":[{"network":"fabric/net","resource":"x.com/nic"},{"network":"own"}]"#;
         let (found, standing) = status(&[&profile("p", &format!("{EAST},{rails}"))]);
         let expected = FabricProfileStatus { matching_nodes: Some(2), ..FabricProfileStatus::default() };
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_cluster_does_not_have_is_named_where_the_profile_names_it() {
+    fn missing_objects_are_reported_at_the_profiles_field() {
         let spec = r#""rails":[{"network":"fabric/net"},{"network":"fabric/gone","resource":"x.com/gone"}],
             "resources":[{"name":"x.com/hca","quantity":1}]"#;
         let found = problems(&[&profile("p", &format!("{EAST},{spec}"))]);
@@ -203,18 +202,18 @@ mod tests {
     }
 
     #[test]
-    fn a_selector_without_nodes_is_told() {
+    fn a_selector_without_nodes_is_reported() {
         let west = profile("p", r#""nodeSelector":{"matchLabels":{"fabric":"west"}}"#);
         assert_eq!(status(&[&west]).0.matching_nodes, Some(0));
         assert_eq!(problems(&[&west])[0].0, "/spec/nodeSelector");
-        // A pool at zero is what instance types are for.
+        // Instance types are for a pool at zero.
         let (types, _) = status(&[&profile("p", r#""instanceTypes":["p5.48xlarge"]"#)]);
         assert_eq!((types.matching_nodes, types.problems.len()), (Some(0), 0));
         assert_eq!(status(&[&profile("p", r#""priority":1"#)]).0.matching_nodes, None);
     }
 
     #[test]
-    fn equal_priorities_on_the_same_nodes_are_told() {
+    fn equal_priorities_on_the_same_nodes_are_reported() {
         let first = profile("p", EAST);
         let found =
             problems(&[&first, &profile("q", EAST), &profile("r", &format!(r#"{EAST},"priority":1"#))]);
@@ -228,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_used_says_why() {
+    fn an_unused_profile_has_a_reason() {
         let (broken, standing) = of_object(&profile("p", r#""bootstrap":"rail9""#), &Snapshot::default());
         assert_eq!((broken.problems[0].pointer.as_str(), standing), ("/spec/bootstrap", Standing::Unusable));
         let (unknown, standing) = of_object(&profile("p", EAST), &Snapshot::default());

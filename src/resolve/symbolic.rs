@@ -1,15 +1,15 @@
-//! What selectors say about each other where no node tells: could a node satisfy both the pod and a profile, and must
-//! every node that satisfies the pod satisfy the profile?
+//! Comparison of selectors without nodes: could a node satisfy both the pod and a profile, and must every node that
+//! satisfies the pod satisfy the profile?
 
 use crate::nodes::{Constraints, Relation, Requirement};
 use crate::profile::Profile;
 use crate::profile::schema::LabelSelector;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Terms of an affinity that are looked at; a pod with more is taken as fitting.
+/// Most terms of an affinity that are compared; a pod with more counts as fitting.
 const MAX_TERMS: usize = 64;
 
-/// What is asked of one label.
+/// The conditions on one label.
 #[derive(Debug, Default, Clone)]
 struct Condition<'a> {
     allowed: Option<BTreeSet<&'a str>>,
@@ -56,7 +56,7 @@ impl<'a> Condition<'a> {
             && self.below.is_none_or(|b| number().is_some_and(|n| n < b))
     }
 
-    /// Whether some value, or absence, satisfies everything of both.
+    /// Whether some value, or absence, satisfies both sets of conditions.
     fn possible(&self, other: &Condition<'_>) -> bool {
         if (self.present || other.present) && (self.absent || other.absent) {
             return false;
@@ -72,7 +72,7 @@ impl<'a> Condition<'a> {
         }
     }
 
-    /// Whether whatever satisfies this satisfies the requirement.
+    /// Whether everything that satisfies these conditions satisfies the requirement.
     fn implies(&self, requirement: Requirement<'_>) -> bool {
         match requirement.relation {
             Relation::Exists => self.present,
@@ -104,10 +104,10 @@ fn least(a: Option<i64>, b: Option<i64>) -> Option<i64> {
 pub(crate) struct Conditions<'a> {
     /// Of its node selector.
     shared: BTreeMap<&'a str, Condition<'a>>,
-    /// Of each term that its affinity leaves open, on the labels that the term names, the node selector's on them
-    /// included; one without labels where there is no affinity.
+    /// Of each term that its affinity leaves open, on the labels that the term names, including the node selector's
+    /// conditions on them; one entry without labels if there is no affinity.
     terms: Vec<BTreeMap<&'a str, Condition<'a>>>,
-    /// Whether there are more terms than are looked at.
+    /// Whether there are more terms than are compared.
     more: bool,
 }
 
@@ -133,7 +133,7 @@ impl<'a> Conditions<'a> {
         Self { terms, more: open.count() > MAX_TERMS, shared }
     }
 
-    /// What a term asks of a label.
+    /// The conditions of a term on a label.
     fn of_label<'t>(
         &'t self,
         term: &'t BTreeMap<&str, Condition<'a>>,
@@ -162,8 +162,8 @@ impl<'a> Conditions<'a> {
             })
     }
 
-    /// Whether the pod asks for the profile's nodes: every node it can land on must satisfy the profile's node
-    /// selector, or be of one of its instance types.
+    /// Whether the pod requires the profile's nodes: every node it can land on must satisfy the profile's node
+    /// selector, or be one of its instance types.
     pub(crate) fn select(&self, profile: &Profile) -> bool {
         let implied = |requirements: &[Requirement<'_>]| {
             !requirements.is_empty()

@@ -1,26 +1,26 @@
-//! A pod's mark beside the profile that it would get now.
+//! A pod's mark, compared with the profile that it would get now.
 
 use super::Resolution;
 use crate::profile::mark;
 use crate::text::printable;
 
-/// What became of the decision that a pod was made with.
+/// The decision that a pod was created with, compared with today's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Then {
-    /// Its mark, as the pod has it.
+    /// Its mark, as written in the pod.
     pub mark: String,
     /// The mark that it would get now; `None` where no profile would apply.
     pub now: Option<String>,
 }
 
 impl Then {
-    /// Compares the mark in a pod with a resolution of today.
+    /// Compares the mark in a pod with a current resolution.
     #[must_use]
     pub fn of(mark: &str, resolution: &Resolution) -> Self {
         Self { mark: printable(mark, 300), now: resolution.profile().map(|(profile, _)| self::mark(profile)) }
     }
 
-    /// What is different now.
+    /// The difference.
     #[must_use]
     pub fn words(&self) -> String {
         let name = |mark: &str| mark.rsplit_once('@').map_or(mark, |(name, _)| name).to_owned();

@@ -1,4 +1,4 @@
-//! A profile's `when`: which pods it is for that did not name it.
+//! A profile's `when`: which pods get it without naming it.
 
 use super::{Evidence, Resolution};
 use crate::demands::Subject;

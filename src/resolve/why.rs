@@ -1,4 +1,4 @@
-//! The whole story of a resolution, for people: what each step looked at and said, where the pod can land, and what
+//! The whole explanation of a resolution: each step with its inputs and result, where the pod can land, and what
 //! every profile would have needed. Slower than [`resolve`] and never on the request path.
 
 use super::{Conditions, Evidence, Missing, Resolution, Then, admits, missing, resolve, unmet};
@@ -11,16 +11,16 @@ use crate::snapshot::Snapshot;
 use crate::text::{count, printable};
 use std::sync::Arc;
 
-/// A resolution and everything behind it.
+/// A resolution and its explanation.
 #[derive(Debug)]
 pub struct Why {
-    /// What came out.
+    /// The result.
     pub resolution: Resolution,
-    /// What the pod was made with, where it was changed by us.
+    /// The profile that the pod was created with, if we changed it.
     pub then: Option<Then>,
     /// The steps, in their order.
     pub steps: Vec<Step>,
-    /// Where the pod can land; `None` where no node is known.
+    /// Where the pod can land; `None` if no node is known.
     pub landing: Option<Landing>,
     /// Every profile.
     pub profiles: Vec<Candidate>,
@@ -31,13 +31,13 @@ pub struct Why {
 pub struct Step {
     /// `flag`, `annotation`, `own`, `nodes`, `selectors`, `namespace` or `cluster`.
     pub name: &'static str,
-    /// What was looked at and what it said.
+    /// Its inputs and its result.
     pub said: String,
-    /// Whether it decided. Steps after it were not asked.
+    /// Whether it decided. Later steps were not run.
     pub decides: bool,
 }
 
-/// Nodes by what they carry.
+/// Nodes by their profiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Landing {
     /// Nodes known (count).
@@ -46,27 +46,27 @@ pub struct Landing {
     pub fits: usize,
     /// Of those, the nodes of each set of profiles (count); the empty set is nodes without a profile.
     pub fabrics: Vec<(Vec<String>, usize)>,
-    /// What keeps it off the others.
+    /// Why it cannot land on the others.
     pub dropped: Vec<Dropped>,
 }
 
-/// A profile, seen from the pod.
+/// A profile, as seen from the pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// Name.
     pub name: String,
     /// Whether the pod gets it.
     pub chosen: bool,
-    /// Its nodes, and those of them that the pod can land on (counts); `None` where it does not say which nodes it is
-    /// for, or none is known.
+    /// Its nodes, and those of them that the pod can land on (counts); `None` if it does not name its nodes, or if no
+    /// node is known.
     pub nodes: Option<(usize, usize)>,
-    /// What keeps the pod off its nodes.
+    /// Why the pod cannot land on its nodes.
     pub dropped: Vec<Dropped>,
-    /// What the pod or the cluster would need for it; empty where nothing stands in the way.
+    /// What the pod or the cluster would need for it; empty if nothing is missing.
     pub needs: Vec<String>,
 }
 
-/// Resolves, and tells all of it.
+/// Resolves, and explains each step.
 #[must_use]
 pub fn why(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Why {
     let snapshot = subject.snapshot;
@@ -86,7 +86,7 @@ pub fn why(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Why {
     }
 }
 
-/// The step that a resolution comes from.
+/// The step that gave a resolution.
 fn deciding(resolution: &Resolution) -> Option<&'static str> {
     use super::Because;
     let evidence = match resolution {
@@ -332,7 +332,7 @@ fn candidate(
     Candidate { name: profile.name.clone(), chosen, nodes, dropped, needs }
 }
 
-/// By what a profile tells its nodes.
+/// How a profile selects its nodes.
 fn own_selector(profile: &Profile) -> String {
     let said: Vec<String> = profile.telling().map(|condition| condition.to_string()).collect();
     if said.is_empty() { "any labels".to_owned() } else { said.join(", ") }

@@ -1,97 +1,148 @@
 //! The integration tests: one trial for each golden case, example, corpus file and rule, so that the runner's
-//! summary counts them. What a machine lacks is ignored, counted and named; see `suite.rs`.
+//! summary counts them. The runner counts and names what it skips because this machine lacks something it needs; see
+//! `support/suite.rs`.
+//!
+//! The folders follow the floors of `src/`. A suite's file is named after its trials: `golden::…` are in
+//! `engine/golden.rs`. docs/testing.md says what each suite covers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(clippy::print_stderr, clippy::string_slice)]
 
-mod allowed;
-mod api_pods;
-mod bad_facts;
-mod bad_input;
-mod catalogue;
-mod certificates;
-mod cluster;
-mod convergence;
-mod corpus;
-mod corpus_findings;
-mod corpus_nodes;
-mod documents;
-mod e2e;
-mod examples;
-mod facts;
-mod faults_page;
-mod floors;
-mod fuzz;
-mod gang;
-mod generator;
-mod golden;
-mod harm;
-mod house;
-mod interleaving;
-mod landing;
-mod layers;
-mod live;
-mod modules;
-mod nccl;
-mod no_value;
-mod nri;
-mod odd_pods;
-mod outputs;
-mod parsers;
-mod placement;
-mod profile_table;
-mod properties;
-mod rights;
-mod round_trip;
-mod rules;
-mod schema;
-mod suite;
+/// Not suites: the runner, generated inputs, the child process and its client, comparisons.
 mod support;
-mod suppressions;
-mod terrain;
-mod usage;
-mod webhook;
-mod why;
-mod yaml_oracle;
+
+/// Readers of text and bytes: YAML, annotations, quantities, certificates, the table of NCCL's variables.
+mod readers {
+    pub(crate) mod certificates;
+    pub(crate) mod fuzz;
+    pub(crate) mod nccl;
+    pub(crate) mod parsers;
+    pub(crate) mod yaml_oracle;
+}
+
+/// FabricProfile: the checks of the binary and of the CRD.
+mod profile {
+    pub(crate) mod profile_table;
+}
+
+/// Facts from objects, nodes, and the Snapshot that they make.
+mod facts {
+    pub(crate) mod bad_facts;
+    pub(crate) mod corpus_nodes;
+    pub(crate) mod interleaving;
+    pub(crate) mod landing;
+    /// Its trials are `facts::…`.
+    pub(crate) mod of_the_corpus;
+}
+
+/// Which profile a pod gets, and why.
+mod resolve {
+    pub(crate) mod gang;
+    pub(crate) mod why;
+}
+
+/// Whole decisions: plan, patch, review.
+mod engine {
+    /// A check of `properties`.
+    mod allowed;
+    pub(crate) mod convergence;
+    pub(crate) mod corpus;
+    pub(crate) mod golden;
+    pub(crate) mod harm;
+    pub(crate) mod nri;
+    pub(crate) mod odd_pods;
+    pub(crate) mod properties;
+}
+
+/// The rules, and the annotations that ignore their findings.
+mod rules {
+    pub(crate) mod catalogue;
+    pub(crate) mod corpus_findings;
+    /// Its trials are `rules::…`.
+    pub(crate) mod declarations;
+    pub(crate) mod suppressions;
+}
+
+/// The command line and its published formats.
+mod cli {
+    pub(crate) mod bad_input;
+    pub(crate) mod examples;
+    pub(crate) mod schema;
+    pub(crate) mod usage;
+}
+
+/// `serve`: over real TLS, with files or with a scripted API server; and its rights.
+mod server {
+    pub(crate) mod live;
+    pub(crate) mod rights;
+    pub(crate) mod webhook;
+}
+
+mod e2e;
+
+/// The project's own tree: floors, sizes, dependencies, words, pages that name trials.
+mod house {
+    /// Its trials are `docs::…`.
+    pub(crate) mod docs;
+    pub(crate) mod floors;
+    pub(crate) mod layers;
+    pub(crate) mod modules;
+    pub(crate) mod no_value;
+    pub(crate) mod outputs;
+    /// Its trials are `house::…`.
+    pub(crate) mod tree;
+}
 
 fn main() -> std::process::ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
-    let mut suite = suite::Suite::default();
-    golden::add(&mut suite);
-    harm::add(&mut suite);
-    examples::add(&mut suite);
-    house::add(&mut suite);
-    rules::add(&mut suite);
-    catalogue::add(&mut suite);
-    rights::add(&mut suite);
-    schema::add(&mut suite);
-    profile_table::add(&mut suite);
-    corpus::add(&mut suite);
-    corpus_findings::add(&mut suite);
-    corpus_nodes::add(&mut suite);
-    odd_pods::add(&mut suite);
-    outputs::add(&mut suite);
-    bad_input::add(&mut suite);
-    bad_facts::add(&mut suite);
-    facts::add(&mut suite);
-    usage::add(&mut suite);
-    yaml_oracle::add(&mut suite);
-    properties::add(&mut suite);
-    certificates::add(&mut suite);
-    landing::add(&mut suite);
-    gang::add(&mut suite);
-    interleaving::add(&mut suite);
-    convergence::add(&mut suite);
-    parsers::add(&mut suite);
-    fuzz::add(&mut suite);
-    nccl::add(&mut suite);
-    no_value::add(&mut suite);
-    nri::add(&mut suite);
-    why::add(&mut suite);
-    suppressions::add(&mut suite);
-    webhook::add(&mut suite);
-    live::add(&mut suite);
+    let mut suite = support::suite::Suite::default();
+
+    readers::certificates::add(&mut suite);
+    readers::fuzz::add(&mut suite);
+    readers::nccl::add(&mut suite);
+    readers::parsers::add(&mut suite);
+    readers::yaml_oracle::add(&mut suite);
+
+    profile::profile_table::add(&mut suite);
+
+    facts::bad_facts::add(&mut suite);
+    facts::corpus_nodes::add(&mut suite);
+    facts::interleaving::add(&mut suite);
+    facts::landing::add(&mut suite);
+    facts::of_the_corpus::add(&mut suite);
+
+    resolve::gang::add(&mut suite);
+    resolve::why::add(&mut suite);
+
+    engine::convergence::add(&mut suite);
+    engine::corpus::add(&mut suite);
+    engine::golden::add(&mut suite);
+    engine::harm::add(&mut suite);
+    engine::nri::add(&mut suite);
+    engine::odd_pods::add(&mut suite);
+    engine::properties::add(&mut suite);
+
+    rules::catalogue::add(&mut suite);
+    rules::corpus_findings::add(&mut suite);
+    rules::declarations::add(&mut suite);
+    rules::suppressions::add(&mut suite);
+
+    cli::bad_input::add(&mut suite);
+    cli::examples::add(&mut suite);
+    cli::schema::add(&mut suite);
+    cli::usage::add(&mut suite);
+
+    server::live::add(&mut suite);
+    server::rights::add(&mut suite);
+    server::webhook::add(&mut suite);
+
     e2e::add(&mut suite);
-    faults_page::add(&mut suite);
+
+    house::no_value::add(&mut suite);
+    house::outputs::add(&mut suite);
+    house::tree::add(&mut suite);
+    // After all others, whose names it compares with the pages.
+    house::docs::add(&mut suite);
+
     let code = suite.run(&arguments);
     e2e::end();
     code

@@ -22,7 +22,7 @@ fn keys_become_strings_as_in_kubectl() {
 }
 
 #[test]
-fn a_merge_overrides_what_stands_before_it() {
+fn a_merge_overrides_the_entries_before_it() {
     assert_eq!(json("b: &b {a: 1}\nc: {a: 0, <<: *b}"), [r#"{"b":{"a":1},"c":{"a":1}}"#]);
     assert_eq!(json("b: &b {a: 1}\nc: {<<: *b, a: 0}"), [r#"{"b":{"a":1},"c":{"a":0}}"#]);
     assert_eq!(json("<<: {a: 1}\n<<: {a: 2, b: 1}"), [r#"{"a":2,"b":1}"#]);

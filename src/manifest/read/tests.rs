@@ -1,7 +1,7 @@
 use super::super::Duplicate;
 use super::*;
 
-/// One line an item: the JSON, or the place of the error, or the reason.
+/// One line per item: the JSON, or the place of the error, or the reason.
 pub(in super::super) fn json(text: impl AsRef<[u8]>) -> Vec<String> {
     let shown = |item| match item {
         Item::Document(document) => document.json.get().to_owned(),
@@ -58,7 +58,7 @@ fn json_streams() {
         [r#"{"a":1}"#, r#"{"b":2}"#, "error 2:2", r#"{"c":3}"#]
     );
     assert_eq!(json("{\"a\":1}\nnull\n[1]"), [r#"{"a":1}"#, "error 3:1"]);
-    // Broken JSON that is YAML is read as YAML, by kubectl too.
+    // Broken JSON that is valid YAML is read as YAML, by kubectl too.
     assert_eq!(json("{\"a\": [1, 2 3]}"), [r#"{"a":[1,"2 3"]}"#]);
     assert_eq!(json("{\"a\": [1, 2}}"), ["error 1:12"]);
 }

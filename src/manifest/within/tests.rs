@@ -1,6 +1,6 @@
 use crate::manifest::{Item, Position, read};
 
-/// The place of the text's `@`, asked by its line and column in the value at `/s`.
+/// The place of the text's `@`, found by its line and column in the value at `/s`.
 fn found(source: &str) -> Position {
     let Some(Item::Document(document)) = read("f", source.as_bytes()).into_iter().next() else {
         panic!("{source}")
@@ -38,7 +38,7 @@ fn every_style_is_followed() {
 }
 
 #[test]
-fn what_cannot_be_followed_is_the_entry() {
+fn a_style_that_cannot_be_followed_gives_the_entry() {
     let alias = "a: &x '{@}'\ns: *x\n";
     assert_eq!(found(alias), Position { line: 2, column: 1 });
 }

@@ -7,7 +7,7 @@ fn requests(element: &str) -> Option<Requests<'static>> {
 }
 
 #[test]
-fn reads_what_is_asked() {
+fn reads_requests() {
     assert_eq!(requests(r#""namespace":"b","interface":"x","bandwidth":{}"#), None);
     assert_eq!(requests(r#""ips":null,"mac":"","cni-args":null"#), None);
     let asked = requests(

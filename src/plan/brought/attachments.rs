@@ -1,4 +1,4 @@
-//! The attachments of a pod's annotation, by what each provides.
+//! The attachments of a pod's annotation, by the device of each.
 
 use crate::demands::Subject;
 use crate::multus::{NetworkFact, Selection, Sharing};
@@ -8,7 +8,7 @@ use crate::profile::Profile;
 use crate::text::printable;
 use std::collections::BTreeMap;
 
-/// What an attachment is to a profile.
+/// How an attachment relates to a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::plan) enum Kind {
     /// It is to one of the profile's networks.
@@ -17,13 +17,13 @@ pub(in crate::plan) enum Kind {
     StandIn,
     /// It takes a device of another resource.
     Foreign,
-    /// It is a macvlan, ipvlan or IPoIB interface over a NIC that others use too.
+    /// It is a macvlan, ipvlan or IPoIB interface over a shared NIC.
     Child,
-    /// Its network is not at hand, and the pod may not learn what it is, or nobody has listed networks.
+    /// Its network is not known, and the pod may not learn about it, or networks are not listed.
     Unknown,
     /// Its network is not among those of the cluster.
     Absent,
-    /// It takes no device that matters here.
+    /// It takes no device that counts here.
     Plain,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Attachments<'a> {
         self.items.iter().find(|item| item.kind == kind).map(|item| name(item.selection))
     }
 
-    /// Resource that the first attachment of a kind takes.
+    /// Resource of the first attachment of a kind.
     pub(super) fn resource_of(&self, kind: Kind) -> Option<String> {
         self.items.iter().find(|item| item.kind == kind).and_then(|item| match &item.over {
             Over::Resource(resource) => Some(resource.clone()),
@@ -75,7 +75,7 @@ impl<'a> Attachments<'a> {
         taken
     }
 
-    /// Resources of the profile that attachments through other networks take, one for each attachment.
+    /// Resources of the profile that attachments through other networks take, one per attachment.
     pub(super) fn stand_ins(&self) -> impl Iterator<Item = &'a str> + '_ {
         self.items.iter().filter(|item| item.kind == Kind::StandIn).filter_map(|item| item.resource)
     }
@@ -142,15 +142,15 @@ fn item<'a>(subject: &'a Subject<'a>, profile: &'a Profile, selection: &'a Selec
     Item { selection, kind, over, resource: None }
 }
 
-/// The resource of a rail that a network's attachments take a unit of.
+/// The resource of a rail of which a network's attachments take a unit.
 pub(in crate::plan) fn of_rails<'p>(profile: &'p Profile, fact: &NetworkFact) -> Option<&'p str> {
     let resource = fact.resource.as_ref().filter(|_| fact.takes_device != Some(false))?;
     profile.rails.iter().filter_map(|rail| rail.resource.as_deref()).find(|name| resource.matches(name))
 }
 
-/// What is known of a network that a plan may look into: one of the pod's own namespace, of `default`, or of a
-/// namespace that the profile's rails are in. Those of other namespaces count as not at hand, whatever is known: what
-/// they are is not the pod's to learn.
+/// The known facts about a network that a plan may read: one of the pod's own namespace, of `default`, or of a
+/// namespace that has rails of the profile. Networks of other namespaces count as unknown in any case: the pod may
+/// not learn about them.
 pub(in crate::plan) fn visible<'a>(
     subject: &'a Subject<'a>,
     profile: &Profile,

@@ -1,6 +1,6 @@
-//! What a pod brings, counted before anything is planned: a pod that could be scheduled and could start before
-//! us can do so after us. Attachments satisfy attachments and units satisfy units, by what they provide and not by
-//! their names. The rules and their reasons are in docs/adr/0018-do-no-harm.md.
+//! The pod's own networks and units, counted before anything is planned: a pod that could be scheduled and could
+//! start without us still can after injection. Attachments satisfy attachments and units satisfy units, by what they
+//! provide and not by their names. The rules and their reasons are in docs/adr/0018-do-no-harm.md.
 
 mod attachments;
 mod nodes;
@@ -18,10 +18,10 @@ use crate::profile::schema::{Inject, Per, Transport};
 use crate::profile::{INJECTED_ANNOTATION, Profile, Rail, UnknownClaims};
 use std::collections::BTreeMap;
 
-/// Counts what the pod brings.
+/// Counts the pod's own networks and units.
 ///
 /// # Errors
-/// [`Withheld`] where the pod's own fields cannot be counted, or where no answer is safe.
+/// [`Withheld`] if the pod's own fields cannot be counted, or if no answer is safe.
 pub(super) fn count(
     subject: &Subject<'_>,
     profile: &Profile,
@@ -76,7 +76,7 @@ fn standing(
     if let Some(claim) = claims.unknown.as_ref().filter(|_| profile.unknown_claims == UnknownClaims::Block) {
         return other(OtherFabric::UnknownClaim(claim.clone()));
     }
-    // What networks of the pod need is all that this level gives; it says nothing of a fabric.
+    // This level adds only what networks of the pod need; it proves nothing about a fabric.
     if profile.inject == Inject::Networks && rails.is_empty() {
         return Ok(Standing::Incomplete);
     }
@@ -101,8 +101,8 @@ fn standing(
     if stand_ins > 0 && own + stand_ins >= enough {
         return Ok(Standing::Complete);
     }
-    // Once the cluster's networks are listed, one that is missing may be created any moment, and the pod's peers will be
-    // planned with it. What it takes must not decide between them, so nothing is added unless the units decide.
+    // Once the cluster's networks are listed, a missing one may be created at any moment, and the pod's peers will be
+    // planned with it. Its resource must not decide between them, so nothing is added unless the units decide.
     let absent = attachments.count(AttachmentKind::Absent);
     let of_rails = usize::try_from(units.of_rails()).unwrap_or(0);
     if absent > 0 {
@@ -123,7 +123,7 @@ fn standing(
     let foreign = attachments.count(AttachmentKind::Foreign);
     let (beside, beside_name) = units.not_of(profile);
     let beside = usize::try_from(beside).unwrap_or(0);
-    // One function beside one accelerator may be for management; with a unit of its own it is taken for the rail.
+    // One function beside one accelerator may be for management; with its own unit it counts as the rail.
     if foreign > 0 && foreign >= enough && (enough > 1 || beside >= foreign) {
         let resource = attachments.resource_of(AttachmentKind::Foreign).unwrap_or_default();
         return other(OtherFabric::Networks(foreign, resource));
@@ -131,7 +131,7 @@ fn standing(
     if unknown == 0 {
         return Ok(Standing::Incomplete);
     }
-    // A unit that serves every attachment of its container is one for all of them.
+    // A unit that serves every attachment of its container counts once for all of them.
     let per_container =
         |name: &str| profile.resources.iter().any(|r| r.name == name && r.per == Per::Container);
     let listed = unknown + stand_ins + foreign;
@@ -141,15 +141,15 @@ fn standing(
     if let Some(resource) = beside_name.filter(|_| beside >= listed) {
         return other(OtherFabric::Networks(listed, resource.to_owned()));
     }
-    // As many as there are rails may be those, and would be doubled; one beside one accelerator may be for management.
-    // A profile without rails doubles nothing.
+    // As many as there are rails may be the rails, and would be doubled; one beside one accelerator may be for
+    // management. A profile without rails doubles nothing.
     match unknown >= enough && enough > 1 && !rails.is_empty() {
         true => Err(Withheld::UnknownNetworks(unknown)),
         false => Ok(Standing::Incomplete),
     }
 }
 
-/// Whether the pod asks for the profile beside a fabric that it cannot share a pod with. NCCL takes one network plugin
+/// Whether the pod requests the profile beside a fabric that cannot share a pod with it. NCCL uses one network plugin
 /// for all devices: EFA's drives no verbs NIC, and NCCL's own transport drives no EFA adapter (aws/aws-ofi-nccl).
 fn conflict(subject: &Subject<'_>, profile: &Profile, units: &Units<'_>) -> Result<(), Withheld> {
     let claimed = subject.demands.fabric_claims().nic.as_ref().map(|claim| claim.class.as_str());

@@ -1,4 +1,4 @@
-//! Whether a node that the pod can run on holds what the pod would request in all.
+//! Whether a node that the pod can run on has all the units that the pod would request.
 
 use super::attachments::Attachments;
 use crate::demands::Subject;

@@ -1,4 +1,4 @@
-//! Units of extended resources that the containers of a pod hold, accelerators aside, in one walk.
+//! Units of extended resources, except accelerators, that the containers of a pod hold, in one pass.
 
 use super::attachments::{Attachments, Kind};
 use crate::demands::Subject;
@@ -15,7 +15,7 @@ use crate::snapshot::Snapshot;
 use crate::text::token;
 use std::collections::BTreeMap;
 
-/// Domain of the resources that GKE's own webhook asks for, for the networks of its annotation.
+/// Domain of the resources that GKE's own webhook requests, for the networks of its annotation.
 const GKE_RESOURCES: &str = "networking.gke.io.networks/";
 
 /// Units by resource.
@@ -28,11 +28,11 @@ pub(in crate::plan) struct Units<'a> {
 
 #[derive(Default)]
 struct Held {
-    /// Of the containers that the profile is for.
+    /// Of the target containers of the profile.
     targets: i64,
     /// Of the other running containers.
     others: i64,
-    /// Of plain init containers, which hand their devices on.
+    /// Of plain init containers, which release their devices.
     inits: i64,
 }
 
@@ -109,13 +109,14 @@ impl<'a> Units<'a> {
         held.find(|name| served(name) || is_rdma(name, subject.snapshot))
     }
 
-    /// Attachments that may still be added, by resource, for the rails' resources of which the profile's containers request
-    /// more units than there are attachments: at most one per unit. Multus hands the devices of all running containers
-    /// out, so units of others count as well, but limit nothing by themselves (multus-cni pkg/k8sclient).
+    /// Attachments that may still be added, by resource, for the rails' resources of which the target containers
+    /// request more units than there are attachments: at most one per unit. Multus uses the devices of all running
+    /// containers, so units of others count as well, but do not limit anything on their own (multus-cni
+    /// pkg/k8sclient).
     ///
-    /// As many units as attachments limit nothing: network-resources-injector adds them to whatever networks it finds,
-    /// and the profile's other rails are still missing. A pod that was injected before (`injected`) is the exception:
-    /// there they are the units that the pod came with.
+    /// Exactly as many units as attachments set no limit: network-resources-injector adds them to whatever networks
+    /// it finds, and the profile's other rails are still missing. A pod that was injected before (`injected`) is the
+    /// exception: there they are the pod's original units.
     pub(super) fn room(&self, attachments: &Attachments<'_>, injected: bool) -> BTreeMap<String, i64> {
         let taken = attachments.taken();
         // A network that is not at hand may take a unit of any of them.
@@ -160,7 +161,7 @@ fn is_rdma(name: &str, snapshot: &Snapshot) -> bool {
     }
 }
 
-/// Whether a DeviceClass of accelerators stands behind a resource.
+/// Whether a DeviceClass of accelerators provides a resource.
 fn backs_accelerator(name: &str, snapshot: &Snapshot) -> bool {
     let class = snapshot.facts().class_behind(name);
     class.is_some_and(|class| crate::facts::device_class::is_accelerator(class, snapshot.device_class(class)))

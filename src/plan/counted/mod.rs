@@ -1,10 +1,10 @@
-//! The networks and units of a pod, as counted, and what follows.
+//! The counted networks and units of a pod, and the conclusion.
 
 mod words;
 
 use crate::demands::claimed::ClaimOn;
 
-/// What was counted, and what follows for networks and units.
+/// The counts, and the conclusion for networks and units.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Brought {
     /// Rails that the profile has for this pod (count).
@@ -13,33 +13,33 @@ pub struct Brought {
     pub own: usize,
     /// Attachments over the profile's resources through other networks (count).
     pub stand_ins: usize,
-    /// Networks of the annotation with the resource that their attachments take, each once.
+    /// Networks of the annotation with the resource of their attachments, each once.
     pub networks: Vec<CountedNetwork>,
     /// Units of extended resources other than accelerators, by name.
     pub units: Vec<CountedUnits>,
-    /// What follows.
+    /// The conclusion.
     pub standing: Standing,
 }
 
 /// A network that the pod names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountedNetwork {
-    /// `namespace/name`, or the name alone in the pod's own namespace.
+    /// `namespace/name`, or only the name in the pod's own namespace.
     pub name: String,
     /// How often the pod names it.
     pub times: usize,
-    /// What its attachments take.
+    /// The device that each attachment takes.
     pub over: Over,
 }
 
-/// What an attachment takes, as far as it is known.
+/// The device that an attachment takes, if known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Over {
     /// A unit of a resource.
     Resource(String),
     /// No device: macvlan, ipvlan, IPoIB and the like.
     NoDevice,
-    /// The network is not at hand.
+    /// The network is not known.
     Unknown,
 }
 
@@ -48,33 +48,33 @@ pub enum Over {
 pub struct CountedUnits {
     /// Resource.
     pub resource: String,
-    /// Units of the containers that the profile is for (count).
+    /// Units of the target containers (count).
     pub targets: i64,
     /// Units of other running containers (count).
     pub others: i64,
 }
 
-/// What follows for networks and units.
+/// The conclusion for networks and units.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     /// The rails that are missing are added.
     Incomplete,
     /// Attachments over the profile's resources stand in for its rails: no network is added.
     Complete,
-    /// Networks that are not at hand have a unit each: they are taken for the pod's rails, and no network is added.
+    /// Networks that are not known have a unit each: they count as the pod's rails, and no network is added.
     CompleteByUnits,
     /// The pod has another fabric: neither networks nor units are added, and no variables of this one.
     OtherFabric(OtherFabric),
 }
 
-/// What shows that a pod has another fabric.
+/// The evidence that a pod has another fabric.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OtherFabric {
     /// A unit of a resource with an RDMA device that is not the profile's.
     Unit(String),
     /// A claim on NICs.
     Claim(ClaimOn),
-    /// A claim on devices that nobody has classified.
+    /// A claim on unclassified devices.
     UnknownClaim(ClaimOn),
     /// A macvlan, ipvlan or IPoIB network beside a unit of an RDMA resource: network, resource.
     Child(String, String),

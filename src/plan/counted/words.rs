@@ -1,4 +1,4 @@
-//! What was counted, as `why` shows it.
+//! The counts, as `why` shows them.
 
 use super::{Brought, CountedNetwork, OtherFabric, Over, Standing};
 use crate::text::{count, printable};
@@ -18,7 +18,7 @@ impl Brought {
         }
     }
 
-    /// Units in one line: `nvidia.com/sriov_resource: 8`; those of containers that the profile is not for apart.
+    /// Units in one line: `nvidia.com/sriov_resource: 8`; those of other containers separately.
     #[must_use]
     pub fn held(&self) -> String {
         let units = self.units.iter().map(|units| {
@@ -32,7 +32,7 @@ impl Brought {
         if units.is_empty() { "none".to_owned() } else { units.join(", ") }
     }
 
-    /// What follows, in one word for programs.
+    /// The conclusion, in one word for programs.
     #[must_use]
     pub fn result(&self) -> &'static str {
         match self.standing {
@@ -43,7 +43,7 @@ impl Brought {
         }
     }
 
-    /// What follows, for people.
+    /// The conclusion, for people.
     #[must_use]
     pub fn consequence(&self) -> String {
         match &self.standing {

@@ -26,7 +26,7 @@ fn nccl_conf_has_64_kib() {
 }
 
 #[test]
-fn nccl_conf_is_mounted_where_env_does_not_do() {
+fn nccl_conf_is_mounted_where_env_does_not_reach() {
     let mut case = by_file();
     case.pod["spec"]["containers"].as_array_mut().unwrap().push(gpu("b"));
     assert_eq!(case.only("0 mount fabric-files"), ["0 mount fabric-files at /etc/nccl.conf"]);
@@ -35,7 +35,7 @@ fn nccl_conf_is_mounted_where_env_does_not_do() {
 }
 
 #[test]
-fn carriers_are_told_apart() {
+fn carriers_are_distinguished() {
     let mut case = by_file();
     case.pod["spec"]["containers"].as_array_mut().unwrap().push(gpu("b"));
     let plan = case.plan();

@@ -4,7 +4,7 @@ use super::Case;
 use serde_json::json;
 
 #[test]
-fn it_stands_after_the_capabilities_that_are_there() {
+fn it_is_added_after_existing_capabilities() {
     for (capabilities, index) in
         [(json!(null), 0), (json!({"drop": ["ALL"]}), 0), (json!({"add": ["SYS_PTRACE", "NET_RAW"]}), 2)]
     {

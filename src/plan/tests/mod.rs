@@ -1,4 +1,4 @@
-//! What no golden case shows: the edges of each kind of change, on pods of a few lines.
+//! The edges of each kind of change, on pods of a few lines, as far as no golden case shows them.
 
 mod files;
 mod ipc_lock;
@@ -14,12 +14,12 @@ use crate::resolve::Evidence;
 use crate::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 
-/// A pod, the `spec` of a profile, and objects that are known besides.
+/// A pod, the `spec` of a profile, and further known objects.
 struct Case {
     spec: Value,
     pod: Value,
     objects: Vec<Value>,
-    /// Whether these are all networks there are.
+    /// Whether the list of networks is complete.
     listed: bool,
 }
 
@@ -72,18 +72,18 @@ impl Case {
         plan(&subject, &profile, &Evidence::Flag)
     }
 
-    /// What would be set, without the mark.
+    /// The planned edits, without the mark.
     fn changes(&self) -> Vec<String> {
         lines(&self.plan())
     }
 
-    /// Of these, what begins so.
+    /// The edits with this prefix.
     fn only(&self, start: &str) -> Vec<String> {
         self.changes().into_iter().filter(|line| line.starts_with(start)).collect()
     }
 }
 
-/// `CONTAINER SUMMARY`, where a container's, else the summary.
+/// `CONTAINER SUMMARY` for an edit of a container, else the summary.
 fn lines(plan: &Plan) -> Vec<String> {
     let changes = plan.changes.iter().filter(|c| !matches!(c.edit, super::Edit::Annotation { .. }));
     changes
@@ -113,7 +113,7 @@ fn the_common_pod() {
 }
 
 #[test]
-fn what_is_missing_is_told_where_nothing_is_injected_for_want_of_room() {
+fn missing_objects_are_reported_when_there_is_no_room_to_inject() {
     let mut case = Case::new();
     case.listed = true;
     let missing = case.plan().missing;

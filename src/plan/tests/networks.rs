@@ -33,7 +33,7 @@ fn a_network_for_each_accelerator_stands_in_for_the_rails() {
 }
 
 #[test]
-fn a_rail_without_its_own_interface_gets_one_that_nobody_has() {
+fn a_rail_without_its_own_interface_gets_an_unused_one() {
     let mut case = Case::new();
     case.spec["rails"] = json!([{"network": "net"}, {"network": "two", "interface": "rail2"}]);
     case.annotation(crate::multus::NETWORKS_ANNOTATION, "other@rail0,more@rail3");

@@ -1,4 +1,4 @@
-//! The pod with a plan laid over it.
+//! The final pod: the pod with a plan over it.
 
 use super::super::overlay::{Overlay, Variable};
 use super::super::{FILE_ANNOTATION, NCCL_CONF, Plan, file_field_path};
@@ -36,7 +36,7 @@ fn a_file_that_is_mounted_already_counts_without_a_plan() {
     assert_eq!(variable("NCCL_NET"), Some(Variable::Value("IB")));
     assert_eq!(variable("NCCL_ALGO"), None);
 
-    // What the file says need not be said again in env.
+    // A variable in the file need not be repeated in env.
     case.spec["env"] = json!([{"name": "NCCL_NET", "value": "IB"}, {"name": "NCCL_IB_HCA", "value": "mlx5"}]);
     assert_eq!(case.only("0 NCCL_"), ["0 NCCL_IB_HCA=mlx5"]);
 }

@@ -26,7 +26,7 @@ fn a_volume_of_another_container_is_shared_where_it_is_large_enough() {
 }
 
 #[test]
-fn a_memory_limit_of_zero_is_no_limit() {
+fn a_memory_limit_of_zero_is_not_a_limit() {
     let size = |limit: &str| {
         let mut case = Case::new();
         case.container(0)["resources"]["limits"]["memory"] = limit.into();

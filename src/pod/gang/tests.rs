@@ -85,10 +85,10 @@ fn the_world_in_variables() {
     let trained = r#""training.kubeflow.org/job-name":"j""#;
     assert_eq!(env(r#"{"name":"PET_NNODES","value":"4"}"#, ""), yes("PET_NNODES=4"));
     assert_eq!(env(r#"{"name":"NNODES","value":" 2 "}"#, ""), yes("NNODES=2"));
-    // A job of one replica is labelled like any other.
+    // A job of one replica has the same labels as any other.
     assert_eq!(env(r#"{"name":"PET_NNODES","value":"1"}"#, trained), no("PET_NNODES=1"));
     assert_eq!(env(r#"{"name":"WORLD_SIZE","value":"1"}"#, trained), no("WORLD_SIZE=1"));
-    // Ranks of one node, a range, and what is not known here.
+    // Ranks of one node, a range, and a value that is not known here.
     for open in [
         r#"{"name":"WORLD_SIZE","value":"8"}"#,
         r#"{"name":"PET_NNODES","value":"1:4"}"#,

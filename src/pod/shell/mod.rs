@@ -1,5 +1,5 @@
-//! Variables that a container's command sets by itself. Public manifests set about half of their NCCL
-//! variables in shell text rather than in `env`, and there they win over what is injected.
+//! Variables that a container's command sets itself. Public manifests set about half of their NCCL variables in shell
+//! text rather than in `env`, and there they override injected ones.
 
 mod settings;
 #[cfg(test)]
@@ -8,15 +8,15 @@ mod words;
 
 pub use settings::{How, Script, Setting, arguments, script};
 
-/// Whether shell text gives a variable a value: `export N=V`, `N=V cmd`, `-x N=V`, `${N:-V}` and the like.
-/// Reading it (`$N`) or passing it on (`-x N`) does not. It sees more than [`script`] does: a plan that leaves one
-/// variable out too many does less harm than one that is not seen.
+/// Whether shell text gives a variable a value: `export N=V`, `N=V cmd`, `-x N=V`, `${N:-V}` and the like. Reading it
+/// (`$N`) or passing it on (`-x N`) does not count. It finds more than [`script`] does: leaving out one variable too
+/// many does less harm than missing one that the text sets.
 #[must_use]
 pub fn sets_variable(text: &str, name: &str) -> bool {
     assigned(text).any(|assigned| assigned == name)
 }
 
-/// Every name that shell text gives a value, as [`sets_variable`] has it, in one pass over a text of megabytes.
+/// Every name that shell text gives a value, by the rules of [`sets_variable`], in one pass over a text of megabytes.
 pub(crate) fn assigned(text: &str) -> impl Iterator<Item = &str> {
     memchr::memchr2_iter(b'=', b'{', text.as_bytes()).filter_map(|at| {
         let (before, rest) = text.split_at_checked(at)?;

@@ -1,53 +1,53 @@
-//! What shell text does with variables of the environment.
+//! The effects of shell text on environment variables.
 
 use super::words::{Commands, Word};
 use std::borrow::Cow;
 
-/// What happens to a variable.
+/// The effect on a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
     /// It gets a value: `export N=V`, `N=V cmd`, `env N=V cmd`, `-x N=V`.
     Sets,
-    /// It gets a value where it has none: `${N:-V}`, `${N:=V}`.
+    /// It gets a value if it has none: `${N:-V}`, `${N:=V}`.
     Default,
-    /// A launcher hands it on: `-x N`, `-envlist N`.
+    /// A launcher passes it on: `-x N`, `-envlist N`.
     PassesOn,
-    /// It goes.
+    /// It is removed.
     Unsets,
 }
 
-/// One thing done to one variable.
+/// One effect on one variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting<'t> {
     /// Variable.
     pub name: &'t str,
-    /// Value; `None` where it is known only when it runs, or where there is none.
+    /// Value; `None` if it is known only at run time, or if there is none.
     pub value: Option<Cow<'t, str>>,
-    /// What happens.
+    /// The effect.
     pub how: How,
-    /// Where it stands in the text (bytes).
+    /// Its place in the text (bytes).
     pub at: usize,
 }
 
-/// What a text does.
+/// The effects of a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Script<'t> {
     /// Variables, in the order of the text.
     pub settings: Vec<Setting<'t>>,
-    /// Files that are read into the shell (`source F`, `. F`): what they set is not known.
+    /// Files that the shell sources (`source F`, `. F`): the variables in them are not known.
     pub sources: Vec<Cow<'t, str>>,
 }
 
 /// Shells that take a script behind `-c`.
 const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "zsh", "ksh"];
-/// Words before a command that are none themselves.
+/// Words that may precede a command and are not commands themselves.
 const BEFORE: [&str; 17] = [
     "if", "then", "elif", "else", "while", "until", "do", "!", "{", "exec", "nohup", "time", "sudo", "eval",
     "command", "builtin", "nice",
 ];
 /// Longest value of `${N:=V}` (bytes).
 const MAX_DEFAULT: usize = 256;
-/// Scripts within scripts.
+/// Most levels of scripts within scripts.
 const MAX_DEPTH: usize = 3;
 
 /// Reads shell text.
@@ -59,7 +59,7 @@ pub fn script(text: &str) -> Script<'_> {
     script
 }
 
-/// Reads the words that a container runs as they stand, without a shell; the one at `i` is at `at(i)`.
+/// Reads the words that a container runs without a shell; word `i` is at `at(i)`.
 #[must_use]
 pub fn arguments<'t>(list: &[&'t str]) -> Script<'t> {
     let word = |(i, text): (usize, &&'t str)| Word {
@@ -82,7 +82,7 @@ fn read<'t>(text: &'t str, offset: usize, depth: usize, script: &mut Script<'t>)
     }
 }
 
-/// A name that a shell takes, at the start of a text, and what follows it.
+/// A valid variable name at the start of a text, and the rest of the text.
 fn name(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     let (name, rest) = (text.get(..end)?, text.get(end..)?);
@@ -113,7 +113,7 @@ fn known(value: &str) -> Option<&str> {
     (!value.contains(['$', '`'])).then(|| value.trim_matches(['"', '\'']))
 }
 
-/// `V` of `${N:-V}`, `${N-V}`, `${N:=V}` or `${N=V}`, where that is the whole value.
+/// `V` of `${N:-V}`, `${N-V}`, `${N:=V}` or `${N=V}`, if that is the whole value.
 fn default_of<'v>(value: &'v str, variable: &str) -> Option<&'v str> {
     let inner = value.strip_prefix("${")?.strip_suffix('}')?.strip_prefix(variable)?;
     let inner = inner.strip_prefix(':').unwrap_or(inner);
@@ -122,7 +122,7 @@ fn default_of<'v>(value: &'v str, variable: &str) -> Option<&'v str> {
 
 fn command<'t>(words: &[Word<'t>], offset: usize, depth: usize, script: &mut Script<'t>) {
     let mut rest = words;
-    // `then export N=V`, `exec env N=V cmd`: what stands before a command, and the assignments for it.
+    // `then export N=V`, `exec env N=V cmd`: words before a command, and the assignments for it.
     while let Some((first, after)) = rest.split_first() {
         if let Some(setting) = assignment(first, offset) {
             script.settings.push(setting);
@@ -131,7 +131,7 @@ fn command<'t>(words: &[Word<'t>], offset: usize, depth: usize, script: &mut Scr
         }
         rest = after;
     }
-    // Without a shell nobody reads them.
+    // Without a shell nothing interprets them.
     for word in rest.iter().filter(|_| depth > 0) {
         defaults(word, offset, script);
     }
@@ -155,7 +155,7 @@ fn command<'t>(words: &[Word<'t>], offset: usize, depth: usize, script: &mut Scr
             .iter()
             .position(|w| w.raw.starts_with('-') && !w.raw.starts_with("--") && w.raw.ends_with('c'));
         if let Some(inner) = flag.and_then(|i| arguments.get(i + 1)) {
-            // Only where the script stands there as it is: else no part of it has a place in the text.
+            // Only if the script is a literal part of the text: else its parts have no place in the text.
             let text = inner.raw.strip_prefix(['\'', '"']).and_then(|t| t.strip_suffix(['\'', '"']));
             if let Some(text) = text.filter(|t| !t.contains('\\')) {
                 read(text, offset + inner.at + 1, depth - 1, script);
@@ -176,7 +176,7 @@ fn defaults<'t>(word: &Word<'t>, offset: usize, script: &mut Script<'t>) {
     for (start, _) in word.raw.match_indices("${") {
         let Some((name, rest)) = word.raw.get(start + 2..).and_then(name) else { continue };
         let Some(value) = rest.strip_prefix(":=").or_else(|| rest.strip_prefix('=')) else { continue };
-        // A value that goes on for longer is none that anyone looks at; and a text of nothing else would cost its square.
+        // Nobody reads a longer value; and a text of only such values would take quadratic time.
         let near = value.char_indices().map(|(i, _)| i).find(|i| *i >= MAX_DEFAULT).unwrap_or(value.len());
         let value = value.get(..near).and_then(|v| v.split_once('}')).and_then(|(v, _)| known(v));
         let value = value.map(Cow::Borrowed);
@@ -210,7 +210,7 @@ fn env<'t>(arguments: &[Word<'t>], offset: usize, depth: usize, script: &mut Scr
     }
 }
 
-/// Flags by which launchers set variables for the ranks, or hand them on: Open MPI's `-x`, Hydra's `-genv` and
+/// Flags by which launchers set variables for the ranks, or pass them on: Open MPI's `-x`, Hydra's `-genv` and
 /// `-envlist`, `--env` and `--export` of others.
 fn launcher<'t>(arguments: &[Word<'t>], offset: usize, script: &mut Script<'t>) {
     let mut words = arguments.iter().peekable();
@@ -256,7 +256,7 @@ fn handed<'t>(word: &Word<'t>, offset: usize) -> Option<Setting<'t>> {
     })
 }
 
-/// `os.environ["N"] = …` in a program's text: that it is set is seen, to what is not.
+/// `os.environ["N"] = …` in a program's text: it shows that the variable is set, not its value.
 fn python<'t>(text: &'t str, script: &mut Script<'t>) {
     for (start, found) in text.match_indices("os.environ") {
         let after = text.get(start + found.len()..).unwrap_or_default();

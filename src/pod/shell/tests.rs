@@ -32,8 +32,8 @@ fn the_empty_name_is_set_by_nothing() {
     assert!(!sets_variable("", "") && !sets_variable("export =1", ""));
 }
 
-/// What a text does, a line each.
-fn told(text: &str) -> Vec<String> {
+/// The effects of a text, one per line.
+fn effects(text: &str) -> Vec<String> {
     lines(&script(text))
 }
 
@@ -43,7 +43,7 @@ fn lines(script: &Script<'_>) -> Vec<String> {
 }
 
 #[test]
-fn what_shell_text_sets() {
+fn shell_text_sets_variables() {
     for (text, expected) in [
         ("export N=V M=W", &["Sets N V", "Sets M W"][..]),
         ("export N=\"a b\"'c' # export M=1\nexport O=1", &["Sets N a bc", "Sets O 1"]),
@@ -85,7 +85,7 @@ fn what_shell_text_sets() {
         ("export N=a\\ b", &["Sets N a b"]),
         ("export N=\"a\\\"b\"", &["Sets N a\"b"]),
     ] {
-        assert_eq!(told(text), expected, "{text}");
+        assert_eq!(effects(text), expected, "{text}");
     }
 }
 

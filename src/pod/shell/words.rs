@@ -1,17 +1,17 @@
-//! Shell text taken apart into commands and their words, as far as a reader of assignments needs it: quotes, comments,
-//! continued lines, and here-documents, which are passed over. What a shell would only know when it runs (`$N`, `$(…)`)
-//! leaves a word open. Any text can be read; each byte is looked at a bounded number of times.
+//! Splits shell text into commands and words, as far as a reader of assignments needs it: quotes, comments, continued
+//! lines, and here-documents, which are skipped. A part whose value is known only at run time (`$N`, `$(…)`) leaves a
+//! word open. Any text can be read; each byte is read a bounded number of times.
 
 use std::borrow::Cow;
 
 /// A word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word<'t> {
-    /// As it is written.
+    /// As written.
     pub(super) raw: &'t str,
     /// Without its quotes.
     pub(super) text: Cow<'t, str>,
-    /// Whether a part of it is known only when it runs.
+    /// Whether a part of it is known only at run time.
     pub(super) open: bool,
     /// Where it starts (bytes).
     pub(super) at: usize,
@@ -22,7 +22,7 @@ pub(super) struct Word<'t> {
 pub(super) struct Commands<'t> {
     text: &'t str,
     at: usize,
-    /// Ends of here-documents that begin behind this line, and whether tabs before them do not count.
+    /// Ends of here-documents that begin after this line, and whether tabs before them are ignored.
     documents: Vec<(String, bool)>,
 }
 
@@ -75,7 +75,7 @@ impl<'t> Commands<'t> {
         !words.is_empty()
     }
 
-    /// Where a text stands next, or the end.
+    /// The position of a text's next occurrence, or the end.
     fn find(&self, from: usize, what: &str) -> usize {
         self.text.get(from..).and_then(|rest| rest.find(what)).map_or(self.text.len(), |i| from + i)
     }
@@ -116,7 +116,7 @@ impl<'t> Commands<'t> {
     fn word(&mut self) -> Word<'t> {
         let start = self.at;
         let mut open = false;
-        // What came before `kept` is in `text`; from `kept` on the word is as it is written.
+        // The characters before `kept` are in `text`; from `kept` on the word is unchanged.
         let mut text: Option<String> = None;
         let mut kept = start;
         let keep = |text: &mut Option<String>, kept: usize, to: usize, part: &str| {
@@ -167,7 +167,7 @@ impl<'t> Commands<'t> {
         Word { raw, text, open, at: start }
     }
 
-    /// What stands in double quotes that were opened before `from`: where they end, the text, whether it is open.
+    /// The content of double quotes that were opened before `from`: its end, the text, whether it is open.
     fn quoted(&self, from: usize) -> (usize, String, bool) {
         let (mut at, mut open, mut text) = (from, false, String::new());
         let mut kept = from;
@@ -177,7 +177,7 @@ impl<'t> Commands<'t> {
                 b'\\' => {
                     text.push_str(self.slice(kept, at));
                     let next = self.byte(at + 1);
-                    // Before anything else a backslash stays.
+                    // A backslash before any other character stays.
                     kept = at + usize::from(matches!(next, Some(b'"' | b'\\' | b'$' | b'`')));
                     at += 2;
                     if next == Some(b'\n') {
@@ -196,7 +196,7 @@ impl<'t> Commands<'t> {
         ((end + 1).min(self.text.len()), text, open)
     }
 
-    /// The end of what a `$` or a backtick begins.
+    /// The end of an expression that starts with `$` or a backtick.
     fn expansion(&self, from: usize) -> usize {
         let (opens, closes) = match (self.byte(from), self.byte(from + 1)) {
             (Some(b'`'), _) => return (self.find(from + 1, "`") + 1).min(self.text.len()),

@@ -107,7 +107,7 @@ fn workloads_of_one_pod() {
 }
 
 #[test]
-fn workloads_that_say_nothing() {
+fn workloads_of_unknown_size() {
     for (group, kind, spec) in [
         ("batch", "Job", r#"{"completions":4,"parallelism":4}"#),
         ("apps", "StatefulSet", r#"{"replicas":4}"#),

@@ -1,13 +1,13 @@
 //! How soon the next pod knows: a label of nodes, a network or a profile changes, and the webhook is asked at once and
 //! again until its answer is the new one.
 
-use super::api::{Api, first_network, question};
 use super::live::{Objects, pod, start};
-use super::plane::Plane;
-use super::site::Site;
+use super::support::api::{Api, first_network, question};
+use super::support::plane::Plane;
+use super::support::site::Site;
 use super::trial;
-use crate::suite::{Outcome, Suite};
-use crate::webhook::Client;
+use crate::support::server::Client;
+use crate::support::suite::{Outcome, Suite};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};

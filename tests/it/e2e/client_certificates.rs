@@ -1,12 +1,13 @@
 //! kube-apiserver shows us a client certificate, as docs/reliability.md says how: the right one, none, one of another
 //! authority and one of another name.
 
-use super::plane::Plane;
-use super::site::{PROFILE_LABEL, rendered, training_pod, with_url};
+use super::support::plane::Plane;
+use super::support::site::{PROFILE_LABEL, rendered, training_pod, with_url};
 use super::trial;
-use crate::suite::{Outcome, Suite};
+use crate::support::authority::{Authority, Identity};
 use crate::support::read;
-use crate::webhook::{Authority, Identity, PROFILE, Server};
+use crate::support::server::{PROFILE, Server};
+use crate::support::suite::{Outcome, Suite};
 use std::path::Path;
 use std::time::Duration;
 

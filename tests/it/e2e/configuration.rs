@@ -1,9 +1,9 @@
 //! The manifests of `deploy/`: rendered, taken by a real API server, and as the design names them.
 
-use super::plane::Plane;
-use super::site::{rendered, with_url};
+use super::support::plane::Plane;
+use super::support::site::{rendered, with_url};
 use super::trial;
-use crate::suite::{Outcome, Suite};
+use crate::support::suite::{Outcome, Suite};
 use serde_json::json;
 use std::path::Path;
 

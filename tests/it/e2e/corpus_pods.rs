@@ -2,15 +2,15 @@
 //! under each kind of fabric. What the API server takes without us it takes with us, and stores what the offline
 //! review of the same files shows.
 
-use super::creates::each;
-use super::engine::Engine;
-use super::fabrics::{FABRICS, Fabrics};
-use super::fate::{Fate, Review, fate};
-use super::plane::Plane;
+use super::support::creates::each;
+use super::support::engine::Engine;
+use super::support::fabrics::{FABRICS, Fabrics};
+use super::support::fate::{Fate, Review, fate};
+use super::support::plane::Plane;
 use super::trial;
-use crate::round_trip::{documents, review};
-use crate::suite::{Need, Outcome, Suite};
 use crate::support::names;
+use crate::support::round_trip::{documents, review};
+use crate::support::suite::{Need, Outcome, Suite};
 use fabric_admission::pod::template;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,9 +1,9 @@
 //! The CRD of FabricProfile on a real API server: taken, explained, and of one mind with `Profile::resolve`.
 
-use super::plane::Plane;
+use super::support::plane::Plane;
 use super::trial;
-use crate::profile_table::{By, TABLE};
-use crate::suite::{Outcome, Suite};
+use crate::profile::profile_table::{By, TABLE};
+use crate::support::suite::{Outcome, Suite};
 use crate::support::{names, read, root};
 use std::path::Path;
 use std::time::Duration;

@@ -2,12 +2,12 @@
 //! fabrics, and changes that the next pod sees.
 
 use super::custom_resource::install;
-use super::plane::Plane;
-use super::site::{PROFILE_LABEL, Site, training_pod};
+use super::support::plane::Plane;
+use super::support::site::{PROFILE_LABEL, Site, training_pod};
 use super::trial;
-use crate::suite::{Outcome, Suite};
+use crate::support::server::Server;
+use crate::support::suite::{Outcome, Suite};
 use crate::support::{read, root};
-use crate::webhook::Server;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,10 +1,10 @@
 //! Many creates through the API server: not one error.
 
-use super::plane::{Plane, TOKEN};
-use super::site::{PROFILE_LABEL, Site, training_pod};
+use super::support::plane::{Plane, TOKEN};
+use super::support::site::{PROFILE_LABEL, Site, training_pod};
 use super::trial;
-use crate::suite::{Outcome, Suite};
-use crate::webhook::Client;
+use crate::support::server::Client;
+use crate::support::suite::{Outcome, Suite};
 use std::net::SocketAddr;
 use std::path::Path;
 

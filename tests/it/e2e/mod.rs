@@ -2,19 +2,13 @@
 //! our own binary. One control plane serves every trial; the trials take turns, since webhook configurations are
 //! the cluster's.
 
-mod api;
-mod balancer;
 mod certificates;
 mod changes;
 mod client_certificates;
 mod configuration;
 mod controllers;
 mod corpus_pods;
-mod creates;
 mod custom_resource;
-mod engine;
-mod fabrics;
-mod fate;
 mod live;
 mod load;
 mod network_objects;
@@ -24,7 +18,6 @@ mod object_rules;
 mod one_object;
 mod outages;
 mod overload;
-mod plane;
 mod pod_rules;
 mod pods;
 mod policies;
@@ -34,15 +27,14 @@ mod reserved;
 mod restart;
 mod rollout;
 mod scheduler;
-mod site;
 mod status;
-mod stored;
+mod support;
 mod workloads;
 
-use crate::suite::{Need, Outcome, Suite};
-use plane::Plane;
+use crate::support::suite::{Need, Outcome, Suite};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock};
+use support::plane::Plane;
 
 static PLANE: OnceLock<Result<Mutex<Option<Plane>>, String>> = OnceLock::new();
 

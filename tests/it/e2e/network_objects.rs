@@ -1,9 +1,9 @@
 //! Network objects: refused when new and wrong, never locked in.
 
-use super::plane::Plane;
-use super::site::Site;
+use super::support::plane::Plane;
+use super::support::site::Site;
 use super::trial;
-use crate::suite::{Outcome, Suite};
+use crate::support::suite::{Outcome, Suite};
 use serde_json::{Value, json};
 use std::path::Path;
 

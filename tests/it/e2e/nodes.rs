@@ -1,12 +1,12 @@
 //! Thousands of nodes on the real API server: followed while they are made and listed by a server that starts later.
 
-use super::api::Api;
 use super::live::{Objects, gets, pod, start};
-use super::plane::Plane;
-use super::site::{PROFILE_LABEL, Site};
+use super::support::api::Api;
+use super::support::plane::Plane;
+use super::support::site::{PROFILE_LABEL, Site};
 use super::trial;
-use crate::suite::{Outcome, Suite};
-use crate::webhook::Server;
+use crate::support::server::Server;
+use crate::support::suite::{Outcome, Suite};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};

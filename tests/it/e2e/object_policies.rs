@@ -1,11 +1,11 @@
 //! `rules export` on network objects: over variants of the rules' examples, policies say what the rules say.
 
-use super::creates::each;
 use super::object_rules::{Name, Restore, crds, install};
-use super::plane::Plane;
 use super::policies::{Policies, Said, exported, said, subjects};
+use super::support::creates::each;
+use super::support::plane::Plane;
 use super::trial;
-use crate::suite::{Outcome, Suite};
+use crate::support::suite::{Outcome, Suite};
 use fabric_admission::facts::Mode;
 use fabric_admission::review::decide_object;
 use fabric_admission::rules::{Event, ObjectContext, Severity};
@@ -179,7 +179,7 @@ fn alike(plane: &Plane) -> Outcome {
         }
     }
     let objects: Vec<Value> = objects.into_values().collect();
-    let mut api = super::creates::Creator::new(plane);
+    let mut api = super::support::creates::Creator::new(plane);
     for rule in &rules {
         let bad = subjects(rule, rule.files.bad, &namespace);
         policies.until(&format!("{} is in force", rule.id), || {

@@ -2,11 +2,11 @@
 //!
 //! The CRDs are the real ones where the shared data has them, so that what their schemas refuse already is seen.
 
-use super::plane::Plane;
-use super::site::Site;
+use super::support::plane::Plane;
+use super::support::site::Site;
 use super::trial;
-use crate::round_trip::documents;
-use crate::suite::{Need, Outcome, Suite};
+use crate::support::round_trip::documents;
+use crate::support::suite::{Need, Outcome, Suite};
 use crate::support::{names, read};
 use fabric_admission::rules::{RULES, Rule, Severity};
 use serde_json::{Value, json};

@@ -1,11 +1,11 @@
 //! Offline and online give the same object: what `review -o yaml` writes, created where nobody changes it, equals
 //! what the webhook makes of the original. Defaulting runs on both.
 
-use super::plane::Plane;
-use super::site::{PROFILE_LABEL, Site};
-use super::stored::comparable;
+use super::support::plane::Plane;
+use super::support::site::{PROFILE_LABEL, Site};
+use super::support::stored::comparable;
 use super::trial;
-use crate::suite::{Outcome, Suite};
+use crate::support::suite::{Outcome, Suite};
 use crate::support::{names, read, root, run};
 use fabric_admission::manifest::{self, Item};
 use serde_json::{Value, json};

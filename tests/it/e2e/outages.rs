@@ -1,9 +1,9 @@
 //! Who can still create what while we are away: the rows of docs/failures.md.
 
-use super::plane::Plane;
-use super::site::{PROFILE_LABEL, Site, cpu_pod, training_pod};
+use super::support::plane::Plane;
+use super::support::site::{PROFILE_LABEL, Site, cpu_pod, training_pod};
 use super::trial;
-use crate::suite::{Outcome, Suite};
+use crate::support::suite::{Outcome, Suite};
 use serde_json::json;
 use std::path::Path;
 
@@ -65,7 +65,7 @@ fn wrong_certificate(plane: &Plane) -> Outcome {
     let enforce = plane.namespace(&[PROFILE_LABEL])?;
     let audit = plane.namespace(&[("fabric-admission.dev/mode", "audit")])?;
     // The caBundle becomes that of another CA, which makes the API server open new connections.
-    crate::webhook::certificate(&site.server.scratch.path().join("tls"))?;
+    crate::support::server::certificate(&site.server.scratch.path().join("tls"))?;
     site.install(|_| true)?;
     plane.until("the wrong certificate is refused", std::time::Duration::from_secs(20), || {
         let done = site.create(&enforce, &cpu_pod("p"), &["--dry-run=server"])?;

@@ -1,10 +1,10 @@
 //! What the API server makes of a busy server and of silence: it asks again, and goes on over the same connection.
 
-use super::api::Api;
-use super::plane::Plane;
-use super::site::{PROFILE_LABEL, Site, training_pod};
+use super::support::api::Api;
+use super::support::plane::Plane;
+use super::support::site::{PROFILE_LABEL, Site, training_pod};
 use super::trial;
-use crate::suite::{Outcome, Suite};
+use crate::support::suite::{Outcome, Suite};
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,10 +1,10 @@
 //! Every rule on pods that can deny: its bad example is refused by a real API server, its good one is taken.
 
-use super::plane::Plane;
-use super::site::Site;
+use super::support::plane::Plane;
+use super::support::site::Site;
 use super::trial;
-use crate::round_trip::documents;
-use crate::suite::{Outcome, Suite};
+use crate::support::round_trip::documents;
+use crate::support::suite::{Outcome, Suite};
 use fabric_admission::rules::{RULES, Rule, Severity, Waiver};
 use serde_json::Value;
 use std::path::Path;

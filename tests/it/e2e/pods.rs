@@ -1,9 +1,9 @@
 //! Pods that people create.
 
-use super::plane::Plane;
-use super::site::{PROFILE_LABEL, Site, assert_fitted, cpu_pod, training_pod};
+use super::support::plane::Plane;
+use super::support::site::{PROFILE_LABEL, Site, assert_fitted, cpu_pod, training_pod};
 use super::trial;
-use crate::suite::{Outcome, Suite};
+use crate::support::suite::{Outcome, Suite};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;

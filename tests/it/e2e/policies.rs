@@ -1,15 +1,15 @@
 //! `rules export`: what the API server judges by itself says what our rules say of the same object.
 
 use super::corpus_pods::corpus_samples;
-use super::creates::{Created, Creator, each};
 use super::object_policies::network_crds;
-use super::plane::Plane;
+use super::support::creates::{Created, Creator, each};
+use super::support::plane::Plane;
 use super::trial;
-use crate::api_pods::{Site, pod};
-use crate::cluster::World;
-use crate::documents::{Dice, Documents};
-use crate::round_trip::documents;
-use crate::suite::{Outcome, Suite};
+use crate::support::api_pods::{Site, pod};
+use crate::support::documents::{Dice, Documents};
+use crate::support::round_trip::documents;
+use crate::support::suite::{Outcome, Suite};
+use crate::support::world::World;
 use crate::support::{root, run};
 use fabric_admission::facts::Mode;
 use fabric_admission::review::Stage;

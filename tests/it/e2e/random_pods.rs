@@ -3,15 +3,15 @@
 //!
 //! `FABRIC_ADMISSION_PODS` asks for another number of them, `FABRIC_ADMISSION_SEED` for others.
 
-use super::creates::{Creator, each};
-use super::engine::Engine;
-use super::fabrics::{FABRICS, Fabrics, Pair};
-use super::fate::{Fate, fate};
-use super::plane::Plane;
+use super::support::creates::{Creator, each};
+use super::support::engine::Engine;
+use super::support::fabrics::{FABRICS, Fabrics, Pair};
+use super::support::fate::{Fate, fate};
+use super::support::plane::Plane;
 use super::trial;
-use crate::api_pods::{Site, adverse, at_level, pod};
-use crate::documents::{Dice, Documents};
-use crate::suite::{Outcome, Suite};
+use crate::support::api_pods::{Site, adverse, at_level, pod};
+use crate::support::documents::{Dice, Documents};
+use crate::support::suite::{Outcome, Suite};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Value, json};
@@ -153,7 +153,7 @@ impl Count {
 }
 
 /// Makes a failing case smaller while it still fails.
-fn smallest<T: ValueTree<Value = crate::documents::Document>>(
+fn smallest<T: ValueTree<Value = crate::support::documents::Document>>(
     tree: &mut T,
     mut error: String,
     fails: impl Fn(&Value) -> Option<String>,

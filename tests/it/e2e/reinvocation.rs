@@ -1,11 +1,11 @@
 //! Other mutating webhooks, before and after ours: one that makes a pod a GPU pod or adds a GPU container, a mesh, and an
 //! injector of resources.
 
-use super::plane::Plane;
-use super::site::{PROFILE_LABEL, Site, assert_fitted, cpu_pod, training_pod};
+use super::support::plane::Plane;
+use super::support::site::{PROFILE_LABEL, Site, assert_fitted, cpu_pod, training_pod};
 use super::trial;
-use crate::convergence::writers::{Write, injector, istio_with_proxy};
-use crate::suite::{Outcome, Suite};
+use crate::engine::convergence::writers::{Write, injector, istio_with_proxy};
+use crate::support::suite::{Outcome, Suite};
 use base64::Engine;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -101,7 +101,7 @@ fn answer(mut stream: impl Read + std::io::Write, write: Write) -> Option<()> {
 /// Installs another webhook for the pods of a namespace. Configurations are called in the order of their names.
 fn install(site: &Site<'_>, name: &str, namespace: &str, write: Write) -> Result<(), String> {
     let directory = site.server.scratch.path().join(name);
-    crate::webhook::certificate(&directory)?;
+    crate::support::server::certificate(&directory)?;
     let port = serve(&directory, write)?;
     let ca = std::fs::read_to_string(directory.join("ca.crt")).map_err(|e| e.to_string())?;
     site.plane.apply(&json!({

@@ -1,9 +1,9 @@
 //! `rules export --group`: who may make a namespace ours, and name a profile.
 
-use super::plane::{Kubectl, Plane};
 use super::policies::Policies;
+use super::support::plane::{Kubectl, Plane};
 use super::trial;
-use crate::suite::{Outcome, Suite};
+use crate::support::suite::{Outcome, Suite};
 use serde_json::json;
 use std::path::Path;
 

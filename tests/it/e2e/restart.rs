@@ -1,14 +1,14 @@
 //! The API server dies under load and comes back: answers neither stop nor change meanwhile, and then the cluster is
 //! followed again.
 
-use super::api::{Api, first_network, question};
 use super::changes::are_known;
 use super::live::{Objects, pod, start};
-use super::plane::Plane;
-use super::site::{PROFILE_LABEL, Site};
+use super::support::api::{Api, first_network, question};
+use super::support::plane::Plane;
+use super::support::site::{PROFILE_LABEL, Site};
 use super::trial;
-use crate::suite::{Outcome, Suite};
-use crate::webhook::Server;
+use crate::support::server::Server;
+use crate::support::suite::{Outcome, Suite};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,14 +1,14 @@
 //! Three replicas behind a balancer are replaced one after another, under creates through the real API server: none of
 //! them fails, and none is let in unchanged.
 
-use super::api::Api;
-use super::balancer::Balancer;
-use super::plane::Plane;
-use super::site::{PROFILE_LABEL, rendered, training_pod, with_url};
+use super::support::api::Api;
+use super::support::balancer::Balancer;
+use super::support::plane::Plane;
+use super::support::site::{PROFILE_LABEL, rendered, training_pod, with_url};
 use super::trial;
-use crate::suite::{Outcome, Suite};
+use crate::support::server::{PROFILE, Server, certificate};
+use crate::support::suite::{Outcome, Suite};
 use crate::support::{Scratch, read};
-use crate::webhook::{PROFILE, Server, certificate};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

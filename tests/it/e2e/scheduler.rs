@@ -2,12 +2,13 @@
 //! on, or left pending where we say that there is none. Nothing asks for resources, so that only labels, taints and
 //! names decide.
 
-use super::plane::{Plane, TOKEN};
+use super::support::plane::{Plane, TOKEN};
 use super::trial;
-use crate::documents::{Dice, Documents};
-use crate::suite::{Outcome, Suite};
-use crate::webhook::Client;
-use crate::{landing, terrain};
+use crate::facts::landing;
+use crate::support::documents::{Dice, Documents};
+use crate::support::server::Client;
+use crate::support::suite::{Outcome, Suite};
+use crate::support::terrain;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Value, json};

@@ -2,11 +2,11 @@
 //! takes over when that one dies, and sooner when it stops.
 
 use super::custom_resource::install;
-use super::plane::Plane;
-use super::site::{PROFILE_LABEL, Site, rendered};
+use super::support::plane::Plane;
+use super::support::site::{PROFILE_LABEL, Site, rendered};
 use super::trial;
-use crate::suite::{Outcome, Suite};
-use crate::webhook::Server;
+use crate::support::server::Server;
+use crate::support::suite::{Outcome, Suite};
 use fabric_admission::cluster::status::{FIELD_MANAGER, LEASE};
 use serde_json::{Value, json};
 use std::path::Path;

@@ -1,10 +1,10 @@
 //! Workloads of the kinds that their projects' own CRDs describe, through a real API server: kubectl shows the warning,
 //! `deny` refuses, and what was there already holds nobody back.
 
-use super::plane::Plane;
-use super::site::{PROFILE_LABEL, Site};
+use super::support::plane::Plane;
+use super::support::site::{PROFILE_LABEL, Site};
 use super::trial;
-use crate::suite::{Need, Outcome, Suite};
+use crate::support::suite::{Need, Outcome, Suite};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

@@ -1,12 +1,12 @@
 //! CaBundles and Secrets that others change.
 
-use super::super::api::Api;
-use super::super::plane::Plane;
+use super::super::support::api::Api;
+use super::super::support::plane::Plane;
 use super::load::{failed_calls, under_load};
 use super::site::{CONFIGURATIONS, QUICK, SECRET, Site, metric, readyz};
 use super::starts::together;
-use crate::suite::Outcome;
-use crate::webhook::Server;
+use crate::support::server::Server;
+use crate::support::suite::Outcome;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, KeyPair};

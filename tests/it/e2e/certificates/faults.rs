@@ -1,11 +1,11 @@
 //! Rights that are missing, clocks that are wrong, configurations that are not there.
 
-use super::super::plane::Plane;
-use super::super::site::rendered;
+use super::super::support::plane::Plane;
+use super::super::support::site::rendered;
 use super::site::{CONFIGURATIONS, QUICK, SECRET, Site, metric, readyz};
-use crate::suite::Outcome;
 use crate::support::Scratch;
-use crate::webhook::Server;
+use crate::support::server::Server;
+use crate::support::suite::Outcome;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 

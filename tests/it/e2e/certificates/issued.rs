@@ -1,10 +1,10 @@
 //! A certificate that cert-manager makes: read from its Secret with the rights of the overlay, and never written.
 
-use super::super::plane::Plane;
-use super::super::site::rendered;
 use super::super::status::NAMESPACE;
+use super::super::support::plane::Plane;
+use super::super::support::site::rendered;
 use super::site::{CONFIGURATIONS, Site, metric, readyz};
-use crate::suite::Outcome;
+use crate::support::suite::Outcome;
 use crate::support::{root, run};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,9 +1,9 @@
 //! Creates at a steady rate while something happens to certificates: each must get its networks from `mutate` and pass
 //! `enforce`. `mutate` is ignored where it cannot be called, so the API server's own count of that is read as well.
 
-use super::super::creates::Creator;
-use super::super::plane::Plane;
-use super::super::site::training_pod;
+use super::super::support::creates::Creator;
+use super::super::support::plane::Plane;
+use super::super::support::site::training_pod;
 use super::site::Site;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

@@ -8,9 +8,9 @@ mod rotation;
 mod site;
 mod starts;
 
-use super::plane::Plane;
+use super::support::plane::Plane;
 use super::trial;
-use crate::suite::{Outcome, Suite};
+use crate::support::suite::{Outcome, Suite};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use site::{QUICK, Site, metric};

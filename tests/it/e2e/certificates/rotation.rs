@@ -1,12 +1,12 @@
 //! Rotations of the CA while pods are created: nobody notices. Every state of them survives a death.
 
-use super::super::plane::Plane;
+use super::super::support::plane::Plane;
 use super::load::{failed_calls, under_load};
 use super::number;
 use super::site::{CONFIGURATIONS, Site, metric};
 use super::starts::together;
-use crate::suite::Outcome;
-use crate::webhook::Server;
+use crate::support::server::Server;
+use crate::support::suite::Outcome;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -86,7 +86,7 @@ fn killed_at(
     what: &str,
     mut state: impl FnMut(&Value) -> bool,
 ) -> Result<(), String> {
-    use super::super::api::Api;
+    use super::super::support::api::Api;
     let mut api = Api::connect(site.plane)?;
     let path = format!("/api/v1/namespaces/fabric-admission/secrets/{}", super::site::SECRET);
     let end = Instant::now() + Duration::from_secs(60);

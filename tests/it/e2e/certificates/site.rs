@@ -1,11 +1,11 @@
 //! Replicas that make their own certificates, the configuration of `deploy/` without a caBundle, and what stands for the
 //! Service between them and the API server: a port that goes to those that are ready.
 
-use super::super::plane::Plane;
-use super::super::site::{PROFILE_LABEL, cpu_pod, rendered};
 use super::super::status::{NAMESPACE, account};
+use super::super::support::plane::Plane;
+use super::super::support::site::{PROFILE_LABEL, cpu_pod, rendered};
 use crate::support::Scratch;
-use crate::webhook::Server;
+use crate::support::server::Server;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -106,7 +106,7 @@ pub(super) fn readyz(admin: SocketAddr) -> Result<(u16, String), String> {
     stream
         .write_all(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         .map_err(|e| e.to_string())?;
-    let answer = crate::webhook::Answer::read(&mut stream)?;
+    let answer = crate::support::server::Answer::read(&mut stream)?;
     Ok((answer.status, answer.body))
 }
 
@@ -191,7 +191,7 @@ impl<'a> Site<'a> {
     /// Starts a replica of any mode.
     pub(super) fn replica_in_mode(&self, args: &[&str]) -> Result<Server, String> {
         let scratch = Scratch::new()?;
-        scratch.write("profiles.yaml", crate::webhook::PROFILE)?;
+        scratch.write("profiles.yaml", crate::support::server::PROFILE)?;
         let fixed = [
             "--profiles",
             "profiles.yaml",

@@ -1,11 +1,11 @@
 //! Three replicas start at once, again and again: one CA, and no failed call once one of them is ready.
 
-use super::super::plane::Plane;
+use super::super::support::plane::Plane;
 use super::load::{failed_calls, under_load};
 use super::number;
 use super::site::{QUICK, Site, metric, readyz};
-use crate::suite::Outcome;
-use crate::webhook::Server;
+use crate::support::server::Server;
+use crate::support::suite::Outcome;
 use std::time::{Duration, Instant};
 
 /// Replicas that start at the same time.

@@ -1,0 +1,202 @@
+//! Input that cannot be read: where, why, and what becomes of the rest.
+
+use crate::support::Scratch;
+use crate::support::round_trip::{Review, review, same};
+use crate::support::suite::Suite;
+
+const GOOD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: good}\nspec:\n  containers:\n  - name: c\n    \
+                    image: i\n    resources: {limits: {nvidia.com/gpu: 1}}\n";
+
+/// Name, content, place of the error, words of the message.
+const BROKEN: &[(&str, &str, (u64, u64), &str)] = &[
+    (
+        "yaml",
+        "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: a\n   image: x\n",
+        (6, 4),
+        "while parsing a block mapping",
+    ),
+    ("tab", "kind: Pod\nmetadata:\n\tname: a\n", (3, 1), "tab"),
+    ("unclosed_quote", "kind: Pod\nmetadata: {name: \"a}\n", (2, 18), "quot"),
+    (
+        "helm_template",
+        "kind: Pod\nmetadata:\n  name: a\n{{- if .Values.rdma }}\n  labels: {a: b}\n{{- end }}\n",
+        (4, 1),
+        "Helm",
+    ),
+    ("helm_value", "kind: Pod\nmetadata:\n  name: {{ .Release.Name }}\n", (3, 9), "Helm"),
+    (
+        "merge_conflict",
+        "kind: Pod\n<<<<<<< HEAD\na: 1\n=======\na: 2\n>>>>>>> main\n",
+        (2, 1),
+        "merge conflict",
+    ),
+    (
+        "number_for_text",
+        "kind: Pod\nspec:\n  containers:\n  - env:\n    - {name: A, value: 1}\n",
+        (5, 17),
+        "/value",
+    ),
+    (
+        "list_for_map",
+        "kind: Pod\nmetadata:\n  name: a\n  annotations: [a]\n",
+        (4, 3),
+        "/metadata/annotations",
+    ),
+    ("text_for_metadata", "kind: Pod\nmetadata: text\n", (2, 1), "/metadata"),
+    ("number_for_kind", "apiVersion: v1\nkind: 7\n", (2, 1), "/kind"),
+    ("a_list", "- kind: Pod\n", (1, 1), "mapping"),
+    ("a_word", "hello\n", (1, 1), "mapping"),
+    ("json", "{\"kind\": \"Pod\" \"spec\": {}}", (1, 16), "`,`"),
+    ("unknown_alias", "kind: Pod\nmetadata: *nothing\n", (2, 11), "nothing"),
+    ("text_after_the_separator", "kind: Pod\n--- kind: Pod\n", (2, 5), "separator"),
+];
+
+pub(crate) fn add(suite: &mut Suite) {
+    for (name, content, place, words) in BROKEN {
+        suite.add(format!("bad_input::{name}"), move || Ok(broken(content.as_bytes(), *place, words)?));
+    }
+    suite
+        .add("bad_input::not_utf8", || Ok(broken(b"kind: Pod\nmetadata: {name: \xff}\n", (2, 18), "UTF-8")?));
+    suite.add("bad_input::utf16", || Ok(broken(b"\xff\xfek\0i\0n\0d\0", (1, 1), "UTF-16")?));
+    suite.add("bad_input::alias_bomb", || Ok(broken(bomb().as_bytes(), (1, 5), "alias")?));
+    suite.add("bad_input::deep_flow", || {
+        let deep = format!("kind: {}{}\n", "[".repeat(100_000), "]".repeat(100_000));
+        Ok(broken(deep.as_bytes(), (1, 106), "100 levels")?)
+    });
+    suite.add("bad_input::deep_blocks", || {
+        let deep: String = (0..2000).map(|n| format!("{}a:\n", " ".repeat(n))).collect();
+        Ok(broken(deep.as_bytes(), (101, 101), "100 levels")?)
+    });
+    suite.add("bad_input::deep_json", || {
+        let deep = format!("{}{}", "{\"a\":".repeat(50_000), "}".repeat(50_000));
+        Ok(broken(deep.as_bytes(), (1, 501), "100 levels")?)
+    });
+    for (name, content, reason, documents) in [
+        ("empty_file", "", "empty file", 0),
+        ("only_comments", "# one\n---\n# two\n", "only comments", 0),
+        ("no_kind", "apiVersion: v1\nname: values\n", "no kind", 1),
+        ("empty_kind", "apiVersion: v1\nkind: \"\"\n", "no kind", 1),
+        ("unknown_kind", "apiVersion: a.io/v1\nkind: Thing\n", "no rule", 1),
+    ] {
+        suite.add(format!("bad_input::skipped::{name}"), move || Ok(skipped(content, reason, documents)?));
+    }
+    suite.add("bad_input::duplicate_keys_are_told", || Ok(duplicates()?));
+    suite.add("bad_input::missing_file", || {
+        let review = beside("no such file or directory", &["missing.yaml"])?;
+        Ok(same("file", Some("missing.yaml"), review.list("errors")[0]["file"].as_str())?)
+    });
+    suite.add("bad_input::directory_without_manifests", || {
+        beside("no manifests", &["empty"])?;
+        Ok(())
+    });
+    suite.add("bad_input::one_of_three_documents", || Ok(one_of_three()?));
+}
+
+/// Nine lists of nine lists of …: 9^9 nodes.
+fn bomb() -> String {
+    let mut text = "a0: &a0 [x]\n".to_owned();
+    for n in 1..10 {
+        let inner = vec![format!("*a{}", n - 1); 9].join(",");
+        text.push_str(&format!("a{n}: &a{n} [{inner}]\n"));
+    }
+    text
+}
+
+fn with_good(content: &[u8]) -> Result<(Scratch, Review), String> {
+    let scratch = Scratch::new()?;
+    scratch.write("a/bad.yaml", content)?;
+    scratch.write("a/good.yaml", GOOD)?;
+    let review = review(&["a".to_owned()], b"", scratch.path())?;
+    Ok((scratch, review))
+}
+
+/// The good file beside it is reviewed, and both ways of telling name the place.
+fn broken(content: &[u8], (line, column): (u64, u64), words: &str) -> Result<(), String> {
+    let (_scratch, review) = with_good(content)?;
+    same("exit code", 2, review.ran.code)?;
+    let [error] = review.list("errors") else {
+        return Err(format!("expected one error: {}", review.json["errors"]));
+    };
+    let place = (error["line"].as_u64(), error["column"].as_u64());
+    same(&format!("place of {error}"), (Some(line), Some(column)), place)?;
+    let message = error["message"].as_str().unwrap_or_default();
+    if !message.contains(words) {
+        return Err(format!("expected {words:?} in {message:?}"));
+    }
+    for leak in ["struct ", "Error(", "called `", "panicked", "\u{1b}"] {
+        if message.contains(leak) || review.ran.stderr.contains(leak) {
+            return Err(format!("{leak:?} in the message: {}", review.ran.stderr));
+        }
+    }
+    let start = format!("error: a/bad.yaml:{line}:{column}: {message}");
+    if !review.ran.stderr.lines().any(|l| l == start) {
+        return Err(format!("expected on stderr {start:?}: {}", review.ran.stderr));
+    }
+    good_is_reviewed(&review)
+}
+
+fn good_is_reviewed(review: &Review) -> Result<(), String> {
+    let names: Vec<Option<&str>> = review.results().iter().map(|r| r["name"].as_str()).collect();
+    if names.contains(&Some("good")) {
+        Ok(())
+    } else {
+        Err(format!("the good pod is not reviewed: {names:?}"))
+    }
+}
+
+fn skipped(content: &str, reason: &str, documents: u64) -> Result<(), String> {
+    let (_scratch, review) = with_good(content.as_bytes())?;
+    same("exit code", 0, review.ran.code)?;
+    same("documents", Some(documents + 1), review.json["summary"]["documents"].as_u64())?;
+    good_is_reviewed(&review)?;
+    let alone =
+        crate::support::round_trip::review(&["-".to_owned()], content.as_bytes(), crate::support::root())?;
+    for (review, file) in [(&review, "a/bad.yaml"), (&alone, "<stdin>")] {
+        let [skipped] = review.list("skipped") else {
+            return Err(format!("expected one skipped: {}", review.json["skipped"]));
+        };
+        same("file", Some(file), skipped["source"]["file"].as_str())?;
+        if !skipped["reason"].as_str().is_some_and(|r| r.contains(reason)) {
+            return Err(format!("expected {reason:?}: {skipped}"));
+        }
+    }
+    same("exit code of stdin alone", 0, alone.ran.code)
+}
+
+fn duplicates() -> Result<(), String> {
+    let content =
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  key: a\n  other: b\n  key: c\n";
+    let (_scratch, review) = with_good(content.as_bytes())?;
+    same("exit code", 0, review.ran.code)?;
+    let warning = review.ran.stderr.lines().find(|l| l.starts_with("warning: a/bad.yaml:7:3: "));
+    let warning = warning.ok_or_else(|| format!("no warning with the place: {}", review.ran.stderr))?;
+    if warning.contains("\"key\"") && warning.contains("line 5") { Ok(()) } else { Err(warning.to_owned()) }
+}
+
+/// Something unreadable named beside a good file.
+fn beside(words: &str, paths: &[&str]) -> Result<Review, String> {
+    let scratch = Scratch::new()?;
+    scratch.write("good.yaml", GOOD)?;
+    scratch.write("empty/notes.txt", "kind: Pod\n")?;
+    let args: Vec<String> = paths.iter().chain(&["good.yaml"]).map(|p| (*p).to_owned()).collect();
+    let review = review(&args, b"", scratch.path())?;
+    same("exit code", 2, review.ran.code)?;
+    let errors = review.list("errors");
+    same("errors", 1, errors.len())?;
+    if !errors[0]["message"].as_str().is_some_and(|m| m.contains(words)) || !review.ran.stderr.contains(words)
+    {
+        return Err(format!("expected {words:?}: {} {}", errors[0], review.ran.stderr));
+    }
+    good_is_reviewed(&review)?;
+    Ok(review)
+}
+
+fn one_of_three() -> Result<(), String> {
+    let content = format!("{GOOD}---\nkind: [\n---\n{}", GOOD.replace("name: good", "name: last"));
+    let (_scratch, review) = with_good(content.as_bytes())?;
+    same("exit code", 2, review.ran.code)?;
+    same("errors", 1, review.list("errors").len())?;
+    let of_bad = review.results().iter().filter(|r| r["source"]["file"] == "a/bad.yaml");
+    let seen: Vec<_> = of_bad.map(|r| (r["name"].as_str(), r["source"]["document"].as_u64())).collect();
+    same("documents that are reviewed", vec![(Some("good"), Some(0)), (Some("last"), Some(2))], seen)
+}

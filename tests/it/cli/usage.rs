@@ -1,0 +1,254 @@
+//! The command line: exit codes, formats, modes, flags and their mistakes.
+
+use crate::support::round_trip::{review, same};
+use crate::support::suite::Suite;
+use crate::support::{Ran, Scratch, root, run};
+use serde_json::Value;
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+const FORMATS: [&str; 5] = ["text", "json", "yaml", "patch", "diff"];
+
+fn pod(name: &str, more: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}}}\nspec:\n  containers:\n  - name: c\n    image: i\n{more}    \
+         volumeMounts: [{{name: dshm, mountPath: /dev/shm}}]\n  volumes:\n  - {{name: dshm, emptyDir: {{medium: Memory, \
+         sizeLimit: SIZE}}}}\n"
+    )
+}
+
+/// Input with nothing to say, with information, a warning, an error, and one that cannot be read.
+fn inputs() -> Result<Scratch, String> {
+    let gpus = |n: u32| format!("    resources: {{limits: {{nvidia.com/gpu: {n}}}}}\n");
+    let profile = "apiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {name: site}\nspec: {transport: ethernet, \
+                   attachment: none}\n";
+    let scratch = Scratch::new()?;
+    let named = |text: String| {
+        text.replace("{name: p}", "{name: p, annotations: {fabric-admission.dev/profile: site}}")
+    };
+    let with = |text: String| format!("{profile}---\n{}", named(text));
+    scratch.write("clean.yaml", with(pod("p", &gpus(2)).replace("SIZE", "16Gi")))?;
+    scratch.write("info.yaml", with(pod("p", &gpus(2)).replace("SIZE", "2Gi")))?;
+    scratch.write("warning.yaml", with(pod("p", &gpus(2)).replace("SIZE", "64Mi")))?;
+    scratch.write(
+        "error.yaml",
+        with(pod("p", "    resources: {limits: {nvidia.com/gpu: $N}}\n").replace("SIZE", "64Gi")),
+    )?;
+    scratch.write("broken.yaml", "kind: [\n")?;
+    Ok(scratch)
+}
+
+pub(crate) fn add(suite: &mut Suite) {
+    for (level, codes) in [
+        ("error", [0, 0, 0, 1, 2]),
+        ("warning", [0, 0, 1, 1, 2]),
+        ("info", [0, 1, 1, 1, 2]),
+        ("never", [0, 0, 0, 0, 2]),
+    ] {
+        suite.add(format!("usage::fail_on_{level}"), move || Ok(exit_codes(level, codes)?));
+    }
+    suite.add("usage::audit_denies_nothing", || Ok(audit()?));
+    suite.add("usage::stdout_holds_results_only", || Ok(results_only()?));
+    suite.add("usage::a_closed_pipe_is_no_error", || Ok(closed_pipe()?));
+    for (name, args, words) in [
+        (
+            "misspelt_profile",
+            &["review", "--profile", "roce-sirov", "clean.yaml"][..],
+            "did you mean \"roce-sriov\"?",
+        ),
+        ("unknown_profile", &["review", "--profile", "quantum", "clean.yaml"], "ethernet-tcp"),
+        ("empty_profile", &["review", "--profile", "", "clean.yaml"], "known: "),
+        ("empty_namespace", &["review", "--namespace", "", "clean.yaml"], "--namespace"),
+        ("no_path", &["review"], "PATH"),
+        ("unknown_flag", &["review", "--profil", "x", "clean.yaml"], "--profile"),
+        ("unknown_format", &["review", "-o", "xml", "clean.yaml"], "json"),
+        ("unknown_level", &["review", "--fail-on", "fatal", "clean.yaml"], "never"),
+        ("old_kubernetes", &["review", "--kube-version", "1.30", "clean.yaml"], "1.33"),
+        ("odd_kubernetes", &["review", "--kube-version", "latest", "clean.yaml"], "1.36"),
+        ("unknown_command", &["reveiw", "clean.yaml"], "review"),
+        ("missing_profiles", &["review", "--profiles", "nowhere", "clean.yaml"], "no such file"),
+        ("missing_cluster", &["review", "--cluster", "nowhere", "clean.yaml"], "no such file"),
+    ] {
+        suite.add(format!("usage::mistake::{name}"), move || {
+            let scratch = inputs()?;
+            let ran = run(args, b"", scratch.path())?;
+            same("exit code", 2, ran.code)?;
+            if ran.stderr.contains(words) {
+                Ok(())
+            } else {
+                Err(format!("no {words:?}: {}", ran.stderr).into())
+            }
+        });
+    }
+    for (name, spec, place, words) in [
+        ("unknown_field", "  base: roce-sriov\n  rials: []\n", "6:3", "rials"),
+        ("misspelt_base", "  base: roce-sirov\n", "5:3", "did you mean \"roce-sriov\"?"),
+        ("wrong_type", "  base: roce-sriov\n  priority: high\n", "6:3", "high"),
+        (
+            "interface_of_multus",
+            "  base: roce-sriov\n  rails: [{network: a/b, interface: net1}]\n",
+            "6:26",
+            "net1",
+        ),
+        (
+            "misspelt_field",
+            "  base: roce-sriov\n  nodeselector: {}\n",
+            "6:3",
+            "unknown field \"nodeselector\"; did you mean \"nodeSelector\"?",
+        ),
+        (
+            "misspelt_field_of_a_list",
+            "  base: roce-sriov\n  env:\n    - name: A\n      vaule: '1'\n",
+            "8:7",
+            "did you mean \"value\"?",
+        ),
+        (
+            "misspelt_value",
+            "  transport: rocev2\n  attachment: none\n",
+            "5:3",
+            "unknown value \"rocev2\"; did you mean \"roce\"?",
+        ),
+        (
+            "variable_given_twice",
+            "  base: roce-sriov\n  env:\n    - {name: A, value: '1'}\n    - {name: A, value: '2'}\n",
+            "8:8",
+            "A is given twice",
+        ),
+        ("no_quantity", "  base: roce-sriov\n  sharedMemory: {perAccelerator: lots}\n", "6:18", "lots"),
+    ] {
+        suite.add(format!("usage::broken_profile::{name}"), move || Ok(broken_profile(spec, place, words)?));
+    }
+    suite.add("usage::profiles_load_all_or_none", || Ok(all_or_none()?));
+    suite.add("usage::help_and_version", || {
+        for args in [&["--help"][..], &["--version"], &["review", "--help"], &["help", "rules"]] {
+            let ran = run(args, b"", root())?;
+            same(&format!("exit code of {args:?}"), 0, ran.code)?;
+            same("whether it prints", false, ran.stdout.is_empty())?;
+            same("stderr", "", ran.stderr.as_str())?;
+        }
+        Ok(())
+    });
+}
+
+/// The same for every format.
+fn exit_codes(level: &str, codes: [i32; 5]) -> Result<(), String> {
+    let scratch = inputs()?;
+    for (name, code) in ["clean", "info", "warning", "error", "broken"].iter().zip(codes) {
+        for format in FORMATS {
+            let file = format!("{name}.yaml");
+            let ran = run(&["review", "--fail-on", level, "-o", format, &file], b"", scratch.path())?;
+            same(&format!("exit code of {name} with -o {format}"), code, ran.code)?;
+        }
+    }
+    let both = run(&["review", "--fail-on", level, "error.yaml", "broken.yaml"], b"", scratch.path())?;
+    same("exit code of an error beside a broken file", 2, both.code)
+}
+
+fn audit() -> Result<(), String> {
+    let scratch = inputs()?;
+    let args = |mode: &str| ["--mode", mode, "error.yaml"].map(str::to_owned);
+    for (mode, verdict, would_deny) in [("audit", "allow", true), ("enforce", "deny", false)] {
+        let review = review(&args(mode), b"", scratch.path())?;
+        same("exit code", 1, review.ran.code)?;
+        let result = &review.results()[0];
+        let seen = (result["mode"].as_str(), result["verdict"].as_str(), result["wouldDeny"].as_bool());
+        same("mode, verdict, wouldDeny", (Some(mode), Some(verdict), Some(would_deny)), seen)?;
+        let denied = review.json["summary"]["denied"].as_u64();
+        same("summary.denied", Some(u64::from(verdict == "deny")), denied)?;
+    }
+    Ok(())
+}
+
+/// Errors and warnings go to stderr, so that stdout can be read by programs.
+fn results_only() -> Result<(), String> {
+    let scratch = inputs()?;
+    scratch.write("twice.yaml", "kind: ConfigMap\nkind: ConfigMap\n")?;
+    let all = ["broken.yaml", "missing.yaml", "error.yaml", "twice.yaml", "clean.yaml"];
+    let ran = |format: &str| run(&[&["review", "-o", format][..], &all].concat(), b"", scratch.path());
+    let told = |ran: &Ran| {
+        let words = ["error: broken.yaml:2:1: ", "error: missing.yaml:1:1: ", "warning: twice.yaml:2:1"];
+        words.iter().all(|w| ran.stderr.contains(w))
+    };
+    for format in FORMATS {
+        let ran = ran(format)?;
+        same("exit code", 2, ran.code)?;
+        same(&format!("stderr of -o {format} tells everything"), true, told(&ran))?;
+        same("words of stderr on stdout", false, ran.stdout.contains("is given twice"))?;
+    }
+    let json: Value = serde_json::from_str(&ran("json")?.stdout).map_err(|e| e.to_string())?;
+    same("errors", Some(2), json["errors"].as_array().map(Vec::len))?;
+    for line in ran("patch")?.stdout.lines() {
+        serde_json::from_str::<Value>(line).map_err(|e| format!("-o patch: {e}: {line}"))?;
+    }
+    let yaml = ran("yaml")?.stdout;
+    let kinds: Vec<Value> = crate::support::round_trip::documents(yaml.as_bytes())
+        .into_iter()
+        .map(|(_, d)| d["kind"].clone())
+        .collect();
+    same(
+        "documents of -o yaml",
+        vec!["FabricProfile", "Pod", "ConfigMap", "FabricProfile", "Pod"],
+        kinds.iter().filter_map(Value::as_str).collect(),
+    )
+}
+
+/// `| head -1`: the reader goes away in the middle of a large output.
+fn closed_pipe() -> Result<(), String> {
+    let many = vec![pod("p", "").replace("SIZE", "1Gi"); 4000].join("---\n");
+    let scratch = Scratch::new()?;
+    scratch.write("many.yaml", many)?;
+    for format in FORMATS {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_fabric-admission"))
+            .args(["review", "-o", format, "many.yaml"])
+            .current_dir(scratch.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|e| e.to_string())?;
+        let mut first = [0; 64];
+        let mut pipe = child.stdout.take().ok_or("no stdout")?;
+        pipe.read(&mut first).map_err(|e| e.to_string())?;
+        drop(pipe);
+        let output = child.wait_with_output().map_err(|e| e.to_string())?;
+        same(&format!("stderr of -o {format}"), "", String::from_utf8_lossy(&output.stderr).as_ref())?;
+        same(&format!("exit code of -o {format}"), Some(0), output.status.code())?;
+    }
+    Ok(())
+}
+
+fn site(spec: &str) -> String {
+    format!(
+        "apiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {{name: site}}\nspec:\n{spec}"
+    )
+}
+
+/// Told with its place, as a file of `--profiles` and as one of the inputs.
+fn broken_profile(spec: &str, place: &str, words: &str) -> Result<(), String> {
+    let scratch = inputs()?;
+    scratch.write("site.yaml", site(spec))?;
+    for args in [&["review", "--profiles", "site.yaml", "clean.yaml"][..], &["review", "site.yaml"]] {
+        let ran = run(args, b"", scratch.path())?;
+        same("exit code", 2, ran.code)?;
+        let start = format!("error: site.yaml:{place}: ");
+        let line = ran.stderr.lines().find(|l| l.starts_with(&start));
+        let line = line.ok_or_else(|| format!("no line {start:?}: {}", ran.stderr))?;
+        same(&format!("{words:?} in {line:?}"), true, line.contains(words))?;
+    }
+    Ok(())
+}
+
+/// A set with a broken profile is not used in part: what would be injected is not what the site means.
+fn all_or_none() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    scratch.write("profiles/a.yaml", site("  rials: []\n"))?;
+    scratch.write("profiles/b.yaml", site("  base: roce-sriov\n").replace("name: site", "name: fine"))?;
+    let gpus = "    resources: {limits: {nvidia.com/gpu: 1}}\n";
+    let named = pod("p", gpus)
+        .replace("SIZE", "8Gi")
+        .replace("{name: p}", "{name: p, annotations: {fabric-admission.dev/profile: fine}}");
+    let args = ["--profiles", "profiles", "-"].map(str::to_owned);
+    let review = review(&args, named.as_bytes(), scratch.path())?;
+    same("exit code", 2, review.ran.code)?;
+    let changed = review.results().iter().filter(|r| r["patch"] != Value::Array(Vec::new())).count();
+    same("results that a half-loaded set changes", 0, changed)
+}

@@ -1,0 +1,135 @@
+//! What a patch may write, and nothing else: the security invariants as a list.
+
+use fabric_admission::patch::Operation;
+use fabric_admission::plan::SHM_PATH;
+use fabric_admission::pod::Quantity;
+use serde_json::{Value, json};
+
+const NETWORKS: &str = "k8s.v1.cni.cncf.io/networks";
+
+/// Whether an operation stays within what may be written, and writes nothing but what it must.
+pub(crate) fn allowed(operation: &Operation, pod: &Value) -> Result<(), String> {
+    let value: Value = serde_json::from_str(operation.value.get()).map_err(|e| e.to_string())?;
+    let path: Vec<&str> = operation.path.split('/').skip(1).collect();
+    let keys = |value: &Value| value.as_object().map(|o| o.keys().cloned().collect::<Vec<_>>());
+    let only = |value: &Value, wanted: &[&str]| keys(value).is_some_and(|k| k == wanted);
+    let is_absent = |pointer: &str| pod.pointer(pointer).is_none_or(Value::is_null);
+    let fits = match (operation.op, &path[..]) {
+        ("add", ["metadata"]) => {
+            let annotations = &value["annotations"];
+            is_absent("/metadata") && only(&value, &["annotations"]) && are_annotations(annotations)
+        }
+        ("add", ["metadata", "annotations"]) => is_absent("/metadata/annotations") && are_annotations(&value),
+        ("add" | "replace", ["metadata", "annotations", key]) => {
+            is_annotation(&key.replace("~1", "/")) && value.is_string()
+        }
+        ("add", ["spec", "nodeSelector"]) => {
+            is_absent("/spec/nodeSelector")
+                && value.as_object().is_some_and(|o| !o.is_empty() && o.values().all(Value::is_string))
+        }
+        ("add", ["spec", "nodeSelector", _]) => is_absent(&operation.path) && value.is_string(),
+        ("add", ["spec", "volumes", "-"]) => is_volume(&value),
+        ("add", ["spec", "volumes"]) => {
+            is_absent("/spec/volumes") && value.as_array().is_some_and(|v| v.iter().all(is_volume))
+        }
+        ("add", ["spec", "affinity", rest @ ..]) => {
+            crate::support::placement::may_add(rest, &value, is_absent(&operation.path))
+        }
+        (op, ["spec", "containers", index, rest @ ..]) if index.parse::<usize>().is_ok() => {
+            let new = is_absent(&operation.path);
+            let list = |value: &Value, item: fn(&Value) -> bool| {
+                value.as_array().is_some_and(|l| l.iter().all(item))
+            };
+            match (op, rest) {
+                ("add", ["resources"]) if new => {
+                    keys(&value).is_some_and(|k| k.iter().all(|k| k == "limits" || k == "requests"))
+                        && value.as_object().is_some_and(|o| o.values().all(are_units))
+                }
+                ("add", ["resources", "limits" | "requests"]) => new && are_units(&value),
+                ("add", ["resources", "limits" | "requests", _]) => new && is_units(&value),
+                ("replace", ["resources", "limits" | "requests", _]) => {
+                    let units = |v: &Value| {
+                        let text = v.as_str().map_or_else(|| v.to_string(), str::to_owned);
+                        if v.is_null() { 0 } else { Quantity::parse(&text).map_or(i64::MAX, Quantity::units) }
+                    };
+                    let old = pod.pointer(&operation.path).ok_or("nothing to replace")?;
+                    is_units(&value) && units(old) < units(&value)
+                }
+                ("add", ["securityContext"]) => {
+                    new && value == json!({"capabilities": {"add": ["IPC_LOCK"]}})
+                }
+                ("add", ["securityContext", "capabilities"]) => new && value == json!({"add": ["IPC_LOCK"]}),
+                ("add", ["securityContext", "capabilities", "add"]) => new && value == json!(["IPC_LOCK"]),
+                ("add", ["securityContext", "capabilities", "add", "-"]) => value == json!("IPC_LOCK"),
+                ("add", ["env"]) => new && list(&value, is_variable),
+                ("add", ["env", "-"]) => is_variable(&value),
+                ("add", ["volumeMounts"]) => new && list(&value, is_mount),
+                ("add", ["volumeMounts", "-"]) => is_mount(&value),
+                _ => false,
+            }
+        }
+        _ => false,
+    };
+    if fits { Ok(()) } else { Err("not on the list of what may be written".to_owned()) }
+}
+
+fn is_annotation(key: &str) -> bool {
+    key == NETWORKS
+        || key == "networking.gke.io/default-interface"
+        || key == "networking.gke.io/interfaces"
+        || key.strip_prefix("ulimits.nri.containerd.io/container.").is_some_and(|name| !name.is_empty())
+        || key == "fabric-admission.dev/injected"
+        || key.strip_prefix("fabric-admission.dev/file.").is_some_and(|name| !name.is_empty())
+}
+
+fn are_annotations(value: &Value) -> bool {
+    value
+        .as_object()
+        .is_some_and(|o| !o.is_empty() && o.iter().all(|(k, v)| is_annotation(k) && v.is_string()))
+}
+
+/// Memory for `/dev/shm`, or files out of the pod's own annotations. Nothing of the node, of a ConfigMap or a Secret.
+fn is_volume(value: &Value) -> bool {
+    let is_item = |item: &Value| {
+        let name = item["path"].as_str().unwrap_or_default();
+        let field = format!("metadata.annotations['fabric-admission.dev/file.{name}']");
+        *item == json!({"path": name, "fieldRef": {"fieldPath": field}})
+    };
+    let items = &value["downwardAPI"]["items"];
+    let files = items.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(is_item))
+        && *value == json!({"name": value["name"].as_str(), "downwardAPI": {"items": items}});
+    files || is_shm_volume(value)
+}
+
+fn is_mount(value: &Value) -> bool {
+    let name = &value["name"];
+    is_shm_mount(value)
+        || *value == json!({"name": name, "mountPath": "/etc/fabric-admission", "readOnly": true})
+        || value["subPath"].is_string()
+            && *value
+                == json!({"name": name, "mountPath": "/etc/nccl.conf", "subPath": value["subPath"], "readOnly": true})
+}
+
+fn is_shm_volume(value: &Value) -> bool {
+    let size = &value["emptyDir"]["sizeLimit"];
+    size.is_string()
+        && *value
+            == json!({"name": value["name"].as_str(), "emptyDir": {"medium": "Memory", "sizeLimit": size}})
+}
+
+fn is_shm_mount(value: &Value) -> bool {
+    *value == json!({"name": value["name"].as_str(), "mountPath": SHM_PATH})
+}
+
+fn is_variable(value: &Value) -> bool {
+    let (name, text) = (value["name"].as_str(), value["value"].as_str());
+    name.is_some() && text.is_some() && *value == json!({"name": name, "value": text})
+}
+
+fn is_units(value: &Value) -> bool {
+    value.as_str().and_then(|v| v.parse::<u64>().ok()).is_some_and(|n| n > 0)
+}
+
+fn are_units(value: &Value) -> bool {
+    value.as_object().is_some_and(|o| !o.is_empty() && o.values().all(is_units))
+}

@@ -1,0 +1,60 @@
+//! The table of faults in docs/testing.md names trials that exist, and every trial of a living cluster; what
+//! docs/reliability.md promises names trials that exist.
+
+use crate::support::suite::Suite;
+use crate::support::{read, root};
+use std::collections::BTreeSet;
+
+/// Adds the trial; after all others, which it knows by name.
+pub(crate) fn add(suite: &mut Suite) {
+    let trials = suite.names();
+    let known = trials.clone();
+    suite.add("docs::every_promise_names_its_trials", move || Ok(promised(&known)?));
+    suite.add("docs::every_fault_names_its_trials", move || Ok(agree(&trials)?));
+}
+
+/// Names in the last column of the table.
+fn named(page: &str) -> Result<BTreeSet<&str>, String> {
+    let (_, table) =
+        page.split_once("## Faults of the API server").ok_or("docs/testing.md has no such heading")?;
+    let rows = table.lines().skip_while(|l| !l.starts_with('|')).take_while(|l| l.starts_with('|')).skip(2);
+    let last = rows.filter_map(|row| row.trim_end_matches('|').rsplit('|').next());
+    Ok(last.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect())
+}
+
+/// A trial by its name, or several that differ in what follows it.
+fn is(trial: &str, name: &str) -> bool {
+    trial.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+}
+
+/// Every name on the page of promises stands for a trial.
+fn promised(trials: &BTreeSet<String>) -> Result<(), String> {
+    let page = read(&root().join("docs/reliability.md"))?;
+    let quoted = page.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+    let names: BTreeSet<&str> = quoted.filter(|name| name.contains("::") && !name.contains(' ')).collect();
+    let skipped = |name: &str| name.starts_with("e2e::") && trials.contains("e2e::needs_e2e");
+    let unknown: Vec<&&str> =
+        names.iter().filter(|name| !skipped(name) && !trials.iter().any(|t| is(t, name))).collect();
+    if names.len() > 20 && unknown.is_empty() {
+        return Ok(());
+    }
+    Err(format!("docs/reliability.md has {} names; of these are no trials: {unknown:?}", names.len()))
+}
+
+fn agree(trials: &BTreeSet<String>) -> Result<(), String> {
+    let page = read(&root().join("docs/testing.md"))?;
+    let named = named(&page)?;
+    let part = |name: &&str| name.starts_with("e2e::") && trials.contains("e2e::needs_e2e");
+    let unknown: Vec<&str> =
+        named.iter().copied().filter(|name| !part(name) && !trials.iter().any(|t| is(t, name))).collect();
+    let living = |trial: &&String| {
+        (trial.starts_with("live::") && !trial.starts_with("live::script::"))
+            || trial.starts_with("e2e::live_")
+    };
+    let missing: Vec<&String> =
+        trials.iter().filter(living).filter(|t| !named.iter().any(|name| is(t, name))).collect();
+    if unknown.is_empty() && missing.is_empty() {
+        return Ok(());
+    }
+    Err(format!("docs/testing.md names trials that do not exist: {unknown:?}; it does not name: {missing:?}"))
+}

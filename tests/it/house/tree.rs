@@ -1,0 +1,144 @@
+//! Rules of the house: layers, sizes of files, dependencies, words.
+
+use crate::house::floors;
+use crate::house::layers;
+use crate::support::suite::Suite;
+use crate::support::{names, read, root};
+use std::path::{Path, PathBuf};
+
+const MAX_LINES: usize = 500;
+
+pub(crate) fn add(suite: &mut Suite) {
+    suite.add("house::the_layer_scan_sees", || Ok(layers::sees()?));
+    suite.add("house::the_floor_check_sees", || Ok(floors::sees()?));
+    suite.add("house::no_import_goes_up_or_in_a_cycle", || {
+        none("src/ is not as its floors", floors::breaches()?)
+    });
+    suite.add("house::the_picture_of_the_modules_is_current", || Ok(floors::drawn()?));
+    suite.add("house::the_core_names_no_shell", || none("a core module names", layers::breaches()?));
+    suite.add("house::files_are_short", || none("too long", long_files()?));
+    suite.add("house::locked_crates", || none("Cargo.lock", locked()?));
+    suite.add("house::every_dependency_has_a_reason", || none("without a reason", without_reason()?));
+    suite.add("house::unsafe_code_is_forbidden", || {
+        let cargo = read(&root().join("Cargo.toml"))?;
+        let lints = cargo
+            .lines()
+            .any(|l| l.split('#').next().unwrap_or_default().trim() == "unsafe_code = \"forbid\"");
+        let attribute = read(&root().join("src/lib.rs"))?.contains("#![forbid(unsafe_code)]");
+        if lints || attribute { Ok(()) } else { Err("neither Cargo.toml nor src/lib.rs forbids it".into()) }
+    });
+    suite.add("house::no_keys_in_the_tree", || {
+        // Git ignores the development certificates that the README has people make.
+        let key = |p: &PathBuf| {
+            p.extension().is_some_and(|e| e == "pem" || e == "key")
+                && !p.starts_with(root().join("certs/dev"))
+        };
+        none("a key", files(root()).iter().filter(|p| key(p)).map(|p| shown(p)).collect())
+    });
+    suite.add("house::one_place_names_the_crypto_provider", || {
+        let sources = layers::sources(&root().join("src"));
+        let naming = sources.iter().filter(|f| read(f).is_ok_and(|text| text.contains("crypto::ring")));
+        let naming: Vec<String> = naming.map(|f| shown(f)).collect();
+        if naming.len() == 1 { Ok(()) } else { Err(format!("expected one file: {naming:?}").into()) }
+    });
+    suite.add("house::the_project_speaks_of_itself_alone", || none("speaks of a place outside", foreign()));
+}
+
+fn none(what: &str, found: Vec<String>) -> crate::support::suite::Outcome {
+    if found.is_empty() { Ok(()) } else { Err(format!("{what}:\n  {}", found.join("\n  ")).into()) }
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+/// Every file of the tree; build output and what tools keep for themselves left out.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let hidden = [".ci", ".github"].map(str::to_owned);
+    let hidden = hidden.into_iter().filter(|n| directory == root() && directory.join(n).is_dir());
+    for name in names(directory).into_iter().chain(hidden) {
+        let path = directory.join(&name);
+        if path.is_symlink() || name == "target" {
+            continue;
+        }
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found
+}
+
+fn long_files() -> Result<Vec<String>, String> {
+    let mut long = Vec::new();
+    for file in ["src", "tests", "benches"].iter().flat_map(|d| layers::sources(&root().join(d))) {
+        let lines = read(&file)?.lines().count();
+        if lines > MAX_LINES {
+            long.push(format!("{}: {lines} lines, at most {MAX_LINES}", shown(&file)));
+        }
+    }
+    Ok(long)
+}
+
+/// One of each, so that no two TLS stacks or patch types meet; no HTTP/2, no C library for TLS.
+fn locked() -> Result<Vec<String>, String> {
+    let lock = read(&root().join("Cargo.lock"))?;
+    let count = |name: &str| lock.lines().filter(|l| *l == format!("name = \"{name}\"")).count();
+    let most = [
+        ("aws-lc-rs", 0),
+        ("aws-lc-sys", 0),
+        ("h2", 0),
+        ("native-tls", 0),
+        ("openssl", 0),
+        ("openssl-sys", 0),
+        ("json-patch", 1),
+        ("ring", 1),
+        ("rustls", 1),
+    ];
+    let wrong = most.iter().filter(|(name, most)| count(name) > *most);
+    Ok(wrong.map(|(name, most)| format!("{name}: {} versions, at most {most}", count(name))).collect())
+}
+
+fn without_reason() -> Result<Vec<String>, String> {
+    let cargo = read(&root().join("Cargo.toml"))?;
+    let mut section = String::new();
+    let mut open = 0_usize;
+    let mut wrong = Vec::new();
+    for line in cargo.lines() {
+        let code = line.split(" #").next().unwrap_or_default();
+        let inside = open > 0;
+        let count = |c| code.matches(c).count();
+        open = (open + count('[') + count('{')).saturating_sub(count(']') + count('}'));
+        if !inside && line.starts_with('[') {
+            section = line.trim_matches(['[', ']']).to_owned();
+            if section.contains("dependencies.") {
+                wrong.push(format!("[{section}]: write the dependency on one line, with its reason"));
+            }
+        } else if section.ends_with("dependencies") && !inside && code.contains('=') && !code.starts_with('#')
+        {
+            let reason = line.split_once(" # ").map(|(_, reason)| reason.trim());
+            if reason.is_none_or(|r| r.is_empty()) {
+                wrong.push(format!("[{section}] {}", code.trim()));
+            }
+        }
+    }
+    Ok(wrong)
+}
+
+/// A checkout stands alone: nothing points at the place where it was written.
+fn foreign() -> Vec<String> {
+    let beside = ["..", "shared"].join("/");
+    let workplace = ["", "work", ""].join("/");
+    let mut found = Vec::new();
+    for file in files(root()) {
+        let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        let name = shown(&file);
+        // Tests look for the shared data there, and documentation may say so where it names the variable.
+        let tests = name.starts_with("tests/") || name.starts_with("benches/");
+        let explains = text.contains("FABRIC_ADMISSION_SHARED");
+        for (number, line) in text.lines().enumerate() {
+            if line.contains(&workplace) || (line.contains(&beside) && !tests && !explains) {
+                found.push(format!("{name}:{}: {}", number + 1, line.trim()));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,38 @@
+//! The server over real TLS, with facts from files.
+
+mod budgets;
+mod client_certificates;
+mod connection_age;
+mod deadlines;
+mod descriptors;
+mod facts;
+mod flood;
+mod in_process;
+mod no_room;
+mod one_plan;
+mod profile_objects;
+mod protocol;
+mod reload;
+mod start_and_stop;
+mod unread_log;
+mod workloads;
+
+use crate::support::suite::Suite;
+
+pub(crate) fn add(suite: &mut Suite) {
+    protocol::add(suite);
+    reload::add(suite);
+    facts::add(suite);
+    deadlines::add(suite);
+    budgets::add(suite);
+    descriptors::add(suite);
+    flood::add(suite);
+    no_room::add(suite);
+    client_certificates::add(suite);
+    connection_age::add(suite);
+    start_and_stop::add(suite);
+    unread_log::add(suite);
+    one_plan::add(suite);
+    profile_objects::add(suite);
+    workloads::add(suite);
+}
