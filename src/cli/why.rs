@@ -1,4 +1,4 @@
-//! `why`: how the profile of each pod is found.
+//! `why`: how the profile of each pod is chosen.
 
 use super::review::Setting;
 use super::review::decide::{self, Outcome};
@@ -18,9 +18,9 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For people
+    /// Text for a terminal
     Text,
-    /// For programs: fabric-admission.dev/why/v1
+    /// One JSON document, schema fabric-admission.dev/why/v1
     Json,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         unread.append(&mut outcome.unread);
         outcomes.push(outcome);
     }
-    // Objects that are no pods have no profile to be found.
+    // Only pods have a profile.
     let pods = || {
         let all = outcomes.iter().flat_map(|o| o.results.iter().zip(&o.containers).zip(&o.whys));
         all.filter(|((reviewed, _), _)| reviewed.template.is_some())
@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
                 text(out, reviewed, containers, why.as_ref())?;
             }
             if first {
-                writeln!(out, "no pod among the inputs")?;
+                writeln!(out, "no pods in the inputs")?;
             }
         }
         Format::Json => {

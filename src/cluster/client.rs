@@ -21,7 +21,7 @@ pub enum ClientError {
     #[error("service account: {0}")]
     InCluster(#[from] kube::config::InClusterError),
     /// A client cannot be made of the configuration.
-    #[error("cannot make a client: {0}")]
+    #[error("cannot create a client: {0}")]
     Client(#[from] kube::Error),
 }
 

@@ -8,11 +8,11 @@ const CALL: Duration = Duration::from_secs(10);
 /// Why a call did not succeed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
-    #[error("no answer in time")]
+    #[error("no response in time")]
     Timeout,
     #[error(transparent)]
     Api(#[from] kube::Error),
-    #[error("the answer cannot be read: {0}")]
+    #[error("unreadable response: {0}")]
     Answer(#[from] serde_json::Error),
 }
 

@@ -36,8 +36,8 @@ fn checked(config: &str) -> Result<Cow<'_, str>, ConfigFault> {
     match go::read(config, go::DEVICE_PLUGIN) {
         Ok((Value::Object(_), false)) => Ok(config.into()),
         Ok((object @ Value::Object(_), true)) => Ok(object.to_string().into()),
-        Ok(_) => Err(ConfigFault("it is no JSON object".to_owned())),
-        Err(error) => Err(ConfigFault(format!("it is no JSON: {error}"))),
+        Ok(_) => Err(ConfigFault("it is not a JSON object".to_owned())),
+        Err(error) => Err(ConfigFault(format!("it is not JSON: {error}"))),
     }
 }
 
@@ -231,8 +231,8 @@ mod tests {
     #[test]
     fn faults_have_their_place() {
         let says = |text: &str| sriov(text, "x").unwrap_err().0;
-        assert!(says("{").starts_with("it is no JSON: "));
-        assert_eq!(says("[]"), "it is no JSON object");
+        assert!(says("{").starts_with("it is not JSON: "));
+        assert_eq!(says("[]"), "it is not a JSON object");
         assert_eq!(says("{}"), "it has no `resourceList`");
         assert_eq!(says(r#"{"resourceList":[{}]}"#), "/resourceList/0 has no `resourceName`");
         assert!(

@@ -64,10 +64,10 @@ impl ResourceFact {
 }
 
 impl ResourceFact {
-    /// Who serves it and which objects say so, for a message. Tenants are told the kinds alone: the objects are the
+    /// Who serves it and which objects say so, for a message. For tenants only the kinds: the objects are the
     /// operators'.
     #[must_use]
-    pub fn told(&self, tenant: bool) -> String {
+    pub fn describe(&self, tenant: bool) -> String {
         let by = match self.server {
             Server::SriovOperator => "the SR-IOV operator",
             Server::SriovDevicePlugin => "the SR-IOV device plugin",

@@ -41,7 +41,7 @@ impl CaOut {
         if let Some(hanging) = &mut self.hanging {
             match hanging.try_recv() {
                 Err(oneshot::error::TryRecvError::Empty) => {
-                    return failed("a read or write does not end; is the volume there?".to_owned());
+                    return failed("a read or write hangs; is the volume available?".to_owned());
                 }
                 // It was about what was to be trusted then.
                 Ok(_) | Err(oneshot::error::TryRecvError::Closed) => self.hanging = None,
@@ -60,10 +60,10 @@ impl CaOut {
         match tokio::time::timeout(self.deadline, &mut told).await {
             Ok(Ok(Ok(()))) => Ok(()),
             Ok(Ok(Err(error))) => failed(error.to_string()),
-            Ok(Err(_)) => failed("the thread that writes it has died".to_owned()),
+            Ok(Err(_)) => failed("the thread that writes the file has died".to_owned()),
             Err(_) => {
                 self.hanging = Some(told);
-                failed(format!("a read or write takes more than {} s", self.deadline.as_secs()))
+                failed(format!("a read or write took more than {} s", self.deadline.as_secs()))
             }
         }
     }
@@ -134,7 +134,7 @@ mod tests {
         let mut out = CaOut::new(path.clone(), "a");
         let (end, hanging) = oneshot::channel();
         out.hanging = Some(hanging);
-        assert!(out.write("one").await.unwrap_err().contains("does not end"));
+        assert!(out.write("one").await.unwrap_err().contains("hangs"));
         assert!(!path.exists());
         end.send(Ok(())).unwrap();
         out.write("one").await.unwrap();

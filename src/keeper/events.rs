@@ -22,7 +22,7 @@ pub(super) enum Reason {
     Rotated,
     /// Another CA signs, since the one before could not.
     Replaced,
-    /// Somebody has changed a caBundle; it is put back.
+    /// A caBundle was changed externally; it is restored.
     Reverted,
     /// Somebody changes a caBundle again and again.
     Fight,
@@ -75,7 +75,7 @@ impl Events {
         tokio::spawn(async move {
             if let Err(error) = objects.event(&event).await {
                 metrics.certificate_call_failed("event");
-                tracing::debug!(%error, "an Event cannot be made");
+                tracing::debug!(%error, "creating an Event failed");
             }
         });
     }

@@ -42,7 +42,7 @@ impl Dialed {
         self.remark = None;
         // Fewer answers than before are no news about those that we had.
         if let Err(Silence::Unasked(why)) = &answer {
-            self.remark = Some(format!("our own port {address} cannot be asked what it serves: {why}"));
+            self.remark = Some(format!("checking the certificate on our own port {address} failed: {why}"));
             return;
         }
         self.problem = None;
@@ -53,10 +53,10 @@ impl Dialed {
             // One task changes what is served, and it is the one that asks.
             Ok(chain) if chain == served => {}
             Ok(_) => {
-                self.problem = Some(format!("our own port {address} serves another certificate than ours"));
+                self.problem = Some(format!("our own port {address} serves a certificate that is not ours"));
             }
             Err(Silence::Strange(what)) => {
-                self.problem = Some(format!("our own port {address} answers no handshake of ours: {what}"));
+                self.problem = Some(format!("our own port {address} fails our TLS handshake: {what}"));
             }
             // A port with too many connections: others are served, so it is no reason to go.
             Err(Silence::Closed) => {
@@ -64,7 +64,7 @@ impl Dialed {
             }
             Err(Silence::Deaf) => {
                 self.unanswered += 1;
-                let text = format!("our own port {address} answers no handshake");
+                let text = format!("our own port {address} does not answer TLS handshakes");
                 let place = if self.unanswered >= PATIENCE { &mut self.problem } else { &mut self.remark };
                 *place = Some(text);
             }

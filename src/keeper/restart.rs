@@ -11,8 +11,8 @@ use tokio::task::JoinSet;
 
 /// Longest pause before a task is started again, and how long one must live for its death to be the first again.
 const LONGEST: Duration = Duration::from_secs(300);
-const DIED: &str = "the task that keeps the certificate died of a bug; it is started again";
-const OVER: &str = "the certificate is over or nearly so, and the task that keeps it died of a bug; restart the pod, and report its log";
+const DIED: &str = "certificate task died (a bug); restarting it";
+const OVER: &str = "the certificate has expired or is about to, and the certificate task died (a bug); restart the pod and report its log";
 
 /// The certificate that is served while nobody looks after it.
 pub(crate) struct Orphan {

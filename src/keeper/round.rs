@@ -50,7 +50,7 @@ pub(super) struct Keeper {
     fault: Option<String>,
     /// Writes of the Secret in a row that were refused as if somebody had been faster.
     refused: u32,
-    /// Whether rounds brought no rest.
+    /// Whether writes did not converge.
     braked: bool,
     leaf: Option<Leaf>,
     /// The CA that signed it.
@@ -167,7 +167,7 @@ impl Keeper {
                 let Self { settings, .. } = self;
                 let names = &settings.names;
                 let text =
-                    format!("Secret {}/{} cannot be read: {}", names.namespace, names.secret, shown(&fault));
+                    format!("reading Secret {}/{} failed: {}", names.namespace, names.secret, shown(&fault));
                 self.fault = Some(text);
                 None
             }
@@ -258,8 +258,8 @@ impl Keeper {
             }
             if sight.drift.look(&bundle, right, now) {
                 self.metrics.cabundle_reverted(sight.kind.name());
-                tracing::warn!(configuration = %sight.name, "somebody has changed the caBundle; it is put back");
-                let note = format!("{}: somebody has changed the caBundle; it is put back", sight.shown());
+                tracing::warn!(configuration = %sight.name, "caBundle changed externally; restoring");
+                let note = format!("{}: caBundle changed externally; restoring", sight.shown());
                 self.events.tell(events::Reason::Reverted, &note);
             }
             let fight = sight.drift.is_fight(now);
@@ -280,7 +280,7 @@ impl Keeper {
                 (sight.unwritten, sight.refused) = (None, 0);
                 sight.drift.stored();
                 self.metrics.cabundle_written(sight.kind.name());
-                tracing::info!(configuration = %sight.name, "the caBundle is written");
+                tracing::info!(configuration = %sight.name, "caBundle written");
                 return Some(Duration::ZERO);
             }
             Ok(Written::Outrun(fault)) => {
@@ -333,22 +333,18 @@ impl Keeper {
                 let (generation, change_name) = (record.generation, change.name());
                 if change.is_emergency() {
                     self.metrics.ca_emergency();
-                    let note = format!("The CA of the Secret could not sign; CA number {generation} does");
+                    let note = format!("CA in the Secret cannot sign; replaced by CA number {generation}");
                     self.events.tell(events::Reason::Replaced, &note);
                     let why = why.unwrap_or_default();
-                    tracing::warn!(
-                        change = change_name,
-                        generation,
-                        why,
-                        "the CA could not sign; another does"
-                    );
+                    tracing::warn!(change = change_name, generation, why, "CA cannot sign; replaced");
                 } else {
                     if change == Change::Switch {
-                        let note =
-                            format!("CA number {generation} signs; the one before stays trusted for a while");
+                        let note = format!(
+                            "CA number {generation} now signs; the previous CA stays trusted for a while"
+                        );
                         self.events.tell(events::Reason::Rotated, &note);
                     }
-                    tracing::info!(change = change_name, generation, "the Secret is written");
+                    tracing::info!(change = change_name, generation, "Secret written");
                 }
                 return Some(Duration::ZERO);
             }
@@ -365,7 +361,7 @@ impl Keeper {
         self.metrics.certificate_call_failed("secret");
         let names = &self.settings.names;
         let place = format!("Secret {}/{}", names.namespace, names.secret);
-        self.fault = Some(format!("{place} cannot be written ({}): {}", change.name(), shown(&fault)));
+        self.fault = Some(format!("writing {place} failed ({}): {}", change.name(), shown(&fault)));
         None
     }
 

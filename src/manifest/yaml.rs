@@ -186,7 +186,7 @@ impl<'t> Builder<'t> {
         }
         if self.check_slash && style == ScalarStyle::DoubleQuoted && self.escapes_slash(start, end) {
             // JSON has this escape, YAML 1.1 has not.
-            return Err(self.fault(start, "`\\/` is no escape in YAML: write `/`"));
+            return Err(self.fault(start, "`\\/` is not a YAML escape: write `/`"));
         }
         Ok(())
     }
@@ -376,7 +376,7 @@ mod tests {
             ("a: &a\n  b: *a\n", 11, 6, "the value of anchor `&a` contains itself"),
             ("a: !!int 1.5\n", 10, 4, "cannot read \"1.5\" as !!int, it is !!float"),
             ("a: [x?y]\n", 10, 5, "a value with `?` inside [] or {} needs quotes"),
-            ("a: \"x\\/y\"\n", 10, 4, "`\\/` is no escape in YAML: write `/`"),
+            ("a: \"x\\/y\"\n", 10, 4, "`\\/` is not a YAML escape: write `/`"),
             ("%YAML 1.2\n---\na: 1\n", 10, 1, "kubectl reads YAML 1.1 only: remove the %YAML line"),
             (
                 "a: [!x, 1]\n",

@@ -64,10 +64,10 @@ impl Capabilities {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// No JSON.
-    #[error("it is no JSON: {0}")]
+    #[error("it is not JSON: {0}")]
     NotJson(String),
     /// JSON, but no object.
-    #[error("it is no JSON object")]
+    #[error("it is not a JSON object")]
     NotObject,
     /// Neither a plugin nor a list of them.
     #[error("it has neither `type` nor `plugins`")]
@@ -76,7 +76,7 @@ pub enum ConfigError {
     #[error("plugins[{0}] has no `type`")]
     NoType(usize),
     /// A key with a value of another type than plugins read.
-    #[error("`{0}` is no {1}")]
+    #[error("`{0}` is not a {1}")]
     WrongType(&'static str, &'static str),
 }
 

@@ -63,7 +63,7 @@ pub const MAX_CONTAINERS: usize = 1000;
 /// Plans a profile for a pod.
 #[must_use]
 pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
-    let mut plan = whole(scene, profile, evidence);
+    let mut plan = build(scene, profile, evidence);
     if !resources::fit(scene, &plan) {
         let Plan { targets, accelerators, missing, brought, .. } = plan;
         return Plan {
@@ -84,7 +84,7 @@ pub fn plan(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     Plan { targets, accelerators, missing, brought, withheld: Some(Withheld::NoRoom), ..Plan::default() }
 }
 
-fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
+fn build(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     let (targets, wrong) = match targets::find(scene, profile) {
         Ok(targets) => (targets, None),
         Err(wrong) => (Vec::new(), Some(Withheld::WrongContainers(wrong))),
@@ -183,7 +183,7 @@ fn whole(scene: Scene<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
 }
 
 fn withheld(scene: Scene<'_>, profile: &Profile) -> Option<Withheld> {
-    match by_itself(scene.pod, profile) {
+    match pod_level_refusal(scene.pod, profile) {
         Some(Withheld::OptedOut) => Some(Withheld::OptedOut),
         _ if profile.inject == Inject::Review => Some(Withheld::ReviewOnly),
         None if matches!(scene.networks, Some(Err(_))) => Some(Withheld::Unreadable),
@@ -191,9 +191,9 @@ fn withheld(scene: Scene<'_>, profile: &Profile) -> Option<Withheld> {
     }
 }
 
-/// Why a pod would get nothing of a profile, as far as the two tell.
+/// Why the pod and the profile, without further facts, already rule out an injection.
 #[must_use]
-pub fn by_itself(pod: &PodView<'_>, profile: &Profile) -> Option<Withheld> {
+pub fn pod_level_refusal(pod: &PodView<'_>, profile: &Profile) -> Option<Withheld> {
     if pod.annotation(INJECT_ANNOTATION) == Some("false") {
         return Some(Withheld::OptedOut);
     }

@@ -68,7 +68,7 @@ pub enum EnvelopeError {
     #[error("the body is not UTF-8")]
     Encoding,
     /// Not JSON, or fields of other types.
-    #[error("the body is no AdmissionReview: {0}")]
+    #[error("the body is not an AdmissionReview: {0}")]
     Json(String),
     /// Another kind or version.
     #[error("expected admission.k8s.io/v1 AdmissionReview, found {0}")]

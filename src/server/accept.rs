@@ -60,7 +60,7 @@ pub(super) async fn serve(
             Ok((stream, peer)) => port.take(stream, peer, &mut connections),
             Err(error) => {
                 state.metrics.accept_error();
-                tracing::warn!(%error, "a connection could not be accepted");
+                tracing::warn!(%error, "accepting a connection failed");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -91,9 +91,9 @@ async fn drain(
         tokio::time::sleep(limits.finish).await;
     };
     tokio::select! {
-        () = &mut ended => tracing::info!("stopped: every connection ended"),
-        () = closing => tracing::warn!("stopped: connections were left at the deadline"),
-        _ = stop.changed() => tracing::warn!("stopped at once"),
+        () = &mut ended => tracing::info!("stopped: all connections closed"),
+        () = closing => tracing::warn!("stopped: deadline reached with open connections"),
+        _ = stop.changed() => tracing::warn!("stopped immediately"),
     }
 }
 
@@ -213,7 +213,7 @@ impl Connection {
                     Slow::Header => Shed::SlowHeader,
                     Slow::Answer => Shed::SlowAnswer,
                 });
-                tracing::debug!(?slow, "connection closed: its client is too slow");
+                tracing::debug!(?slow, "connection closed: client too slow");
                 Ok(())
             }
             () = watch.told_to_close() => {
@@ -227,7 +227,7 @@ impl Connection {
             }
         };
         if let Err(error) = ended {
-            tracing::debug!(%error, "connection ended with an error");
+            tracing::debug!(%error, "connection failed");
         }
         state.metrics.disconnected();
     }

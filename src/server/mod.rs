@@ -130,7 +130,7 @@ pub enum StartError {
         source: io::Error,
     },
     /// Signals cannot be watched.
-    #[error("cannot watch for signals: {0}")]
+    #[error("cannot install signal handlers: {0}")]
     Signal(io::Error),
 }
 

@@ -50,6 +50,7 @@ mod terrain;
 mod usage;
 mod webhook;
 mod why;
+mod words;
 mod yaml_oracle;
 
 fn main() -> std::process::ExitCode {
@@ -85,6 +86,7 @@ fn main() -> std::process::ExitCode {
     no_value::add(&mut suite);
     nri::add(&mut suite);
     why::add(&mut suite);
+    words::add(&mut suite);
     suppressions::add(&mut suite);
     webhook::add(&mut suite);
     live::add(&mut suite);

@@ -17,13 +17,13 @@ use crate::review::{
 use crate::rules::{Event, Finding, ObjectContext, checks_kind, judges_kind};
 use crate::snapshot::Snapshot;
 
-/// What one document comes to.
+/// The result of reviewing one document.
 #[derive(Default)]
 pub(in crate::cli) struct Outcome {
     pub(in crate::cli) results: Vec<Reviewed>,
-    /// Container names of each result, for people.
+    /// Container names of each result, for the text output.
     pub(in crate::cli) containers: Vec<Vec<String>>,
-    /// How the profile of each was found, where that is asked for.
+    /// How the profile of each was chosen, where requested.
     pub(in crate::cli) whys: Vec<Option<Why>>,
     pub(in crate::cli) skipped: Vec<Skipped>,
     pub(in crate::cli) unread: Vec<Unread>,
@@ -62,10 +62,10 @@ fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, outcome: &mu
     if checks_kind(object.group(), &object.kind) {
         let name = (object.group(), object.kind.as_str());
         let context = ObjectContext::new(name, object.json, Event::Given, snapshot);
-        // Network objects are judged cluster-wide: the namespace's label has no part in it.
+        // Network objects are checked cluster-wide, whatever the namespace's label.
         let mode = setting.mode.unwrap_or(Mode::Enforce);
         let decision = decide_object(&context, mode);
-        // A fact that can be read, and that no rule judges, is nothing to report. Nor is a profile that can be used.
+        // A readable fact that no rule checks, and a usable profile, have nothing to report.
         has_result = !decision.findings.is_empty()
             || !decision.suppressed.is_empty()
             || judges_kind(object.group(), &object.kind);
@@ -221,10 +221,10 @@ fn reason(object: &Object<'_>) -> String {
     if object.kind == "FabricProfile" {
         format!("{kind}: used as a profile")
     } else if Kind::of(object.group(), &object.kind).is_some_and(|kind| is_fact(kind, object.json)) {
-        format!("{kind}: used as a fact, no rule for it")
+        format!("{kind}: used as a fact; no rule checks it")
     } else if template::has_bare_pod_spec(object.json) {
-        format!("{kind}: its pod specs have no metadata to annotate; review the pods it makes")
+        format!("{kind}: its pod specs have no metadata for annotations; review the pods it creates")
     } else {
-        format!("{kind}: no rule for it and no pod template in it")
+        format!("{kind}: no rule checks it, and it has no pod template")
     }
 }

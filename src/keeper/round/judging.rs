@@ -8,7 +8,7 @@ impl Keeper {
     /// Why an API server would not believe us, as far as known.
     pub(super) fn problems(&self, now: i64) -> Vec<String> {
         match self.served.load() {
-            None => vec!["there is no certificate yet".to_owned()],
+            None => vec!["no certificate yet".to_owned()],
             Some(served) => self.sights.iter().filter_map(|sight| sight.problem(&served.cert, now)).collect(),
         }
     }
@@ -33,8 +33,9 @@ impl Keeper {
             let since = *self.verified.get_or_insert_with(Instant::now);
             let left = self.settle().saturating_sub(self.began.saturating_duration_since(since));
             if !left.is_zero() {
-                problems
-                    .push("the caBundle is right since a moment; API servers need some to see it".to_owned());
+                problems.push(
+                    "the caBundle is correct; waiting --tls-settle for API servers to see it".to_owned(),
+                );
                 pause = Some(left + Duration::from_millis(10));
             }
         } else {
@@ -49,7 +50,7 @@ impl Keeper {
         }
         if self.braked {
             remarks.push(
-                "twelve writes in a row brought no rest: somebody else writes the same objects".to_owned(),
+                "twelve writes in a row did not converge: another writer changes the same objects".to_owned(),
             );
         }
         let fault = self.fault.clone();
@@ -73,7 +74,8 @@ impl Keeper {
         let over = self.leaf.as_ref().filter(|leaf| now >= leaf.last_tenth());
         self.metrics.leaf_overdue(over.is_some());
         let Some(leaf) = over else { return (None, None) };
-        let text = format!("our certificate ends in {} s and cannot be renewed", (leaf.until - now).max(0));
+        let text =
+            format!("our certificate expires in {} s and cannot be renewed", (leaf.until - now).max(0));
         if now >= leaf.until - self.settings.lives.ending(leaf.until - leaf.signed) {
             return (Some(text), None);
         }
