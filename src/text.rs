@@ -57,7 +57,7 @@ pub(crate) const MAX_TREE: usize = 256 * 1024;
 /// A generic document out of a JSON text.
 ///
 /// # Errors
-/// What `serde_json` says of a text that is no JSON; and of one that is longer than [`MAX_TREE`].
+/// `serde_json`'s error for a text that is not JSON; and one for a text that is longer than [`MAX_TREE`].
 pub(crate) fn tree(text: &str) -> serde_json::Result<serde_json::Value> {
     check_size(text)?;
     serde_json::from_str(text)

@@ -15,7 +15,7 @@ pub struct Lives {
     pub skew: i64,
     /// Between two looks.
     pub tick: i64,
-    /// After a caBundle was seen to be right: how long until it counts. The watches of API servers take a moment.
+    /// Settle time of a correct caBundle. The watches of API servers need some time.
     pub settle: i64,
 }
 

@@ -6,7 +6,7 @@ use rustls::crypto::CryptoProvider;
 use std::path::Path;
 use std::time::Duration;
 
-/// Why there is no client.
+/// Why a client cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// A kubeconfig file that cannot be used.

@@ -93,7 +93,7 @@ impl Metrics {
     pub fn watch_malformed(&self, kind: &'static str) {
         self.malformed.get_or_create_owned(&KindLabel { kind }).inc();
     }
-    /// Notes that the API server was heard of.
+    /// Notes a contact with the API server.
     pub fn watch_contact(&self, kind: &'static str) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let gauge = self.contact.get_or_create_owned(&KindLabel { kind });

@@ -42,7 +42,7 @@ pub async fn run(
         client,
         lease,
         metrics,
-        told: BTreeMap::new(),
+        reported: BTreeMap::new(),
         written: BTreeMap::new(),
         last: Last::default(),
     };
@@ -65,7 +65,7 @@ struct Writer {
     lease: Lease,
     metrics: Arc<Metrics>,
     /// The last error of each sort, so that it is logged once.
-    told: BTreeMap<&'static str, String>,
+    reported: BTreeMap<&'static str, String>,
     /// By name: what was written last, and what the object had then. An older CRD drops fields; writing them again and
     /// again would help nobody.
     written: BTreeMap<String, (FabricProfileStatus, Option<FabricProfileStatus>)>,
@@ -119,15 +119,15 @@ impl Writer {
     fn logged<T>(&mut self, what: &'static str, done: Result<T, Fault>) -> Option<T> {
         match done {
             Ok(value) => {
-                self.told.remove(what);
+                self.reported.remove(what);
                 Some(value)
             }
             Err(fault) => {
                 self.metrics.status_failed(what);
                 let text = crate::text::printable(&fault.to_string(), 300);
-                if self.told.get(what) != Some(&text) {
+                if self.reported.get(what) != Some(&text) {
                     tracing::warn!(what, error = %text, "statuses of FabricProfiles");
-                    self.told.insert(what, text);
+                    self.reported.insert(what, text);
                 }
                 None
             }

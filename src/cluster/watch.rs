@@ -50,7 +50,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
                         (pause, failed) = (FIRST_PAUSE, 0);
                         anew = Duration::ZERO;
                     }
-                    // A stream that ends without a word is tried again at a slower pace.
+                    // A stream that ends without an event is retried at a slower pace.
                     Ok(false) => rest(&mut pause, &shared).await,
                     Err(_) => failed += 1,
                 }
@@ -61,7 +61,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
             }
         };
         let outcome = match outcome {
-            // There is no past to lose while listing: a list that is too old for its next page is one that failed.
+            // A list has no history to lose: if it expires before its next page, it has failed.
             Err(Failure::Gone) if listing => Err(Failure::Other("410: the list expired".to_owned())),
             // The API has no node or namespace that is "not installed": that is a proxy, or a server that starts.
             Err(Failure::Absent) if kind.group.is_empty() => Err(Failure::Other("404".to_owned())),

@@ -17,7 +17,7 @@ pub(super) struct CaOut {
     /// Where the content is prepared.
     beside: PathBuf,
     deadline: Duration,
-    /// A look that does not end.
+    /// A read or write that has not ended.
     hanging: Option<oneshot::Receiver<io::Result<()>>>,
 }
 
@@ -48,21 +48,21 @@ impl CaOut {
             }
         }
         let (path, beside, text) = (self.path.clone(), self.beside.clone(), bundle.to_owned());
-        let (tell, mut told) = oneshot::channel();
+        let (sender, mut result) = oneshot::channel();
         // A thread of its own: the end of the process would wait for one of the runtime's.
         let started = std::thread::Builder::new().name("ca-out".to_owned()).spawn(move || {
             let done = if has(&path, &text) { Ok(()) } else { replace(&path, &beside, &text) };
-            let _ = tell.send(done);
+            let _ = sender.send(done);
         });
         if let Err(error) = started {
             return failed(error.to_string());
         }
-        match tokio::time::timeout(self.deadline, &mut told).await {
+        match tokio::time::timeout(self.deadline, &mut result).await {
             Ok(Ok(Ok(()))) => Ok(()),
             Ok(Ok(Err(error))) => failed(error.to_string()),
             Ok(Err(_)) => failed("the thread that writes the file has died".to_owned()),
             Err(_) => {
-                self.hanging = Some(told);
+                self.hanging = Some(result);
                 failed(format!("a read or write took more than {} s", self.deadline.as_secs()))
             }
         }

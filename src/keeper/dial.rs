@@ -12,14 +12,14 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 
-/// Why there is no chain to look at.
+/// Why no chain was received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Silence {
     /// The port closed the connection, as it does when it has too many.
     Closed,
     /// Nobody listens, or the kernel has taken the connection and nobody answers.
     Deaf,
-    /// Something answers that is no server of ours; what it did.
+    /// Another server answered; its reaction.
     Strange(String),
     /// We could not ask: an address that this machine has not, no file descriptor left. It says nothing about others.
     Unasked(String),

@@ -181,7 +181,7 @@ impl Scene {
 
 /// As an admission policy or another writer that is always faster does.
 #[tokio::test]
-async fn a_cabundle_that_is_refused_again_and_again_is_told_and_written_slowly() {
+async fn a_cabundle_that_is_refused_again_and_again_is_reported_and_written_slowly() {
     for code in [404, 409, 422] {
         let mut scene = Scene::new();
         scene.store.lock().unwrap().refused = Some(("PATCH", code));
@@ -195,7 +195,7 @@ async fn a_cabundle_that_is_refused_again_and_again_is_told_and_written_slowly()
 }
 
 #[tokio::test]
-async fn a_secret_that_is_refused_again_and_again_is_told() {
+async fn a_secret_that_is_refused_again_and_again_is_reported() {
     let mut scene = Scene::new();
     scene.store.lock().unwrap().refused = Some(("POST", 409));
     scene.rounds(20).await;
@@ -264,7 +264,7 @@ async fn a_ca_that_cannot_sign_is_replaced_and_an_event_tells_it() {
     assert_eq!(scene.made(secret)[0]["data"]["previous.crt"], known);
 }
 
-/// What is refused by chance is tried again, and nothing is told.
+/// A write that is refused once is retried, and nothing is reported.
 #[tokio::test]
 async fn one_conflict_is_no_fault() {
     let mut scene = Scene::new();
@@ -287,7 +287,7 @@ fn hours(scene: &mut Scene, hours: i64) -> std::path::PathBuf {
 
 /// What keeps one replica from renewing keeps all of them; while the chain verifies nobody is helped by their going.
 #[tokio::test]
-async fn a_leaf_that_cannot_be_renewed_is_told_and_ready_while_it_is_believed() {
+async fn a_leaf_that_cannot_be_renewed_is_reported_and_ready_while_it_is_trusted() {
     let mut scene = Scene::new();
     scene.rounds(6).await;
     tokio::time::sleep(Duration::from_millis(2100)).await;

@@ -40,7 +40,7 @@ impl Dialed {
     ) {
         self.last = Some((served.to_vec(), Instant::now()));
         self.remark = None;
-        // Fewer answers than before are no news about those that we had.
+        // A check that could not be made says nothing about the last answer.
         if let Err(Silence::Unasked(why)) = &answer {
             self.remark = Some(format!("checking the certificate on our own port {address} failed: {why}"));
             return;
@@ -58,7 +58,7 @@ impl Dialed {
             Err(Silence::Strange(what)) => {
                 self.problem = Some(format!("our own port {address} fails our TLS handshake: {what}"));
             }
-            // A port with too many connections: others are served, so it is no reason to go.
+            // A port with too many connections serves others, so this does not affect readiness.
             Err(Silence::Closed) => {
                 self.remark = Some(format!("our own port {address} closes handshakes; is it full?"));
             }

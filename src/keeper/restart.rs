@@ -23,7 +23,7 @@ pub(crate) struct Orphan {
 }
 
 impl Orphan {
-    /// Whether it is over for somebody, by its dates.
+    /// Whether it may have expired by the clock of some machine.
     fn is_over(&self) -> bool {
         let Some(served) = self.served.load() else { return true };
         let Some(leaf) = served.cert.first().and_then(|der| fields(der)) else { return false };
@@ -32,7 +32,7 @@ impl Orphan {
         now < leaf.from || now >= leaf.until - early
     }
 
-    /// Says how it stands: as it was when somebody last looked, and what the dates say.
+    /// Updates the standing: the result of the last check, and the dates.
     fn tell(&self, standing: &Standing, problems: &[String], remarks: &[String]) {
         let over = self.is_over().then(|| OVER.to_owned());
         let problems = problems.iter().cloned().chain(over).collect();

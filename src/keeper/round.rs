@@ -26,9 +26,9 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Longest pause after somebody else was faster.
+/// Longest pause after a write conflict.
 const CONFLICT: u64 = 300;
-/// Writes of one object that are outrun in a row, after which it is no race any more.
+/// Write conflicts of one object in a row, after which they are not a race any more.
 const PATIENCE: u32 = 5;
 
 pub(super) struct Keeper {
@@ -48,7 +48,7 @@ pub(super) struct Keeper {
     record: Option<Record>,
     /// Why the Secret could not be read or written.
     fault: Option<String>,
-    /// Writes of the Secret in a row that were refused as if somebody had been faster.
+    /// Write conflicts of the Secret in a row.
     refused: u32,
     /// Whether writes did not converge.
     braked: bool,
@@ -66,7 +66,7 @@ pub(super) struct Keeper {
     verified: Option<Instant>,
     /// When this round began: no look was earlier.
     began: Instant,
-    told: BTreeMap<&'static str, String>,
+    reported: BTreeMap<&'static str, String>,
     kept: Kept,
 }
 
@@ -122,7 +122,7 @@ impl Keeper {
             trusted: None,
             verified,
             began: Instant::now(),
-            told: BTreeMap::new(),
+            reported: BTreeMap::new(),
             kept,
         }
     }
@@ -182,10 +182,10 @@ impl Keeper {
         self.braked &= again.is_some();
         self.dial(now).await;
         let settling = self.judge(now);
-        // Last, and told at the next judgement: a volume that hangs must not keep anything from being said.
+        // Last, and reported by the next check: a volume that hangs must not delay other reports.
         if let (Some(out), Some(ca)) = (&mut self.ca_out, &self.ca) {
             let written = out.write(ca).await;
-            self.tell("ca_out", written.err());
+            self.report("ca_out", written.err());
         }
         again.or(settling)
     }
@@ -202,7 +202,7 @@ impl Keeper {
         });
     }
 
-    /// Says that rounds bring no rest, so that writes slow down.
+    /// Reports that writes do not converge, so that they slow down.
     pub(super) fn braked(&mut self) {
         self.metrics.certificates_braked();
         self.braked = true;
@@ -260,12 +260,12 @@ impl Keeper {
                 self.metrics.cabundle_reverted(sight.kind.name());
                 tracing::warn!(configuration = %sight.name, "caBundle changed externally; restoring");
                 let note = format!("{}: caBundle changed externally; restoring", sight.shown());
-                self.events.tell(events::Reason::Reverted, &note);
+                self.events.emit(events::Reason::Reverted, &note);
             }
             let fight = sight.drift.is_fight(now);
             self.metrics.cabundle_fight(sight.kind.name(), fight);
             if fight {
-                self.events.tell(events::Reason::Fight, &sight.fought());
+                self.events.emit(events::Reason::Fight, &sight.fought());
             }
         }
     }
@@ -334,7 +334,7 @@ impl Keeper {
                 if change.is_emergency() {
                     self.metrics.ca_emergency();
                     let note = format!("CA in the Secret cannot sign; replaced by CA number {generation}");
-                    self.events.tell(events::Reason::Replaced, &note);
+                    self.events.emit(events::Reason::Replaced, &note);
                     let why = why.unwrap_or_default();
                     tracing::warn!(change = change_name, generation, why, "CA cannot sign; replaced");
                 } else {
@@ -342,7 +342,7 @@ impl Keeper {
                         let note = format!(
                             "CA number {generation} now signs; the previous CA stays trusted for a while"
                         );
-                        self.events.tell(events::Reason::Rotated, &note);
+                        self.events.emit(events::Reason::Rotated, &note);
                     }
                     tracing::info!(change = change_name, generation, "Secret written");
                 }

@@ -38,7 +38,7 @@ pub struct Profile {
     pub instance_types: Vec<String>,
     /// Decides among profiles of the same nodes; the larger wins.
     pub priority: i32,
-    /// What NCCL runs on.
+    /// Transport of NCCL.
     pub transport: Transport,
     /// How the NIC reaches the pod.
     pub attachment: Attachment,
@@ -64,15 +64,15 @@ pub struct Profile {
     pub files: Vec<SmallFile>,
     /// Bytes of `/dev/shm` for each whole accelerator.
     pub shm_per_accelerator: i64,
-    /// What becomes of a pod that the mutating webhook missed.
+    /// Policy for a pod that the mutating webhook missed.
     pub on_missing: OnMissing,
-    /// What the pod's annotations may set aside.
+    /// Findings that annotations of the pod may ignore.
     pub ignorable: Ignorable,
     /// Whole accelerators of a node (count).
     pub accelerators_per_node: u32,
     /// When it applies to a pod that did not name it.
     pub when: When,
-    /// What a claim on devices of an unknown driver means.
+    /// Policy for a claim on devices of an unknown driver.
     pub unknown_claims: UnknownClaims,
     /// Namespaces that may use it; `None` admits every one.
     pub namespaces: Option<LabelSelector>,

@@ -61,7 +61,7 @@ pub struct GroupVersionKind<'a> {
     pub kind: Text<'a>,
 }
 
-/// Why a body is no request that can be answered; the server says 400.
+/// Why a body is not a request that can be answered; the server returns 400.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EnvelopeError {
     /// Not UTF-8.

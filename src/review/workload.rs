@@ -122,7 +122,7 @@ fn together<'p>(
     }
     let mut findings = Vec::new();
     for (maker, templates) in makers.values().filter(|(_, views)| views.iter().any(|v| v.asked.is_some())) {
-        // What is no mapping is for the API server to refuse.
+        // The API server refuses a value that is not a mapping.
         let metadata = serde_json::from_str::<Headed<'_>>(maker.json).ok().and_then(|h| h.metadata);
         findings.extend(check_workload(&WorkloadContext {
             tenant_view: request.tenant_view,

@@ -37,7 +37,7 @@ const FIRST_REQUEST: Duration = Duration::from_secs(1);
 /// bearer token some more.
 pub(super) const READ_BUFFER: usize = 16 * 1024;
 
-/// Serves until told to stop, and until the last connection has ended or the drain deadline has passed.
+/// Serves until a stop signal, and until the last connection has ended or the drain deadline has passed.
 pub(super) async fn serve(
     listener: TcpListener,
     config: Arc<ServerConfig>,
@@ -152,7 +152,7 @@ impl Connection {
         let _ = stream.set_nodelay(true);
         let handshake = tokio::select! {
             handshake = tokio::time::timeout(state.limits.handshake, acceptor.accept(stream)) => handshake,
-            () = watch.told_to_make_room() => {
+            () = watch.asked_to_make_room() => {
                 state.metrics.handshake(Handshake::Timeout);
                 return;
             }
@@ -216,7 +216,7 @@ impl Connection {
                 tracing::debug!(?slow, "connection closed: client too slow");
                 Ok(())
             }
-            () = watch.told_to_close() => {
+            () = watch.asked_to_close() => {
                 connection.as_mut().graceful_shutdown();
                 let grace = if state.draining.load(Ordering::Acquire) { FIRST_REQUEST } else { Duration::ZERO };
                 tokio::select! {

@@ -44,7 +44,7 @@ pub enum Result {
     OutOfScope,
     /// A request that cannot be answered (4xx).
     BadRequest,
-    /// A fault of ours (500).
+    /// An internal error (500).
     Fault,
 }
 

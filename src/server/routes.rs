@@ -1,4 +1,4 @@
-//! Paths of the webhook port. A request that cannot be answered is 4xx and a fault of ours 500, so that
+//! Paths of the webhook port. An invalid request gets 4xx and an internal error 500, so that
 //! failurePolicy decides; a denial is always about the object.
 
 use super::budgets::{Held, NoRoom};
@@ -84,7 +84,7 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
         Ok(held) => held,
         Err(response) => return response,
     };
-    // Only now: a body that comes slowly is no work, and what it holds is counted as bytes.
+    // Only now: a slow body costs no work, and its memory is counted as bytes.
     let Some(_at_work) = state.budgets.request() else {
         return busy(&state, Shed::Requests, "too many concurrent requests (--max-requests)");
     };
@@ -179,7 +179,7 @@ async fn collect(mut body: Body, mut held: Held, most: usize) -> Result<Held, Un
     unread.map_or(Ok(held), Err)
 }
 
-/// Decides and answers. A panic is a bug of ours: it is counted and answered 500, and the process serves on.
+/// Decides and answers. A panic is a bug: it is counted and answered with 500, and the process continues.
 fn answer(
     state: &State,
     looked_at: Entry,

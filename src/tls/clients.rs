@@ -65,7 +65,7 @@ impl Clients {
     /// Looks at the file again. `true` when another authority counts now.
     ///
     /// # Errors
-    /// [`TlsError`] when the file cannot be used; the last one counts on.
+    /// [`TlsError`] when the file cannot be used; the previous one stays in use.
     pub fn refresh(&self) -> Result<bool, TlsError> {
         let found = read(&self.settings.ca)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);

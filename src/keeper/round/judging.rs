@@ -18,7 +18,7 @@ impl Keeper {
         let mut problems = self.problems(now);
         problems.extend(self.dialed.problem.clone());
         let mut remarks: Vec<String> = self.sights.iter().flat_map(|sight| sight.remarks(now)).collect();
-        remarks.extend(self.dialed.remark.iter().chain(self.told.get("ca_out")).cloned());
+        remarks.extend(self.dialed.remark.iter().chain(self.reported.get("ca_out")).cloned());
         let served = self.served.load();
         for sight in &self.sights {
             let right = served.as_ref().is_some_and(|served| sight.problem(&served.cert, now).is_none());
@@ -57,7 +57,7 @@ impl Keeper {
         if let Some(fault) = &fault {
             if problems.is_empty() { remarks.push(fault.clone()) } else { problems.insert(0, fault.clone()) }
         }
-        self.tell("objects", fault);
+        self.report("objects", fault);
         if self.standing.set(problems.clone(), remarks.clone()) {
             if problems.is_empty() {
                 tracing::info!(?remarks, "certificates: ready");
@@ -80,19 +80,19 @@ impl Keeper {
             return (Some(text), None);
         }
         let why = self.fault.as_deref().unwrap_or("see the log");
-        self.events.tell(events::Reason::Overdue, &format!("{text}: {why}"));
+        self.events.emit(events::Reason::Overdue, &format!("{text}: {why}"));
         (None, Some(text))
     }
 
     /// Logs an error once, until it is gone or another.
-    pub(super) fn tell(&mut self, what: &'static str, text: Option<String>) {
-        if self.told.get(what) != text.as_ref() {
+    pub(super) fn report(&mut self, what: &'static str, text: Option<String>) {
+        if self.reported.get(what) != text.as_ref() {
             if let Some(error) = &text {
                 tracing::error!(what, error, "certificates");
             }
             match text {
-                Some(text) => self.told.insert(what, text),
-                None => self.told.remove(what),
+                Some(text) => self.reported.insert(what, text),
+                None => self.reported.remove(what),
             };
         }
     }

@@ -63,7 +63,7 @@ impl Keeper {
             }
             Err(why) => {
                 self.metrics.certificate_failed();
-                self.tell("leaf", Some(format!("the certificate {why}")));
+                self.report("leaf", Some(format!("the certificate {why}")));
             }
         }
     }
