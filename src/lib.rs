@@ -1,5 +1,5 @@
-//! fabric-admission: makes GPU training pods fit the RDMA fabric they land on, refuses combinations that are
-//! known to break, and says why. One engine serves the webhook and the offline review:
+//! fabric-admission: makes GPU training pods fit the RDMA fabric of their nodes, refuses combinations that are
+//! known to break, and explains why. One engine serves the webhook and the offline review:
 //!
 //! ```text
 //! bytes -> envelope (object stays raw) -> in scope?  no -> allow, nothing decoded
@@ -10,7 +10,7 @@
 //!       -> verdict, response or report
 //! ```
 //!
-//! The core takes bytes and a [`snapshot::Snapshot`] and gives an outcome; it knows no files, sockets, clocks or
+//! The core takes bytes and a [`snapshot::Snapshot`] and gives an outcome; it uses no files, sockets, clocks or
 //! environment. The shell (`cli`, `cluster`, `keeper`, `manifest`, `server`, `telemetry`, `tls`) does the input and output.
 //! Modules stand on floors and import downward only (docs/design.md). A test holds both lines.
 

@@ -1,4 +1,4 @@
-//! The binary: everything is in the library, which the tests use as well.
+//! The binary: all code is in the library, which the tests use too.
 
 use std::process::ExitCode;
 

@@ -135,7 +135,7 @@ impl Writing {
 
 impl Drop for Writing {
     fn drop(&mut self) {
-        // An error says that the thread has ended already.
+        // An error means that the thread has ended already.
         if self.lines.sender.send(Message::End).is_ok() {
             let _ = self.ended.recv_timeout(FLUSH);
         }

@@ -37,7 +37,7 @@ impl Authority {
         let mut all = all.into_iter();
         match (all.next(), all.next()) {
             (Some(one), None) => Ok(one),
-            _ => Err(format!("holds {count} certificates; one PEM block CERTIFICATE is expected")),
+            _ => Err(format!("holds {count} certificates; expected one PEM block CERTIFICATE")),
         }
     }
 
@@ -47,12 +47,12 @@ impl Authority {
     /// What is wrong with the text.
     pub fn all(text: &[u8]) -> Result<Vec<Self>, String> {
         if text.len() > MAX_PEM {
-            return Err(format!("holds {} bytes; no bundle is that long", text.len()));
+            return Err(format!("holds {} bytes: too long for a bundle", text.len()));
         }
         CertificateDer::pem_slice_iter(text)
             .map(|der| {
-                let der = der.map_err(|error| format!("is no PEM: {error}"))?;
-                Self::of(&der).ok_or_else(|| "holds a PEM block that is no X.509 certificate".to_owned())
+                let der = der.map_err(|error| format!("is not PEM: {error}"))?;
+                Self::of(&der).ok_or_else(|| "holds a PEM block that is not an X.509 certificate".to_owned())
             })
             .collect()
     }

@@ -1,8 +1,8 @@
-//! CaBundles that others change: counted, and answered more slowly where somebody puts them back again and again.
+//! CaBundles that others change: counted, and restored more slowly if another writer changes them repeatedly.
 
 use std::collections::VecDeque;
 
-/// Reverts within `WINDOW` seconds that are no accident any more.
+/// Reverts within `WINDOW` seconds that show another active writer.
 pub(super) const MANY: usize = 5;
 /// Seconds over which reverts count.
 pub(super) const WINDOW: i64 = 600;
@@ -21,7 +21,7 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// Notes what a look shows. Whether somebody has changed what was right.
+    /// Notes the result of a check. Whether another writer has changed a correct caBundle.
     pub fn look(&mut self, wanted: &str, right: bool, now: i64) -> bool {
         let reverted = (self.right || self.stored) && !right && self.wanted == wanted;
         self.stored = false;
@@ -43,7 +43,7 @@ impl Drift {
         }
     }
 
-    /// Whether somebody puts it back again and again.
+    /// Whether another writer changes it repeatedly.
     #[must_use]
     pub fn is_fight(&self, now: i64) -> bool {
         self.reverts.len() > MANY && self.reverts.front().is_some_and(|first| (now - first).abs() <= WINDOW)
@@ -80,13 +80,13 @@ mod tests {
             assert!(!drift.look("a", true, now));
             now += 100;
             assert!(drift.look("a", false, now), "{nth}");
-            assert!(!drift.look("a", false, now), "told once");
+            assert!(!drift.look("a", false, now), "reported once");
             assert_eq!(drift.is_fight(now), nth == 6, "{nth}");
         }
         assert!(!drift.held(now), "the last write was long ago");
         drift.wrote(now);
         assert!(drift.held(now) && drift.held(now + SLOW - 1) && !drift.held(now + SLOW));
-        // A clock that is set back must not hold it for ever.
+        // A clock that is set back must not hold it permanently.
         assert!(!drift.held(now - 1));
         assert!(drift.is_fight(now + 100) && !drift.is_fight(now + 101 + WINDOW - 500));
     }

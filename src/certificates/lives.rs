@@ -15,7 +15,7 @@ pub struct Lives {
     pub skew: i64,
     /// Between two looks.
     pub tick: i64,
-    /// After a caBundle was seen to be right: how long until it counts. The watches of API servers take a moment.
+    /// Settle time of a correct caBundle. The watches of API servers need some time.
     pub settle: i64,
 }
 
@@ -39,11 +39,17 @@ impl Lives {
             if (least..=most).contains(&value) {
                 Ok(())
             } else {
-                Err(format!("{name} is {value}s; {least}s to {most}s is expected ({why})"))
+                Err(format!("{name} is {value}s; expected {least}s to {most}s ({why})"))
             }
         };
         within("--tls-ca-life", self.ca, 20, 10 * 365 * DAY, "ten years at most")?;
-        within("--tls-leaf-life", self.leaf, 3, self.ca / 4, "a CA is retired only after its last leaf")?;
+        within(
+            "--tls-leaf-life",
+            self.leaf,
+            3,
+            self.ca / 4,
+            "a CA is retired only after its last certificate",
+        )?;
         within("--tls-clock-skew", self.skew, 0, (self.leaf / 6).min(DAY), "a sixth of --tls-leaf-life")?;
         within("--tls-soak", self.soak, 0, self.ca / 8, "an eighth of --tls-ca-life")?;
         within(
@@ -96,14 +102,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_defaults_fit_and_bounds_are_told() {
+    fn the_defaults_fit_and_bounds_are_reported() {
         Lives::default().check().unwrap();
         let wrong = |change: fn(&mut Lives)| {
             let mut lives = Lives::default();
             change(&mut lives);
             lives.check().unwrap_err()
         };
-        assert!(wrong(|l| l.ca = 5).starts_with("--tls-ca-life is 5s; 20s to"));
+        assert!(wrong(|l| l.ca = 5).starts_with("--tls-ca-life is 5s; expected 20s to"));
         assert!(wrong(|l| l.leaf = l.ca).starts_with("--tls-leaf-life"));
         assert!(wrong(|l| l.skew = l.leaf).starts_with("--tls-clock-skew"));
         assert!(wrong(|l| l.soak = l.ca).starts_with("--tls-soak"));

@@ -22,7 +22,7 @@ const CROWDED: usize = 4;
 /// A write to the Secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Change {
-    /// There is no Secret: make it, with a CA.
+    /// The Secret does not exist: create it, with a CA.
     Create,
     /// The CA cannot sign and none is staged: another at once.
     Replace,
@@ -51,7 +51,7 @@ impl Change {
         matches!(self, Self::Create | Self::Replace | Self::Stage)
     }
 
-    /// Whether something is mended by it that ought not to happen.
+    /// Whether it repairs a state that should not occur.
     #[must_use]
     pub fn is_emergency(self) -> bool {
         matches!(self, Self::Replace | Self::Promote)
@@ -113,7 +113,7 @@ pub fn next(
     let staged = record.next_signer(now);
     let known = staged.is_some_and(|next| looks.iter().all(|look| look.trusts(&next.authority)));
     let lost = staged.is_none_or(|next| looks.iter().any(|look| look.lacks(&next.authority)));
-    // Before the caBundle is mended: who dies in between must not leave a mark that is older than the mending.
+    // Before the caBundle is repaired: a crash in between must not leave a mark that is older than the repair.
     if record.soaking_since.is_some() && lost {
         return Step::Write(Change::Unsoak);
     }

@@ -68,7 +68,7 @@ impl Record {
         }
         // Validity begins earlier than any clock that is borne could be behind: this one is off, or its maker's was.
         if now < signer.authority.from {
-            return Err("is not valid yet; a clock is or was ahead".to_owned());
+            return Err("is not valid yet: a clock is or was ahead".to_owned());
         }
         Ok(signer)
     }

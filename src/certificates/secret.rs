@@ -21,7 +21,7 @@ pub fn read(secret: &Value, judge: &dyn Fn(&Authority, &Key) -> Result<(), Strin
     let signer = |[certificate, key]: [&str; 2]| -> Result<Signer, String> {
         let text = field(secret, certificate)?;
         let authority = Authority::read(&text).map_err(|why| format!("{certificate} {why}"))?;
-        let text = String::from_utf8(field(secret, key)?).map_err(|_| format!("{key} is no PEM"))?;
+        let text = String::from_utf8(field(secret, key)?).map_err(|_| format!("{key} is not PEM"))?;
         let key = Key(text);
         judge(&authority, &key)?;
         Ok(Signer { authority, key })
@@ -67,7 +67,7 @@ fn certificates(secret: &Value, name: &str) -> Vec<Authority> {
 fn field(secret: &Value, name: &str) -> Result<Vec<u8>, String> {
     let text = secret.pointer("/data").and_then(|data| data.get(name)?.as_str());
     let text = text.ok_or_else(|| format!("has no {name}"))?;
-    STANDARD.decode(text).map_err(|_| format!("{name} is no base64"))
+    STANDARD.decode(text).map_err(|_| format!("{name} is not base64"))
 }
 
 /// The object with a record in it: `secret` as it was read, or a new one.

@@ -8,20 +8,20 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Budgets")]
 pub(super) struct Budgets {
-    /// Connections at a time; for one more one that waits for its client is closed, or else it is
+    /// Concurrent connections; when full, a connection that waits for its client is closed, else the new one is refused
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_CONNECTIONS", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..=65_536))]
     max_connections: u32,
-    /// Connections of one address at a time; 640 is what one API server can need
+    /// Concurrent connections per client address; one API server needs up to 640
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_CONNECTIONS_PER_PEER", default_value_t = 640, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     max_connections_per_peer: u32,
-    /// Requests decided at a time, with those that wait for it; more are answered 503 at once, and the API server asks again
+    /// Concurrent requests, waiting ones included; further ones get a 503 at once, and the API server retries
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_REQUESTS", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     max_requests: u32,
-    /// MiB of bodies and answers held at a time, two thirds at most for one address; more is answered 503 at once
+    /// Memory for request and response bodies, in MiB, at most two thirds of it per client address; further requests get a
+    /// 503 at once
     #[arg(long, value_name = "MIB", env = "FABRIC_ADMISSION_MAX_BODY_MEMORY", default_value_t = 32, value_parser = clap::value_parser!(u32).range(16..=4096))]
     max_body_memory: u32,
-    /// Seconds, a tenth more or less, after which the next answer closes its connection, so that new replicas get calls; 0
-    /// keeps connections for ever
+    /// Maximum age of a connection, in seconds (plus or minus 10 %), so that new replicas get calls; 0 for no maximum
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_MAX_CONNECTION_AGE", default_value_t = 600.0, value_parser = seconds)]
     max_connection_age: f64,
 }

@@ -1,4 +1,4 @@
-//! `certs`: certificates for trying out. Installations take theirs from cert-manager or from files.
+//! `certs`: certificates for development. Installations use the self-managed mode, cert-manager or files.
 
 use super::Exit;
 use rcgen::{
@@ -17,12 +17,12 @@ pub(super) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Make a CA and a server certificate for development: ca.crt, tls.crt and tls.key
+    /// Create a CA and a server certificate for development: ca.crt, tls.crt and tls.key
     Dev {
-        /// Directory that the files go to
+        /// Output directory
         #[arg(long, value_name = "DIR", default_value = "certs/dev")]
         out: PathBuf,
-        /// DNS name or address of the server; may be given more than once
+        /// DNS name or IP address of the server; repeatable
         #[arg(long = "host", value_name = "NAME", default_values = ["localhost", "127.0.0.1", "fabric-admission.fabric-admission.svc"])]
         hosts: Vec<String>,
     },
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let made = match make(hosts) {
         Ok(made) => made,
         Err(error) => {
-            writeln!(err, "error: the certificate cannot be made: {error}")?;
+            writeln!(err, "error: cannot create the certificate: {error}")?;
             return Ok(Exit::Usage);
         }
     };

@@ -1,14 +1,14 @@
-//! How a command ends.
+//! Exit codes.
 
-/// How a command ends; the same for every format and mode.
+/// Exit code of a command; the same for every format and mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// Nothing to report.
     Clean = 0,
     /// A finding reaches `--fail-on`.
     Findings = 1,
-    /// Input that could not be read, or wrong usage.
+    /// Unreadable input, or wrong usage.
     Usage = 2,
-    /// Our own fault, or a cluster out of reach.
+    /// Internal error, or an unreachable cluster.
     Internal = 3,
 }

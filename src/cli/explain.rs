@@ -11,7 +11,7 @@ const WIDTH: usize = 100;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Id of a rule, such as FAB301, or name of a variable, such as NCCL_IB_HCA
+    /// Rule id, such as FAB301, or name of a variable, such as NCCL_IB_HCA
     id: String,
 }
 
@@ -23,17 +23,20 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         return explain_unread(&arguments.id, what, err);
     }
     let Some(rule) = rules::find(&arguments.id) else {
-        let near = nearest(&arguments.id.to_uppercase(), RULES.iter().map(|r| r.id));
-        let hint = near.map_or(".".to_owned(), |n| format!("; did you mean {n}?"));
-        writeln!(err, "error: no rule {:?}{hint} See `fabric-admission rules list`.", arguments.id)?;
+        writeln!(
+            err,
+            "error: unknown rule {:?}{} See `fabric-admission rules list`.",
+            arguments.id,
+            hint(&arguments.id)
+        )?;
         return Ok(Exit::Usage);
     };
     let page = rule.page();
     writeln!(out, "{} ({}): {}\n", rule.id, rule.severity, page.summary)?;
-    for (title, text) in [("What it looks at", page.what), ("Why it breaks", page.why), ("Fix", page.fix)] {
+    for (title, text) in [("What it checks", page.what), ("Why it breaks", page.why), ("Fix", page.fix)] {
         writeln!(out, "{title}\n{}\n", wrapped(&text))?;
     }
-    // A rule of the webhook alone has no manifest that shows it.
+    // A rule that only the webhook can report has no example manifest.
     for (title, example) in
         [("Bad", rule.files.bad), ("Good", rule.files.good)].into_iter().filter(|(_, e)| !e.is_empty())
     {
@@ -50,9 +53,20 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     if !page.catalogue.is_empty() {
         writeln!(out, "\nCatalogue of field failures\n  {}", page.catalogue.join(", "))?;
     }
-    writeln!(out, "\nSet aside\n  {}", rule.waiver.words(rule.id))?;
+    writeln!(out, "\nIgnore\n  {}", rule.waiver.words(rule.id))?;
     writeln!(out, "\nSince {}", rule.since)?;
     Ok(Exit::Clean)
+}
+
+/// The end of the sentence, with a similar id if there is one.
+fn hint(id: &str) -> String {
+    let id = id.to_uppercase();
+    // A well-formed id is not misspelt: FAB999 does not mean FAB109.
+    let well_formed =
+        id.strip_prefix("FAB").is_some_and(|n| n.len() == 3 && n.bytes().all(|b| b.is_ascii_digit()));
+    let by_number = rules::find(&format!("FAB{id}")).map(|rule| rule.id);
+    let near = by_number.or_else(|| nearest(&id, RULES.iter().map(|r| r.id))).filter(|_| !well_formed);
+    near.map_or_else(|| ".".to_owned(), |near| format!("; did you mean {near}?"))
 }
 
 /// A paragraph in lines that fit a terminal.
@@ -84,12 +98,12 @@ fn explain_variable(v: &Variable, out: &mut dyn Write) -> io::Result<Exit> {
     let status = match v.status {
         Status::Read | Status::Other => None,
         Status::Deprecated => Some("deprecated"),
-        Status::Removed => Some("not read any more"),
-        Status::Newer => Some("documented for releases later than those that were read"),
+        Status::Removed => Some("no longer read"),
+        Status::Newer => Some("documented for a later NCCL release than the latest known one"),
     };
     let ranks = v
         .uniform
-        .map(|uniform| if uniform { "must have the same value" } else { "may have values of their own" });
+        .map(|uniform| if uniform { "must have the same value" } else { "may have different values" });
     let text = |t: Option<&str>| t.map(str::to_owned);
     let listed = |t: &str| (!t.is_empty()).then(|| t.replace(',', ", "));
     for (title, value) in [
@@ -103,7 +117,7 @@ fn explain_variable(v: &Variable, out: &mut dyn Write) -> io::Result<Exit> {
         ("Until", text(v.until)),
         ("Deprecated since", text(v.deprecated)),
         ("Instead", text(v.instead)),
-        ("Mistaken for it", listed(v.misnames)),
+        ("Misspelt as", listed(v.misnames)),
     ] {
         if let Some(value) = value {
             writeln!(out, "{title:<18}{value}")?;
@@ -119,6 +133,6 @@ fn explain_unread(name: &str, what: Unread, err: &mut dyn Write) -> io::Result<E
         }
         Unread::Unknown => String::new(),
     };
-    writeln!(err, "error: no variable {name:?} is known (NCCL up to {KNOWN_UP_TO}){hint}")?;
+    writeln!(err, "error: unknown variable {name:?} (known up to NCCL {KNOWN_UP_TO}){hint}")?;
     Ok(Exit::Usage)
 }

@@ -18,7 +18,7 @@ pub use exit::Exit;
 use clap::{Parser, Subcommand};
 use std::io;
 
-/// Makes GPU training pods fit their RDMA fabric, and says why.
+/// Makes GPU training pods fit their RDMA fabric, and explains every change and finding.
 #[derive(Debug, Parser)]
 #[command(name = "fabric-admission", version, about, max_term_width = 110)]
 struct Arguments {
@@ -28,17 +28,17 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Show what would be changed and refused in manifests, without a cluster
+    /// Show the changes and findings for manifests, offline
     Review(review::Arguments),
-    /// Tell how the profile of each pod is found, and what every other profile would need
+    /// Show how the profile of each pod is chosen, and why every other profile is not
     Why(why::Arguments),
-    /// Explain a rule: what it looks at, why it matters, how to mend it
+    /// Explain a rule (what it checks, why it matters, the fix) or a variable
     Explain(explain::Arguments),
     /// Serve the admission webhook
     Serve(Box<serve::Arguments>),
-    /// Certificates for trying out
+    /// Create certificates for development
     Certs(certs::Arguments),
-    /// The rules
+    /// List the rules, or export them as policies
     Rules(rules::Arguments),
 }
 
@@ -49,7 +49,7 @@ pub fn run() -> Exit {
         Ok(arguments) => arguments,
         Err(error) => {
             let usage = error.use_stderr();
-            // A closed pipe is no reason to complain about a complaint.
+            // With a closed pipe there is nowhere to report this error.
             let _ = error.print();
             return if usage { Exit::Usage } else { Exit::Clean };
         }
@@ -74,8 +74,8 @@ pub fn run() -> Exit {
     }
 }
 
-/// A writer whose reader may have seen enough (`| head`): the rest is dropped, and the exit code is still that of the
-/// whole review.
+/// A writer whose reader may close the pipe early (`| head`): further output is dropped, and the exit code is still that of
+/// the whole review.
 struct Closable<W> {
     inner: W,
     closed: bool,

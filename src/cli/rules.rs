@@ -19,25 +19,25 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List every rule
+    /// List all rules
     List {
         /// Output format
         #[arg(short, long, value_enum, default_value_t = Format::Text)]
         output: Format,
     },
-    /// The rules that one object shows, as ValidatingAdmissionPolicies that the API server judges by itself
+    /// Export the rules that need only one object as ValidatingAdmissionPolicies, which the API server evaluates itself
     Export(Export),
 }
 
 #[derive(Debug, clap::Args)]
 struct Export {
-    /// Only these rules, such as FAB301
+    /// Rule to export, such as FAB301; repeatable; default: all that can be exported
     #[arg(long = "rule", value_name = "ID")]
     rules: Vec<String>,
-    /// Groups that may set the mode label of namespaces and name profiles; adds the policies that keep others from it
+    /// Group that may set the mode label of namespaces and choose profiles; adds policies that refuse it to others; repeatable
     #[arg(long = "group", value_name = "GROUP", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     groups: Vec<String>,
-    /// Whether errors of network objects deny; as the server's setting
+    /// Policy for errors in network objects, as in the server's setting
     #[arg(long, value_enum, default_value_t = Objects::Audit)]
     network_objects: Objects,
     /// Output format
@@ -54,7 +54,7 @@ enum Objects {
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ExportFormat {
     Yaml,
-    /// A List
+    /// One object of kind List
     Json,
 }
 
@@ -62,7 +62,7 @@ enum ExportFormat {
 enum Format {
     Text,
     Json,
-    /// The page docs/rules.md
+    /// Markdown, as in docs/rules.md
     Markdown,
 }
 
@@ -98,7 +98,7 @@ fn export(arguments: &Export, out: &mut dyn Write, err: &mut dyn Write) -> io::R
             Some(rule) if rule.cel().is_some() => chosen.push(rule),
             Some(rule) => {
                 let id = rule.id;
-                writeln!(err, "error: {id} needs more than one object to judge, so no policy can")?;
+                writeln!(err, "error: {id} cannot be exported: it needs more than one object")?;
                 return Ok(Exit::Usage);
             }
             None => {

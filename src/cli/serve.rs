@@ -26,45 +26,45 @@ pub(super) struct Arguments {
     admin_bind: SocketAddr,
     #[command(flatten)]
     tls: super::tls::Tls,
-    /// FabricProfiles: a file or directory; all of them load or none
+    /// FabricProfiles: a file or directory; if one is invalid, none is loaded
     #[arg(long, value_name = "PATH", env = "FABRIC_ADMISSION_PROFILES")]
     profiles: Option<PathBuf>,
-    /// Facts about the cluster from files of Kubernetes objects
+    /// Facts about the cluster: files or directories of Kubernetes objects
     #[arg(long, value_name = "PATH", env = "FABRIC_ADMISSION_CLUSTER", value_delimiter = ',')]
     cluster: Vec<PathBuf>,
     #[command(flatten)]
     choice: Choice,
-    /// Seconds between looks at the files of --profiles and --cluster
+    /// Check interval for the files of --profiles and --cluster, in seconds
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_FACTS_POLL", default_value_t = 10.0, value_parser = seconds)]
     facts_poll: f64,
-    /// API server to watch; without it the pod's service account, where there is one and --cluster is not given
+    /// Kubeconfig of the API server to watch; default: the pod's service account, unless --cluster is given
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_KUBECONFIG")]
     kubeconfig: Option<PathBuf>,
-    /// Longest pause before a watch that failed, or a kind that is absent, is tried again
+    /// Maximum pause before a retry of a failed watch or an absent kind, in seconds
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_RETRY", default_value_t = 10.0, value_parser = seconds)]
     watch_retry: f64,
-    /// Time limit that is asked of a watch
+    /// Requested time limit of a watch, in seconds
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_TIMEOUT", default_value_t = 120.0, value_parser = seconds)]
     watch_timeout: f64,
-    /// Write what is found about FabricProfiles into their status; of several replicas one does, by a Lease
+    /// Write findings about FabricProfiles into their status; a Lease elects the replica that writes
     #[arg(
         long, value_name = "BOOL", env = "FABRIC_ADMISSION_PROFILE_STATUS", action = clap::ArgAction::Set,
         num_args = 0..=1, default_value_t = false, default_missing_value = "true"
     )]
     profile_status: bool,
-    /// Silence of the API server after which answers say that facts are old
+    /// Staleness warning threshold: seconds without contact to the API server
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = 600.0, value_parser = seconds)]
     stale_after: f64,
-    /// What is done about Jobs and other workloads of namespaces that enforce
+    /// Policy for Jobs and other workloads in namespaces with mode enforce
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_WORKLOADS", default_value_t = Workloads::Warn)]
     workloads: Workloads,
-    /// What is done about network objects
+    /// Policy for network objects
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_NETWORK_OBJECTS", default_value_t = NetworkObjects::Audit)]
     network_objects: NetworkObjects,
-    /// Seconds that connections are still taken after SIGTERM
+    /// Time to accept new connections after SIGTERM, in seconds
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
     lame_duck: f64,
-    /// Seconds after that in which open connections are left to their clients; API servers end idle ones after 90
+    /// Time after that for clients to close open connections, in seconds; API servers close idle ones after 90
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = 95.0, value_parser = seconds)]
     drain: f64,
     #[command(flatten)]
@@ -75,21 +75,21 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Workloads {
-    /// Let them through; their pods are judged all the same
+    /// Admit them unchecked; their pods are still checked
     Off,
-    /// Warn
+    /// Report findings as warnings
     Warn,
-    /// Refuse those whose pods would be refused
+    /// Deny those whose pods would be denied
     Deny,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum NetworkObjects {
-    /// Let them through
+    /// Admit them unchecked
     Off,
-    /// Warn
+    /// Report findings as warnings
     Audit,
-    /// Refuse what cannot work
+    /// Deny those with errors
     Enforce,
 }
 
@@ -136,7 +136,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         },
         lame_duck: Duration::from_secs_f64(arguments.lame_duck),
     };
-    // Dropped last: what is logged on the way out is written too.
+    // Dropped last, so that log lines of the shutdown are written too.
     let writing = match crate::telemetry::install() {
         Ok(writing) => writing,
         Err(error) => {
@@ -186,17 +186,17 @@ fn start_runtime(workers: usize) -> io::Result<Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()
 }
 
-/// Connects to the API server. Watches have a thread of their own, so that a large list holds up no request.
+/// Connects to the API server. Watches have a thread of their own, so that a large list does not delay requests.
 fn live_facts(
     arguments: &Arguments,
     builder: Builder,
 ) -> Result<(Runtime, Live), Box<dyn std::error::Error>> {
-    // A kind on which nothing happens is heard of once in each watch.
+    // A kind without changes causes one contact with the API server per watch.
     if arguments.stale_after < 2.0 * arguments.watch_timeout {
         let (stale, watch) = (arguments.stale_after, arguments.watch_timeout);
         return Err(format!(
-            "--stale-after {stale} is less than twice --watch-timeout {watch}: quiet kinds would count as old (FAB813) \
-             between two watches; expected is at least {}",
+            "--stale-after {stale} is less than twice --watch-timeout {watch}: facts about quiet kinds would count as stale \
+             (FAB813) between two watches; expected at least {}",
             2.0 * watch
         )
         .into());
@@ -217,7 +217,7 @@ fn status_writer(client: &kube::Client) -> StatusWriter {
     StatusWriter { namespace: client.default_namespace().to_owned(), identity: identity() }
 }
 
-/// Looks at the files of profiles and facts again; `None` where there are none.
+/// Checks the files of profiles and facts for changes; `None` without files.
 fn source(arguments: &Arguments) -> Option<Source> {
     let (profiles, cluster) = (arguments.profiles.clone(), arguments.cluster.clone());
     let choice = arguments.choice.clone();
@@ -232,10 +232,10 @@ fn source(arguments: &Arguments) -> Option<Source> {
             return Look::Same;
         }
         known = found;
-        let mut told = Vec::new();
-        match facts_from_files(profiles.as_deref(), &cluster, &choice, false, &mut told) {
+        let mut messages = Vec::new();
+        match facts_from_files(profiles.as_deref(), &cluster, &choice, false, &mut messages) {
             Ok(Some((_, snapshot))) => Look::New(Box::new(snapshot)),
-            Ok(None) => Look::Failed(String::from_utf8_lossy(&told).trim_end().to_owned()),
+            Ok(None) => Look::Failed(String::from_utf8_lossy(&messages).trim_end().to_owned()),
             Err(error) => Look::Failed(error.to_string()),
         }
     };

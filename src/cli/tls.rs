@@ -13,75 +13,76 @@ use tokio::runtime::Runtime;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Tls {
-    /// Where the certificate comes from
+    /// Source of the certificate
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_TLS_MODE", default_value_t = TlsMode::Files)]
     tls_mode: TlsMode,
-    /// Certificate chain (PEM), with --tls-mode files
+    /// Certificate chain (PEM file), with --tls-mode files
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_CERT")]
     tls_cert: Option<PathBuf>,
-    /// Private key (PEM), with --tls-mode files
+    /// Private key (PEM file), with --tls-mode files
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_KEY")]
     tls_key: Option<PathBuf>,
-    /// Oldest TLS version that is spoken
+    /// Minimum TLS version
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_TLS_MIN_VERSION", default_value_t = TlsVersion::V1_3)]
     tls_min_version: TlsVersion,
-    /// Seconds between looks at the certificate files
+    /// Check interval for the certificate files, in seconds
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_TLS_POLL", default_value_t = 10.0, value_parser = super::values::seconds)]
     tls_poll: f64,
-    /// Namespace of the Secret and of the Service; without it that of the pod, or of the kubeconfig
+    /// Namespace of the Secret and the Service; default: the pod's, or the kubeconfig's
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_NAMESPACE", value_parser = name)]
     tls_namespace: Option<String>,
-    /// Secret; without it fabric-admission-ca (self-managed: our CA) or fabric-admission-tls (cert-manager: the pair)
+    /// Name of the Secret; default: fabric-admission-ca (self-managed: the CA) or fabric-admission-tls (cert-manager:
+    /// certificate and key)
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_SECRET", value_parser = name)]
     tls_secret: Option<String>,
-    /// Service by which the API server calls
+    /// Name of the Service that the API server calls
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_SERVICE", default_value = "fabric-admission", value_parser = name)]
     tls_service: String,
-    /// Domain of the cluster
+    /// Domain of the cluster, part of the Service's DNS name
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_CLUSTER_DOMAIN", default_value = "cluster.local", value_parser = name)]
     tls_cluster_domain: String,
-    /// Another DNS name or address for certificates of our own, where the API server calls by URL
+    /// Additional DNS name or IP address in the self-managed certificate, for API servers that call by URL; repeatable
     #[arg(long = "tls-host", value_name = "NAME", env = "FABRIC_ADMISSION_TLS_HOST", value_delimiter = ',')]
     tls_hosts: Vec<String>,
-    /// MutatingWebhookConfiguration whose caBundle is ours
+    /// MutatingWebhookConfiguration to keep the caBundle in
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_MUTATING", default_value = "pod-fabric-admission", value_parser = name)]
     tls_mutating: String,
-    /// ValidatingWebhookConfiguration whose caBundle is ours
+    /// ValidatingWebhookConfiguration to keep the caBundle in
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_VALIDATING", default_value = "fabric-admission", value_parser = name)]
     tls_validating: String,
-    /// Life of a CA of our own; the next is staged at half of it
+    /// Lifetime of a self-managed CA; the next one is staged at half of it
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_CA_LIFE", default_value = "365d", value_parser = duration)]
     tls_ca_life: i64,
-    /// Life of a certificate of our own; it is renewed at two thirds
+    /// Lifetime of a self-managed certificate; it is renewed at two thirds of it
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_LEAF_LIFE", default_value = "72h", value_parser = duration)]
     tls_leaf_life: i64,
-    /// How long the next CA is in every caBundle before it signs
+    /// Soak time of a new CA in every caBundle before it signs
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SOAK", default_value = "10m", value_parser = duration)]
     tls_soak: i64,
-    /// What clocks of machines may be off
+    /// Tolerated clock skew between machines
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_CLOCK_SKEW", default_value = "10m", value_parser = duration)]
     tls_clock_skew: i64,
-    /// Time between looks at the Secret and the caBundles; changes are heard of at once
+    /// Check interval for the Secret and the caBundles; watches report changes earlier
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_TICK", default_value = "10s", value_parser = duration)]
     tls_tick: i64,
-    /// How long a caBundle is right before we are ready: API servers see it a moment later
+    /// Settle time of a correct caBundle before readiness, for API servers to see it
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SETTLE", default_value = "2s", value_parser = duration)]
     tls_settle: i64,
-    /// File that the CAs to trust are written to as well, for callers without a configuration
+    /// File to write the trusted CAs to, for callers without a webhook configuration
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_CA_OUT")]
     tls_ca_out: Option<PathBuf>,
-    /// For tests: a file with the seconds that the clock for certificates is off
+    /// For tests: file with an offset of the certificate clock, in seconds
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TEST_CLOCK_OFFSET", hide = true)]
     tls_test_clock_offset: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TlsMode {
-    /// Made by the server, with a CA of its own in a Secret; it writes the caBundles
+    /// The server issues it from a CA that it keeps in a Secret, and writes the caBundles
     SelfManaged,
-    /// From the Secret that cert-manager writes; cainjector writes the caBundles
+    /// The Secret that cert-manager writes; cainjector writes the caBundles
     CertManager,
-    /// From the files --tls-cert and --tls-key, looked at again every few seconds
+    /// The files --tls-cert and --tls-key, checked every --tls-poll seconds
     Files,
 }
 
@@ -99,13 +100,13 @@ fn name(text: &str) -> Result<String, String> {
     if !text.is_empty() && text.len() <= 253 && text.chars().all(legal) {
         Ok(text.to_owned())
     } else {
-        Err("a name of a Kubernetes object is expected: lower-case letters, digits, - and .".to_owned())
+        Err("expected the name of a Kubernetes object: lower-case letters, digits, - and .".to_owned())
     }
 }
 
 /// Seconds, from a number with a unit.
 fn duration(text: &str) -> Result<i64, String> {
-    let expected = || "a duration is expected, such as 90s, 10m, 72h or 365d".to_owned();
+    let expected = || "expected a duration, such as 90s, 10m, 72h or 365d".to_owned();
     let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
     let unit = match unit {
         "" | "s" => 1,
@@ -118,12 +119,12 @@ fn duration(text: &str) -> Result<i64, String> {
 }
 
 impl Tls {
-    /// Between two looks at files.
+    /// Interval between two checks of the files.
     pub(super) fn poll(&self) -> Duration {
         Duration::from_secs_f64(self.tls_poll.max(0.05))
     }
 
-    /// Whether TLS 1.2 is spoken beside 1.3.
+    /// Whether TLS 1.2 is accepted besides 1.3.
     pub(super) fn tls12(&self) -> bool {
         self.tls_min_version == TlsVersion::V1_2
     }
@@ -139,7 +140,7 @@ impl Tls {
         }
     }
 
-    /// Where the certificate comes from.
+    /// The source of the certificate.
     pub(super) fn certificate(
         &self,
         kubeconfig: Option<&Path>,
@@ -150,7 +151,7 @@ impl Tls {
             TlsMode::CertManager => Mode::CertManager,
             TlsMode::Files => {
                 if self.tls_ca_out.is_some() {
-                    let text = "--tls-ca-out needs --tls-mode self-managed or cert-manager; of files the CA is yours";
+                    let text = "--tls-ca-out needs --tls-mode self-managed or cert-manager; with files, the CA is not known here";
                     return Err(text.to_owned());
                 }
                 let (Some(cert), Some(key)) = (self.tls_cert.clone(), self.tls_key.clone()) else {
@@ -164,10 +165,10 @@ impl Tls {
         lives.check()?;
         if kubeconfig.is_none() && !cluster::client::in_cluster() {
             return Err(
-                "this --tls-mode needs an API server: --kubeconfig, or a pod with a service account".into()
+                "this --tls-mode needs an API server: give --kubeconfig, or run in a pod with a service account".into()
             );
         }
-        // A client and a connection of its own: a long list of nodes holds up no certificate.
+        // A separate client and connection, so that a long list of nodes does not delay a certificate.
         let client = runtime
             .block_on(cluster::client::connect(kubeconfig, None))
             .map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! `why`: how the profile of each pod is found.
+//! `why`: how the profile of each pod is chosen.
 
 use super::review::Setting;
 use super::review::decide::{self, DocumentReview};
@@ -18,9 +18,9 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For people
+    /// Text for a terminal
     Text,
-    /// For programs: fabric-admission.dev/why/v1
+    /// One JSON document, schema fabric-admission.dev/why/v1
     Json,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
                 text(out, reviewed)?;
             }
             if first {
-                writeln!(out, "no pod among the inputs")?;
+                writeln!(out, "no pods in the inputs")?;
             }
         }
         Format::Json => {

@@ -6,7 +6,7 @@ use rustls::crypto::CryptoProvider;
 use std::path::Path;
 use std::time::Duration;
 
-/// Why there is no client.
+/// Why a client cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// A kubeconfig file that cannot be used.
@@ -21,7 +21,7 @@ pub enum ClientError {
     #[error("service account: {0}")]
     InCluster(#[from] kube::config::InClusterError),
     /// A client cannot be made of the configuration.
-    #[error("cannot make a client: {0}")]
+    #[error("cannot create a client: {0}")]
     Client(#[from] kube::Error),
 }
 

@@ -12,7 +12,7 @@ pub(crate) enum CallFault {
     Timeout,
     #[error(transparent)]
     Api(#[from] kube::Error),
-    #[error("the answer cannot be read: {0}")]
+    #[error("unreadable response: {0}")]
     Answer(#[from] serde_json::Error),
 }
 

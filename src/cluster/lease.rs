@@ -1,7 +1,7 @@
 //! A Lease: which of several replicas does what one alone should do.
 //!
 //! Taken and renewed by compare-and-swap on `resourceVersion`: of two who write at once the API server takes one.
-//! Whether another's lease has run out is told by our own clock, from when it was last seen to change; clocks of
+//! Our own clock decides whether another's lease has run out, from the last change that we saw; clocks of
 //! different nodes are never compared (as in client-go tools/leaderelection/leaderelection.go).
 
 use super::fault::CallFault;
@@ -16,7 +16,7 @@ const LASTS: u32 = 15;
 /// Age at which ours is renewed. With the deadline of one call it stays below `LASTS`, so that what is begun under a
 /// lease ends under it.
 const FRESH: Duration = Duration::from_secs(4);
-/// Age at which ours is given up where it cannot be renewed (client-go's renew deadline).
+/// Age at which we give up our lease if it cannot be renewed (client-go's renew deadline).
 const GIVEN_UP: Duration = Duration::from_secs(10);
 
 /// A lease that this replica holds or waits for.

@@ -58,7 +58,7 @@ pub(super) async fn get(client: &Client, path: &str) -> Result<http::Response<Bo
         .body(Body::empty())
         .map_err(|e| Failure::Other(e.to_string()))?;
     let response = match tokio::time::timeout(CALL, client.send(request)).await {
-        Err(_) => return Err(Failure::Other("no answer in time".to_owned())),
+        Err(_) => return Err(Failure::Other("no response in time".to_owned())),
         Ok(Err(kube::Error::Api(status))) => return Err(Failure::of(status.code, &status.message)),
         Ok(Err(error)) => return Err(Failure::Other(error.to_string())),
         Ok(Ok(response)) => response,
@@ -97,14 +97,14 @@ pub(super) async fn list(
                 limit = (limit / 4).max(1);
                 continue;
             }
-            Ok(Err(error)) => return Err(Failure::Other(format!("the list broke off: {error}"))),
+            Ok(Err(error)) => return Err(Failure::Other(format!("the list was interrupted: {error}"))),
             Ok(Ok(body)) => body.to_bytes(),
         };
         shared.heard(kind.name());
         let page: Page<'_> = std::str::from_utf8(&bytes)
             .map_err(|e| e.to_string())
             .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
-            .map_err(|error| Failure::Other(format!("the list cannot be read: {error}")))?;
+            .map_err(|error| Failure::Other(format!("unreadable list: {error}")))?;
         for object in page.items.iter().flatten() {
             let Identity { namespace, name, .. } = take(kind, shared, object);
             if !name.is_empty() {
@@ -144,5 +144,5 @@ pub(super) fn take(kind: &'static Watched, shared: &Shared, object: &RawValue) -
 fn malformed(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {
     shared.metrics.watch_malformed(kind.name());
     let (namespace, name) = (identity.namespace.as_str(), identity.name.as_str());
-    tracing::warn!(kind = kind.name(), namespace, name, %error, "an object cannot be read; what was known of it stays");
+    tracing::warn!(kind = kind.name(), namespace, name, %error, "unreadable object; keeping its previous facts");
 }

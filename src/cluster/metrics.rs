@@ -41,24 +41,32 @@ pub struct Metrics {
 impl Metrics {
     /// Registers them.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register("watch_objects", "Objects known, by kind", self.objects.clone());
-        registry.register("watch_state", "1 for the state a watch is in", self.state.clone());
-        registry.register("watch_lists", "Complete lists", self.lists.clone());
-        registry.register("watch_malformed", "Objects that could not be read", self.malformed.clone());
+        registry.register("watch_objects", "Known objects by kind", self.objects.clone());
+        registry.register("watch_state", "State of each watch: 1 for the current one", self.state.clone());
+        registry.register("watch_lists", "Completed lists by kind", self.lists.clone());
+        registry.register("watch_malformed", "Unreadable objects by kind", self.malformed.clone());
         registry.register_with_unit(
             "watch_last_contact_timestamp",
-            "When the API server was last heard of",
+            "Time of the last contact with the API server, by kind",
             Unit::Seconds,
             self.contact.clone(),
         );
-        registry.register("snapshots_published", "Views that came into use", self.published.clone());
+        registry.register(
+            "snapshots_published",
+            "Snapshots published to the webhook",
+            self.published.clone(),
+        );
         registry.register(
             "status_leader",
-            "1 where this replica writes the statuses of FabricProfiles",
+            "Whether this replica writes the statuses of FabricProfiles: 1 or 0",
             self.status_leader.clone(),
         );
-        registry.register("status_writes", "Statuses written", self.status_writes.clone());
-        registry.register("status_failures", "Calls for statuses that failed", self.status_failures.clone());
+        registry.register("status_writes", "FabricProfile statuses written", self.status_writes.clone());
+        registry.register(
+            "status_failures",
+            "Failed API calls for FabricProfile statuses",
+            self.status_failures.clone(),
+        );
     }
 
     /// Notes how many objects of a kind there are.
@@ -85,7 +93,7 @@ impl Metrics {
     pub fn watch_malformed(&self, kind: &'static str) {
         self.malformed.get_or_create_owned(&KindLabel { kind }).inc();
     }
-    /// Notes that the API server was heard of.
+    /// Notes a contact with the API server.
     pub fn watch_contact(&self, kind: &'static str) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let gauge = self.contact.get_or_create_owned(&KindLabel { kind });

@@ -57,7 +57,7 @@ pub async fn run(
         if let Err(error) = ended
             && error.is_panic()
         {
-            tracing::error!(%error, "a watch died; what it knew stays as it is until a restart");
+            tracing::error!(%error, "watch task died; its facts are not updated until a restart");
         }
     }
 }

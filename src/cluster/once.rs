@@ -35,7 +35,7 @@ pub async fn pod(client: &kube::Client, namespace: &str, name: &str) -> Result<S
     let failed = |failure| OnceError {
         kind: "Pod",
         why: match failure {
-            Failure::Absent => format!("there is no pod {namespace}/{name}"),
+            Failure::Absent => format!("pod {namespace}/{name} does not exist"),
             Failure::Forbidden(why) | Failure::Other(why) => why,
             Failure::Gone => "the API server forgot it".to_owned(),
         },
@@ -44,7 +44,7 @@ pub async fn pod(client: &kube::Client, namespace: &str, name: &str) -> Result<S
     let bytes = match body.await {
         Ok(Ok(body)) => body.to_bytes(),
         Ok(Err(error)) => return Err(failed(Failure::Other(error.to_string()))),
-        Err(_) => return Err(failed(Failure::Other("no answer in time".to_owned()))),
+        Err(_) => return Err(failed(Failure::Other("no response in time".to_owned()))),
     };
     String::from_utf8(bytes.to_vec()).map_err(|e| failed(Failure::Other(e.to_string())))
 }
@@ -70,7 +70,10 @@ pub async fn once(client: &kube::Client, builder: Builder) -> Result<Seen, OnceE
             Ok(_) | Err(Failure::Absent) => {}
             Err(Failure::Forbidden(why)) => forbidden.push((kind.name(), why)),
             Err(Failure::Gone) => {
-                return Err(OnceError { kind: kind.name(), why: "the list grew too old".into() });
+                return Err(OnceError {
+                    kind: kind.name(),
+                    why: "the list expired on the API server".into(),
+                });
             }
             Err(Failure::Other(why)) => return Err(OnceError { kind: kind.name(), why }),
         }

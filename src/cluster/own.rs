@@ -55,7 +55,7 @@ impl Kind {
     }
 }
 
-/// One of ours, as far as it matters here.
+/// One of our objects, with the fields used here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Configuration {
     version: String,
@@ -223,7 +223,7 @@ impl Objects {
         self.call("POST", &path, "application/json", Some(event)).await.map(drop)
     }
 
-    /// Tells of every change of the objects, for ever. What has changed is read by whoever is told, so that a watch that
+    /// Signals every change of the objects, until aborted. The receiver of the signal reads the change, so that a watch that
     /// breaks costs a delay and no truth.
     pub(crate) async fn follow(&self, changed: &Notify) {
         let one = |collection: String, name: &str| {

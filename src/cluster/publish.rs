@@ -27,7 +27,7 @@ pub(super) async fn forever(
                 shared.sync.published();
                 shared.metrics.snapshot_published();
             }
-            Err(error) => tracing::error!(%error, "no Snapshot could be made; the last one stays"),
+            Err(error) => tracing::error!(%error, "building a Snapshot failed; keeping the previous one"),
         }
         tokio::time::sleep(PUBLISH).await;
     }

@@ -14,7 +14,7 @@ pub struct Pace {
     pub retry: Duration,
     /// Server-side time limit of a watch. A stream that is silent for this long, and ten seconds, is given up.
     pub watch: Duration,
-    /// Silence after which what is known of a kind counts as old, and answers say so.
+    /// Time without contact after which the facts of a kind count as stale, and responses report it.
     pub stale: Duration,
 }
 
@@ -55,7 +55,7 @@ impl Shared {
         self.metrics.watch_contact(kind);
     }
 
-    /// Works on the builder, and has a Snapshot made of it if that told anything new.
+    /// Changes the builder, and requests a new Snapshot if a fact has changed.
     pub(super) fn change<T>(&self, work: impl FnOnce(&mut Builder) -> T) -> T {
         let (done, changed) = self.with(|builder| (work(builder), builder.changed()));
         if changed {

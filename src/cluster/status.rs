@@ -42,7 +42,7 @@ pub async fn run(
         client,
         lease,
         metrics,
-        told: BTreeMap::new(),
+        reported: BTreeMap::new(),
         written: BTreeMap::new(),
         last: Last::default(),
     };
@@ -56,7 +56,7 @@ pub async fn run(
     };
     tokio::select! { () = stop => {}, () = work => {} }
     let released = writer.lease.release().await;
-    writer.told("release", released);
+    writer.logged("release", released);
     writer.metrics.status_leader(false);
 }
 
@@ -65,7 +65,7 @@ struct Writer {
     lease: Lease,
     metrics: Arc<Metrics>,
     /// The last error of each sort, so that it is logged once.
-    told: BTreeMap<&'static str, String>,
+    reported: BTreeMap<&'static str, String>,
     /// By name: what was written last, and what the object had then. An older CRD drops fields; writing them again and
     /// again would help nobody.
     written: BTreeMap<String, (FabricProfileStatus, Option<FabricProfileStatus>)>,
@@ -106,7 +106,7 @@ struct Meta {
     generation: Option<i64>,
 }
 
-/// What an object has, and what it should have.
+/// Current and wanted status of an object.
 struct Wanted {
     name: String,
     has: Option<FabricProfileStatus>,
@@ -119,15 +119,15 @@ impl Writer {
     fn told<T>(&mut self, what: &'static str, done: Result<T, CallFault>) -> Option<T> {
         match done {
             Ok(value) => {
-                self.told.remove(what);
+                self.reported.remove(what);
                 Some(value)
             }
             Err(fault) => {
                 self.metrics.status_failed(what);
                 let text = crate::text::printable(&fault.to_string(), 300);
-                if self.told.get(what) != Some(&text) {
+                if self.reported.get(what) != Some(&text) {
                     tracing::warn!(what, error = %text, "statuses of FabricProfiles");
-                    self.told.insert(what, text);
+                    self.reported.insert(what, text);
                 }
                 None
             }
@@ -139,7 +139,7 @@ impl Writer {
             return;
         }
         let listed = self.list().await;
-        let Some(pages) = self.told("list", listed) else { return };
+        let Some(pages) = self.logged("list", listed) else { return };
         let view = Arc::clone(&snapshot);
         // Hundreds of profiles over thousands of namespaces take milliseconds, which would hold up requests.
         let Ok(all) = tokio::task::spawn_blocking(move || wanted(&pages, &view)).await else { return };
@@ -150,7 +150,7 @@ impl Writer {
         self.written.retain(|name, _| all.iter().any(|w| w.name == *name));
         for wanted in all {
             let early = wanted.standing == Standing::Other && !known.contains(&wanted.name);
-            if early || self.is_told(&wanted) {
+            if early || self.is_written(&wanted) {
                 continue;
             }
             // Each write under a lease that outlasts it.
@@ -158,7 +158,7 @@ impl Writer {
                 return;
             }
             let patched = self.patch(&wanted).await;
-            if let Some(has) = self.told("patch", patched) {
+            if let Some(has) = self.logged("patch", patched) {
                 self.metrics.status_written();
                 self.written.insert(wanted.name, (wanted.wants, has));
             } else {
@@ -172,7 +172,7 @@ impl Writer {
     /// Whether the Lease is ours.
     async fn leads(&mut self) -> bool {
         let held = self.lease.hold().await;
-        let leads = self.told("lease", held).unwrap_or(false);
+        let leads = self.logged("lease", held).unwrap_or(false);
         self.metrics.status_leader(leads);
         if !leads {
             // Whoever writes meanwhile knows better.
@@ -182,7 +182,7 @@ impl Writer {
         leads
     }
 
-    fn is_told(&self, wanted: &Wanted) -> bool {
+    fn is_written(&self, wanted: &Wanted) -> bool {
         let before = self.written.get(&wanted.name);
         wanted.has.as_ref() == Some(&wanted.wants)
             || before.is_some_and(|(wrote, had)| *wrote == wanted.wants && *had == wanted.has)

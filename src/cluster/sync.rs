@@ -1,4 +1,4 @@
-//! Which kinds have been heard of: readiness, and what the admin port says.
+//! The sync state of each kind: for readiness and the admin port.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -68,7 +68,7 @@ struct State {
 pub struct Sync(Arc<Mutex<State>>);
 
 impl Sync {
-    /// Nothing heard of any of these kinds yet.
+    /// No contact yet for any of these kinds.
     #[must_use]
     pub fn of(kinds: impl Iterator<Item = &'static str>) -> Self {
         let waiting: Vec<&'static str> = kinds.collect();
@@ -92,12 +92,12 @@ impl Sync {
         })
     }
 
-    /// Notes that the API server was heard of.
+    /// Notes a contact with the API server.
     pub(super) fn heard(&self, kind: &'static str) {
         self.with(|state| state.heard.insert(kind, Instant::now()));
     }
 
-    /// Kinds that were heard of once, and not for this long now.
+    /// Kinds whose last contact is longer ago than this.
     pub(super) fn silent(&self, since: Duration) -> Vec<&'static str> {
         self.with(|state| {
             state.heard.iter().filter(|(_, at)| at.elapsed() > since).map(|(kind, _)| *kind).collect()
@@ -114,7 +114,7 @@ impl Sync {
         self.with(|state| state.published = true);
     }
 
-    /// The kinds that are still waited for; `None` once a first Snapshot of everything is in use, for ever.
+    /// The kinds that readiness waits for; `None` permanently, once a first complete Snapshot is in use.
     #[must_use]
     pub fn waiting(&self) -> Option<Vec<&'static str>> {
         self.with(|state| {

@@ -1,4 +1,4 @@
-//! One kind: listed, watched, and listed again when its past is lost.
+//! One kind: listed, watched, and listed again when the watch history is lost.
 
 use super::Phase;
 use super::event::{Event, Status, identify};
@@ -50,7 +50,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
                         (pause, failed) = (FIRST_PAUSE, 0);
                         anew = Duration::ZERO;
                     }
-                    // A stream that ends without a word is tried again at a slower pace.
+                    // A stream that ends without an event is retried at a slower pace.
                     Ok(false) => rest(&mut pause, &shared).await,
                     Err(_) => failed += 1,
                 }
@@ -61,8 +61,8 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
             }
         };
         let outcome = match outcome {
-            // There is no past to lose while listing: a list that is too old for its next page is one that failed.
-            Err(Failure::Gone) if listing => Err(Failure::Other("410: the list grew too old".to_owned())),
+            // A list has no history to lose: if it expires before its next page, it has failed.
+            Err(Failure::Gone) if listing => Err(Failure::Other("410: the list expired".to_owned())),
             // The API has no node or namespace that is "not installed": that is a proxy, or a server that starts.
             Err(Failure::Absent) if kind.group.is_empty() => Err(Failure::Other("404".to_owned())),
             other => other,
@@ -70,7 +70,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
         match outcome {
             Ok(()) => {}
             Err(Failure::Gone) => {
-                tracing::info!(kind = kind.name(), "the past is lost; listing again");
+                tracing::info!(kind = kind.name(), "watch history lost; listing again");
                 tokio::time::sleep(anew).await;
                 anew = longer(anew, &shared);
             }
@@ -84,7 +84,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
                     }
                 });
                 shared.metrics.watch_objects(kind.name(), 0);
-                phase(kind, &shared, Phase::Absent, "its CRD is not installed");
+                phase(kind, &shared, Phase::Absent, "CRD not installed");
                 tokio::time::sleep(shared.pace.retry).await;
             }
             Err(Failure::Forbidden(why)) => {
@@ -125,10 +125,10 @@ fn phase(kind: &'static Watched, shared: &Shared, phase: Phase, why: &str) {
     if changed {
         match phase {
             Phase::Failing => {
-                tracing::warn!(kind = kind.name(), why, "cannot be watched; what is known stays")
+                tracing::warn!(kind = kind.name(), why, "watch failed; keeping known facts")
             }
             Phase::Forbidden => {
-                tracing::warn!(kind = kind.name(), why, "may not be read; what was known stays")
+                tracing::warn!(kind = kind.name(), why, "no permission to watch; keeping known facts")
             }
             _ => tracing::info!(kind = kind.name(), phase = phase.name(), why, "watch"),
         }
@@ -160,10 +160,10 @@ async fn watch(
     let mut line: Vec<u8> = Vec::new();
     loop {
         let frame = match tokio::time::timeout(shared.pace.watch + SLACK, body.frame()).await {
-            Err(_) => return Err(Failure::Other("the watch is silent".to_owned())),
+            Err(_) => return Err(Failure::Other("watch is silent".to_owned())),
             Ok(None) => return Ok(heard || opened.elapsed() >= STEADY),
             Ok(Some(Err(error))) => {
-                tracing::debug!(kind = kind.name(), %error, "the watch broke off");
+                tracing::debug!(kind = kind.name(), %error, "watch interrupted");
                 return Ok(heard || opened.elapsed() >= STEADY);
             }
             Ok(Some(Ok(frame))) => frame,
@@ -186,7 +186,7 @@ async fn watch(
         }
         line.extend_from_slice(rest);
         if line.len() > MAX_LINE {
-            return Err(Failure::Other("a line of the watch has no end".to_owned()));
+            return Err(Failure::Other("watch line too long".to_owned()));
         }
     }
 }
@@ -199,7 +199,7 @@ fn apply(kind: &'static Watched, shared: &Shared, line: &[u8], version: &mut Str
         .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
         // What was on the line is lost; only a list brings it back.
         .map_err(|error| {
-            tracing::warn!(kind = kind.name(), error, "a line of the watch cannot be read; listing again");
+            tracing::warn!(kind = kind.name(), error, "unreadable watch line; listing again");
             Failure::Gone
         })?;
     if event.kind == "ERROR" {

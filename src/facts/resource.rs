@@ -67,7 +67,7 @@ impl ResourceFact {
     /// Its provider and the objects with its facts, for a message. Tenants see only the kinds: the objects are the
     /// operators'.
     #[must_use]
-    pub fn told(&self, tenant: bool) -> String {
+    pub fn describe(&self, tenant: bool) -> String {
         let by = match self.server {
             Server::SriovOperator => "the SR-IOV operator",
             Server::SriovDevicePlugin => "the SR-IOV device plugin",

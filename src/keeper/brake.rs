@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-/// Rounds in a row that want another at once. More is no progress.
+/// Maximum of rounds in a row that request another at once. More do not converge.
 pub(super) const IN_A_ROW: u32 = 12;
-/// Least time between two looks, however many changes are told.
+/// Minimum time between two checks, whatever the number of reported changes.
 pub(super) const GATHER: Duration = Duration::from_millis(50);
 
 /// The pause after a round.
@@ -17,7 +17,7 @@ pub(super) struct Pause {
     pub(super) brakes: bool,
 }
 
-/// Counts rounds that bring no rest.
+/// Counts rounds that do not converge.
 #[derive(Debug, Default)]
 pub(super) struct Brake {
     row: u32,

@@ -17,7 +17,7 @@ pub(super) struct CaOut {
     /// Where the content is prepared.
     beside: PathBuf,
     deadline: Duration,
-    /// A look that does not end.
+    /// A read or write that has not ended.
     hanging: Option<oneshot::Receiver<io::Result<()>>>,
 }
 
@@ -41,29 +41,29 @@ impl CaOut {
         if let Some(hanging) = &mut self.hanging {
             match hanging.try_recv() {
                 Err(oneshot::error::TryRecvError::Empty) => {
-                    return failed("a read or write does not end; is the volume there?".to_owned());
+                    return failed("a read or write hangs; is the volume available?".to_owned());
                 }
                 // It was about what was to be trusted then.
                 Ok(_) | Err(oneshot::error::TryRecvError::Closed) => self.hanging = None,
             }
         }
         let (path, beside, text) = (self.path.clone(), self.beside.clone(), bundle.to_owned());
-        let (tell, mut told) = oneshot::channel();
+        let (sender, mut result) = oneshot::channel();
         // A thread of its own: the end of the process would wait for one of the runtime's.
         let started = std::thread::Builder::new().name("ca-out".to_owned()).spawn(move || {
             let done = if has(&path, &text) { Ok(()) } else { replace(&path, &beside, &text) };
-            let _ = tell.send(done);
+            let _ = sender.send(done);
         });
         if let Err(error) = started {
             return failed(error.to_string());
         }
-        match tokio::time::timeout(self.deadline, &mut told).await {
+        match tokio::time::timeout(self.deadline, &mut result).await {
             Ok(Ok(Ok(()))) => Ok(()),
             Ok(Ok(Err(error))) => failed(error.to_string()),
-            Ok(Err(_)) => failed("the thread that writes it has died".to_owned()),
+            Ok(Err(_)) => failed("the thread that writes the file has died".to_owned()),
             Err(_) => {
-                self.hanging = Some(told);
-                failed(format!("a read or write takes more than {} s", self.deadline.as_secs()))
+                self.hanging = Some(result);
+                failed(format!("a read or write took more than {} s", self.deadline.as_secs()))
             }
         }
     }
@@ -134,7 +134,7 @@ mod tests {
         let mut out = CaOut::new(path.clone(), "a");
         let (end, hanging) = oneshot::channel();
         out.hanging = Some(hanging);
-        assert!(out.write("one").await.unwrap_err().contains("does not end"));
+        assert!(out.write("one").await.unwrap_err().contains("hangs"));
         assert!(!path.exists());
         end.send(Ok(())).unwrap();
         out.write("one").await.unwrap();

@@ -12,14 +12,14 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 
-/// Why there is no chain to look at.
+/// Why no chain was received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Silence {
     /// The port closed the connection, as it does when it has too many.
     Closed,
     /// Nobody listens, or the kernel has taken the connection and nobody answers.
     Deaf,
-    /// Something answers that is no server of ours; what it did.
+    /// Another server answered; its reaction.
     Strange(String),
     /// We could not ask: an address that this machine has not, no file descriptor left. It says nothing about others.
     Unasked(String),
@@ -86,7 +86,7 @@ pub(super) async fn chain(
     addresses: &[SocketAddr],
     deadline: Duration,
 ) -> Result<Vec<CertificateDer<'static>>, Silence> {
-    let mut unasked = Silence::Unasked("there is no address".to_owned());
+    let mut unasked = Silence::Unasked("no address".to_owned());
     let taken = Instant::now() + deadline;
     for address in addresses {
         match at(*address, taken, deadline).await {
@@ -115,7 +115,7 @@ async fn at(
         Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => return Err(Silence::Deaf),
         Ok(Err(error)) => return Err(Silence::Unasked(error.to_string())),
         // The queue of the port is full, or a packet filter drops what we send.
-        Err(_) => return Err(Silence::Unasked("the connection is not taken".to_owned())),
+        Err(_) => return Err(Silence::Unasked("the connection is not accepted".to_owned())),
     };
     let name = ServerName::IpAddress(address.ip().into());
     let shaken = TlsConnector::from(Arc::new(config)).connect(name, stream);

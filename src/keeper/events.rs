@@ -15,14 +15,14 @@ const SELDOM: Duration = Duration::from_secs(60);
 /// The same of what goes on for hours. Events are kept for one (kube-apiserver --event-ttl).
 const HALF_AN_HOUR: Duration = Duration::from_secs(1800);
 
-/// What is told.
+/// The reason of an Event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reason {
     /// Another CA signs, as it should.
     Rotated,
     /// Another CA signs, since the one before could not.
     Replaced,
-    /// Somebody has changed a caBundle; it is put back.
+    /// A caBundle was changed externally; it is restored.
     Reverted,
     /// Somebody changes a caBundle again and again.
     Fight,
@@ -50,7 +50,7 @@ impl Reason {
     }
 }
 
-/// What has been told, and when.
+/// The last Events, and their times.
 pub(super) struct Events {
     objects: Objects,
     /// Who we are among the replicas.
@@ -64,8 +64,8 @@ impl Events {
         Self { objects, instance, metrics, last: BTreeMap::new() }
     }
 
-    /// Tells, unless it was told a moment ago. One that is refused is counted, and no more: it is a courtesy.
-    pub(super) fn tell(&mut self, reason: Reason, note: &str) {
+    /// Creates the Event, unless the same was created recently. A refused one is only counted: Events are a courtesy.
+    pub(super) fn emit(&mut self, reason: Reason, note: &str) {
         if self.last.get(&reason).is_some_and(|at| at.elapsed() < reason.pause()) {
             return;
         }
@@ -75,7 +75,7 @@ impl Events {
         tokio::spawn(async move {
             if let Err(error) = objects.event(&event).await {
                 metrics.certificate_call_failed("event");
-                tracing::debug!(%error, "an Event cannot be made");
+                tracing::debug!(%error, "creating an Event failed");
             }
         });
     }

@@ -14,11 +14,11 @@ use std::fmt::Write;
 use time::OffsetDateTime;
 
 fn date(seconds: i64) -> Result<OffsetDateTime, String> {
-    OffsetDateTime::from_unix_timestamp(seconds).map_err(|error| format!("no date: {error}"))
+    OffsetDateTime::from_unix_timestamp(seconds).map_err(|error| format!("invalid date: {error}"))
 }
 
 fn failed(error: impl std::fmt::Display) -> String {
-    format!("cannot be made: {error}")
+    format!("cannot be created: {error}")
 }
 
 /// What a CA of a name says of itself.
@@ -48,11 +48,10 @@ pub(super) fn authority(now: i64, lives: &Lives) -> Result<Signer, String> {
 
 fn issuer(authority: &Authority, key: &Key) -> Result<Issuer<'static, KeyPair>, String> {
     let name = authority.name.as_deref();
-    let name = name.ok_or("is of a CA with another kind of name; a common name alone is expected")?;
-    let pair =
-        KeyPair::from_pem(&key.0).map_err(|_| "has no key that can be read; PKCS#8 in PEM is expected")?;
-    let der = CertificateDer::from_pem_slice(authority.pem.as_bytes()).map_err(|_| "is no PEM")?;
-    let known = fields(&der).ok_or("is no certificate")?;
+    let name = name.ok_or("is of a CA with an unexpected name; expected only a common name")?;
+    let pair = KeyPair::from_pem(&key.0).map_err(|_| "has no readable key; expected PKCS#8 in PEM")?;
+    let der = CertificateDer::from_pem_slice(authority.pem.as_bytes()).map_err(|_| "is not PEM")?;
+    let known = fields(&der).ok_or("is not a certificate")?;
     if known.key != pair.subject_public_key_info() {
         return Err("has the key of another certificate".to_owned());
     }
@@ -66,7 +65,7 @@ pub(super) fn judge(authority: &Authority, key: &Key) -> Result<(), String> {
     let names = ["trial".to_owned()];
     let (certified, _) = sign(&issuer, &names, (authority.from, authority.until))?;
     verify::chain(&certified.cert, authority.pem.as_bytes(), "trial", middle)
-        .map_err(|why| format!("cannot be the CA of a server: {why}"))
+        .map_err(|why| format!("cannot be used as a CA for servers: {why}"))
 }
 
 fn sign(
@@ -126,7 +125,7 @@ mod tests {
         check(one, "x.y.svc", NOW).unwrap();
         check(&format!("{two}{one}"), "127.0.0.1", NOW - 1100).unwrap();
         for (bundle, name, at, expected) in [
-            (two.as_str(), "x.y.svc", NOW, "no CA of the caBundle has signed"),
+            (two.as_str(), "x.y.svc", NOW, "not signed by a CA of the caBundle"),
             (one, "z.y.svc", NOW, "is not for z.y.svc"),
             (one, "x.y.svc", NOW + lives.leaf + 1, "has expired"),
             (one, "x.y.svc", NOW - 1300, "not valid yet"),
@@ -144,7 +143,7 @@ mod tests {
         let (a, b) = (authority(NOW, &lives).unwrap(), authority(NOW, &lives).unwrap());
         judge(&a.authority, &a.key).unwrap();
         assert_eq!(judge(&a.authority, &b.key).unwrap_err(), "has the key of another certificate");
-        assert!(judge(&a.authority, &Key("garbage".into())).unwrap_err().contains("no key that can be read"));
+        assert!(judge(&a.authority, &Key("garbage".into())).unwrap_err().contains("no readable key"));
         // A leaf in the place of a CA.
         let names = ["x".to_owned()];
         let key = KeyPair::generate().unwrap();
@@ -154,6 +153,6 @@ mod tests {
         let made = params.self_signed(&key).unwrap();
         let leaf = Authority::of(made.der()).unwrap();
         let why = judge(&leaf, &Key(key.serialize_pem())).unwrap_err();
-        assert!(why.contains("cannot be the CA of a server"), "{why}");
+        assert!(why.contains("cannot be used as a CA for servers"), "{why}");
     }
 }

@@ -125,11 +125,11 @@ impl Scene {
         let (standing, metrics) = (Standing::waiting(), Arc::new(Metrics::default()));
         let objects = Objects { client, names };
         let (served, kept) = (Arc::<Served>::default(), Kept::default());
-        let (told, counted) = (standing.clone(), Arc::clone(&metrics));
+        let (shown, counted) = (standing.clone(), Arc::clone(&metrics));
         let start = move |port| {
             let (objects, settings) = (objects.clone(), settings.clone());
             let (served, metrics) = (Arc::clone(&served), Arc::clone(&counted));
-            Keeper::new(objects, settings, port, served, told.clone(), metrics, kept.clone())
+            Keeper::new(objects, settings, port, served, shown.clone(), metrics, kept.clone())
         };
         let keeper = start(port);
         Self { store, keeper, standing, metrics, stop, start: Box::new(start) }
@@ -141,7 +141,7 @@ impl Scene {
         }
     }
 
-    fn told(&self) -> String {
+    fn described(&self) -> String {
         let (problems, remarks) = self.standing.lines();
         [problems, remarks].concat().join("\n")
     }
@@ -181,13 +181,13 @@ impl Scene {
 
 /// As an admission policy or another writer that is always faster does.
 #[tokio::test]
-async fn a_cabundle_that_is_refused_again_and_again_is_told_and_written_slowly() {
+async fn a_cabundle_that_is_refused_again_and_again_is_reported_and_written_slowly() {
     for code in [404, 409, 422] {
         let mut scene = Scene::new();
         scene.store.lock().unwrap().refused = Some(("PATCH", code));
         scene.rounds(40).await;
-        let told = scene.told();
-        assert!(told.contains(&format!("it cannot be written: {code}: because")), "{told}");
+        let text = scene.described();
+        assert!(text.contains(&format!("writing it failed: {code}: because")), "{text}");
         assert!(scene.calls("PATCH") <= 10, "{} patches", scene.calls("PATCH"));
         assert!(scene.counts("fabric_admission_certificate_conflicts_total{call=\"publish\"}"));
         assert!(scene.counts("fabric_admission_certificate_failures_total{call=\"publish\"}"));
@@ -195,12 +195,12 @@ async fn a_cabundle_that_is_refused_again_and_again_is_told_and_written_slowly()
 }
 
 #[tokio::test]
-async fn a_secret_that_is_refused_again_and_again_is_told() {
+async fn a_secret_that_is_refused_again_and_again_is_reported() {
     let mut scene = Scene::new();
     scene.store.lock().unwrap().refused = Some(("POST", 409));
     scene.rounds(20).await;
-    let told = scene.told();
-    assert!(told.contains("Secret n/s cannot be written (create): 409: because"), "{told}");
+    let text = scene.described();
+    assert!(text.contains("writing Secret n/s failed (create): 409: because"), "{text}");
     assert!(scene.counts("fabric_admission_certificate_conflicts_total{call=\"secret\"}"));
 }
 
@@ -209,8 +209,8 @@ async fn a_cabundle_that_is_changed_before_it_is_read_back_is_a_fight() {
     let mut scene = Scene::new();
     scene.store.lock().unwrap().reverts = true;
     scene.rounds(60).await;
-    let told = scene.told();
-    assert!(told.contains("somebody changes the caBundle again and again"), "{told}");
+    let text = scene.described();
+    assert!(text.contains("caBundle changed externally again and again"), "{text}");
     assert!(scene.calls("PATCH") <= 14, "{} patches", scene.calls("PATCH"));
     assert!(scene.counts("fabric_admission_cabundle_reverts_total"));
     assert!(!scene.counts("fabric_admission_cabundle_in_sync"));
@@ -224,15 +224,15 @@ async fn a_port_that_serves_another_certificate_is_not_ready() {
     let (port, _) = stranger().await;
     let mut scene = Scene::with(Some(port));
     scene.rounds(8).await;
-    let told = scene.told();
-    assert!(told.contains("serves another certificate than ours"), "{told}");
+    let text = scene.described();
+    assert!(text.contains("serves a certificate that is not ours"), "{text}");
     assert!(scene.counts("fabric_admission_certificate_failures_total{call=\"dial\"}"));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap();
     drop(listener);
     let mut scene = Scene::with(Some(port));
     scene.rounds(8).await;
-    assert!(scene.told().contains("answers no handshake"), "{}", scene.told());
+    assert!(scene.described().contains("does not answer TLS handshakes"), "{}", scene.described());
     assert_eq!(scene.keeper.redial(), Some(Duration::from_secs(10)));
 }
 
@@ -245,7 +245,7 @@ async fn our_own_port_is_not_asked_while_we_stop() {
     let mut scene = Scene::with(Some(port));
     scene.stop.send(true).unwrap();
     scene.rounds(8).await;
-    assert!(!scene.told().contains("our own port"), "{}", scene.told());
+    assert!(!scene.described().contains("our own port"), "{}", scene.described());
     assert_eq!(scene.keeper.redial(), None);
 }
 
@@ -264,7 +264,7 @@ async fn a_ca_that_cannot_sign_is_replaced_and_an_event_tells_it() {
     assert_eq!(scene.made(secret)[0]["data"]["previous.crt"], known);
 }
 
-/// What is refused by chance is tried again, and nothing is told.
+/// A write that is refused once is retried, and nothing is reported.
 #[tokio::test]
 async fn one_conflict_is_no_fault() {
     let mut scene = Scene::new();
@@ -272,9 +272,9 @@ async fn one_conflict_is_no_fault() {
     scene.rounds(3).await;
     scene.store.lock().unwrap().refused = None;
     scene.rounds(6).await;
-    let told = scene.told();
-    assert!(!told.contains("written"), "{told}");
-    assert!(scene.counts("fabric_admission_cabundle_in_sync"), "{told}");
+    let text = scene.described();
+    assert!(!text.contains("written"), "{text}");
+    assert!(scene.counts("fabric_admission_cabundle_in_sync"), "{text}");
 }
 
 /// A clock that a test sets.
@@ -287,7 +287,7 @@ fn hours(scene: &mut Scene, hours: i64) -> std::path::PathBuf {
 
 /// What keeps one replica from renewing keeps all of them; while the chain verifies nobody is helped by their going.
 #[tokio::test]
-async fn a_leaf_that_cannot_be_renewed_is_told_and_ready_while_it_is_believed() {
+async fn a_leaf_that_cannot_be_renewed_is_reported_and_ready_while_it_is_trusted() {
     let mut scene = Scene::new();
     scene.rounds(6).await;
     tokio::time::sleep(Duration::from_millis(2100)).await;
@@ -331,9 +331,9 @@ async fn without_a_secret_the_ca_in_use_signs_once_more() {
         }
         let file = hours(&mut scene, if spoilt { 66 } else { 132 });
         scene.rounds(3).await;
-        let told = scene.told();
-        assert!(!told.contains("cannot be renewed"), "{told}");
-        assert!(told.contains("403"), "{told}");
+        let text = scene.described();
+        assert!(!text.contains("cannot be renewed"), "{text}");
+        assert!(text.contains("403"), "{text}");
         std::fs::remove_file(file).unwrap();
     }
     assert!(scene.counts("fabric_admission_cert_rotations_total{kind=\"leaf\",reason=\"last_resort\"} 2"));

@@ -56,70 +56,66 @@ pub struct Metrics {
 impl Metrics {
     /// Registers them.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register(
-            "certificate_reloads",
-            "Looks at the certificate files that found others",
-            self.reloads.clone(),
-        );
+        registry.register("certificate_reloads", "Certificate reloads by result", self.reloads.clone());
         registry.register_with_unit(
             "certificate_loaded_timestamp",
-            "When the certificate in use was loaded",
+            "Load time of the certificate in use",
             Unit::Seconds,
             self.loaded_at.clone(),
         );
         registry.register_with_unit(
             "ca_expiry_timestamp",
-            "When a CA of the Secret ends, by its role",
+            "Expiry time of each CA of the Secret, by role",
             Unit::Seconds,
             self.ca_expiry.clone(),
         );
-        registry.register("ca_generation", "How often a CA became current", self.ca_generation.clone());
+        registry.register(
+            "ca_generation",
+            "Number of the current CA; each rotation adds 1",
+            self.ca_generation.clone(),
+        );
         registry.register_with_unit(
             "leaf_expiry_timestamp",
-            "When the certificate in use ends",
+            "Expiry time of the certificate in use",
             Unit::Seconds,
             self.leaf_expiry.clone(),
         );
         registry.register(
             "leaf_renewal_overdue",
-            "1 where our own certificate is in the last tenth of its life and could not be renewed",
+            "Whether the self-managed certificate is in the last tenth of its lifetime without renewal: 1 or 0",
             self.leaf_overdue.clone(),
         );
         registry.register(
             "cabundle_in_sync",
-            "1 where every caBundle of the configuration verifies the certificate in use",
+            "Whether every caBundle of the configuration verifies the certificate in use: 1 or 0",
             self.in_sync.clone(),
         );
-        registry.register("cabundle_writes", "CaBundles written by this replica", self.writes.clone());
-        registry.register("cabundle_reverts", "CaBundles changed by others", self.reverts.clone());
+        registry.register("cabundle_writes", "caBundle writes by this replica", self.writes.clone());
+        registry.register("cabundle_reverts", "External changes of caBundles", self.reverts.clone());
         registry.register(
             "cabundle_fight",
-            "1 where others change caBundles again and again, so that writes slow down",
+            "Whether others change caBundles repeatedly, so that this replica writes less often: 1 or 0",
             self.fights.clone(),
         );
         registry.register(
             "cert_rotations",
-            "Certificates made and changes of the CA by this replica",
+            "Certificates issued and CA changes by this replica",
             self.rotations.clone(),
         );
         registry.register(
             "ca_emergency_rotations",
-            "CAs replaced at once by this replica, since the current one could not sign",
+            "Emergency CA replacements by this replica: the current CA could not sign",
             self.emergencies.clone(),
         );
         registry.register(
             "certificate_failures",
-            "Reads and writes for certificates that failed",
+            "Failed reads and writes for certificates",
             self.failures.clone(),
         );
-        registry.register(
-            "certificate_conflicts",
-            "Writes for certificates that were refused since the object had changed, as it seemed",
-            self.conflicts.clone(),
-        );
+        registry.register("certificate_conflicts", "Write conflicts of certificates", self.conflicts.clone());
         registry.register(
             "certificate_brakes",
-            "Pauses since writes for certificates brought no rest",
+            "Back-offs from certificate writes that did not converge",
             self.brakes.clone(),
         );
     }
@@ -130,11 +126,11 @@ impl Metrics {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         self.loaded_at.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
     }
-    /// Notes that the files could not be used.
+    /// Counts a failed reload of the files.
     pub fn certificate_failed(&self) {
         self.reloads.get_or_create(&ReloadLabel { result: "failed" }).inc();
     }
-    /// Notes when the CA of a role (current, next, previous) ends; 0 where there is none.
+    /// Notes when the CA of a role (current, next, previous) expires; 0 without one.
     pub fn ca_expiry(&self, role: &'static str, until: i64) {
         self.ca_expiry.get_or_create_owned(&RoleLabel { role }).set(until);
     }
@@ -142,15 +138,15 @@ impl Metrics {
     pub fn ca_generation(&self, generation: u64) {
         self.ca_generation.set(i64::try_from(generation).unwrap_or(i64::MAX));
     }
-    /// Notes when the certificate in use ends.
+    /// Notes when the certificate in use expires.
     pub fn leaf_expiry(&self, until: i64) {
         self.leaf_expiry.set(until);
     }
-    /// Notes whether the certificate in use should have been renewed long ago.
+    /// Notes whether the renewal of the certificate in use is overdue.
     pub fn leaf_overdue(&self, is: bool) {
         self.leaf_overdue.set(i64::from(is));
     }
-    /// Notes whether the API server would believe us by a configuration.
+    /// Notes whether the caBundles of a configuration verify the certificate in use.
     pub fn cabundle_in_sync(&self, kind: &'static str, is: bool) {
         self.in_sync.get_or_create_owned(&KindLabel { kind }).set(i64::from(is));
     }
@@ -162,7 +158,7 @@ impl Metrics {
     pub fn cabundle_reverted(&self, kind: &'static str) {
         self.reverts.get_or_create_owned(&KindLabel { kind }).inc();
     }
-    /// Notes whether others change caBundles again and again.
+    /// Notes whether others change caBundles repeatedly.
     pub fn cabundle_fight(&self, kind: &'static str, is: bool) {
         self.fights.get_or_create_owned(&KindLabel { kind }).set(i64::from(is));
     }
@@ -174,11 +170,11 @@ impl Metrics {
     pub fn ca_emergency(&self) {
         self.emergencies.inc();
     }
-    /// Counts a write that was refused since somebody seemed to be faster.
+    /// Counts a write conflict: another writer changed the object first.
     pub fn certificate_outrun(&self, call: &'static str) {
         self.conflicts.get_or_create_owned(&CallLabel { call }).inc();
     }
-    /// Counts a pause since writes brought no rest.
+    /// Counts a back-off from writes that did not converge.
     pub fn certificates_braked(&self) {
         self.brakes.inc();
     }

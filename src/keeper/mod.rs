@@ -58,7 +58,7 @@ pub(crate) async fn run(
             if pause.brakes {
                 keeper.braked();
             }
-            // Not by way of the brake: an answer that is missing is no write that brought no rest.
+            // A missing answer bypasses the back-off.
             let soon = keeper.redial().filter(|_| !pause.brakes);
             let length = soon.map_or(pause.length, |soon| pause.length.min(soon));
             tokio::select! {

@@ -40,9 +40,9 @@ impl Dialed {
     ) {
         self.last = Some((served.to_vec(), Instant::now()));
         self.remark = None;
-        // Fewer answers than before are no news about those that we had.
+        // A check that could not be made says nothing about the last answer.
         if let Err(Silence::Unasked(why)) = &answer {
-            self.remark = Some(format!("our own port {address} cannot be asked what it serves: {why}"));
+            self.remark = Some(format!("checking the certificate on our own port {address} failed: {why}"));
             return;
         }
         self.problem = None;
@@ -53,18 +53,18 @@ impl Dialed {
             // One task changes what is served, and it is the one that asks.
             Ok(chain) if chain == served => {}
             Ok(_) => {
-                self.problem = Some(format!("our own port {address} serves another certificate than ours"));
+                self.problem = Some(format!("our own port {address} serves a certificate that is not ours"));
             }
             Err(Silence::Strange(what)) => {
-                self.problem = Some(format!("our own port {address} answers no handshake of ours: {what}"));
+                self.problem = Some(format!("our own port {address} fails our TLS handshake: {what}"));
             }
-            // A port with too many connections: others are served, so it is no reason to go.
+            // A port with too many connections serves others, so this does not affect readiness.
             Err(Silence::Closed) => {
                 self.remark = Some(format!("our own port {address} closes handshakes; is it full?"));
             }
             Err(Silence::Deaf) => {
                 self.unanswered += 1;
-                let text = format!("our own port {address} answers no handshake");
+                let text = format!("our own port {address} does not answer TLS handshakes");
                 let place = if self.unanswered >= PATIENCE { &mut self.problem } else { &mut self.remark };
                 *place = Some(text);
             }

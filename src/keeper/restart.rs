@@ -11,8 +11,8 @@ use tokio::task::JoinSet;
 
 /// Longest pause before a task is started again, and how long one must live for its death to be the first again.
 const LONGEST: Duration = Duration::from_secs(300);
-const DIED: &str = "the task that keeps the certificate died of a bug; it is started again";
-const OVER: &str = "the certificate is over or nearly so, and the task that keeps it died of a bug; restart the pod, and report its log";
+const DIED: &str = "certificate task died (a bug); restarting it";
+const OVER: &str = "the certificate has expired or is about to, and the certificate task died (a bug); restart the pod and report its log";
 
 /// The certificate that is served while nobody looks after it.
 pub(crate) struct Orphan {
@@ -23,7 +23,7 @@ pub(crate) struct Orphan {
 }
 
 impl Orphan {
-    /// Whether it is over for somebody, by its dates.
+    /// Whether it may have expired by the clock of some machine.
     fn is_over(&self) -> bool {
         let Some(served) = self.served.load() else { return true };
         let Some(leaf) = served.cert.first().and_then(|der| fields(der)) else { return false };
@@ -32,7 +32,7 @@ impl Orphan {
         now < leaf.from || now >= leaf.until - early
     }
 
-    /// Says how it stands: as it was when somebody last looked, and what the dates say.
+    /// Updates the standing: the result of the last check, and the dates.
     fn tell(&self, standing: &Standing, problems: &[String], remarks: &[String]) {
         let over = self.is_over().then(|| OVER.to_owned());
         let problems = problems.iter().cloned().chain(over).collect();

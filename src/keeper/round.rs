@@ -26,9 +26,9 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Longest pause after somebody else was faster.
+/// Longest pause after a write conflict.
 const CONFLICT: u64 = 300;
-/// Writes of one object that are outrun in a row, after which it is no race any more.
+/// Write conflicts of one object in a row, after which they are not a race any more.
 const PATIENCE: u32 = 5;
 
 pub(super) struct Keeper {
@@ -48,9 +48,9 @@ pub(super) struct Keeper {
     record: Option<Record>,
     /// Why the Secret could not be read or written.
     fault: Option<String>,
-    /// Writes of the Secret in a row that were refused as if somebody had been faster.
+    /// Write conflicts of the Secret in a row.
     refused: u32,
-    /// Whether rounds brought no rest.
+    /// Whether writes did not converge.
     braked: bool,
     leaf: Option<Leaf>,
     /// The CA that signed it.
@@ -66,7 +66,7 @@ pub(super) struct Keeper {
     verified: Option<Instant>,
     /// When this round began: no look was earlier.
     began: Instant,
-    told: BTreeMap<&'static str, String>,
+    reported: BTreeMap<&'static str, String>,
     kept: Kept,
 }
 
@@ -122,7 +122,7 @@ impl Keeper {
             trusted: None,
             verified,
             began: Instant::now(),
-            told: BTreeMap::new(),
+            reported: BTreeMap::new(),
             kept,
         }
     }
@@ -167,7 +167,7 @@ impl Keeper {
                 let Self { settings, .. } = self;
                 let names = &settings.names;
                 let text =
-                    format!("Secret {}/{} cannot be read: {}", names.namespace, names.secret, shown(&fault));
+                    format!("reading Secret {}/{} failed: {}", names.namespace, names.secret, shown(&fault));
                 self.fault = Some(text);
                 None
             }
@@ -182,10 +182,10 @@ impl Keeper {
         self.braked &= again.is_some();
         self.dial(now).await;
         let settling = self.judge(now);
-        // Last, and told at the next judgement: a volume that hangs must not keep anything from being said.
+        // Last, and reported by the next check: a volume that hangs must not delay other reports.
         if let (Some(out), Some(ca)) = (&mut self.ca_out, &self.ca) {
             let written = out.write(ca).await;
-            self.tell("ca_out", written.err());
+            self.report("ca_out", written.err());
         }
         again.or(settling)
     }
@@ -202,7 +202,7 @@ impl Keeper {
         });
     }
 
-    /// Says that rounds bring no rest, so that writes slow down.
+    /// Reports that writes do not converge, so that they slow down.
     pub(super) fn braked(&mut self) {
         self.metrics.certificates_braked();
         self.braked = true;
@@ -258,14 +258,14 @@ impl Keeper {
             }
             if sight.drift.look(&bundle, right, now) {
                 self.metrics.cabundle_reverted(sight.kind.name());
-                tracing::warn!(configuration = %sight.name, "somebody has changed the caBundle; it is put back");
-                let note = format!("{}: somebody has changed the caBundle; it is put back", sight.shown());
-                self.events.tell(events::Reason::Reverted, &note);
+                tracing::warn!(configuration = %sight.name, "caBundle changed externally; restoring");
+                let note = format!("{}: caBundle changed externally; restoring", sight.shown());
+                self.events.emit(events::Reason::Reverted, &note);
             }
             let fight = sight.drift.is_fight(now);
             self.metrics.cabundle_fight(sight.kind.name(), fight);
             if fight {
-                self.events.tell(events::Reason::Fight, &sight.fought());
+                self.events.emit(events::Reason::Fight, &sight.fought());
             }
         }
     }
@@ -280,7 +280,7 @@ impl Keeper {
                 (sight.unwritten, sight.refused) = (None, 0);
                 sight.drift.stored();
                 self.metrics.cabundle_written(sight.kind.name());
-                tracing::info!(configuration = %sight.name, "the caBundle is written");
+                tracing::info!(configuration = %sight.name, "caBundle written");
                 return Some(Duration::ZERO);
             }
             Ok(Written::Outrun(fault)) => {
@@ -333,22 +333,18 @@ impl Keeper {
                 let (generation, change_name) = (record.generation, change.name());
                 if change.is_emergency() {
                     self.metrics.ca_emergency();
-                    let note = format!("The CA of the Secret could not sign; CA number {generation} does");
-                    self.events.tell(events::Reason::Replaced, &note);
+                    let note = format!("CA in the Secret cannot sign; replaced by CA number {generation}");
+                    self.events.emit(events::Reason::Replaced, &note);
                     let why = why.unwrap_or_default();
-                    tracing::warn!(
-                        change = change_name,
-                        generation,
-                        why,
-                        "the CA could not sign; another does"
-                    );
+                    tracing::warn!(change = change_name, generation, why, "CA cannot sign; replaced");
                 } else {
                     if change == Change::Switch {
-                        let note =
-                            format!("CA number {generation} signs; the one before stays trusted for a while");
-                        self.events.tell(events::Reason::Rotated, &note);
+                        let note = format!(
+                            "CA number {generation} now signs; the previous CA stays trusted for a while"
+                        );
+                        self.events.emit(events::Reason::Rotated, &note);
                     }
-                    tracing::info!(change = change_name, generation, "the Secret is written");
+                    tracing::info!(change = change_name, generation, "Secret written");
                 }
                 return Some(Duration::ZERO);
             }
@@ -365,7 +361,7 @@ impl Keeper {
         self.metrics.certificate_call_failed("secret");
         let names = &self.settings.names;
         let place = format!("Secret {}/{}", names.namespace, names.secret);
-        self.fault = Some(format!("{place} cannot be written ({}): {}", change.name(), shown(&fault)));
+        self.fault = Some(format!("writing {place} failed ({}): {}", change.name(), shown(&fault)));
         None
     }
 

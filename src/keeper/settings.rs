@@ -23,7 +23,7 @@ pub struct Settings {
     pub mode: Mode,
     /// The objects.
     pub names: Names,
-    /// Names and addresses that a certificate of ours is for.
+    /// Names and addresses in our certificate.
     pub hosts: Vec<String>,
     /// How long everything lasts.
     pub lives: Lives,

@@ -1,4 +1,4 @@
-//! What is known of one configuration, and what became of writing it.
+//! The last read and the last write of one webhook configuration.
 
 use super::verify;
 use crate::certificates::{Drift, Look};
@@ -10,13 +10,13 @@ use std::time::Instant;
 pub(super) struct Sight {
     pub(super) kind: Kind,
     pub(super) name: String,
-    /// As it was last read; the outer `None`: never.
+    /// The last successful read; the outer `None`: not yet read.
     pub(super) read: Option<Option<Configuration>>,
     /// Why the last read failed.
     pub(super) unread: Option<String>,
     /// Why the last write failed, and when it is tried again.
     pub(super) unwritten: Option<(String, Instant)>,
-    /// Writes in a row that were refused as if somebody had been faster.
+    /// Write conflicts in a row.
     pub(super) refused: u32,
     pub(super) drift: Drift,
 }
@@ -38,7 +38,7 @@ impl Sight {
         format!("{} {}", self.kind.name(), self.name)
     }
 
-    /// What the state machine may go by: only what was read just now.
+    /// The input of the state machine: only the result of the latest read.
     pub(super) fn look(&self) -> Look {
         match (&self.read, &self.unread) {
             (Some(Some(read)), None) => {
@@ -49,7 +49,7 @@ impl Sight {
         }
     }
 
-    /// Whether it is not to be written now.
+    /// Whether writes are held back now.
     pub(super) fn held(&self, now: i64) -> bool {
         self.drift.held(now) || self.unwritten.as_ref().is_some_and(|(_, until)| Instant::now() < *until)
     }
@@ -57,8 +57,8 @@ impl Sight {
     /// Whether the API server would believe this chain by every webhook, as far as known; why not.
     pub(super) fn problem(&self, chain: &[CertificateDer<'_>], now: i64) -> Option<String> {
         let Some(read) = &self.read else {
-            let why = self.unread.as_deref().unwrap_or("no answer yet");
-            return Some(format!("{} cannot be read: {why}", self.shown()));
+            let why = self.unread.as_deref().unwrap_or("no response yet");
+            return Some(format!("reading {} failed: {why}", self.shown()));
         };
         let webhooks = read.iter().flat_map(|read| &read.webhooks);
         let wrong = webhooks.filter_map(|w| {
@@ -69,29 +69,27 @@ impl Sight {
         Some(format!("{}, webhook {webhook}: {why}", self.shown()))
     }
 
-    /// What is told of a fight.
+    /// The message about repeated external changes.
     pub(super) fn fought(&self) -> String {
         format!(
-            "{}: somebody changes the caBundle again and again; it is put back every 30 s. Tell the tool that applies \
-             it to leave /webhooks/*/clientConfig/caBundle alone",
+            "{}: caBundle changed externally again and again; restoring it every 30 s. Configure the tool that applies \
+             it to ignore /webhooks/*/clientConfig/caBundle",
             self.shown()
         )
     }
 
-    /// What is worth a line though it is no fault of ours.
+    /// Remarks that do not affect readiness.
     pub(super) fn remarks(&self, now: i64) -> Vec<String> {
         let mut remarks = Vec::new();
         if matches!(self.read, Some(None)) {
-            remarks.push(format!("{} does not exist; nobody calls us by it", self.shown()));
+            remarks
+                .push(format!("{} does not exist; the API server does not call its webhooks", self.shown()));
         }
         if let (Some(_), Some(why)) = (&self.read, &self.unread) {
-            remarks.push(format!("{} cannot be read any more: {why}", self.shown()));
+            remarks.push(format!("reading {} failed; using the last result: {why}", self.shown()));
         }
         if let Some((why, _)) = &self.unwritten {
-            remarks.push(format!(
-                "{}: the caBundle is not as it should be, and it cannot be written: {why}",
-                self.shown()
-            ));
+            remarks.push(format!("{}: the caBundle is wrong, and writing it failed: {why}", self.shown()));
         }
         if self.drift.is_fight(now) {
             remarks.push(self.fought());

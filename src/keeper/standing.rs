@@ -1,4 +1,4 @@
-//! What `/readyz` is told about certificates.
+//! The state of certificates for `/readyz`.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ struct Inner {
 pub(crate) struct Standing(Arc<Mutex<Inner>>);
 
 impl Standing {
-    /// Not ready until told otherwise.
+    /// Not ready until the first check.
     pub(crate) fn waiting() -> Self {
         let standing = Self::default();
         standing.set(vec!["the certificate is not there yet".to_owned()], Vec::new());

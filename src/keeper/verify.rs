@@ -20,7 +20,7 @@ pub(super) fn chain(chain: &[CertificateDer<'_>], bundle: &[u8], name: &str, now
     }
     let mut roots = RootCertStore::empty();
     let mut found = 0;
-    // As Go does: what cannot be read is passed over, and roots have dates as well (crypto/x509, isValid).
+    // As Go does: unreadable certificates are skipped, and the dates of roots count too (crypto/x509, isValid).
     for der in CertificateDer::pem_slice_iter(bundle).filter_map(Result::ok) {
         let Some(root) = Authority::of(&der) else { continue };
         found += 1;
@@ -31,29 +31,27 @@ pub(super) fn chain(chain: &[CertificateDer<'_>], bundle: &[u8], name: &str, now
     if roots.is_empty() {
         return Err(match found {
             0 => "the caBundle holds no certificate".to_owned(),
-            _ => {
-                "the caBundle has no CA that is valid now: expired, not valid yet, or no CA at all".to_owned()
-            }
+            _ => "the caBundle has no valid CA: expired, not valid yet, or not a CA".to_owned(),
         });
     }
-    let wanted = ServerName::try_from(name).map_err(|_| format!("{name} is no name of a server"))?;
+    let wanted = ServerName::try_from(name).map_err(|_| format!("{name} is not a valid server name"))?;
     let seconds = u64::try_from(now).unwrap_or(0);
     let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), crate::tls::provider())
         .build()
         .map_err(|error| error.to_string())?;
-    let (leaf, others) = chain.split_first().ok_or("there is no certificate")?;
+    let (leaf, others) = chain.split_first().ok_or("no certificate")?;
     let time = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
     match verifier.verify_server_cert(leaf, others, &wanted, &[], time) {
         Ok(_) => Ok(()),
-        Err(error) => Err(told(&error, name)),
+        Err(error) => Err(describe(&error, name)),
     }
 }
 
-fn told(error: &Error, name: &str) -> String {
+fn describe(error: &Error, name: &str) -> String {
     let Error::InvalidCertificate(error) = error else { return error.to_string() };
     match error {
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            "no CA of the caBundle has signed our certificate".to_owned()
+            "our certificate is not signed by a CA of the caBundle".to_owned()
         }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
             "our certificate has expired".to_owned()

@@ -243,7 +243,7 @@ fn withheld(subject: &Subject<'_>, profile: &Profile) -> Option<Withheld> {
 
 /// Why a pod would get nothing from a profile, as far as pod and profile show it.
 #[must_use]
-pub fn by_itself(pod: &PodView<'_>, profile: &Profile) -> Option<Withheld> {
+pub fn pod_level_refusal(pod: &PodView<'_>, profile: &Profile) -> Option<Withheld> {
     if pod.annotation(INJECT_ANNOTATION) == Some("false") {
         return Some(Withheld::OptedOut);
     }

@@ -2,8 +2,8 @@
 //! check before a profile is stored.
 //!
 //! The bounds of single values stand beside the fields, in [`crate::profile::schema`]. Here stand the checks that need more
-//! than one value or a negation, in CEL. Each has its counterpart in `Profile::resolve`, which stays the judge: it
-//! also reads files, and knows the bases and their rails.
+//! than one value or a negation, in CEL. Each has its counterpart in `Profile::resolve`, which decides: it
+//! also reads files, and has the bases and their rails.
 
 use super::schema;
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ struct Check {
     at: &'static str,
     /// CEL; `self` is the value at `at`.
     rule: &'static str,
-    /// What is wrong, and what is expected.
+    /// The problem and the expected value.
     message: &'static str,
     /// The field that the message names, below `at`.
     field: Option<&'static str>,
@@ -25,109 +25,109 @@ const CHECKS: &[Check] = &[
     Check {
         at: "",
         rule: "has(self.base) || has(self.transport)",
-        message: "a transport or a base is needed",
+        message: "set transport or base",
         field: Some(".transport"),
     },
     Check {
         at: "",
         rule: "has(self.base) || has(self.attachment)",
-        message: "an attachment or a base is needed",
+        message: "set attachment or base",
         field: Some(".attachment"),
     },
     Check {
         at: "",
         rule: "!has(self.rails) || !has(self.resources) || \
                self.resources.all(r, !self.rails.exists(l, has(l.resource) && l.resource == r.name))",
-        message: "a resource that a rail counts already is not counted here again",
+        message: "a rail counts this resource already; remove it from resources",
         field: Some(".resources"),
     },
     Check {
         at: "",
         rule: "!has(self.memlock) || !has(self.ipcLock)",
-        message: "memlock and ipcLock both say how memory is pinned; keep one",
+        message: "memlock and ipcLock exclude each other; remove one",
         field: Some(".memlock"),
     },
     Check {
         at: "",
         rule: "!has(self.gkeNetworks) || !has(self.rails) || self.rails.size() == 0",
-        message: "GKE attaches its networks by its own annotations: a profile with them has no rails",
+        message: "GKE attaches its networks by its own annotations; remove rails or gkeNetworks",
         field: Some(".gkeNetworks"),
     },
     Check {
         at: "",
         rule: "!has(self.attachment) || self.attachment != 'host-network' || !has(self.rails) || self.rails.size() == 0",
-        message: "no network is attached to a pod in the host's; write rails: []",
+        message: "attachment host-network attaches no networks; set rails: []",
         field: Some(".rails"),
     },
     Check {
         at: "gkeNetworks",
         rule: "self.interfaces.exists(i, i.interfaceName == self.defaultInterface)",
-        message: "the default interface is none of the interfaces",
+        message: "defaultInterface is not one of the interfaces",
         field: Some(".defaultInterface"),
     },
     Check {
         at: "rails",
         rule: "self.map(r, has(r.count) ? r.count : 1).sum() <= 64",
-        message: "at most 64 rails are expected, each as often as its count says",
+        message: "expected at most 64 rails in total, counts included",
         field: None,
     },
     Check {
         at: "rails",
         rule: "self.all(r, !has(r.interface) || \
                self.exists_one(o, has(o.interface) && o.interface == r.interface))",
-        message: "an interface is given to two rails",
+        message: "two rails have the same interface",
         field: None,
     },
     Check {
         at: "rails/*",
         rule: "!has(self.count) || self.count == 1 || !has(self.interface) || self.interface.matches('[0-9]$')",
-        message: "with a count above 1 the interface must end in a digit to count up from",
+        message: "with a count above 1 the interface must end in a digit, which counts up",
         field: Some(".interface"),
     },
     Check { at: "rails/*/resource", rule: NO_KUBERNETES_DOMAIN, message: EXTENDED, field: None },
     Check {
         at: "rails/*/interface",
         rule: "!(self in ['lo', '.', '..']) && !self.matches('^(eth|net)[0-9]+$')",
-        message: "the name is taken: the cluster network and Multus give ethN and netN by position; use railN",
+        message: "the name is reserved: the cluster network and Multus assign ethN and netN by position; use railN",
         field: None,
     },
     Check { at: "resources/*/name", rule: NO_KUBERNETES_DOMAIN, message: EXTENDED, field: None },
     Check {
         at: "env/*",
         rule: "has(self.value) != (has(self.policy) && self.policy == 'forbid')",
-        message: "a value is needed, but policy forbid takes none",
+        message: "set a value, except with policy forbid, which has none",
         field: Some(".value"),
     },
     Check {
         at: "env/*/name",
         rule: "!self.startsWith('LD_') && \
                !(self in ['PATH', 'HOME', 'PYTHONPATH', 'BASH_ENV', 'ENV', 'IFS', 'SHELL'])",
-        message: "this is no variable that a profile may set",
+        message: "a profile may not set this variable",
         field: None,
     },
     Check {
         at: "env/*/value",
         rule: "!self.contains('$(') && !self.matches('\\\\p{Cc}')",
-        message: "at most 4096 printable characters without $( are expected",
+        message: "expected at most 4096 printable characters without $(",
         field: None,
     },
     Check {
         at: "files/*/name",
         rule: "self != 'nccl.conf'",
-        message: "the lines of nccl.conf come from env; images that have their own say ncclConf: image",
+        message: "the lines of nccl.conf come from env; for images with their own file set ncclConf: image",
         field: None,
     },
     Check {
         at: "sharedMemory/perAccelerator",
         rule: "isQuantity(self) && quantity(self).compareTo(quantity('64Mi')) >= 0",
-        message: "a size of at least 64Mi is expected, such as 8Gi",
+        message: "expected a size of at least 64Mi, such as 8Gi",
         field: None,
     },
 ];
 
 /// `domain/name` has one slash, so that the domain ends where it stands.
 const NO_KUBERNETES_DOMAIN: &str = "!self.contains('kubernetes.io/')";
-const EXTENDED: &str = "this is no extended resource: the domain kubernetes.io belongs to Kubernetes";
+const EXTENDED: &str = "not an extended resource: the domain kubernetes.io is reserved for Kubernetes";
 
 /// How lists and maps merge under server-side apply (`x-kubernetes-list-type` and its keys). A list of type map is
 /// also refused when a key is there twice.
@@ -160,7 +160,7 @@ pub fn definition() -> Result<Value, String> {
         let at = object(spec, check.at)?;
         match at.entry("x-kubernetes-validations").or_insert_with(|| json!([])) {
             Value::Array(rules) => rules.push(rule),
-            _ => return Err(format!("{}: the rules are no list", check.at)),
+            _ => return Err(format!("{}: the rules are not a list", check.at)),
         }
     }
     for (at, merge, key) in MERGES {

@@ -6,9 +6,9 @@
 pub struct ProfileError {
     /// Name of the profile.
     pub profile: String,
-    /// JSON pointer of the value at fault.
+    /// JSON pointer of the value.
     pub pointer: String,
-    /// What is wrong and what is expected.
+    /// The problem and the expected value.
     pub message: String,
 }
 

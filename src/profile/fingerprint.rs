@@ -1,4 +1,4 @@
-//! The print of a profile's settings.
+//! The fingerprint of a profile's settings.
 
 use super::schema::Spec;
 

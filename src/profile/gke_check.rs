@@ -8,12 +8,11 @@ use std::collections::BTreeSet;
 pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), ProfileError> {
     let Some(gke) = &spec.gke_networks else { return Ok(()) };
     if spec.rails.iter().flatten().next().is_some() {
-        let message =
-            "GKE attaches its networks by its own annotations: a profile with them has no rails".into();
+        let message = "GKE attaches its networks by its own annotations; remove rails or gkeNetworks".into();
         return Err(fail("/spec/gkeNetworks", message));
     }
     if gke.interfaces.is_empty() || gke.interfaces.len() > 32 {
-        return Err(fail("/spec/gkeNetworks/interfaces", "1 to 32 interfaces are expected".into()));
+        return Err(fail("/spec/gkeNetworks/interfaces", "expected 1 to 32 interfaces".into()));
     }
     let mut names: BTreeSet<&str> = BTreeSet::new();
     for (i, interface) in gke.interfaces.iter().enumerate() {
@@ -21,18 +20,21 @@ pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), ProfileError> {
         let name = interface.interface_name.as_str();
         let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_' | b'.');
         if !is_interface(name) || !name.bytes().all(plain) {
-            return Err(fail(&at("interfaceName"), format!("{name:?} is no interface name, such as eth2")));
+            return Err(fail(
+                &at("interfaceName"),
+                format!("{name:?} is not an interface name, such as eth2"),
+            ));
         }
         if !names.insert(name) {
-            return Err(fail(&at("interfaceName"), format!("{name:?} is given to two networks")));
+            return Err(fail(&at("interfaceName"), format!("two networks have the interface {name:?}")));
         }
         if !is_subdomain(&interface.network) {
-            let message = format!("{:?} is no Network of GKE, such as rdma-0", interface.network);
+            let message = format!("{:?} is not the name of a GKE Network, such as rdma-0", interface.network);
             return Err(fail(&at("network"), message));
         }
     }
     if !names.contains(gke.default_interface.as_str()) {
-        let message = format!("{:?} is none of the interfaces", gke.default_interface);
+        let message = format!("{:?} is not one of the interfaces", gke.default_interface);
         return Err(fail("/spec/gkeNetworks/defaultInterface", message));
     }
     Ok(())

@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What annotation `fabric-admission.dev/ignore.FABnnn` may set aside: `warnings` (default) or `errors` as well.
+/// Findings that annotation `fabric-admission.dev/ignore.FABnnn` may ignore: `warnings` (default), or `errors` as well.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Ignorable {
-    /// Warnings and information.
+    /// Findings of severity warning and info.
     #[default]
     Warnings,
-    /// Errors as well: what cannot work may be tried.
+    /// Errors as well.
     Errors,
 }

@@ -3,16 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How containers pin memory beyond the runtime's memlock limit: `ipcLock` (the capability is added; root only),
-/// `runtime` (the container runtime of the nodes sets no limit, so nothing is added) or `nri` (the NRI plugin
-/// ulimit-adjuster runs on the nodes, and an annotation of the pod asks it to lift the limit, for any user).
+/// Way to pin memory beyond the container runtime's memlock limit: `ipcLock` (the capability is added; effective for root
+/// only), `runtime` (the container runtime of the nodes sets no limit, so nothing is added) or `nri` (an annotation of the
+/// pod makes the NRI plugin ulimit-adjuster on the nodes lift the limit, for any user).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Memlock {
-    /// The capability `IPC_LOCK` is added, which the kernel heeds for root only.
+    /// The capability `IPC_LOCK` is added, which takes effect for root only.
     IpcLock,
     /// The container runtime of the nodes sets no limit.
     Runtime,
-    /// The NRI plugin ulimit-adjuster runs on the nodes, and is asked by annotation.
+    /// The NRI plugin ulimit-adjuster runs on the nodes; an annotation of the pod controls it.
     Nri,
 }

@@ -7,7 +7,7 @@ use super::schema::{Spec, Transport};
 /// Refuses a profile that says it twice, by `memlock` and by the shorter `ipcLock`.
 pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), ProfileError> {
     if spec.memlock.is_some() && spec.ipc_lock.is_some() {
-        let message = "memlock and ipcLock both say how memory is pinned; keep one".into();
+        let message = "memlock and ipcLock exclude each other; remove one".into();
         return Err(fail("/spec/memlock", message));
     }
     Ok(())

@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::de::{Deserializer, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
-/// The part of `metadata` that takes part in a decision. What else a Kubernetes object has there is accepted and
-/// ignored.
+/// The part of `metadata` that decisions use. The other keys of a Kubernetes object are accepted and ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Metadata {
     /// Name of the profile, as pods and namespaces give it.

@@ -35,7 +35,7 @@ pub struct EnvEntry {
     pub policy: EnvPolicy,
     /// First version of NCCL that it is for.
     pub from: Option<NcclVersion>,
-    /// First version of NCCL that it is no longer for.
+    /// First NCCL version that no longer gets it.
     pub before: Option<NcclVersion>,
     /// Why.
     pub reason: String,

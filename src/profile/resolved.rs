@@ -38,7 +38,7 @@ pub struct Profile {
     pub instance_types: Vec<String>,
     /// Decides among profiles of the same nodes; the larger wins.
     pub priority: i32,
-    /// What NCCL runs on.
+    /// Transport of NCCL.
     pub transport: Transport,
     /// How the NIC reaches the pod.
     pub attachment: Attachment,
@@ -64,15 +64,15 @@ pub struct Profile {
     pub files: Vec<SmallFile>,
     /// Bytes of `/dev/shm` for each whole accelerator.
     pub shm_per_accelerator: i64,
-    /// What becomes of a pod that the mutating webhook missed.
+    /// Policy for a pod that the mutating webhook missed.
     pub on_missing: OnMissing,
-    /// What the pod's annotations may set aside.
+    /// Findings that annotations of the pod may ignore.
     pub ignorable: Ignorable,
     /// Whole accelerators of a node (count).
     pub accelerators_per_node: u32,
     /// When it applies to a pod that did not name it.
     pub when: When,
-    /// What a claim on devices of an unknown driver means.
+    /// Policy for a claim on devices of an unknown driver.
     pub unknown_claims: UnknownClaims,
     /// Namespaces that may use it; `None` admits every one.
     pub namespaces: Option<LabelSelector>,
@@ -98,7 +98,7 @@ impl Profile {
         if !annotation::is_subdomain(&profile.metadata.name) {
             return Err(fail(
                 "/metadata/name",
-                "a name of lower-case letters, digits, '-' and '.' is needed".into(),
+                "expected a name of lower-case letters, digits, '-' and '.'".into(),
             ));
         }
         // The profile's own variables first: folded in, one that is there twice would be lost, and a pointer would
@@ -113,21 +113,19 @@ impl Profile {
                     let hint = hint.map(|h| format!("; did you mean {h:?}?")).unwrap_or_default();
                     return Err(fail(
                         "/spec/base",
-                        format!("no compiled-in profile is named {name:?}{hint}"),
+                        format!("compiled-in profile {name:?} does not exist{hint}"),
                     ));
                 };
                 inherit(&profile.spec, &base.spec)
             }
         };
-        let transport = spec
-            .transport
-            .ok_or_else(|| fail("/spec/transport", "a transport or a base is needed".into()))?;
-        let attachment = spec
-            .attachment
-            .ok_or_else(|| fail("/spec/attachment", "an attachment or a base is needed".into()))?;
+        let transport =
+            spec.transport.ok_or_else(|| fail("/spec/transport", "set transport or base".into()))?;
+        let attachment =
+            spec.attachment.ok_or_else(|| fail("/spec/attachment", "set attachment or base".into()))?;
         let accelerators_per_node = spec.accelerators_per_node.unwrap_or(DEFAULT_ACCELERATORS);
         if !(1..=64).contains(&accelerators_per_node) {
-            return Err(fail("/spec/acceleratorsPerNode", "1 to 64 is expected".into()));
+            return Err(fail("/spec/acceleratorsPerNode", "expected 1 to 64".into()));
         }
         let shm_per_accelerator = match &spec.shared_memory {
             None => DEFAULT_SHM,
@@ -137,7 +135,7 @@ impl Profile {
                     let text = &shm.per_accelerator;
                     return Err(fail(
                         "/spec/sharedMemory/perAccelerator",
-                        format!("{text:?} is no size of at least 64Mi, such as 8Gi"),
+                        format!("{text:?} is not a size of at least 64Mi, such as 8Gi"),
                     ));
                 }
             },
@@ -145,7 +143,7 @@ impl Profile {
         let rails = rails(&spec, &fail)?;
         gke_check::check(&spec, &fail)?;
         if attachment == Attachment::HostNetwork && !rails.is_empty() {
-            let message = "no network is attached to a pod in the host's; write rails: []".into();
+            let message = "attachment host-network attaches no networks; set rails: []".into();
             return Err(fail("/spec/rails", message));
         }
         if let Some(bootstrap) = &spec.bootstrap
@@ -289,11 +287,11 @@ fn rails(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Rail>, ProfileError> {
     for (i, rail) in spec.rails.iter().flatten().enumerate() {
         let at = |field: &str| format!("/spec/rails/{i}/{field}");
         let network = NetworkRef::parse(&rail.network).ok_or_else(|| {
-            fail(&at("network"), format!("{:?} is no network; write namespace/name", rail.network))
+            fail(&at("network"), format!("{:?} is not a network; write namespace/name", rail.network))
         })?;
         if network.name.contains('.') {
             let message = format!(
-                "{:?}: a name with a dot cannot stand in the short form of the annotation",
+                "{:?}: the short form of the networks annotation allows no dot in a name",
                 rail.network
             );
             return Err(fail(&at("network"), message));
@@ -303,24 +301,24 @@ fn rails(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Rail>, ProfileError> {
         }
         let count = rail.count.unwrap_or(1);
         if !(1..=64).contains(&count) {
-            return Err(fail(&at("count"), "1 to 64 is expected".into()));
+            return Err(fail(&at("count"), "expected 1 to 64".into()));
         }
         for nth in 0..count {
             let interface = match &rail.interface {
                 None => format!("rail{}", rails.len()),
                 Some(first) => count_up(first, nth, count).ok_or_else(|| {
-                    fail(&at("interface"), format!("{first:?} must end in a digit to count up from"))
+                    fail(&at("interface"), format!("{first:?} must end in a digit, which counts up"))
                 })?,
             };
             check_interface(&interface, &at("interface"), fail)?;
             if rails.iter().any(|r| r.interface == interface) {
-                return Err(fail(&at("interface"), format!("{interface:?} is given to two rails")));
+                return Err(fail(&at("interface"), format!("two rails have the interface {interface:?}")));
             }
             rails.push(Rail { network: network.clone(), resource: rail.resource.clone(), interface });
         }
     }
     if rails.len() > 64 {
-        return Err(fail("/spec/rails", format!("{} rails; at most 64 are expected", rails.len())));
+        return Err(fail("/spec/rails", format!("{} rails; expected at most 64", rails.len())));
     }
     Ok(rails)
 }
@@ -342,7 +340,7 @@ fn check_interface(interface: &str, pointer: &str, fail: &Fail<'_>) -> Result<()
         .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_' | b'.'));
     if !annotation::is_interface(interface) || !plain {
         let message =
-            format!("{interface:?} is no interface name of at most 15 of a-z, 0-9, '-', '_' and '.'");
+            format!("{interface:?} is not an interface name: at most 15 of a-z, 0-9, '-', '_' and '.'");
         return Err(fail(pointer, message));
     }
     let positional = |stem: &str| {
@@ -352,7 +350,7 @@ fn check_interface(interface: &str, pointer: &str, fail: &Fail<'_>) -> Result<()
         return Err(fail(
             pointer,
             format!(
-                "{interface:?} is taken: the cluster network and Multus give ethN and netN by position; use railN"
+                "{interface:?} is reserved: the cluster network and Multus assign ethN and netN by position; use railN"
             ),
         ));
     }
@@ -371,7 +369,7 @@ fn check_resource(name: &str, pointer: &str, fail: &Fail<'_>) -> Result<(), Prof
     if valid {
         Ok(())
     } else {
-        Err(fail(pointer, format!("{name:?} is no extended resource; write domain/name")))
+        Err(fail(pointer, format!("{name:?} is not an extended resource; write domain/name")))
     }
 }
 
@@ -379,20 +377,17 @@ fn resources(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Resource>, ProfileError
     for (i, resource) in spec.resources.iter().flatten().enumerate() {
         check_resource(&resource.name, &format!("/spec/resources/{i}/name"), fail)?;
         if spec.resources.iter().flatten().take(i).any(|r| r.name == resource.name) {
-            return Err(fail(
-                &format!("/spec/resources/{i}/name"),
-                format!("{:?} is given twice", resource.name),
-            ));
+            return Err(fail(&format!("/spec/resources/{i}/name"), format!("duplicate {:?}", resource.name)));
         }
         if !(1..=1024).contains(&resource.quantity) {
-            return Err(fail(&format!("/spec/resources/{i}/quantity"), "1 to 1024 is expected".into()));
+            return Err(fail(&format!("/spec/resources/{i}/quantity"), "expected 1 to 1024".into()));
         }
         if resource.per == Per::Rail && spec.rails.iter().flatten().next().is_none() {
-            let message = "rail counts nothing: the profile has no rails".into();
+            let message = "per: rail has no effect: the profile has no rails".into();
             return Err(fail(&format!("/spec/resources/{i}/per"), message));
         }
         if spec.rails.iter().flatten().any(|r| r.resource.as_ref() == Some(&resource.name)) {
-            let message = format!("{:?} is counted by a rail already", resource.name);
+            let message = format!("a rail counts {:?} already", resource.name);
             return Err(fail(&format!("/spec/resources/{i}/name"), message));
         }
     }

@@ -40,7 +40,7 @@ pub(super) fn check_nodes(
 ) -> Result<(), ProfileError> {
     let empty = selector.is_none_or(|s| s.match_labels.is_empty() && s.match_expressions.is_empty());
     if affinity == NodeAffinity::Required && empty {
-        let message = "required needs a nodeSelector that says which nodes".into();
+        let message = "required needs a nodeSelector".into();
         return Err(fail("/spec/placement/nodeAffinity", message));
     }
     let Some(selector) = selector else { return Ok(()) };
@@ -52,7 +52,7 @@ pub(super) fn check_nodes(
         check_label(&entry.key, &entry.values, &pointer, fail)?;
         let listed = matches!(entry.operator, Operator::In | Operator::NotIn);
         if listed == entry.values.is_empty() {
-            let message = if listed { "at least one value is expected" } else { "no value is expected" };
+            let message = if listed { "expected at least one value" } else { "expected no value" };
             let message = format!("{}: {message}", entry.operator.word());
             return Err(fail(&format!("{pointer}/values"), message));
         }
@@ -63,10 +63,10 @@ pub(super) fn check_nodes(
 fn check_label(key: &str, values: &[String], pointer: &str, fail: &Fail<'_>) -> Result<(), ProfileError> {
     let (prefix, name) = key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
     if name.is_empty() || !is_label_value(name) || !prefix.is_none_or(annotation::is_subdomain) {
-        return Err(fail(pointer, format!("{key:?} is no label key")));
+        return Err(fail(pointer, format!("{key:?} is not a label key")));
     }
     match values.iter().find(|value| !is_label_value(value)) {
-        Some(value) => Err(fail(pointer, format!("{value:?} is no label value"))),
+        Some(value) => Err(fail(pointer, format!("{value:?} is not a label value"))),
         None => Ok(()),
     }
 }

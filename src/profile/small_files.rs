@@ -14,28 +14,28 @@ const MAX_ALL: usize = 192 << 10;
 pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<SmallFile>, ProfileError> {
     let files = spec.files.as_deref().unwrap_or_default();
     if files.len() > MAX_FILES {
-        return Err(fail("/spec/files", format!("at most {MAX_FILES} are expected")));
+        return Err(fail("/spec/files", format!("expected at most {MAX_FILES}")));
     }
     for (i, file) in files.iter().enumerate() {
         let at = |field: &str| format!("/spec/files/{i}/{field}");
         if !is_name(&file.name) {
-            let message = format!("{:?} is no name of at most 58 of a-z, 0-9, '-' and '.'", file.name);
+            let message = format!("{:?} is not a file name: at most 58 of a-z, 0-9, '-' and '.'", file.name);
             return Err(fail(&at("name"), message));
         }
         if file.name == "nccl.conf" {
             let message =
-                "the lines of nccl.conf come from env; images that have their own say ncclConf: image";
+                "the lines of nccl.conf come from env; for images with their own file set ncclConf: image";
             return Err(fail(&at("name"), message.into()));
         }
         if files.iter().take(i).any(|other| other.name == file.name) {
-            return Err(fail(&at("name"), format!("{:?} is given twice", file.name)));
+            return Err(fail(&at("name"), format!("duplicate {:?}", file.name)));
         }
         if !(1..=MAX_FILE).contains(&file.content.len()) {
-            return Err(fail(&at("content"), format!("1 to {MAX_FILE} bytes are expected")));
+            return Err(fail(&at("content"), format!("expected 1 to {MAX_FILE} bytes")));
         }
     }
     if files.iter().map(|f| f.content.len()).sum::<usize>() > MAX_ALL {
-        return Err(fail("/spec/files", format!("at most {MAX_ALL} bytes together are expected")));
+        return Err(fail("/spec/files", format!("expected at most {MAX_ALL} bytes in total")));
     }
     Ok(files.to_vec())
 }

@@ -17,17 +17,17 @@ pub(super) fn check(spec: &Spec, rails: &[Rail], fail: &Fail<'_>) -> Result<Vec<
         let at = |rest: &str| format!("/spec/subsets/{i}/{rest}");
         let name = &subset.name;
         if i == MAX_SUBSETS {
-            return Err(fail("/spec/subsets", format!("at most {MAX_SUBSETS} are expected")));
+            return Err(fail("/spec/subsets", format!("expected at most {MAX_SUBSETS}")));
         }
         if !annotation::is_label(name) {
-            let message = format!("{name:?} is no name of at most 63 of a-z, 0-9 and '-'");
+            let message = format!("{name:?} is not a subset name: at most 63 of a-z, 0-9 and '-'");
             return Err(fail(&at("name"), message));
         }
         if subsets.iter().any(|s| s.name == *name) {
-            return Err(fail(&at("name"), format!("{name:?} is given twice")));
+            return Err(fail(&at("name"), format!("duplicate {name:?}")));
         }
         if subset.interfaces.is_empty() {
-            return Err(fail(&at("interfaces"), "at least one interface is expected".into()));
+            return Err(fail(&at("interfaces"), "expected at least one interface".into()));
         }
         let mut wanted = BTreeSet::new();
         for (nth, interface) in subset.interfaces.iter().enumerate() {
@@ -35,10 +35,10 @@ pub(super) fn check(spec: &Spec, rails: &[Rail], fail: &Fail<'_>) -> Result<Vec<
             if rails.iter().all(|r| r.interface != *interface) {
                 let hint = nearest(interface, rails.iter().map(|r| r.interface.as_str()));
                 let hint = hint.map(|h| format!("; did you mean {h:?}?")).unwrap_or_default();
-                return Err(fail(&pointer, format!("{interface:?} is the interface of no rail{hint}")));
+                return Err(fail(&pointer, format!("no rail has the interface {interface:?}{hint}")));
             }
             if !wanted.insert(interface.as_str()) {
-                return Err(fail(&pointer, format!("{interface:?} is given twice")));
+                return Err(fail(&pointer, format!("duplicate {interface:?}")));
             }
         }
         let chosen = rails.iter().filter(|r| wanted.contains(r.interface.as_str())).cloned().collect();

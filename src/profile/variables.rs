@@ -41,7 +41,7 @@ pub(super) fn version(
 ) -> Result<Option<NcclVersion>, ProfileError> {
     let Some(text) = text else { return Ok(None) };
     let version = NcclVersion::parse(text).filter(|v| v.0 == 2 && v.1 < 1000 && v.2 < 1000);
-    let wrong = || fail(pointer, format!("{text:?} is no version of NCCL, such as 2.27 or 2.27.5"));
+    let wrong = || fail(pointer, format!("{text:?} is not a version of NCCL, such as 2.27 or 2.27.5"));
     version.map(Some).ok_or_else(wrong)
 }
 
@@ -51,22 +51,22 @@ pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, Profi
     for (i, entry) in spec.env.iter().flatten().enumerate() {
         let at = |field: &str| format!("/spec/env/{i}/{field}");
         if !is_fabric_variable(&entry.name) {
-            return Err(fail(&at("name"), format!("{:?} is no variable that a profile may set", entry.name)));
+            return Err(fail(&at("name"), format!("a profile may not set the variable {:?}", entry.name)));
         }
         if entries.iter().any(|e| e.name == entry.name) {
-            return Err(fail(&at("name"), format!("{} is given twice", entry.name)));
+            return Err(fail(&at("name"), format!("duplicate variable {}", entry.name)));
         }
         let value = match (&entry.value, entry.policy) {
             (None, EnvPolicy::Forbid) => String::new(),
             (Some(_), EnvPolicy::Forbid) => {
-                return Err(fail(&at("value"), "policy forbid takes no value".into()));
+                return Err(fail(&at("value"), "policy forbid has no value; remove it".into()));
             }
             (None, _) => return Err(fail(&at("value"), format!("{} needs a value", entry.name))),
             // `$(NAME)` would be expanded by the kubelet from the container's other variables.
             (Some(value), _)
                 if value.contains("$(") || value.chars().any(char::is_control) || value.len() > 4096 =>
             {
-                let message = "at most 4096 printable characters without $( are expected".into();
+                let message = "expected at most 4096 printable characters without $(".into();
                 return Err(fail(&at("value"), message));
             }
             (Some(value), _) if is_word_for_number(&entry.name, value) => {
@@ -79,7 +79,7 @@ pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, Profi
         let from = version(entry.nccl_from.as_ref(), &at("ncclFrom"), fail)?;
         let before = version(entry.nccl_before.as_ref(), &at("ncclBefore"), fail)?;
         if from.zip(before).is_some_and(|(from, before)| from >= before) {
-            return Err(fail(&at("ncclBefore"), "a version after ncclFrom is expected".into()));
+            return Err(fail(&at("ncclBefore"), "expected a version after ncclFrom".into()));
         }
         entries.push(EnvEntry {
             name: entry.name.clone(),
@@ -92,7 +92,7 @@ pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, Profi
     }
     if spec.pin_transport == Some(true) && entries.iter().all(|e| e.name != TRANSPORT_VARIABLE) {
         if spec.transport.is_some_and(|transport| !transport.is_verbs()) {
-            let message = "only transport roce or infiniband can be pinned: NCCL_NET=IB is their transport";
+            let message = "pinTransport needs transport roce or infiniband, which NCCL_NET=IB selects";
             return Err(fail("/spec/pinTransport", message.into()));
         }
         // First, since it decides what the others mean.

@@ -23,9 +23,9 @@ pub struct Document<'a> {
     pub summary: Summary,
     /// One entry for each pod template, and one for each object with rules of its own.
     pub results: Vec<ResultEntry<'a>>,
-    /// Objects that were passed over.
+    /// Skipped objects.
     pub skipped: Vec<Skipped>,
-    /// Inputs that could not be read.
+    /// Errors of unreadable inputs.
     pub errors: Vec<Unread>,
 }
 
@@ -33,7 +33,7 @@ pub struct Document<'a> {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResultEntry<'a> {
-    /// Where the object stands.
+    /// Place of the object in the input.
     source: &'a Source,
     /// `apiVersion` of the object.
     api_version: &'a str,
@@ -48,17 +48,17 @@ pub struct ResultEntry<'a> {
     /// JSON pointer of the pod template; empty for a pod, null for the object's own findings. Pointers in
     /// patch, changes and findings are relative to the object there.
     template: Option<&'a str>,
-    /// Profile that applies.
+    /// Name of the profile that applies.
     profile: Option<&'a str>,
-    /// What named the profile, or why there is none.
+    /// Evidence for the profile, or the reason why there is none.
     evidence: Option<&'a str>,
-    /// Whether the namespace opted in; where it did not, findings are information and nothing is changed.
+    /// Whether the namespace opted in; if not, findings are information and nothing is changed.
     opted_in: bool,
     /// `enforce` or `audit`.
     mode: &'static str,
     /// `allow` or `deny`.
     verdict: &'static str,
-    /// Whether the mode alone keeps an error from denying.
+    /// Whether mode enforce would deny.
     would_deny: bool,
     /// RFC 6902 operations.
     patch: Vec<PatchEntry<'a>>,
@@ -66,7 +66,7 @@ pub struct ResultEntry<'a> {
     changes: Vec<ChangeEntry<'a>>,
     /// Findings, most severe first.
     findings: Vec<FindingEntry<'a>>,
-    /// Findings that annotations set aside; they count for no verdict and no exit code.
+    /// Findings that annotations ignore; they affect neither verdict nor exit code.
     suppressed: Vec<SuppressedEntry<'a>>,
 }
 
@@ -86,9 +86,9 @@ pub struct ChangeEntry<'a> {
     path: String,
     /// `env`, `file` or `object`.
     carrier: Carrier,
-    /// What is set, for people.
+    /// The change as text.
     summary: String,
-    /// Why.
+    /// Reason.
     reason: &'a str,
 }
 
@@ -101,9 +101,9 @@ pub struct FindingEntry<'a> {
     severity: Severity,
     /// JSON pointer of the value.
     path: &'a str,
-    /// What is wrong.
+    /// Message.
     message: Cow<'a, str>,
-    /// What to do.
+    /// Fix.
     fix: &'a str,
     /// Line in the file, from 1.
     line: Option<u32>,
@@ -111,7 +111,7 @@ pub struct FindingEntry<'a> {
     column: Option<u32>,
 }
 
-/// One finding that an annotation set aside.
+/// One finding that an annotation ignores.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SuppressedEntry<'a> {
     /// Id of the rule.
@@ -120,11 +120,11 @@ pub struct SuppressedEntry<'a> {
     severity: Severity,
     /// JSON pointer of the value.
     path: &'a str,
-    /// What is wrong.
+    /// Message.
     message: Cow<'a, str>,
-    /// What to do.
+    /// Fix.
     fix: &'a str,
-    /// Why it is set aside, as the annotation says.
+    /// Reason for ignoring it, from the annotation.
     reason: &'a str,
     /// Line in the file, from 1.
     line: Option<u32>,

@@ -15,8 +15,8 @@ use crate::rules::suppression::Suppressed;
 use crate::rules::{Finding, Severity};
 use std::borrow::Cow;
 
-/// The message of a finding as a reader of the file needs it: what stands at its place may be what the profile sets, and
-/// is not in the file then. The webhook does not add this, so that both of its entries warn in the same words.
+/// The message of a finding for a reader of the file: if the profile sets the value at its place, the message says so,
+/// since the file does not contain it. The webhook does not add this, so that both of its entries warn in the same words.
 #[must_use]
 pub fn message<'a>(decision: &Decision, finding: &'a Finding) -> Cow<'a, str> {
     match decision.profile.as_deref().filter(|_| decision.plan.adds(&finding.path)) {
@@ -27,7 +27,7 @@ pub fn message<'a>(decision: &Decision, finding: &'a Finding) -> Cow<'a, str> {
     }
 }
 
-/// Where something stands in the input.
+/// Place of an object in the input.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Source {
     /// File as given, `<stdin>` for standard input.
@@ -61,7 +61,7 @@ pub struct Located<T> {
 /// The review of one object: a pod template, or an object of its own.
 #[derive(Debug)]
 pub struct Reviewed {
-    /// Where it stands.
+    /// Its place in the input.
     pub source: Source,
     /// `apiVersion` of the object that was applied.
     pub api_version: String,
@@ -99,16 +99,16 @@ impl Reviewed {
     }
 }
 
-/// An object that was passed over.
+/// A skipped object.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Skipped {
-    /// Where it stands.
+    /// Its place in the input.
     pub source: Source,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }
 
-/// Input that could not be read.
+/// An error of an unreadable input.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Unread {
     /// File as given.
@@ -117,7 +117,7 @@ pub struct Unread {
     pub line: u32,
     /// Column, from 1.
     pub column: u32,
-    /// What is wrong and what to do.
+    /// Error message.
     pub message: String,
 }
 
@@ -128,11 +128,11 @@ pub struct Summary {
     pub documents: usize,
     /// Pod templates and objects that were reviewed.
     pub results: usize,
-    /// Objects that were passed over.
+    /// Skipped objects.
     pub skipped: usize,
-    /// Inputs that could not be read.
+    /// Errors of unreadable inputs; one input can have several.
     pub errors: usize,
-    /// Results that are refused.
+    /// Denied results.
     pub denied: usize,
     /// Results with a warning and no error.
     pub warned: usize,

@@ -13,7 +13,7 @@ const NEVER: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "fabr
 /// `metadata.labels` of everything that is made here, so that it can be deleted together.
 const PART: (&str, &str) = ("app.kubernetes.io/part-of", "fabric-admission");
 
-/// Lists that CEL walks in a moment. What it takes grows by the square of the length (measured on Kubernetes 1.36: three
+/// Lists that CEL evaluates quickly. The cost grows by the square of the length (measured on Kubernetes 1.36: three
 /// quarters of a second for each policy and 2,000 containers), and nobody writes pods of that size.
 const BOUNDS: &str = "object.spec.?containers.orValue([]).size() <= 100 &&\n\
                       object.spec.?initContainers.orValue([]).size() <= 100 &&\n\
@@ -113,7 +113,7 @@ fn fill(text: &str, accelerators: &Accelerators) -> String {
         .replace("{whole}", &accelerators.cel_whole())
 }
 
-/// As many as a message is told the names of.
+/// Maximum of names in a message.
 const NAMED: usize = 50;
 
 fn validation(rule: &Rule, check: &Check, accelerators: &Accelerators) -> Map<String, Value> {
@@ -207,7 +207,7 @@ fn used(variables: &[(String, String)], validations: &[Map<String, Value>]) -> V
 }
 
 /// The annotation that sets a rule aside is believed: whether the profile allows it is not known here, and the webhook
-/// that knows refuses it. Nobody mends an object that goes away, and metadata alone is not judged.
+/// that knows refuses it. An object that is being deleted, and a change of metadata only, are not checked.
 fn conditions(rule: &Rule, pods: bool) -> Vec<Value> {
     let mut out = Vec::new();
     if pods {

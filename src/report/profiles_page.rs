@@ -12,10 +12,11 @@ pub fn page(bases: &[FabricProfile], schema: &Value) -> String {
     let mut page = String::from(
         "# Profiles\n\n\
          <!-- Generated from policies/ and src/profile by `just docs`; a test keeps it current. -->\n\n\
-         A FabricProfile says what one fabric asks of a pod. The profiles below are compiled in: shapes to build on,\n\
-         named by `spec.base`. What they leave out on purpose, and where each number comes from, stands in the comments\n\
-         of [policies/](../policies). A site's own profile: [examples/profiles/](../examples/profiles).\n\n\
-         | base | transport | attachment | what |\n| --- | --- | --- | --- |\n",
+         For platform engineers who write a FabricProfile, the settings of one fabric for pods. The profiles below are compiled\n\
+         in. A profile of a site builds on one of them with `spec.base`, as in\n\
+         [examples/profiles/](../examples/profiles). The comments of [policies/](../policies) give the source of each\n\
+         number.\n\n\
+         | base | transport | attachment | description |\n| --- | --- | --- | --- |\n",
     );
     for base in bases {
         let name = &base.metadata.name;
@@ -27,8 +28,8 @@ pub fn page(bases: &[FabricProfile], schema: &Value) -> String {
         section(&mut page, &base.metadata.name, &base.spec);
     }
     page.push_str(
-        "\n## Fields\n\nEvery field of `spec`; none is required of its own, but a profile without a `base` needs a\n\
-         `transport` and an `attachment`. What is absent comes from the base. Lists are written with `[]`.\n\n\
+        "\n## Fields\n\nAll fields of `spec`. None is required, but a profile without a `base` needs a `transport` and an\n\
+         `attachment`. Absent fields have the value of the base. `[]` marks a list.\n\n\
          | field | type | meaning |\n| --- | --- | --- |\n",
     );
     if let Some(spec) = schema.pointer("/$defs/Spec") {
@@ -57,7 +58,7 @@ fn section(page: &mut String, name: &str, spec: &Spec) {
         line("instance types", types.iter().map(|t| format!("`{t}`")).collect::<Vec<_>>().join(", "));
     }
     if let Some(count) = spec.accelerators_per_node {
-        line("accelerators of a node", count.to_string());
+        line("accelerators per node", count.to_string());
     }
     if let Some(inject) = spec.inject.filter(|inject| *inject != Inject::Full) {
         line("inject", format!("`{}`", word(Some(inject))));
@@ -66,7 +67,7 @@ fn section(page: &mut String, name: &str, spec: &Spec) {
         let times = rail.count.unwrap_or(1);
         let resource = match &rail.resource {
             Some(resource) => format!("one `{resource}` each"),
-            None => "no resource of its own".to_owned(),
+            None => "no resource".to_owned(),
         };
         line("rails", format!("`{}` x {times}, {resource}", rail.network));
     }
@@ -79,11 +80,11 @@ fn section(page: &mut String, name: &str, spec: &Spec) {
     }
     for resource in spec.resources.iter().flatten() {
         let per = match resource.per {
-            Per::Container => "container with accelerators",
+            Per::Container => "container that requests accelerators",
             Per::Rail => "rail",
             Per::Accelerator => "accelerator",
         };
-        line("resource", format!("{} of `{}` for each {per}", resource.quantity, resource.name));
+        line("resource", format!("{} of `{}` per {per}", resource.quantity, resource.name));
     }
     if let Some(lock) = spec.ipc_lock {
         line("`IPC_LOCK`", if lock { "added".into() } else { "not added".into() });
@@ -92,7 +93,7 @@ fn section(page: &mut String, name: &str, spec: &Spec) {
         line("memlock", format!("`{}`", word(Some(memlock))));
     }
     if let Some(memory) = &spec.shared_memory {
-        line("`/dev/shm`", format!("{} for each accelerator", memory.per_accelerator));
+        line("`/dev/shm`", format!("{} per accelerator", memory.per_accelerator));
     }
     if let Some(pin) = spec.pin_transport {
         line("`NCCL_NET`", if pin { "`IB` (pinTransport)".into() } else { "not set".into() });

@@ -78,7 +78,7 @@ fn annotation(metadata: &str) -> String {
     format!("{metadata}.?annotations[?'fabric-admission.dev/profile']")
 }
 
-/// A policy on some values, which may be changed by those alone whom `may` is true of.
+/// A policy on some values: only users for whom `may` is true may change them.
 fn policy(name: &str, resources: &[Value], may: &str, values: &[(&str, String)], who: &str) -> Vec<Value> {
     let same = |value: &String| {
         let old = value.replace("object.", "oldObject.");
@@ -90,7 +90,7 @@ fn policy(name: &str, resources: &[Value], may: &str, values: &[(&str, String)],
             "messageExpression": format!(
                 "{} + request.userInfo.username + {}",
                 literal(&format!("{what} may be set, changed or removed only by members of: {who}; ")),
-                literal(" is none")
+                literal(" is not a member")
             ),
             "message": format!("{what} may be set, changed or removed only by members of: {who}"),
             "reason": "Forbidden",

@@ -8,8 +8,9 @@ pub fn page() -> String {
     let mut page = String::from(
         "# Rules\n\n\
          <!-- Generated from src/rules by `just docs`; a test keeps it current. -->\n\n\
-         `error` denies in mode enforce, `warning` and `info` never do. A rule whose facts are missing says nothing.\n\n\
-         | id | severity | group | what |\n| --- | --- | --- | --- |\n",
+         For users who got a finding. `error` denies in mode enforce; `warning` and `info` never deny. A rule without the\n\
+         facts that it needs reports nothing.\n\n\
+         | id | severity | group | summary |\n| --- | --- | --- | --- |\n",
     );
     for rule in RULES.iter() {
         let anchor = rule.id.to_lowercase();
@@ -32,16 +33,16 @@ fn section(rule: &Rule) -> String {
     let sources: String = page.sources.iter().map(|s| format!("- {s}\n")).collect();
     let also = match page.catalogue.as_slice() {
         [] => String::new(),
-        also => format!("\nIn the catalogue of field failures: {}.\n", also.join(", ")),
+        also => format!("\nCatalogue of field failures: {}.\n", also.join(", ")),
     };
-    // A rule of the webhook alone has no manifest that shows it.
+    // A rule that only the webhook can report has no example manifest.
     let example = |title: &str, text: &str| match text {
         "" => String::new(),
         text => format!("{title}:\n\n```yaml\n{text}```\n\n"),
     };
     format!(
-        "\n## {id}\n\n**{summary}** ({severity}, since {since})\n\n**What it looks at.** {what}\n\n\
-         **Why it breaks.** {why}\n\n**Fix.** {fix}\n\n{bad}{good}**Set aside.** {waiver}.\n\nSources:\n\n{sources}{also}",
+        "\n## {id}\n\n**{summary}** ({severity}, since {since})\n\n**What it checks.** {what}\n\n\
+         **Why it breaks.** {why}\n\n**Fix.** {fix}\n\n{bad}{good}**Ignore.** {waiver}.\n\nSources:\n\n{sources}{also}",
         id = rule.id,
         summary = page.summary,
         severity = rule.severity,

@@ -1,5 +1,5 @@
-//! The review as text, to be read at three in the morning: a line of verdict for each object, what would be
-//! changed and why, what is wrong and how to mend it, and the sum.
+//! The review as text, to be read at three in the morning: a line of verdict for each object, the
+//! changes with their reasons, the findings with their fixes, and a summary.
 
 use super::{Located, Place, Reviewed, Skipped, Summary, message};
 use crate::plan::Change;
@@ -63,7 +63,7 @@ fn place(r: &Reviewed) -> String {
     format!("{}:{}", printable(&r.source.file, 300), r.source.line)
 }
 
-/// Kind, name and, where it is no pod itself, the template's pointer.
+/// Kind, name and, unless it is a pod itself, the template's pointer.
 fn object(r: &Reviewed) -> String {
     let name = match (&r.name, &r.generate_name) {
         (Some(name), _) if !name.is_empty() => printable(name, 80),
@@ -78,14 +78,14 @@ fn object(r: &Reviewed) -> String {
     format!("{} {namespace}{name}{template}", printable(&r.kind, 60))
 }
 
-/// Why the verdict is what it is, in brackets.
+/// The reason of the verdict, in brackets.
 fn outcome(r: &Reviewed) -> String {
     let decision = &r.decision;
     let mut parts = Vec::new();
     if !r.opted_in {
-        parts.push("namespace not opted in: the API server would not ask".to_owned());
+        parts.push("namespace not opted in: the API server does not call the webhook".to_owned());
     } else if decision.would_deny {
-        parts.push("mode audit: would be denied in enforce".to_owned());
+        parts.push("mode audit; mode enforce would deny it".to_owned());
     }
     match (&decision.profile, &decision.evidence) {
         (Some(profile), Some(evidence)) => parts.push(format!("profile {profile}, {evidence}")),
@@ -104,7 +104,7 @@ fn outcome(r: &Reviewed) -> String {
 fn change_lines(out: &mut dyn Write, change: &Change, containers: &[String]) -> io::Result<()> {
     let owner = change.edit.container().and_then(|i| containers.get(i));
     let owner = owner.map(|name| format!("{}: ", printable(name, 63))).unwrap_or_default();
-    // What is there already and is raised or extended stands apart from what is new.
+    // `~` for a value that is raised or extended, `+` for a new one.
     let sign = if change.edit.is_new() { '+' } else { '~' };
     writeln!(out, "  {GREEN}{sign}{GREEN:#} {owner}{}", printable(&change.edit.summary(), 4000))?;
     writeln!(out, "      {DIM}{}{DIM:#}", change.reason)
@@ -134,7 +134,7 @@ fn finding_lines(
     writeln!(out, "      fix {}", finding.fix)
 }
 
-/// Writes an object that was passed over.
+/// Writes a skipped object.
 ///
 /// # Errors
 /// Those of the writer.
@@ -162,7 +162,7 @@ pub fn summary(out: &mut dyn Write, s: &Summary) -> io::Result<()> {
         write!(out, "; {} skipped", s.skipped)?;
     }
     if s.errors > 0 {
-        write!(out, "; {RED}{} unreadable{RED:#}", count(s.errors, "input"))?;
+        write!(out, "; {RED}{} while reading inputs{RED:#}", count(s.errors, "error"))?;
     }
     writeln!(out)
 }

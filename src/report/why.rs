@@ -24,7 +24,7 @@ pub struct Report<'a> {
     results: Vec<PodEntry<'a>>,
     /// Objects that were passed over.
     skipped: &'a [Skipped],
-    /// Inputs that could not be read.
+    /// Errors of unreadable inputs.
     errors: &'a [Unread],
 }
 
@@ -34,26 +34,26 @@ pub struct Report<'a> {
 pub struct PodEntry<'a> {
     /// What a review says of it.
     review: ResultEntry<'a>,
-    /// How its profile was found; null where the pod asks for no accelerator.
+    /// How its profile was chosen; null if the pod requests no accelerator.
     why: Option<Story<'a>>,
 }
 
-/// How a profile was found.
+/// How a profile was chosen.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Story<'a> {
-    /// `profile`, `ambiguous`, `refused`, `outside` (its `when` keeps the pod as it is) or `none`.
+    /// `profile`, `ambiguous`, `refused`, `outside` (its `when` excludes the pod) or `none`.
     outcome: &'static str,
-    /// Profiles that are open where it is ambiguous.
+    /// Candidate profiles: several if ambiguous.
     candidates: Vec<&'a str>,
-    /// What the pod was made with, and what it would get now; null where it was not changed by us.
+    /// The profile that the pod was created with, and its profile now; null if the webhook did not change the pod.
     then: Option<ThenEntry<'a>>,
-    /// Steps in their order, up to the one that decided and those that were not asked.
+    /// Steps in their order: those up to the deciding one, then those that were not needed.
     steps: Vec<StepEntry<'a>>,
-    /// Where the pod can land; null where no node is known.
+    /// Candidate nodes of the pod; null if no nodes are known.
     landing: Option<LandingEntry<'a>>,
     /// Every profile.
     profiles: Vec<ProfileEntry<'a>>,
-    /// Networks and units that the pod brings; null where nothing was counted.
+    /// Networks and units that the pod has; null if nothing was counted.
     counted: Option<CountedEntry<'a>>,
 }
 
@@ -72,9 +72,9 @@ struct CountedEntry<'a> {
     /// `incomplete` (missing rails are added), `complete`, `completeByUnits` or `otherFabric` (nothing is added to
     /// networks and units).
     result: &'static str,
-    /// Attachments and rails in words.
+    /// Attachments and rails as text.
     attachments: String,
-    /// What follows, in words.
+    /// The consequence as text.
     consequence: String,
 }
 
@@ -82,7 +82,7 @@ struct CountedEntry<'a> {
 struct UnitsEntry<'a> {
     /// Extended resource.
     resource: &'a str,
-    /// Units of the containers that the profile is for (count).
+    /// Units of the target containers (count).
     targets: i64,
     /// Units of other running containers (count).
     others: i64,
@@ -109,9 +109,9 @@ impl<'a> From<&'a Brought> for CountedEntry<'a> {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct ThenEntry<'a> {
-    /// Profile and print of its settings: `PROFILE@PRINT`.
+    /// Profile and fingerprint of its settings: `PROFILE@FINGERPRINT`.
     injected: &'a str,
-    /// The same as of now; null where no profile would apply.
+    /// The same for the profile now; null if none applies.
     now: Option<&'a str>,
 }
 
@@ -119,21 +119,21 @@ struct ThenEntry<'a> {
 struct StepEntry<'a> {
     /// `flag`, `annotation`, `own`, `nodes`, `selectors`, `namespace` or `cluster`.
     step: &'static str,
-    /// What was looked at and what it said.
+    /// The input and result of the step.
     said: &'a str,
-    /// Whether it decided.
+    /// Whether this step decided.
     decides: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct LandingEntry<'a> {
-    /// Nodes known (count).
+    /// Known nodes (count).
     nodes: usize,
-    /// Nodes that the pod can land on (count).
+    /// Candidate nodes (count).
     fits: usize,
-    /// Those nodes by the profiles they carry.
+    /// Candidate nodes by their profiles.
     fabrics: Vec<FabricEntry<'a>>,
-    /// What keeps the pod off the others.
+    /// Reasons why the other nodes are excluded.
     dropped: Vec<DroppedEntry<'a>>,
 }
 
@@ -159,13 +159,13 @@ struct ProfileEntry<'a> {
     name: &'a str,
     /// Whether the pod gets it.
     chosen: bool,
-    /// Its nodes (count); null where it does not say which nodes it is for, or none is known.
+    /// Its nodes (count); null if it selects no nodes or no nodes are known.
     nodes: Option<usize>,
-    /// Those that the pod can land on (count).
+    /// Those that are candidates for the pod (count).
     fits: Option<usize>,
-    /// What keeps the pod off the others.
+    /// Reasons why the other nodes are excluded.
     dropped: Vec<DroppedEntry<'a>>,
-    /// What the pod or the cluster would need for it.
+    /// Changes of the pod or the cluster that the profile needs.
     needs: &'a [String],
 }
 
@@ -174,7 +174,7 @@ fn dropped(dropped: &[Dropped]) -> Vec<DroppedEntry<'_>> {
 }
 
 impl<'a> Report<'a> {
-    /// Puts the document together.
+    /// The whole document.
     #[must_use]
     pub fn new(results: Vec<PodEntry<'a>>, skipped: &'a [Skipped], errors: &'a [Unread]) -> Self {
         Self { schema: SCHEMA, results, skipped, errors }
@@ -238,7 +238,7 @@ impl<'a> From<&'a Why> for Story<'a> {
     }
 }
 
-/// Writes one result for people.
+/// Writes one result as text.
 ///
 /// # Errors
 /// Those of the writer.
@@ -246,7 +246,7 @@ pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
     head(out, reviewed)?;
     let Some(why) = &reviewed.why else { return Ok(()) };
     if let Some(then) = &why.then {
-        writeln!(out, "{BOLD}made with{BOLD:#}  {}", then.mark)?;
+        writeln!(out, "{BOLD}created with{BOLD:#}  {}", then.mark)?;
         writeln!(out, "     {}", then.words())?;
     }
     writeln!(out, "{BOLD}steps{BOLD:#}")?;
@@ -255,7 +255,7 @@ pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
         writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<11} {}", step.name, step.said)?;
     }
     if let Some(landing) = why.landing.as_ref().filter(|l| !l.dropped.is_empty()) {
-        writeln!(out, "{BOLD}nodes it cannot land on{BOLD:#}")?;
+        writeln!(out, "{BOLD}excluded nodes{BOLD:#}")?;
         for d in &landing.dropped {
             writeln!(out, "     {} by {}", count(d.nodes, "node"), d.by)?;
         }
@@ -283,12 +283,12 @@ pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
 fn candidate(out: &mut dyn Write, profile: &Candidate, width: usize) -> io::Result<()> {
     let mark = if profile.chosen { "->" } else { "  " };
     let nodes = match profile.nodes {
-        Some((all, fits)) => format!("fits {fits} of its {}", count(all, "node")),
-        None => "no nodes of its own known".to_owned(),
+        Some((all, fits)) => format!("matches {fits} of its {}", count(all, "node")),
+        None => "no known nodes".to_owned(),
     };
     writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<width$}  {nodes}", profile.name)?;
     for d in &profile.dropped {
-        writeln!(out, "     {:<width$}  {DIM}{} kept off by {}{DIM:#}", "", count(d.nodes, "node"), d.by)?;
+        writeln!(out, "     {:<width$}  {DIM}{} excluded by {}{DIM:#}", "", count(d.nodes, "node"), d.by)?;
     }
     for need in &profile.needs {
         writeln!(out, "     {:<width$}  needs {need}", "")?;

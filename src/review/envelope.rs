@@ -61,14 +61,14 @@ pub struct GroupVersionKind<'a> {
     pub kind: Text<'a>,
 }
 
-/// Why a body is no request that can be answered; the server says 400.
+/// Why a body is not a request that can be answered; the server returns 400.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EnvelopeError {
     /// Not UTF-8.
     #[error("the body is not UTF-8")]
     Encoding,
     /// Not JSON, or fields of other types.
-    #[error("the body is no AdmissionReview: {0}")]
+    #[error("the body is not an AdmissionReview: {0}")]
     Json(String),
     /// Another kind or version.
     #[error("expected admission.k8s.io/v1 AdmissionReview, found {0}")]

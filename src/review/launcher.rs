@@ -63,7 +63,7 @@ fn is(template: &Template<'_>, role: &str) -> bool {
     kind.is_some_and(|kind| kind.ranks == Ranks::OverSsh) && template.role == role
 }
 
-/// Whether a command speaks of NCCL at all.
+/// Whether a command contains an NCCL variable.
 fn starts_ranks(container: &Container<'_>) -> bool {
     container.shell_text().map(str::len).sum::<usize>() <= MAX_TEXT && container.shell_text().any(mentions)
 }

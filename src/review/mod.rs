@@ -35,7 +35,7 @@ use std::sync::Arc;
 pub enum Stage {
     /// Offline, or in an audit namespace: the plan is laid over the pod, and the rules judge what comes out.
     Whole,
-    /// The mutating webhook: as `Whole`, but only what no later webhook can mend is refused.
+    /// The mutating webhook: as `Whole`, but it refuses only problems that no later webhook can fix.
     Mutate,
     /// The validating webhook: the pod as it will be stored is judged as it is.
     Final,
@@ -52,7 +52,7 @@ pub struct PodRequest<'a> {
     pub stage: Stage,
     /// Whether errors deny.
     pub mode: Mode,
-    /// Whether the namespace opted in. Where it did not, the API server would not ask.
+    /// Whether the namespace opted in. If not, the API server does not call the webhook.
     pub opted_in: bool,
     /// A profile given on the command line.
     pub profile: Option<&'a Arc<Profile>>,
@@ -90,7 +90,7 @@ pub struct Decision {
     pub would_deny: bool,
 }
 
-/// Decides on an object that is no pod.
+/// Decides on an object that is not a pod.
 #[must_use]
 pub fn decide_object(context: &ObjectContext<'_>, mode: Mode) -> Decision {
     let mut findings = check_object(context);

@@ -38,7 +38,7 @@ impl Places {
     }
 }
 
-/// Key by which elements of a list are told apart (k8s.io/api core/v1, `patchMergeKey`); `None` where a patch takes the
+/// Key that identifies the elements of a list (k8s.io/api core/v1, `patchMergeKey`); `None` where a patch takes the
 /// place of the whole list.
 fn merge_key(list: &str) -> Option<&'static str> {
     match list {
@@ -129,7 +129,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn elements_are_told_apart_by_their_key() {
+    fn elements_are_identified_by_their_key() {
         let mut pod = json!({"containers": [{"name": "a", "image": "x", "volumeMounts": [{"mountPath": "/x", "name": "v"}]},
             {"name": "b"}], "tolerations": [1], "nodeSelector": {"a": "1"}, "priority": 7});
         let patch = json!({"containers": [{"name": "b", "image": "y"}, {"name": "a",

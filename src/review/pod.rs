@@ -176,12 +176,12 @@ fn words(resolution: &Resolution) -> String {
             format!("profile {} does not apply: {reason}", profile.name)
         }
         Resolution::Ambiguous { because, .. } => match because {
-            Because::Nodes => "the nodes it can land on carry several profiles".to_owned(),
+            Because::Nodes => "its candidate nodes have several profiles".to_owned(),
             Because::Selectors => {
-                "no node it can land on exists, and its selectors fit several profiles".to_owned()
+                "it has no candidate node, and its selectors fit several profiles".to_owned()
             }
-            Because::Own => "its own resources and networks belong to several profiles".to_owned(),
+            Because::Own => "its resources and networks belong to several profiles".to_owned(),
         },
-        Resolution::NotApplicable { .. } => "nothing names a profile".to_owned(),
+        Resolution::NotApplicable { .. } => "no profile matches".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! An update is judged by what it brings, not by what was there already: one set difference, for every kind.
+//! Only new findings of an update may deny: one set difference, for every kind.
 
 use super::{Decision, Stage, judge};
 use crate::facts::Mode;
@@ -12,8 +12,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// Takes out of a decision what the object had before. `known`: findings of the object as it was, under the same
-/// Snapshot, those that were set aside among them.
+/// Removes the findings that the object had before. `known`: findings of the old object, under the same Snapshot,
+/// ignored ones included.
 pub(super) fn keep_new(
     decision: &mut Decision,
     known: &[Finding],
@@ -35,10 +35,10 @@ pub(super) fn keep_new(
         *counts.entry(finding.rule).or_default() += 1;
     }
     decision.findings.retain(|f| {
-        // Where more was found than is told, what is told now may be what was not told then.
-        let all_told = counts.get(f.rule).is_none_or(|count| *count < MAX_PER_RULE);
+        // The old list may be truncated, so absence proves nothing.
+        let complete = counts.get(f.rule).is_none_or(|count| *count < MAX_PER_RULE);
         let before = worst.get(&(f.rule, f.message.as_str(), new.path(&f.path)));
-        all_told && before.is_none_or(|severity| *severity < f.severity)
+        complete && before.is_none_or(|severity| *severity < f.severity)
     });
     judge(decision, stage, mode, true);
 }
@@ -75,21 +75,21 @@ impl Named {
     }
 }
 
-/// What an element of a list is called: lists of the API are maps by one of these, or hold texts.
+/// The name of a list element: lists of the API are maps by one of these keys, or hold texts.
 fn name(element: &Value) -> Option<&str> {
     let keys = ["name", "groupName", "mountPath", "key", "resourceName"];
     element.as_str().or_else(|| keys.iter().find_map(|key| element.get(key)?.as_str()))
 }
 
-/// Whether there is anything to judge: the object stays, and more of it changes than its metadata and status.
+/// Whether there is anything to check: the object is not being deleted, and more than its metadata and status changes.
 ///
 /// # Errors
-/// [`DecodeError`] when the object is no mapping.
+/// [`DecodeError`] when the object is not a mapping.
 pub(super) fn changes(new: &str, old: Option<&str>) -> Result<bool, DecodeError> {
     let members: Members<'_> = decode::object(new)?;
     let metadata = members.get("metadata").copied().flatten();
     let metadata: Meta = metadata.map_or(Ok(Meta::default()), |m| decode::object(m.get()))?;
-    // Nobody mends an object that goes away, and its finalizers must be able to leave.
+    // Nobody fixes an object that is being deleted, and its finalizers must be removable.
     if metadata.deletion_timestamp.is_some() {
         return Ok(false);
     }
@@ -107,14 +107,14 @@ struct Meta {
     deletion_timestamp: Option<IgnoredAny>,
 }
 
-/// Whether two objects are the same beside their metadata and status. The API server writes both in one way.
+/// Whether two objects are equal except for metadata and status. The API server writes both in the same form.
 fn same(new: &Members<'_>, old: &Members<'_>) -> bool {
     let text = |value: &Option<&RawValue>| value.map_or("null", RawValue::get).to_owned();
-    let told = |members: &Members<'_>| -> BTreeMap<String, String> {
+    let relevant = |members: &Members<'_>| -> BTreeMap<String, String> {
         let judged = members.iter().filter(|(key, _)| !matches!(*key, "metadata" | "status"));
         judged.map(|(key, value)| (key.to_owned(), text(value))).collect()
     };
-    told(new) == told(old)
+    relevant(new) == relevant(old)
 }
 
 #[cfg(test)]

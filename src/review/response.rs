@@ -13,7 +13,7 @@ const MAX_FIRST_LINE: usize = 300;
 /// Most findings in a denial.
 const MAX_DENIALS: usize = 20;
 /// Ends the first line of a denial.
-const HINT: &str = "; try `fabric-admission review` on the manifest";
+const HINT: &str = "; run `fabric-admission review` on the manifest";
 /// Whole denial (bytes).
 const MAX_MESSAGE: usize = 8 * 1024;
 
@@ -76,7 +76,7 @@ pub fn render(outcome: &Answer) -> Result<Vec<u8>, serde_json::Error> {
             }),
             patch_type: patch.is_some().then_some("JSONPatch"),
             patch,
-            // A denial tells everything by itself; kubectl would print it twice.
+            // The denial lists the warnings too; kubectl would print them twice.
             warnings: if decision.denied { Vec::new() } else { warnings(outcome) },
             audit_annotations: audit(outcome),
         },
@@ -92,7 +92,7 @@ pub fn denial(findings: &[Finding]) -> String {
     let first = format!("{}{worst}", count(errors.len(), "error"));
     let mut message = cut(&first, MAX_FIRST_LINE - HINT.len());
     message.push_str(HINT);
-    let mut told = 0;
+    let mut shown = 0;
     for finding in findings.iter().filter(|f| f.severity >= Severity::Warning).take(MAX_DENIALS) {
         let path = if finding.path.is_empty() { "object" } else { &finding.path };
         let line = format!("\n{} {path}: {}", finding.rule, finding.line());
@@ -100,9 +100,9 @@ pub fn denial(findings: &[Finding]) -> String {
             break;
         }
         message.push_str(&line);
-        told += 1;
+        shown += 1;
     }
-    let left = findings.iter().filter(|f| f.severity >= Severity::Warning).count() - told;
+    let left = findings.iter().filter(|f| f.severity >= Severity::Warning).count() - shown;
     if left > 0 {
         message.push_str(&format!("\n{left} more"));
     }
@@ -118,7 +118,7 @@ fn cut(text: &str, max: usize) -> String {
     text.get(..end).unwrap_or_default().to_owned()
 }
 
-/// What the audit log keeps. The mutating entry stays silent: a second, different value for the same key is
+/// Audit annotations. The mutating entry stays silent: a second, different value for the same key is
 /// dropped on reinvocation, and the validating entry sees the final state.
 fn audit(outcome: &Answer) -> BTreeMap<&'static str, String> {
     let decision = &outcome.decision;

@@ -18,7 +18,7 @@ const NODE: &str = "node";
 /// Jobs of a runtime, and patches of a TrainJob, that are followed (count).
 const MAX_PARTS: usize = 64;
 
-/// What becomes of the runtime's resources where the TrainJob gives `resourcesPerNode`.
+/// Handling of the runtime's resources if the TrainJob sets `resourcesPerNode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Resources {
     /// Trainer 2.3 and later keep what the TrainJob does not name (`MergeResourceRequirements`).
@@ -48,7 +48,7 @@ pub(super) fn findings(
 ) -> Option<(bool, Vec<Finding>)> {
     let joined = join(request, snapshot, Resources::Merged)?;
     let (in_scope, mut found) = joined.findings(request, snapshot, decide);
-    // Which Trainer runs is not known: what one of them alone would break is no error.
+    // The version of Trainer is not known: a problem of only some versions is not an error.
     if joined.both_say_resources && found.iter().any(|f| f.severity == Severity::Error) {
         let other = join(request, snapshot, Resources::Replaced)?.findings(request, snapshot, decide).1;
         for finding in found.iter_mut().filter(|f| f.severity == Severity::Error) {

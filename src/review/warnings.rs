@@ -1,4 +1,4 @@
-//! The warnings of an answer: bounded, the worst first, each once.
+//! The warnings of a response: bounded, the worst first, each once.
 
 use super::webhook::{Answer, WebhookEntry};
 use crate::plan::{Edit, GKE_DOMAIN, ULIMITS_ANNOTATION};
@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 const MAX_WARNING: usize = 199;
 /// Most warnings of one answer.
 const MAX_WARNINGS: usize = 15;
-/// Most findings that are compared with each other; a hostile object has thousands, and they come worst first.
-const MAX_TOLD: usize = 200;
+/// Most findings that are compared with each other; a hostile object has thousands, and the worst come first.
+const MAX_COMPARED: usize = 200;
 
 /// Warnings of the findings, and lines for what was or will be injected. The same finding has the same text from
 /// every entry, so that the API server shows it once.
@@ -29,7 +29,7 @@ pub(super) fn warnings(outcome: &Answer) -> Vec<String> {
         )));
     }
     let to_come = to_come(outcome);
-    let mut findings = told(outcome).into_iter();
+    let mut findings = describe(outcome).into_iter();
     let most = MAX_WARNINGS - warnings.len() - to_come.len() - 1;
     warnings.extend(findings.by_ref().take(most).map(|text| line(&text)));
     let left = findings.count();
@@ -48,7 +48,7 @@ fn told(outcome: &Answer) -> Vec<String> {
         return findings.map(|f| text(f, "")).collect();
     }
     let mut groups: Vec<(&Finding, Vec<&str>)> = Vec::new();
-    for finding in findings.take(MAX_TOLD) {
+    for finding in findings.take(MAX_COMPARED) {
         let of = outcome.templates.iter().map(|t| t.pointer.as_str());
         let place = of.filter(|p| finding.path.starts_with(p)).max_by_key(|p| p.len());
         let place = place.unwrap_or(&finding.path);
@@ -108,7 +108,7 @@ fn injected<'a>(edits: impl Iterator<Item = &'a Edit>) -> String {
             Edit::File { .. } => files += 1,
             Edit::Annotation { key, .. } if key.starts_with(ULIMITS_ANNOTATION) => drop(kinds.insert(6)),
             Edit::Annotation { key, .. } if key.starts_with(GKE_DOMAIN) => drop(kinds.insert(0)),
-            // They only bring the others about.
+            // These only carry other changes.
             Edit::Annotation { .. } | Edit::FilesVolume { .. } | Edit::FileMount { .. } => {}
         }
     }
@@ -123,7 +123,7 @@ fn injected<'a>(edits: impl Iterator<Item = &'a Edit>) -> String {
             words.push(format!("{}{place}", count(n, noun)));
         }
     }
-    if words.is_empty() { "mounts of its files".to_owned() } else { words.join(", ") }
+    if words.is_empty() { "file mounts".to_owned() } else { words.join(", ") }
 }
 
 #[cfg(test)]

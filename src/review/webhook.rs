@@ -161,8 +161,8 @@ struct Owner<'a> {
     controller: Option<bool>,
 }
 
-/// Whether a controller made the object from a workload whose admission has told already; nobody reads it here.
-fn is_told(json: &str) -> bool {
+/// Whether a controller created the object from a workload that is reviewed itself: the user has seen its findings there.
+fn owned_by_reviewed(json: &str) -> bool {
     let Ok(Owned { metadata: Some(metadata) }) = serde_json::from_str::<Owned<'_>>(json) else {
         return false;
     };
@@ -180,7 +180,7 @@ fn workload(
 ) -> Result<(Decision, Vec<TemplateOutcome>), EnvelopeError> {
     let nothing = (Decision::default(), Vec::new());
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
-    // What has no namespace has not opted in.
+    // An object without a namespace has not opted in.
     let Some(namespace) = request.namespace.as_deref().filter(|n| !n.is_empty() && whole) else {
         return Ok(nothing);
     };
@@ -189,7 +189,7 @@ fn workload(
     }
     let new = request.object.ok_or(EnvelopeError::NoObject)?.get();
     let old = request.old_object.map(serde_json::value::RawValue::get);
-    if is_told(new) || !ratchet::changes(new, old).map_err(EnvelopeError::Object)? {
+    if owned_by_reviewed(new) || !ratchet::changes(new, old).map_err(EnvelopeError::Object)? {
         return Ok(nothing);
     }
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
@@ -224,7 +224,7 @@ fn flat(decided: WorkloadDecision<'_>, mode: Mode) -> (Decision, Vec<TemplateOut
     let mut whole = decided.own.unwrap_or_default();
     let mut templates = Vec::new();
     for (template, decision) in decided.templates {
-        // A value of another type is for the API server to refuse, when the pods are made.
+        // The API server refuses a value of another type when the pods are created.
         let Ok(mut decision) = decision else { continue };
         whole.in_scope |= decision.in_scope;
         for finding in &mut decision.findings {

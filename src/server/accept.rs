@@ -37,7 +37,7 @@ const FIRST_REQUEST: Duration = Duration::from_secs(1);
 /// bearer token some more.
 pub(super) const READ_BUFFER: usize = 16 * 1024;
 
-/// Serves until told to stop, and until the last connection has ended or the drain deadline has passed.
+/// Serves until a stop signal, and until the last connection has ended or the drain deadline has passed.
 pub(super) async fn serve(
     listener: TcpListener,
     config: Arc<ServerConfig>,
@@ -60,7 +60,7 @@ pub(super) async fn serve(
             Ok((stream, peer)) => port.take(stream, peer, &mut connections),
             Err(error) => {
                 state.metrics.accept_error();
-                tracing::warn!(%error, "a connection could not be accepted");
+                tracing::warn!(%error, "accepting a connection failed");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -91,9 +91,9 @@ async fn drain(
         tokio::time::sleep(limits.finish).await;
     };
     tokio::select! {
-        () = &mut ended => tracing::info!("stopped: every connection ended"),
-        () = closing => tracing::warn!("stopped: connections were left at the deadline"),
-        _ = stop.changed() => tracing::warn!("stopped at once"),
+        () = &mut ended => tracing::info!("stopped: all connections closed"),
+        () = closing => tracing::warn!("stopped: deadline reached with open connections"),
+        _ = stop.changed() => tracing::warn!("stopped immediately"),
     }
 }
 
@@ -152,7 +152,7 @@ impl Connection {
         let _ = stream.set_nodelay(true);
         let handshake = tokio::select! {
             handshake = tokio::time::timeout(state.limits.handshake, acceptor.accept(stream)) => handshake,
-            () = watch.told_to_make_room() => {
+            () = watch.asked_to_make_room() => {
                 state.metrics.handshake(Handshake::Timeout);
                 return;
             }
@@ -213,10 +213,10 @@ impl Connection {
                     Slow::Header => Shed::SlowHeader,
                     Slow::Answer => Shed::SlowAnswer,
                 });
-                tracing::debug!(?slow, "connection closed: its client is too slow");
+                tracing::debug!(?slow, "connection closed: client too slow");
                 Ok(())
             }
-            () = watch.told_to_close() => {
+            () = watch.asked_to_close() => {
                 connection.as_mut().graceful_shutdown();
                 let grace = if state.draining.load(Ordering::Acquire) { FIRST_REQUEST } else { Duration::ZERO };
                 tokio::select! {
@@ -227,7 +227,7 @@ impl Connection {
             }
         };
         if let Err(error) = ended {
-            tracing::debug!(%error, "connection ended with an error");
+            tracing::debug!(%error, "connection failed");
         }
         state.metrics.disconnected();
     }

@@ -29,7 +29,7 @@ fn router(state: Arc<State>) -> Router {
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
         .fallback(async || {
-            routes::plain(StatusCode::NOT_FOUND, "no such path; /livez, /readyz and /metrics are served")
+            routes::plain(StatusCode::NOT_FOUND, "unknown path; use /livez, /readyz or /metrics")
         })
         .with_state(state)
 }

@@ -79,7 +79,7 @@ struct Taken {
     peers: HashMap<IpAddr, usize>,
 }
 
-/// There is no room for more bytes of this address.
+/// No room for more bytes of this address.
 #[derive(Debug)]
 pub(super) struct NoRoom;
 

@@ -1,4 +1,4 @@
-//! The certificate of the files while the server runs: looked at again, and judged by its dates.
+//! The certificate from files while the server runs: reloaded when it changes, and checked for its dates.
 
 use super::State;
 use crate::keeper::{Clock, Standing};
@@ -6,18 +6,18 @@ use crate::tls::Store;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Says how the certificate in use stands. Its dates alone: no caBundle is known here.
+/// Updates the standing of the certificate in use, by its dates only: this mode knows no caBundle.
 pub(super) fn judge(store: &Store, standing: &Standing) {
     let (problem, remark) = store.dates(Clock::default().now());
-    let told = problem.as_ref().or(remark.as_ref()).cloned();
+    let text = problem.as_ref().or(remark.as_ref()).cloned();
     if standing.set(problem.into_iter().collect(), remark.into_iter().collect())
-        && let Some(text) = told
+        && let Some(text) = text
     {
         tracing::warn!("{text}");
     }
 }
 
-/// Looks at the files for ever.
+/// Checks the files until aborted.
 pub(super) async fn reload(store: Arc<Store>, every: Duration, state: Arc<State>) {
     let mut failing = false;
     loop {
@@ -37,11 +37,11 @@ pub(super) async fn reload(store: Arc<Store>, every: Duration, state: Arc<State>
                 state.metrics.certificates().certificate_failed();
                 // Once, not every few seconds.
                 if !failing {
-                    tracing::error!(%error, "certificate cannot be reloaded; the last good one stays in use");
+                    tracing::error!(%error, "certificate reload failed; keeping the previous certificate");
                 }
                 failing = true;
             }
-            Err(error) => tracing::error!(%error, "certificate check ended early"),
+            Err(error) => tracing::error!(%error, "certificate check failed"),
         }
     }
 }

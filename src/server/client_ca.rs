@@ -1,10 +1,10 @@
-//! The CA of clients while the server runs: its file is looked at again.
+//! The CA of clients while the server runs: its file is checked for changes.
 
 use super::State;
 use crate::tls::Clients;
 use std::sync::Arc;
 
-/// Looks at the file for ever.
+/// Checks the file until aborted.
 pub(super) async fn reload(clients: Arc<Clients>, state: Arc<State>) {
     let every = clients.poll();
     let mut failing = false;
@@ -16,18 +16,18 @@ pub(super) async fn reload(clients: Arc<Clients>, state: Arc<State>) {
                 failing = false;
                 if changed {
                     state.metrics.client_ca_loaded(true);
-                    tracing::info!("client CA reloaded; open connections stay");
+                    tracing::info!("client CA reloaded; open connections are kept");
                 }
             }
             Ok(Err(error)) => {
                 state.metrics.client_ca_loaded(false);
                 // Once, not every few seconds.
                 if !failing {
-                    tracing::error!(%error, "client CA cannot be reloaded; the last good one counts on");
+                    tracing::error!(%error, "client CA reload failed; keeping the previous CA");
                 }
                 failing = true;
             }
-            Err(error) => tracing::error!(%error, "client CA check ended early"),
+            Err(error) => tracing::error!(%error, "client CA check failed"),
         }
     }
 }

@@ -1,12 +1,12 @@
-//! File descriptors: as many as the connections that there may be. Out of them nothing is accepted any more, not even a
-//! probe, and no connection can be told to make room, since that is done for one that was accepted. What a container gets
-//! is no constant: under systemd's own limits, which containerd 2.0 leaves as they are, 1,024 (soft) and 524,288 (hard).
+//! File descriptors: one per allowed connection. Without a free one the server accepts nothing, not even a probe, and
+//! cannot close a connection to make room, since it does that only for a connection that it has accepted. The limit of a
+//! container varies: under systemd's defaults, which containerd 2.0 does not change, it is 1,024 (soft) and 524,288 (hard).
 
 use super::limits::Limits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// For everything but connections of the webhook port: those of the admin port, watches, calls to the API server, files,
-/// the runtime's own, and connections that were told to end and have not yet.
+/// the runtime's own, and connections that are being closed.
 const OTHERS: u64 = 512;
 
 /// The same where there are few: 64 of the admin port, a connection for each watch, and room.
@@ -22,7 +22,7 @@ pub(super) fn provide(limits: Limits) -> Limits {
     if there < wanted {
         match setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: rlimit.maximum }) {
             Ok(()) => there = wanted,
-            Err(error) => tracing::warn!(%error, there, wanted, "the limit of open files cannot be raised"),
+            Err(error) => tracing::warn!(%error, there, wanted, "raising the limit of open files failed"),
         }
     }
     let within = within(limits, there);
@@ -32,8 +32,8 @@ pub(super) fn provide(limits: Limits) -> Limits {
             needed,
             connections = within.connections,
             connections_per_peer = within.connections_per_peer,
-            "fewer connections are taken than --max-connections says: the limit of open files is too low; raise its hard \
-             limit (ulimit -Hn) in the container runtime"
+            "limit of open files too low for --max-connections; accepting fewer connections; raise the hard limit \
+             (ulimit -Hn) in the container runtime"
         );
     }
     within

@@ -1,27 +1,27 @@
-//! Profiles and facts from files: looked at again every few seconds, taken all together, and kept as they were when
-//! any of them cannot be used. Half a set could give the ranks of one job different fabrics.
+//! Profiles and facts from files: checked every few seconds and loaded all together. If any of them is invalid, the
+//! previous set stays in use: half a set could give the ranks of one job different fabrics.
 
 use super::state::State;
 use crate::snapshot::Snapshot;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Where snapshots come from.
+/// The source of snapshots.
 pub struct Source {
-    /// Time between two looks.
+    /// Check interval.
     pub every: Duration,
-    /// Looks. Reads files, so it is called where blocking is allowed.
+    /// The check. It reads files, so it is called where blocking is allowed.
     pub look: Box<dyn FnMut() -> Look + Send>,
 }
 
-/// What a look finds.
+/// The result of a check.
 #[derive(Debug)]
 pub enum Look {
-    /// What is there already.
+    /// No change.
     Same,
-    /// Something else, and all of it can be used.
+    /// Changed, and all of it is valid.
     New(Box<Snapshot>),
-    /// Something that cannot be used, told once; the last good one stays.
+    /// Changed, and a part is invalid: reported once; the previous set stays in use.
     Failed(String),
 }
 
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Source {
     }
 }
 
-/// Looks until aborted.
+/// Checks until aborted.
 pub(super) async fn reload(source: Source, state: Arc<State>) {
     let Source { every, mut look } = source;
     loop {
@@ -51,13 +51,13 @@ pub(super) async fn reload(source: Source, state: Arc<State>) {
                         state.metrics.facts_loaded();
                     }
                     Look::Failed(error) => {
-                        tracing::error!(%error, "profiles and facts cannot be reloaded; the last good ones stay");
+                        tracing::error!(%error, "reload of profiles and facts failed; keeping the previous ones");
                         state.metrics.facts_failed();
                     }
                 }
             }
             Err(error) => {
-                tracing::error!(%error, "looking at profiles and facts failed; they are not looked at again");
+                tracing::error!(%error, "check of profiles and facts failed; no further checks");
                 state.metrics.facts_failed();
                 return;
             }

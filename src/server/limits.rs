@@ -27,7 +27,7 @@ pub struct Limits {
     pub connections: usize,
     /// Connections of one address at a time; more are closed at once.
     pub connections_per_peer: usize,
-    /// How old a connection gets, more or less, until an answer closes it; zero keeps it for ever.
+    /// Approximate maximum age of a connection, at which an answer closes it; zero for no maximum.
     pub connection_age: Duration,
     /// Lame duck's end to that of connections that nobody uses. With more than those 90 s it is the API server that ends
     /// them.

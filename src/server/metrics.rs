@@ -44,7 +44,7 @@ pub enum RequestResult {
     OutOfScope,
     /// A request that cannot be answered (4xx).
     BadRequest,
-    /// A fault of ours (500).
+    /// An internal error (500).
     Fault,
 }
 
@@ -198,7 +198,7 @@ impl Metrics {
         let duration = Family::<EntryLabel, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
         registry.register_with_unit(
             "request_duration",
-            "Body to answer, without TLS",
+            "Time from request body to response, without TLS",
             Unit::Seconds,
             duration.clone(),
         );
@@ -207,13 +207,13 @@ impl Metrics {
         let connections = Gauge::default();
         registry.register("connections", "Open webhook connections", connections.clone());
         let accept_errors = Counter::default();
-        registry.register("accept_errors", "Connections that could not be accepted", accept_errors.clone());
+        registry.register("accept_errors", "Failed accepts of connections", accept_errors.clone());
         let handshakes = Family::<HandshakeLabel, Counter>::default();
         registry.register("tls_handshakes", "TLS handshakes by result", handshakes.clone());
         let panics = Counter::default();
-        registry.register("panics", "Faults of ours that were caught and answered 500", panics.clone());
+        registry.register("panics", "Internal errors answered with 500", panics.clone());
         let shed = Family::<ShedLabel, Counter>::default();
-        registry.register("shed", "Connections and requests that were given up, by reason", shed.clone());
+        registry.register("shed", "Closed connections and refused requests by reason", shed.clone());
         // All of them from the start, so that a first one is a rise.
         for reason in Shed::ALL {
             drop(shed.get_or_create(&ShedLabel { reason: reason.name() }));
@@ -221,31 +221,28 @@ impl Metrics {
         let in_flight = Gauge::default();
         registry.register(
             "requests_in_flight",
-            "Requests that are decided or wait for it",
+            "Concurrent requests, waiting ones included",
             in_flight.clone(),
         );
         let held = Gauge::default();
-        registry.register_with_unit("held", "Bodies and answers in memory", Unit::Bytes, held.clone());
+        registry.register_with_unit(
+            "held",
+            "Memory held by request and response bodies",
+            Unit::Bytes,
+            held.clone(),
+        );
         let facts_reloads = Family::<ReloadLabel, Counter>::default();
-        registry.register(
-            "facts_reloads",
-            "Changed files of profiles and facts, by what became of them",
-            facts_reloads.clone(),
-        );
+        registry.register("facts_reloads", "Fact reloads by result", facts_reloads.clone());
         let client_ca_reloads = Family::<ReloadLabel, Counter>::default();
-        registry.register(
-            "client_ca_reloads",
-            "Looks at the file of the clients' CA that found another",
-            client_ca_reloads.clone(),
-        );
+        registry.register("client_ca_reloads", "Client CA reloads by result", client_ca_reloads.clone());
         registry.register(
             "log_lines_dropped",
-            "Log lines that stderr did not take in time",
+            "Log lines dropped because stderr was too slow",
             crate::telemetry::dropped(),
         );
         let build = Family::<BuildLabels, Gauge>::default();
         build.get_or_create(&BuildLabels { version: env!("CARGO_PKG_VERSION") }).set(1);
-        registry.register("build_info", "Version, as a label", build);
+        registry.register("build_info", "Version of the server, as a label", build);
         let watches = Arc::<cluster::Metrics>::default();
         watches.register(&mut registry);
         let certificates = Arc::<keeper::Metrics>::default();
@@ -295,11 +292,11 @@ impl Metrics {
     pub fn handshake(&self, result: Handshake) {
         self.handshakes.get_or_create(&HandshakeLabel { result }).inc();
     }
-    /// Counts what is given up.
+    /// Counts a closed connection or refused request.
     pub fn shed(&self, reason: Shed) {
         self.shed.get_or_create(&ShedLabel { reason: reason.name() }).inc();
     }
-    /// Notes how much of the budgets is used.
+    /// Notes the use of the budgets.
     pub(super) fn used(&self, requests: usize, bytes: usize) {
         self.in_flight.set(i64::try_from(requests).unwrap_or(i64::MAX));
         self.held.set(i64::try_from(bytes).unwrap_or(i64::MAX));
@@ -308,24 +305,24 @@ impl Metrics {
     pub fn panicked(&self) {
         self.panics.inc();
     }
-    /// Notes that another CA of clients counts, or that its file could not be used.
+    /// Counts a reload of the clients' CA, successful or failed.
     pub fn client_ca_loaded(&self, well: bool) {
         let result = if well { "ok" } else { "failed" };
         self.client_ca_reloads.get_or_create(&ReloadLabel { result }).inc();
     }
-    /// Notes that other profiles and facts came into use.
+    /// Counts a successful reload of profiles and facts.
     pub fn facts_loaded(&self) {
         self.facts_reloads.get_or_create(&ReloadLabel { result: "ok" }).inc();
     }
-    /// Notes that changed files of profiles and facts could not be used.
+    /// Counts a failed reload of profiles and facts.
     pub fn facts_failed(&self) {
         self.facts_reloads.get_or_create(&ReloadLabel { result: "failed" }).inc();
     }
-    /// What is counted of watches.
+    /// Metrics of the watches.
     pub(super) fn watches(&self) -> &Arc<cluster::Metrics> {
         &self.watches
     }
-    /// What is counted of certificates.
+    /// Metrics of certificates.
     pub(super) fn certificates(&self) -> &Arc<keeper::Metrics> {
         &self.certificates
     }

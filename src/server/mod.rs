@@ -130,7 +130,7 @@ pub enum StartError {
         source: io::Error,
     },
     /// Signals cannot be watched.
-    #[error("cannot watch for signals: {0}")]
+    #[error("cannot install signal handlers: {0}")]
     Signal(io::Error),
 }
 
@@ -186,7 +186,7 @@ pub async fn run(
             // Where client certificates are asked for, ours would be refused and counted.
             let port = clients.is_none().then_some((addresses.0, stop.clone()));
             let pause = Duration::from_secs(of_cluster.lives.tick.unsigned_abs());
-            let (told, metrics) = (standing.clone(), Arc::clone(state.metrics.certificates()));
+            let (shown, metrics) = (standing.clone(), Arc::clone(state.metrics.certificates()));
             let orphan = keeper::Orphan {
                 served: Arc::clone(&served),
                 clock: of_cluster.clock.clone(),
@@ -202,7 +202,7 @@ pub async fn run(
                 keeper::run(settings, port, served, standing.clone(), Arc::clone(&metrics), kept.clone())
             };
             tokio::spawn(keeper::restarted(
-                told,
+                shown,
                 Arc::clone(state.metrics.certificates()),
                 pause,
                 orphan,
@@ -271,7 +271,7 @@ fn write_statuses(
     mut stop: channel::Receiver<Stop>,
 ) -> tokio::task::JoinHandle<()> {
     let (using, metrics) = (Arc::clone(state), Arc::clone(state.metrics.watches()));
-    // Before everything is known, a profile would be told that half of the cluster is missing.
+    // Before everything is known, a status would report half of the cluster as missing.
     let snapshot = move || using.sync.waiting().is_none().then(|| using.snapshot.load_full());
     let stopped = async move { drop(stop.wait_for(|stop| *stop != Stop::No).await) };
     let StatusWriter { namespace, identity } = writer;

@@ -1,4 +1,4 @@
-//! Paths of the webhook port. A request that cannot be answered is 4xx and a fault of ours 500, so that
+//! Paths of the webhook port. An invalid request gets 4xx and an internal error 500, so that
 //! failurePolicy decides; a denial is always about the object.
 
 use super::budgets::{Held, NoRoom};
@@ -45,7 +45,7 @@ pub(super) fn router(state: Arc<State>) -> Router {
     .fallback(async || {
         plain(
             StatusCode::NOT_FOUND,
-            "no such path; /mutate, /validate, /audit, /validate-workload and /validate-object are served",
+            "unknown path; use /mutate, /validate, /audit, /validate-workload or /validate-object",
         )
     })
     .method_not_allowed_fallback(async || plain(StatusCode::METHOD_NOT_ALLOWED, "POST an AdmissionReview"))
@@ -84,9 +84,9 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
         Ok(held) => held,
         Err(response) => return response,
     };
-    // Only now: a body that comes slowly is no work, and what it holds is counted as bytes.
+    // Only now: a slow body costs no work, and its memory is counted as bytes.
     let Some(_at_work) = state.budgets.request() else {
-        return busy(&state, Shed::Requests, "too many requests at a time (--max-requests)");
+        return busy(&state, Shed::Requests, "too many concurrent requests (--max-requests)");
     };
     let Called { entry, off } = called(&state);
     let decide: Decide = if off { |body, entry, _| acknowledge(body, entry) } else { handle };
@@ -116,7 +116,7 @@ async fn read(state: &State, request: Request) -> Result<Held, Response> {
         parts.headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
     let essence = content_type.split(';').next().unwrap_or_default().trim();
     if !essence.eq_ignore_ascii_case("application/json") {
-        return Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type application/json is expected"));
+        return Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "expected Content-Type application/json"));
     }
     let declared =
         parts.headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
@@ -127,19 +127,19 @@ async fn read(state: &State, request: Request) -> Result<Held, Response> {
     }
     match read {
         Ok(Ok(held)) => Ok(held),
-        Ok(Err(Unread::TooLarge)) => Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "at most 8 MiB are expected")),
+        Ok(Err(Unread::TooLarge)) => Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "the body exceeds 8 MiB")),
         Ok(Err(Unread::Memory)) => Err(busy(state, Shed::Memory, MEMORY)),
         Ok(Err(Unread::Ended)) => Err(plain(StatusCode::BAD_REQUEST, "the body ended early")),
         Err(_) => {
             state.metrics.shed(Shed::SlowBody);
-            let mut response = plain(StatusCode::REQUEST_TIMEOUT, "the body came too slowly");
+            let mut response = plain(StatusCode::REQUEST_TIMEOUT, "the client sent the body too slowly");
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             Err(response)
         }
     }
 }
 
-const MEMORY: &str = "too many bytes are held by other requests (--max-body-memory)";
+const MEMORY: &str = "too much memory held by other requests (--max-body-memory)";
 
 /// The answer to what would be too much now. The API server asks again after that second, as long as its webhook's
 /// time lasts (client-go rest/with_retry.go: any 5xx with Retry-After), over a new connection, which a Service may take
@@ -179,7 +179,7 @@ async fn collect(mut body: Body, mut held: Held, most: usize) -> Result<Held, Un
     unread.map_or(Ok(held), Err)
 }
 
-/// Decides and answers. A panic is a bug of ours: it is counted and answered 500, and the process serves on.
+/// Decides and answers. A panic is a bug: it is counted and answered with 500, and the process continues.
 fn answer(
     state: &State,
     looked_at: WebhookEntry,
@@ -219,7 +219,7 @@ fn answer(
             state.metrics.request(looked_at, RequestResult::BadRequest, started.elapsed());
             // The error may quote what was sent.
             let error = printable(&error.to_string(), 300);
-            tracing::warn!(error, "request cannot be answered");
+            tracing::warn!(error, "answering a request failed");
             plain(StatusCode::BAD_REQUEST, &error)
         }
         Ok(Ok((_, Err(error)))) => {

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 pub(crate) struct State {
     pub(crate) snapshot: ArcSwap<Snapshot>,
     pub(crate) metrics: Arc<Metrics>,
-    /// What the watches have heard of.
+    /// The sync state of the watches.
     pub(crate) sync: Sync,
     /// Whether the API server would believe our certificate.
     pub(crate) certificates: keeper::Standing,

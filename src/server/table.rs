@@ -15,8 +15,8 @@ pub(super) enum Refused {
     Full,
 }
 
-/// An address has little that has this part of all connections, 64 of 1,024: an API server keeps 25 idle ones.
-const LITTLE: usize = 16;
+/// A light user has at most this part (1/16) of all connections, 64 of 1,024: an API server keeps 25 idle ones.
+const LIGHT: usize = 16;
 
 /// Every open connection of a port.
 #[derive(Debug)]
@@ -50,13 +50,13 @@ impl Rows {
         self.peers.len() + usize::from(!self.peers.contains_key(&peer))
     }
 
-    /// The connection that is missed least, for one that comes, among those that wait: of the address that has most, the
-    /// one that has waited for the longest. Not the idle ones alone: a handshake that never ends costs its client nothing,
-    /// and half a header little, so who opens connections and says no more could otherwise keep everybody out.
+    /// The connection to close for a newcomer: among the connections that wait for their client, of the address with the
+    /// most, the one that has waited longest. Not only idle ones: an unfinished handshake costs its client nothing, and half
+    /// a header little, so a client that opens connections and sends nothing more could otherwise keep everybody out.
     ///
-    /// A header or body that is on its way is waited for, but not at an address that has more than its share and more than
-    /// the one that comes: who sends halves in turns never waits for long. And who has more than its share takes nothing
-    /// from those that have little, as the idle connections of an API server.
+    /// A header or body in transfer is not closed, unless its address has more than its share and more than the newcomer's:
+    /// a client that sends halves in turns never waits for long. An address with more than its share closes no connection
+    /// of light users, such as the idle connections of an API server.
     fn dispensable(&self, most: usize, newcomer: IpAddr) -> Option<Dispensable> {
         let own = self.peers.get(&newcomer).copied().unwrap_or_default();
         let share = most / self.peers_with(newcomer);
@@ -64,7 +64,7 @@ impl Rows {
             let (waits, age) = watch.waits()?;
             let count = self.peers.get(peer).copied()?;
             let coming = waits.is_coming(age);
-            let spared = own > share && count < own && count <= most / LITTLE;
+            let spared = own > share && count < own && count <= most / LIGHT;
             if spared || coming && count <= share.max(own) {
                 return None;
             }
@@ -98,7 +98,7 @@ impl Table {
         Arc::new(Self { most, per_peer, rows: Mutex::default() })
     }
 
-    /// A place for a connection. Where there is none, another is told to make room.
+    /// A place for a connection. If the table is full, another connection has to make room.
     pub(super) fn take(self: &Arc<Self>, peer: IpAddr, watch: &Arc<Watch>) -> Result<Place, Refused> {
         // A socket of both families gives IPv4 addresses in a form of IPv6.
         let peer = peer.to_canonical();
@@ -200,7 +200,7 @@ mod tests {
         let mut open = places(&table, 1, &idle);
         open.extend(places(&table, 2, &one));
         open.extend(places(&table, 3, &two));
-        // Its own connections come and go, those of its neighbour and what little others have do not.
+        // Its own connections come and go, those of its neighbour and the connections of light users do not.
         let refused = table.take(peer(2), &reading()).unwrap_err();
         assert_eq!((refused, gone(&idle), gone(&one), gone(&two)), (Refused::Full, 0, 0, 0));
         for round in 1..=4 {

@@ -188,8 +188,8 @@ impl Watch {
         self.close();
     }
 
-    /// Ends when the connection is told to make room.
-    pub(super) async fn told_to_make_room(&self) {
+    /// Completes when the connection has to close to make room.
+    pub(super) async fn asked_to_make_room(&self) {
         while !self.evicted.load(Ordering::Acquire) {
             self.close.notified().await;
         }
@@ -201,14 +201,14 @@ impl Watch {
         self.close.notify_one();
     }
 
-    /// Whether the connection was told to end.
+    /// Whether the connection has to end.
     #[cfg(test)]
     pub(super) fn is_to_close(&self) -> bool {
         self.closing.load(Ordering::Acquire)
     }
 
-    /// Ends when the connection is told to.
-    pub(super) async fn told_to_close(&self) {
+    /// Completes when the connection has to end.
+    pub(super) async fn asked_to_close(&self) {
         while !self.closing.load(Ordering::Acquire) {
             self.close.notified().await;
         }

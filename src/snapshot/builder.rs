@@ -48,7 +48,7 @@ pub struct Builder {
     /// Layers of nodes that do not come from a live cluster. Of a node only its nearest layer is kept.
     node_layers: HashMap<String, Layer>,
     settings: Settings,
-    /// Whether a live cluster has told all of its networks.
+    /// Whether a live cluster has listed all of its networks.
     networks_listed: bool,
     stale: Vec<&'static str>,
     /// Whether anything is known now that the last view does not have.
@@ -73,7 +73,7 @@ impl Builder {
     }
 
     /// Takes an object in, in place of what it was in this layer. Objects of other kinds, and those without a name,
-    /// are passed over.
+    /// are ignored.
     ///
     /// # Errors
     /// [`FactError`] when the object cannot be read; what was known stays.
@@ -191,7 +191,7 @@ impl Builder {
         }
     }
 
-    /// Says that a live cluster has told all of its networks, or no longer can.
+    /// Notes that a live cluster has listed all of its networks, or no longer can.
     pub fn networks_listed(&mut self, listed: bool) {
         self.changed |= self.networks_listed != listed;
         self.networks_listed = listed;
@@ -227,7 +227,7 @@ impl Builder {
             None => {
                 let folded = self.store.fold();
                 self.nodes.ask(folded.profiles.values().flat_map(|p| p.stated().map(|c| c.key)));
-                // Most objects are no profiles: the catalog stays where those are as they were.
+                // Most objects are not profiles: the catalog is reused while the profiles are unchanged.
                 self.catalog = self.catalog.take().filter(|(known, _)| known.is_of(&folded.profiles));
                 (Arc::new(folded.objects), folded.profiles, folded.lists_networks)
             }

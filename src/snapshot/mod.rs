@@ -47,9 +47,9 @@ struct Objects {
 pub struct Settings {
     /// Resources that put a pod in scope.
     pub accelerators: Accelerators,
-    /// What becomes of a pod that several profiles fit.
+    /// Policy for a pod that fits several profiles.
     pub ambiguity: Ambiguity,
-    /// Profile of pods that nothing else speaks for, where their namespace names none.
+    /// Default profile, for pods that match no other and whose namespace has no default.
     pub default_profile: Option<String>,
     /// What Pod Security enforces in namespaces without its label (k8s.io/pod-security-admission,
     /// PodSecurityConfiguration).
@@ -62,15 +62,15 @@ pub struct Settings {
     pub harmless_drivers: HarmlessDrivers,
 }
 
-/// What becomes of a pod that several profiles fit equally well.
+/// Policy for a pod that fits several profiles equally well.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Ambiguity {
-    /// It is refused, and told what to write.
+    /// Deny it; the message names the annotation to set.
     #[default]
     Deny,
     /// It gets the highest priority, and is kept to the nodes of that profile.
     Pin,
-    /// It is left as it is, with a warning.
+    /// Warn, and change nothing.
     Warn,
 }
 

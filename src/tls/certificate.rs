@@ -124,18 +124,15 @@ impl Store {
         let Some(fields) = leaf.and_then(|der| crate::certificates::fields(der)) else { return (None, None) };
         let file = self.cert.display();
         if now >= fields.until {
-            let text = format!(
-                "the certificate in {file} has expired; no API server believes it. Put a new one there"
-            );
+            let text = format!("the certificate in {file} has expired, so API servers refuse it; replace it");
             return (Some(text), None);
         }
         if now < fields.from {
             return (Some(format!("the certificate in {file} is not valid yet; is the clock right?")), None);
         }
         let soon = now >= fields.until - (fields.until - fields.from) / 10;
-        let text = format!(
-            "the certificate in {file} has less than a tenth of its life left; put its successor there"
-        );
+        let text =
+            format!("the certificate in {file} has less than a tenth of its lifetime left; replace it");
         (None, soon.then_some(text))
     }
 
@@ -200,28 +197,28 @@ pub(crate) fn certified(
     let pem = |path: &Path, message: String| TlsError::Pem { path: path.to_path_buf(), message };
     for (path, bytes) in [(cert, chain), (key, private)] {
         if bytes.len() > MAX_PEM {
-            return Err(pem(path, format!("{} bytes; no PEM file is that long", bytes.len())));
+            return Err(pem(path, format!("{} bytes: too long for a PEM file", bytes.len())));
         }
     }
     let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(chain)
         .collect::<Result<_, _>>()
         .map_err(|error| pem(cert, format!("cannot be parsed as PEM: {error}")))?;
     if chain.is_empty() {
-        return Err(pem(cert, "holds no certificate; a PEM block CERTIFICATE is expected".into()));
+        return Err(pem(cert, "holds no certificate; expected a PEM block CERTIFICATE".into()));
     }
     let private = PrivateKeyDer::from_pem_slice(private).map_err(|error| {
-        pem(key, format!("holds no usable private key; a PEM block PRIVATE KEY is expected ({error})"))
+        pem(key, format!("holds no usable private key; expected a PEM block PRIVATE KEY ({error})"))
     })?;
     let signing = provider()
         .key_provider
         .load_private_key(private)
-        .map_err(|error| pem(key, format!("is of a kind that cannot sign: {error}")))?;
+        .map_err(|error| pem(key, format!("is of an unsupported kind: {error}")))?;
     let certified = CertifiedKey::new(chain, signing);
     match certified.keys_match() {
         Ok(()) => Ok(certified),
         Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::KeyMismatch)) => {
             Err(TlsError::Mismatch { cert: cert.to_path_buf(), key: key.to_path_buf() })
         }
-        Err(error) => Err(pem(cert, format!("is no usable certificate: {error}"))),
+        Err(error) => Err(pem(cert, format!("is not a usable certificate: {error}"))),
     }
 }

@@ -65,7 +65,7 @@ impl Clients {
     /// Looks at the file again. `true` when another authority counts now.
     ///
     /// # Errors
-    /// [`TlsError`] when the file cannot be used; the last one counts on.
+    /// [`TlsError`] when the file cannot be used; the previous one stays in use.
     pub fn refresh(&self) -> Result<bool, TlsError> {
         let found = read(&self.settings.ca)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +89,7 @@ pub(super) fn verifier(clients: Option<Arc<Clients>>) -> Arc<dyn ClientCertVerif
 fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
     let bytes = std::fs::read(path).map_err(|source| TlsError::Read { path: path.to_path_buf(), source })?;
     if bytes.len() > MAX_PEM {
-        let message = format!("{} bytes; no PEM file is that long", bytes.len());
+        let message = format!("{} bytes: too long for a PEM file", bytes.len());
         return Err(TlsError::Pem { path: path.to_path_buf(), message });
     }
     Ok(bytes)
@@ -103,9 +103,7 @@ fn authority(path: &Path, pem: &[u8]) -> Result<Authority, TlsError> {
         roots.add(certificate).map_err(|error| wrong(format!("holds no usable CA certificate: {error}")))?;
     }
     if roots.is_empty() {
-        return Err(wrong(
-            "holds no certificate; the PEM certificates of the clients' CA are expected".into(),
-        ));
+        return Err(wrong("holds no certificate; expected the PEM certificates of the clients' CA".into()));
     }
     let built = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider()).build();
     built.map(Authority).map_err(|error| wrong(format!("cannot be used: {error}")))

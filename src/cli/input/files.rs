@@ -1,4 +1,4 @@
-//! Files, directories and standard input to documents. A file that cannot be read costs that file alone.
+//! Files, directories and standard input to documents. An unreadable file does not affect the others.
 
 use super::{File, Loaded};
 use crate::manifest::{self, Item};
@@ -30,7 +30,7 @@ pub(in crate::cli) fn read(paths: &[PathBuf]) -> Loaded {
     loaded
 }
 
-/// Adds a text that is no file.
+/// Adds a text that does not come from a file.
 pub(in crate::cli) fn add(loaded: &mut Loaded, name: &str, text: Vec<u8>) {
     let items = manifest::read(name, &text);
     keep(loaded, text, items);
@@ -120,7 +120,7 @@ fn list(path: &Path, files: &mut Vec<PathBuf>, unread: &mut Vec<(Unread, Option<
     }
 }
 
-/// Files of a directory by name; hidden ones are passed over.
+/// Files of a directory by name; hidden ones are skipped.
 fn walk(
     directory: &Path,
     depth: usize,

@@ -1,11 +1,11 @@
-//! `--live`: facts from a cluster, looked at once.
+//! `--live`: facts from a cluster, read once.
 
 use crate::cluster::{client, once, pod};
 use crate::snapshot::Builder;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The kubeconfig that kubectl would take: the flag, the first file of `KUBECONFIG`, the one at home.
+/// The kubeconfig that kubectl would use: the flag, the first file of `KUBECONFIG`, the one at home.
 fn kubeconfig(given: Option<&Path>) -> Option<PathBuf> {
     if let Some(path) = given {
         return Some(path.to_path_buf());
@@ -18,8 +18,8 @@ fn kubeconfig(given: Option<&Path>) -> Option<PathBuf> {
     home.exists().then_some(home)
 }
 
-/// Adds what the cluster has, and reads the pods that are named as `pod/NAME`. `None`, with the reason on `err`, where
-/// it cannot be reached.
+/// Adds the facts of the cluster, and reads the pods named as `pod/NAME`. `None`, with the reason on `err`, if the cluster
+/// cannot be reached.
 pub(super) fn look(
     given: Option<&Path>,
     context: Option<&str>,
@@ -48,7 +48,7 @@ pub(super) fn look(
         }
         Ok((seen, running)) => {
             for (kind, why) in &seen.forbidden {
-                writeln!(err, "warning: --live: {kind} may not be read, it is unknown: {why}")?;
+                writeln!(err, "warning: --live: no permission to read {kind}; treated as unknown: {why}")?;
             }
             Ok(Some((seen.builder, running)))
         }

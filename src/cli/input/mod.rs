@@ -1,4 +1,4 @@
-//! What every offline command reads: manifests, profiles and facts about the cluster.
+//! Inputs of every offline command: manifests, profiles and facts about the cluster.
 
 pub(super) mod files;
 mod live;
@@ -20,53 +20,53 @@ pub(super) use loaded::{File, Loaded, place, source};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Inputs {
-    /// Files, directories (searched for *.yaml, *.yml and *.json), - for standard input; pod/NAME with --live
+    /// Manifest files, directories (searched for *.yaml, *.yml and *.json) or - for standard input; with --live also pod/NAME
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Use this profile for every pod in scope: a compiled-in base or one from --profiles; beats annotations
+    /// Profile for every pod in scope: a compiled-in base or one of --profiles; overrides annotations
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// FabricProfiles of the site: a file or directory; all of them load or none
+    /// FabricProfiles of the site: a file or directory; if one is invalid, none is loaded
     #[arg(long, value_name = "PATH")]
     profiles: Option<PathBuf>,
     /// Facts about the cluster: files or directories of Kubernetes objects
     #[arg(long, value_name = "PATH")]
     cluster: Vec<PathBuf>,
-    /// Facts from a cluster as it is now, beside those of files
+    /// Read facts from a cluster, besides those from files
     #[arg(long)]
     live: bool,
-    /// Context of the kubeconfig, with --live
+    /// Kubeconfig context, with --live
     #[arg(long, value_name = "NAME", requires = "live")]
     context: Option<String>,
-    /// Kubeconfig file, with --live; KUBECONFIG or ~/.kube/config where it is not given
+    /// Kubeconfig file, with --live; default: KUBECONFIG, else ~/.kube/config
     #[arg(long, value_name = "FILE", requires = "live")]
     kubeconfig: Option<PathBuf>,
-    /// Namespace of objects that name none
+    /// Namespace of objects without one
     #[arg(long, short, value_name = "NS", default_value = "default", value_parser = namespace)]
     namespace: String,
     #[command(flatten)]
     choice: Choice,
 }
 
-/// What the cluster settles for itself; the same for files and for the webhook.
+/// Settings of the cluster; the same for the offline review and for the webhook.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Choice {
-    /// What becomes of a pod that several profiles fit
+    /// Policy for a pod that fits several profiles
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_AMBIGUOUS", default_value_t = AmbiguityArgument::Deny)]
     ambiguous: AmbiguityArgument,
-    /// Profile of pods that nothing else speaks for, where their namespace names none
+    /// Default profile, for pods that match no other and whose namespace has no default
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_DEFAULT_PROFILE")]
     default_profile: Option<String>,
-    /// What Pod Security enforces in namespaces without its label, as the API server is configured
+    /// Pod Security level of namespaces without its label; must equal the API server's default
     #[arg(long, value_enum, value_name = "LEVEL", env = "FABRIC_ADMISSION_POD_SECURITY_DEFAULT", default_value_t = Level::Privileged)]
     pod_security_default: Level,
-    /// Refuse networks of namespaces other than the pod's own, default and those of its profile's rails
+    /// Refuse networks outside the pod's namespace, default and the namespaces of its profile's rails
     #[arg(long, env = "FABRIC_ADMISSION_NAMESPACE_ISOLATION")]
     namespace_isolation: bool,
-    /// What annotation fabric-admission.dev/ignore.FABnnn may set aside where no profile says so
+    /// Highest severity that annotation fabric-admission.dev/ignore.FABnnn may ignore where no profile applies
     #[arg(long, value_enum, value_name = "WHAT", env = "FABRIC_ADMISSION_IGNORABLE", default_value_t = IgnorableArgument::Warnings)]
     ignorable: IgnorableArgument,
-    /// DRA drivers or DeviceClasses that hand out no NICs, beside the known ones; `*` stands for any text
+    /// DRA driver or DeviceClass that allocates no NICs, besides the known ones; `*` matches any text
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_HARMLESS_DRIVERS", value_delimiter = ',', value_parser = driver)]
     harmless_drivers: Vec<DriverPattern>,
 }
@@ -78,7 +78,7 @@ fn driver(text: &str) -> Result<DriverPattern, String> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum IgnorableArgument {
-    /// Warnings and information
+    /// Findings of severity warning and info
     Warnings,
     /// Errors as well
     Errors,
@@ -87,21 +87,21 @@ enum IgnorableArgument {
 /// A level of Pod Security.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Level {
-    /// Everything is let through
+    /// No restriction
     Privileged,
-    /// No added IPC_LOCK
+    /// IPC_LOCK may not be added
     Baseline,
-    /// Non-root, and no added IPC_LOCK
+    /// Non-root only, and IPC_LOCK may not be added
     Restricted,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum AmbiguityArgument {
-    /// Refuse it and say what to write
+    /// Deny it; the message names the annotation to set
     Deny,
-    /// Take the highest priority and keep the pod to its nodes
+    /// Choose the profile of the highest priority and require its nodes
     Pin,
-    /// Leave it as it is and warn
+    /// Warn, and change nothing
     Warn,
 }
 
@@ -134,7 +134,7 @@ impl Choice {
         }
     }
 
-    /// Whether the default is a profile that exists.
+    /// Checks that the default profile exists.
     fn check(&self, snapshot: &Snapshot) -> Result<(), String> {
         match &self.default_profile {
             Some(name) if snapshot.profile(name).is_none() => {
@@ -143,14 +143,14 @@ impl Choice {
                     Some(near) => format!("; did you mean {near:?}?"),
                     None => String::new(),
                 };
-                Err(format!("--default-profile: there is no FabricProfile {name:?}{hint}"))
+                Err(format!("--default-profile: FabricProfile {name:?} does not exist{hint}"))
             }
             _ => Ok(()),
         }
     }
 }
 
-/// Inputs and facts, ready to be decided on. What could not be read has been told.
+/// Inputs and facts, ready for decisions. Unreadable inputs have been reported.
 pub(super) struct Prepared {
     pub(super) loaded: Loaded,
     pub(super) snapshot: Snapshot,
@@ -165,11 +165,11 @@ fn namespace(text: &str) -> Result<String, String> {
     if crate::multus::annotation::is_label(text) {
         Ok(text.to_owned())
     } else {
-        Err("lower-case letters, digits and '-' are expected, at most 63".to_owned())
+        Err("expected lower-case letters, digits and '-', at most 63 characters".to_owned())
     }
 }
 
-/// Reads everything. `Err` with the exit code where nothing can be decided; the reason has been told.
+/// Reads everything. `Err` with the exit code where nothing can be decided; the reason has been reported.
 pub(super) fn prepare(arguments: &Inputs, err: &mut dyn Write) -> io::Result<Result<Prepared, Exit>> {
     let bases = match profiles::bases() {
         Ok(bases) => bases,
@@ -226,15 +226,15 @@ pub(super) fn prepare(arguments: &Inputs, err: &mut dyn Write) -> io::Result<Res
         },
     };
     warn_of_duplicates(&loaded, err)?;
-    tell(&problems, err)?;
+    report(&problems, err)?;
     let unread = problems.errors.into_iter().map(|(u, _)| u).collect();
     let namespace = arguments.namespace.clone();
     Ok(Ok(Prepared { loaded, snapshot, profile, namespace, unread }))
 }
 
 /// Profiles and cluster facts in files, for `serve`. `None`, with the reasons on `err`, when a
-/// profile or a file cannot be read: half a set is worse than none. Other objects that cannot be read are left out
-/// with a warning, as they would be if a cluster had them.
+/// profile or a file cannot be read: half a set is worse than none. Other unreadable objects are ignored
+/// with a warning, as they would be in a live cluster.
 pub(super) fn facts_from_files(
     profiles: Option<&std::path::Path>,
     cluster: &[PathBuf],
@@ -260,9 +260,9 @@ pub(super) fn facts_from_files(
         objects::facts(&cluster, Layer::Cluster, "default", &mut builder, &mut problems);
         problems.errors.extend(cluster.unread);
     }
-    tell(&problems, err)?;
+    report(&problems, err)?;
     let snapshot = builder.build();
-    // Of a cluster that is watched the default may come later.
+    // In a live cluster the default profile may be created later.
     if !live && let Err(message) = choice.check(&snapshot) {
         writeln!(err, "error: {message}")?;
         return Ok(None);
@@ -270,11 +270,11 @@ pub(super) fn facts_from_files(
     Ok(problems.errors.is_empty().then_some((builder, snapshot)))
 }
 
-fn tell(problems: &objects::Problems, err: &mut dyn Write) -> io::Result<()> {
+fn report(problems: &objects::Problems, err: &mut dyn Write) -> io::Result<()> {
     for fact in &problems.warnings {
         writeln!(
             err,
-            "warning: {}:{}:{}: {}; it is left out",
+            "warning: {}:{}:{}: {}; the object is ignored",
             fact.file, fact.line, fact.column, fact.message
         )?;
     }
@@ -292,7 +292,7 @@ fn warn_of_duplicates(loaded: &Loaded, err: &mut dyn Write) -> io::Result<()> {
         for d in &document.warnings {
             writeln!(
                 err,
-                "warning: {}:{}:{}: key {:?} is given twice, first on line {}; the last one counts",
+                "warning: {}:{}:{}: duplicate key {:?}, first on line {}; the last value is used",
                 document.file, d.second.line, d.second.column, d.key, d.first.line
             )?;
         }

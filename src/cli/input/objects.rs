@@ -56,7 +56,7 @@ struct Items<'a> {
     items: Option<List<Option<&'a RawValue>>>,
 }
 
-/// What a document comes to.
+/// The result of reading a document.
 pub(in crate::cli) enum Found<'a> {
     Object(Object<'a>),
     Skipped(Skipped),
@@ -90,7 +90,7 @@ fn unwrap<'a>(
     };
     let owned = |text: Option<Text<'_>>| text.map(|t| t.to_string());
     let Some(kind) = owned(header.kind).filter(|k| !k.is_empty()) else {
-        let reason = "no kind: not a Kubernetes object".to_owned();
+        let reason = "not a Kubernetes object: it has no kind".to_owned();
         found.push(Found::Skipped(Skipped { source: source(document, &pointer), reason }));
         return;
     };
@@ -144,10 +144,12 @@ fn review_request<'a>(document: &'a Document, json: &'a str, found: &mut Vec<Fou
             };
             if let Some(part) = part {
                 let part = crate::text::printable(part, 40);
-                found.push(skip(format!("AdmissionReview of {part}: only whole objects are looked at")));
+                found.push(skip(format!(
+                    "AdmissionReview of subresource {part}: only whole objects are reviewed"
+                )));
             } else if is_pod && operation != "CREATE" {
                 found.push(skip(format!(
-                    "AdmissionReview of a pod's {operation}: pods are looked at when they are created"
+                    "AdmissionReview of a pod's {operation}: pods are reviewed on CREATE"
                 )));
             } else {
                 let before = found.len();
@@ -173,12 +175,12 @@ pub(in crate::cli) fn unread(document: &Document, pointer: &str, message: &str) 
     }
 }
 
-/// What is wrong with objects that are facts.
+/// Problems of objects that are facts.
 #[derive(Default)]
 pub(in crate::cli) struct Problems {
     /// Each ends the run with code 2: profiles, and inputs that cannot be read at all. With a snippet of the file.
     pub(in crate::cli) errors: Vec<(Unread, Option<String>)>,
-    /// Facts that are left out.
+    /// Ignored facts.
     pub(in crate::cli) warnings: Vec<Unread>,
 }
 

@@ -47,7 +47,7 @@ pub(in crate::cli) fn load(
                                 .iter()
                                 .any(|p: &FabricProfile| p.metadata.name == profile.metadata.name) =>
                         {
-                            let message = format!("a second FabricProfile {:?}", profile.metadata.name);
+                            let message = format!("duplicate FabricProfile {:?}", profile.metadata.name);
                             let at = format!("{}/metadata/name", object.pointer);
                             problems.push((objects::unread(document, &at, &message), None));
                         }
@@ -86,7 +86,7 @@ fn one(json: &str, bases: &[FabricProfile]) -> Result<FabricProfile, (String, St
     Ok(profile)
 }
 
-/// A profile for `--profile`: the site's own, else a compiled-in one as it stands.
+/// The profile for `--profile`: one of the site, else a compiled-in one unchanged.
 pub(in crate::cli) fn by_name(
     name: &str,
     snapshot: &Snapshot,
@@ -104,5 +104,5 @@ pub(in crate::cli) fn by_name(
         Some(near) => format!("did you mean {near:?}?"),
         None => format!("known: {}", names().collect::<Vec<_>>().join(", ")),
     };
-    Err(format!("there is no profile {name:?}; {hint}"))
+    Err(format!("profile {name:?} does not exist; {hint}"))
 }

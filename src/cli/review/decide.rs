@@ -57,10 +57,10 @@ fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
     if checks_kind(object.group(), &object.kind) {
         let name = (object.group(), object.kind.as_str());
         let context = ObjectContext::new(name, object.json, Event::Given, snapshot);
-        // Network objects are judged cluster-wide: the namespace's label has no part in it.
+        // Network objects are checked cluster-wide, whatever the namespace's label.
         let mode = setting.mode.unwrap_or(Mode::Enforce);
         let decision = decide_object(&context, mode);
-        // A fact that can be read, and that no rule judges, is nothing to report. Nor is a profile that can be used.
+        // A readable fact that no rule checks, and a usable profile, have nothing to report.
         has_result = !decision.findings.is_empty()
             || !decision.suppressed.is_empty()
             || judges_kind(object.group(), &object.kind);
@@ -209,10 +209,10 @@ fn reason(object: &Object<'_>) -> String {
     if object.kind == "FabricProfile" {
         format!("{kind}: used as a profile")
     } else if Kind::of(object.group(), &object.kind).is_some_and(|kind| is_fact(kind, object.json)) {
-        format!("{kind}: used as a fact, no rule for it")
+        format!("{kind}: used as a fact; no rule checks it")
     } else if template::has_bare_pod_spec(object.json) {
-        format!("{kind}: its pod specs have no metadata to annotate; review the pods it makes")
+        format!("{kind}: its pod specs have no metadata for annotations; review the pods it creates")
     } else {
-        format!("{kind}: no rule for it and no pod template in it")
+        format!("{kind}: no rule checks it, and it has no pod template")
     }
 }

@@ -1,4 +1,4 @@
-//! `review`: what would be changed and refused, from files alone.
+//! `review`: changes and findings for manifests, offline.
 
 pub(super) mod decide;
 mod output;
@@ -17,25 +17,25 @@ use std::io::{self, Write};
 pub(super) struct Arguments {
     #[command(flatten)]
     input: input::Inputs,
-    /// Review under this mode instead of the namespace's
+    /// Mode of the review; default: the namespace's mode, else enforce
     #[arg(long, value_enum)]
     mode: Option<ModeArgument>,
-    /// Version of the cluster (1.33 or newer)
+    /// Kubernetes version of the cluster (1.33 or newer)
     #[arg(long, value_name = "VERSION", value_parser = kube_version)]
     kube_version: Option<(u32, u32)>,
     /// Output format
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     output: Format,
-    /// Exit with 1 when a finding is at least this severe
+    /// Lowest severity that makes the exit code 1
     #[arg(long, value_enum, default_value_t = FailOn::Error)]
     fail_on: FailOn,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ModeArgument {
-    /// Errors deny
+    /// Deny on errors
     Enforce,
-    /// Errors are told, never denied
+    /// Report errors, never deny
     Audit,
 }
 
@@ -52,7 +52,7 @@ fn kube_version(text: &str) -> Result<(u32, u32), String> {
     let mut number = || parts.next().and_then(|p| p.parse::<u32>().ok());
     match (number(), number()) {
         (Some(major), Some(minor)) if (major, minor) >= (1, 33) => Ok((major, minor)),
-        (Some(_), Some(_)) => Err("Kubernetes 1.33 and newer are supported".to_owned()),
+        (Some(_), Some(_)) => Err("expected 1.33 or newer: older versions are not supported".to_owned()),
         _ => Err("expected a version such as 1.36".to_owned()),
     }
 }

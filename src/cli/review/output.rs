@@ -241,7 +241,7 @@ fn changed(review: &DocumentReview) -> Vec<&Reviewed> {
     review.results.iter().filter(|r| !r.decision.patch.is_empty()).collect()
 }
 
-/// The document as it is and as it would be.
+/// The document before and after the changes.
 fn before_and_after(document: &Document, changed: &[&Reviewed]) -> io::Result<(Value, Value)> {
     let before: Value = serde_json::from_str(document.json.get())?;
     let mut after = before.clone();

@@ -7,23 +7,23 @@ use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// For people
+    /// Text for a terminal
     Text,
-    /// For programs: fabric-admission.dev/review/v1
+    /// One JSON document, schema fabric-admission.dev/review/v1
     Json,
-    /// Every input document, changed or not
+    /// Every input document as YAML, with the changes applied
     Yaml,
-    /// One JSON line for each changed object
+    /// One line of JSON per changed object, with its JSON patch
     Patch,
-    /// What would change, as a unified diff
+    /// Unified diff of the changes
     Diff,
 }
 
-/// What every decision shares.
+/// Settings that all decisions share.
 pub(in crate::cli) struct Setting {
     pub(in crate::cli) namespace: String,
     pub(in crate::cli) mode: Option<Mode>,
     pub(in crate::cli) profile: Option<Arc<Profile>>,
-    /// Whether it is told how profiles were found.
+    /// Whether to report how profiles were chosen.
     pub(in crate::cli) why: bool,
 }

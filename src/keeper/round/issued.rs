@@ -15,7 +15,7 @@ impl Keeper {
         let place = format!("Secret {}/{}", names.namespace, names.secret);
         let Some(object) = found else {
             self.fault =
-                Some(format!("{place} does not exist; cert-manager makes it, if its Certificate is there"));
+                Some(format!("{place} does not exist; cert-manager creates it from its Certificate"));
             return;
         };
         self.ca = secret::ca(&object);
@@ -60,9 +60,9 @@ impl Keeper {
             if distrusted {
                 self.verified = None;
             }
-            tracing::info!(until, "a certificate of cert-manager's is in use");
+            tracing::info!(until, "certificate of cert-manager in use");
         } else if !better {
-            self.fault = Some(format!("{place} has another certificate, which no caBundle verifies yet"));
+            self.fault = Some(format!("{place} has a new certificate that no caBundle verifies yet"));
         }
     }
 }

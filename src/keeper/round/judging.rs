@@ -8,7 +8,7 @@ impl Keeper {
     /// Why an API server would not believe us, as far as known.
     pub(super) fn problems(&self, now: i64) -> Vec<String> {
         match self.served.load() {
-            None => vec!["there is no certificate yet".to_owned()],
+            None => vec!["no certificate yet".to_owned()],
             Some(served) => self.sights.iter().filter_map(|sight| sight.problem(&served.cert, now)).collect(),
         }
     }
@@ -18,7 +18,7 @@ impl Keeper {
         let mut problems = self.problems(now);
         problems.extend(self.dialed.problem.clone());
         let mut remarks: Vec<String> = self.sights.iter().flat_map(|sight| sight.remarks(now)).collect();
-        remarks.extend(self.dialed.remark.iter().chain(self.told.get("ca_out")).cloned());
+        remarks.extend(self.dialed.remark.iter().chain(self.reported.get("ca_out")).cloned());
         let served = self.served.load();
         for sight in &self.sights {
             let right = served.as_ref().is_some_and(|served| sight.problem(&served.cert, now).is_none());
@@ -33,8 +33,9 @@ impl Keeper {
             let since = *self.verified.get_or_insert_with(Instant::now);
             let left = self.settle().saturating_sub(self.began.saturating_duration_since(since));
             if !left.is_zero() {
-                problems
-                    .push("the caBundle is right since a moment; API servers need some to see it".to_owned());
+                problems.push(
+                    "the caBundle is correct; waiting --tls-settle for API servers to see it".to_owned(),
+                );
                 pause = Some(left + Duration::from_millis(10));
             }
         } else {
@@ -49,14 +50,14 @@ impl Keeper {
         }
         if self.braked {
             remarks.push(
-                "twelve writes in a row brought no rest: somebody else writes the same objects".to_owned(),
+                "twelve writes in a row did not converge: another writer changes the same objects".to_owned(),
             );
         }
         let fault = self.fault.clone();
         if let Some(fault) = &fault {
             if problems.is_empty() { remarks.push(fault.clone()) } else { problems.insert(0, fault.clone()) }
         }
-        self.tell("objects", fault);
+        self.report("objects", fault);
         if self.standing.set(problems.clone(), remarks.clone()) {
             if problems.is_empty() {
                 tracing::info!(?remarks, "certificates: ready");
@@ -73,24 +74,25 @@ impl Keeper {
         let over = self.leaf.as_ref().filter(|leaf| now >= leaf.last_tenth());
         self.metrics.leaf_overdue(over.is_some());
         let Some(leaf) = over else { return (None, None) };
-        let text = format!("our certificate ends in {} s and cannot be renewed", (leaf.until - now).max(0));
+        let text =
+            format!("our certificate expires in {} s and cannot be renewed", (leaf.until - now).max(0));
         if now >= leaf.until - self.settings.lives.ending(leaf.until - leaf.signed) {
             return (Some(text), None);
         }
         let why = self.fault.as_deref().unwrap_or("see the log");
-        self.events.tell(events::Reason::Overdue, &format!("{text}: {why}"));
+        self.events.emit(events::Reason::Overdue, &format!("{text}: {why}"));
         (None, Some(text))
     }
 
     /// Logs an error once, until it is gone or another.
-    pub(super) fn tell(&mut self, what: &'static str, text: Option<String>) {
-        if self.told.get(what) != text.as_ref() {
+    pub(super) fn report(&mut self, what: &'static str, text: Option<String>) {
+        if self.reported.get(what) != text.as_ref() {
             if let Some(error) = &text {
                 tracing::error!(what, error, "certificates");
             }
             match text {
-                Some(text) => self.told.insert(what, text),
-                None => self.told.remove(what),
+                Some(text) => self.reported.insert(what, text),
+                None => self.reported.remove(what),
             };
         }
     }

@@ -1,4 +1,4 @@
-//! Whether our own port serves what the caBundles are asked about.
+//! Whether our own port serves the certificate that the caBundles are checked for.
 
 use super::super::dial;
 use super::Keeper;
@@ -10,7 +10,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_secs(10);
 
 impl Keeper {
-    /// The pause after which our own port is to be asked again, where the last answer was none of ours.
+    /// The pause before the next check of our own port, if the last check found a problem.
     pub(in crate::keeper) fn redial(&self) -> Option<Duration> {
         let dialed = &self.dialed;
         let tick = Duration::from_secs(self.settings.lives.tick.unsigned_abs());

@@ -32,8 +32,8 @@ impl Keeper {
         self.signed_by(&signer.clone(), reason, now);
     }
 
-    /// Where the Secret has no CA that can sign and cannot be mended (a policy, a quota, immutable), another leaf of the
-    /// CA that signed the one in use. The same caBundles know it: no API server can tell them apart.
+    /// Where the Secret has no CA that can sign and cannot be repaired (a policy, a quota, immutable), another leaf of the
+    /// CA that signed the one in use. The same caBundles trust it: API servers see no difference.
     pub(super) fn sign_without_secret(&mut self, looks: &[Look], now: i64) {
         let Some((signer, leaf)) = self.signer.as_ref().zip(self.leaf.as_ref()) else { return };
         if last_resort(leaf, signer, looks, now) {
@@ -45,11 +45,7 @@ impl Keeper {
         let jitter = i64::try_from(random(1001)).unwrap_or(500);
         match issue::leaf(signer, &self.settings.hosts, now, jitter, &self.settings.lives) {
             Ok((certified, leaf)) => {
-                tracing::info!(
-                    reason = reason.name(),
-                    until = leaf.until,
-                    "a certificate is signed and in use"
-                );
+                tracing::info!(reason = reason.name(), until = leaf.until, "certificate signed and in use");
                 self.metrics.rotated("leaf", reason.name());
                 self.metrics.leaf_expiry(leaf.until);
                 self.metrics.certificate_loaded();
@@ -59,7 +55,7 @@ impl Keeper {
                 self.known.truncate(4);
                 self.signer = Some(signer.clone());
                 self.leaf = Some(leaf);
-                // The others are of a CA that API servers have known for long enough: nobody need wait again.
+                // The other certificates are of a CA that API servers already know: no new wait.
                 if reason == Reason::Distrusted {
                     self.verified = None;
                 }
@@ -67,7 +63,7 @@ impl Keeper {
             }
             Err(why) => {
                 self.metrics.certificate_failed();
-                self.tell("leaf", Some(format!("the certificate {why}")));
+                self.report("leaf", Some(format!("the certificate {why}")));
             }
         }
     }

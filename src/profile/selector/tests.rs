@@ -25,16 +25,16 @@ fn what_the_api_server_would_refuse_in_a_pod_is_refused() {
     for (fields, words) in [
         (r#""placement":{"nodeAffinity":"required"}"#, "needs a nodeSelector"),
         (r#""placement":{"nodeAffinity":"required"},"nodeSelector":{}"#, "needs a nodeSelector"),
-        (r#""nodeSelector":{"matchLabels":{"a b":"x"}}"#, "no label key"),
-        (r#""nodeSelector":{"matchLabels":{"A.x/":"x"}}"#, "no label key"),
-        (r#""nodeSelector":{"matchLabels":{"a":"x y"}}"#, "no label value"),
+        (r#""nodeSelector":{"matchLabels":{"a b":"x"}}"#, "not a label key"),
+        (r#""nodeSelector":{"matchLabels":{"A.x/":"x"}}"#, "not a label key"),
+        (r#""nodeSelector":{"matchLabels":{"a":"x y"}}"#, "not a label value"),
         (r#""nodeSelector":{"matchExpressions":[{"key":"a","operator":"In"}]}"#, "at least one"),
         (
             r#""nodeSelector":{"matchExpressions":[{"key":"a","operator":"Exists","values":["x"]}]}"#,
             "no value",
         ),
     ] {
-        let told = error(fields).unwrap();
-        assert!(told.contains(words), "{told}");
+        let message = error(fields).unwrap();
+        assert!(message.contains(words), "{message}");
     }
 }

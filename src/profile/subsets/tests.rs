@@ -20,14 +20,14 @@ fn rails_stand_in_the_order_of_the_profile() {
 #[test]
 fn what_cannot_be_chosen_is_refused() {
     for (subsets, pointer, words) in [
-        (r#"[{"name":"B","interfaces":["rail0"]}]"#, "/spec/subsets/0/name", "no name"),
+        (r#"[{"name":"B","interfaces":["rail0"]}]"#, "/spec/subsets/0/name", "not a subset name"),
         (r#"[{"name":"b","interfaces":[]}]"#, "/spec/subsets/0/interfaces", "at least one"),
         (r#"[{"name":"b","interfaces":["rail8"]}]"#, "/spec/subsets/0/interfaces/0", "did you mean"),
-        (r#"[{"name":"b","interfaces":["rail1","rail1"]}]"#, "/spec/subsets/0/interfaces/1", "twice"),
+        (r#"[{"name":"b","interfaces":["rail1","rail1"]}]"#, "/spec/subsets/0/interfaces/1", "duplicate"),
         (
             r#"[{"name":"b","interfaces":["rail1"]},{"name":"b","interfaces":["rail2"]}]"#,
             "/spec/subsets/1/name",
-            "twice",
+            "duplicate",
         ),
     ] {
         let (at, message) = profile(subsets).unwrap_err();

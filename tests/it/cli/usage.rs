@@ -112,7 +112,7 @@ pub(crate) fn add(suite: &mut Suite) {
             "variable_given_twice",
             "  base: roce-sriov\n  env:\n    - {name: A, value: '1'}\n    - {name: A, value: '2'}\n",
             "8:8",
-            "A is given twice",
+            "duplicate variable A",
         ),
         ("no_quantity", "  base: roce-sriov\n  sharedMemory: {perAccelerator: lots}\n", "6:18", "lots"),
     ] {
@@ -173,7 +173,7 @@ fn results_only() -> Result<(), String> {
         let ran = ran(format)?;
         same("exit code", 2, ran.code)?;
         same(&format!("stderr of -o {format} tells everything"), true, told(&ran))?;
-        same("words of stderr on stdout", false, ran.stdout.contains("is given twice"))?;
+        same("words of stderr on stdout", false, ran.stdout.contains("duplicate key"))?;
     }
     let json: Value = serde_json::from_str(&ran("json")?.stdout).map_err(|e| e.to_string())?;
     same("errors", Some(2), json["errors"].as_array().map(Vec::len))?;

@@ -80,7 +80,7 @@ fn reserved(plane: &Plane) -> Outcome {
     assert!(done.ok, "{}", done.stderr);
     for value in ["=enforce", "-"] {
         let done = label(&TENANT, value)?;
-        assert!(refused(&done) && done.stderr.contains("ada is none"), "{}", done.stderr);
+        assert!(refused(&done) && done.stderr.contains("ada is not a member"), "{}", done.stderr);
         let done = label(&CONTROLLER, value)?;
         assert!(refused(&done), "controllers do not set it: {}", done.stderr);
     }

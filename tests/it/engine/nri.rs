@@ -51,7 +51,7 @@ const HOSTNAME: Option<&str> = Some("kubernetes.io/hostname=worker-1");
 const WORDS: Option<&str> =
     Some("the same in other words: it names the network, what is wrong, and what to do");
 const BAD_REQUEST: Option<&str> =
-    Some("there HTTP 400, so that failurePolicy decides; here the pod is refused and told why");
+    Some("there HTTP 400, so that failurePolicy decides; here the pod is refused with the reason");
 
 #[rustfmt::skip]
 const PAIRS: &[Pair] = &[

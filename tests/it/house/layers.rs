@@ -136,7 +136,7 @@ pub(crate) fn tokens(source: &str) -> Vec<String> {
 }
 
 /// Length of the string or character literal that a text starts with.
-fn string(text: &str) -> Option<usize> {
+pub(crate) fn string(text: &str) -> Option<usize> {
     let plain = |text: &str, quote: char| {
         let mut escaped = false;
         let end = text.char_indices().skip(1).find(|(_, c)| {

@@ -149,7 +149,7 @@ fn then_and_now() -> Result<(), String> {
         let (then, now) = (mark(&report, "injected"), mark(&report, "now"));
         same(&format!("then {then}, now {now}"), words.contains("are the same"), then == now)?;
         let told = run(&["why", "-"], input.as_bytes(), root())?.stdout;
-        if !told.contains(&format!("made with  {then}\n     {words}")) {
+        if !told.contains(&format!("created with  {then}\n     {words}")) {
             return Err(format!("{words:?} is not in {told}"));
         }
     }
@@ -192,10 +192,10 @@ fn bad_input() -> Result<(), String> {
     same("exit code of an unreadable input", 2, broken.code)?;
     let none = run(&["why", "-"], b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", root())?;
     same("exit code without pods", 0, none.code)?;
-    same("text without pods", "no pod among the inputs\n", none.stdout.as_str())?;
+    same("text without pods", "no pods in the inputs\n", none.stdout.as_str())?;
     let typo = run(&["why", "-", "--default-profile", "rocky"], SMALL.as_bytes(), root())?;
     same("exit code of an unknown default", 2, typo.code)?;
-    let hint = "--default-profile: there is no FabricProfile \"rocky\"; did you mean \"rock\"?";
+    let hint = "--default-profile: FabricProfile \"rocky\" does not exist; did you mean \"rock\"?";
     if typo.stderr.contains(hint) { Ok(()) } else { Err(format!("expected {hint}: {}", typo.stderr)) }
 }
 

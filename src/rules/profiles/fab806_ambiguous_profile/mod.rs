@@ -1,7 +1,7 @@
 //! FAB806: several profiles fit the pod, and nothing decides between them.
 
 use crate::facts::PROFILE_ANNOTATION;
-use crate::plan::by_itself;
+use crate::plan::pod_level_refusal;
 use crate::resolve::{Because, Resolution, SHOWN};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
@@ -35,7 +35,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     };
     let severity = match (because, context.subject.snapshot.settings().ambiguity) {
         // A pod that would get nothing from any profile loses nothing.
-        _ if candidates.iter().all(|p| by_itself(context.pod(), p).is_some()) => Severity::Info,
+        _ if candidates.iter().all(|p| pod_level_refusal(context.pod(), p).is_some()) => Severity::Info,
         (Because::Own, _) | (_, Ambiguity::Warn) => Severity::Warning,
         _ => Severity::Error,
     };

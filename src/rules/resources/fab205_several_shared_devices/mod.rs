@@ -18,7 +18,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 format!(
                     "{units} units of {}, shared by {}: one unit already gives every device of the pool",
                     printable(held.name, 80),
-                    held.fact.told(context.tenant_view)
+                    held.fact.describe(context.tenant_view)
                 ),
                 "Request 1.",
             );

@@ -76,7 +76,7 @@ fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut 
         format!(
             "{} is RoCE ({}): no network over its NIC, so no GID",
             printable(held.name, 63),
-            held.fact.told(context.tenant_view)
+            held.fact.describe(context.tenant_view)
         ),
         fix,
     );

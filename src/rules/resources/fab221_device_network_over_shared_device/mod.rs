@@ -26,7 +26,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for network in &context.devices().networks {
         let Some(known) = network.known else { continue };
         let Some(resource) = wrong(known.fact, known.class) else { continue };
-        let by = known.class.resource.map(|r| r.told(context.tenant_view)).unwrap_or_default();
+        let by = known.class.resource.map(|r| r.describe(context.tenant_view)).unwrap_or_default();
         findings.add(
             annotation_path(),
             format!(
@@ -52,7 +52,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         format!(
             "{} needs a PCI device, and {resource} of {} has none: pods never start",
             class.plugin.unwrap_or_default(),
-            class.resource.map(|r| r.told(false)).unwrap_or_default()
+            class.resource.map(|r| r.describe(false)).unwrap_or_default()
         ),
         "Name a resource of the SR-IOV device plugin.",
     );

@@ -37,7 +37,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!(
                 "{} of {} never starts: nodes with {over} are in mode exclusive",
                 printable(held.name, 63),
-                held.fact.told(context.tenant_view),
+                held.fact.describe(context.tenant_view),
             ),
             "Request SR-IOV VFs, or ask for rdmaMode shared.",
         );

@@ -35,7 +35,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 "network {}: {} of {} has no isRdma, so NCCL uses TCP",
                 network.describe(),
                 printable(&resource.name.to_string(), 63),
-                resource.told(context.tenant_view)
+                resource.describe(context.tenant_view)
             ),
             "Use a resource with isRdma: true.",
         );

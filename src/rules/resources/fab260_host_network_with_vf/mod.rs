@@ -18,7 +18,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!(
                 "{} of {} is reserved but gets no address, since the pod uses hostNetwork",
                 printable(held.name, 63),
-                held.fact.told(context.tenant_view)
+                held.fact.describe(context.tenant_view)
             ),
             "Remove hostNetwork, or remove the resource.",
         );

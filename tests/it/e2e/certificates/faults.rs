@@ -59,19 +59,19 @@ pub(super) fn rights(plane: &Plane) -> Outcome {
     let site = Site::new(plane)?;
     let _rights = Rights(plane);
     for (kind, resource, verb, words) in [
-        ("ClusterRole", "webhookconfigurations", "patch", ["cannot be written", "forbidden"]),
-        ("ClusterRole", "webhookconfigurations", "get", ["cannot be read", "forbidden"]),
+        ("ClusterRole", "webhookconfigurations", "patch", ["writing it failed", "forbidden"]),
+        ("ClusterRole", "webhookconfigurations", "get", ["reading ", "forbidden"]),
         (
             "Role",
             "secrets",
             "create",
-            ["Secret fabric-admission/fabric-admission-ca cannot be written", "forbidden"],
+            ["writing Secret fabric-admission/fabric-admission-ca failed", "forbidden"],
         ),
         (
             "Role",
             "secrets",
             "get",
-            ["Secret fabric-admission/fabric-admission-ca cannot be read", "forbidden"],
+            ["reading Secret fabric-admission/fabric-admission-ca failed", "forbidden"],
         ),
     ] {
         site.clear()?;
@@ -129,7 +129,7 @@ pub(super) fn absent(plane: &Plane) -> Outcome {
     plane.kubectl(&["patch", "secret", SECRET, "-n", "fabric-admission", "-p", patch], "")?;
     let rotate = "fabric-admission.dev/rotate=now";
     plane.kubectl(&["annotate", "secret", SECRET, "-n", "fabric-admission", rotate], "")?;
-    says(plane, &server, 200, &["cannot be written (stage)", "immutable"])?;
+    says(plane, &server, 200, &["failed (stage)", "immutable"])?;
     site.create()?;
     Ok(())
 }
