@@ -116,7 +116,7 @@ struct Wanted {
 
 impl Writer {
     /// Logs an error once, until it goes well again or another comes. The value, where there is one.
-    fn told<T>(&mut self, what: &'static str, done: Result<T, CallFault>) -> Option<T> {
+    fn logged<T>(&mut self, what: &'static str, done: Result<T, CallFault>) -> Option<T> {
         match done {
             Ok(value) => {
                 self.reported.remove(what);

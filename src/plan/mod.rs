@@ -233,7 +233,7 @@ impl Plan {
 }
 
 fn withheld(subject: &Subject<'_>, profile: &Profile) -> Option<Withheld> {
-    match by_itself(subject.pod, profile) {
+    match pod_level_refusal(subject.pod, profile) {
         Some(Withheld::OptedOut) => Some(Withheld::OptedOut),
         _ if profile.inject == Inject::Review => Some(Withheld::ReviewOnly),
         None if matches!(subject.networks, Some(Err(_))) => Some(Withheld::Unreadable),

@@ -41,7 +41,7 @@ pub(super) fn warnings(outcome: &Answer) -> Vec<String> {
 }
 
 /// The findings as texts. One that several templates of a workload share is told once, with the first of them.
-fn told(outcome: &Answer) -> Vec<String> {
+fn describe(outcome: &Answer) -> Vec<String> {
     let findings = outcome.decision.findings.iter().filter(|f| f.severity >= Severity::Warning);
     let text = |f: &Finding, at: &str| format!("{}{at} {}", f.rule, f.line());
     if outcome.templates.is_empty() && !matches!(outcome.entry, WebhookEntry::Workload(_)) {
