@@ -22,7 +22,7 @@ pub struct Report<'a> {
     schema: &'static str,
     /// One entry for each pod and pod template.
     results: Vec<PodEntry<'a>>,
-    /// Objects that were passed over.
+    /// Objects that were skipped.
     skipped: &'a [Skipped],
     /// Errors of unreadable inputs.
     errors: &'a [Unread],

@@ -90,6 +90,7 @@ mod house {
     pub(crate) mod outputs;
     /// Its trials are `house::…`.
     pub(crate) mod tree;
+    pub(crate) mod words;
 }
 
 fn main() -> std::process::ExitCode {
@@ -140,6 +141,7 @@ fn main() -> std::process::ExitCode {
     house::no_value::add(&mut suite);
     house::outputs::add(&mut suite);
     house::tree::add(&mut suite);
+    house::words::add(&mut suite);
     // After all others, whose names it compares with the pages.
     house::docs::add(&mut suite);
 

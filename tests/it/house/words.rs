@@ -3,8 +3,8 @@
 //! A list of phrases that readers stumbled over. Each is precise enough that a legitimate use of the same words is not
 //! found; no file is excepted.
 
-use crate::layers::{sources, string};
-use crate::suite::{Outcome, Suite};
+use crate::house::layers::{sources, string};
+use crate::support::suite::{Outcome, Suite};
 use crate::support::{names, read, root, run};
 use fabric_admission::rules::RULES;
 use std::path::{Path, PathBuf};
