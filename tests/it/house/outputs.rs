@@ -62,7 +62,7 @@ fn command(line: &str) -> Result<Option<Shown>, String> {
 }
 
 fn printed(command: &Shown) -> Result<String, String> {
-    let ran = run(&command.arguments, b"", &root())?;
+    let ran = run(&command.arguments, b"", root())?;
     if !ran.stderr.is_empty() {
         return Err(format!("{:?} on stderr: {}", command.arguments, ran.stderr));
     }
