@@ -13,7 +13,7 @@ pub(super) fn explain(text: &str, origin: Position, fault: ReadFault) -> ReadFau
     }
     if fault.message.contains("<document start>") && text.starts_with('%') {
         // kubectl cuts at `---` first and then finds a directive without a document.
-        let message = "kubectl takes no %YAML or %TAG directive: remove it".to_owned();
+        let message = "kubectl does not accept a %YAML or %TAG directive: remove it".to_owned();
         return ReadFault { at: origin, message };
     }
     let number = usize::try_from(fault.at.line.saturating_sub(origin.line)).unwrap_or(usize::MAX);

@@ -21,10 +21,10 @@ fn explain() -> Result<(), String> {
             0,
             &["NCCL_IB_TIMEOUT (read by nccl; int; about ib)", "1 to 31", "Default           20"][..],
         ),
-        ("NCCL_LL_THRESHOLD", 0, &["not read any more", "Until             2.4.8", "NCCL_PROTO"]),
+        ("NCCL_LL_THRESHOLD", 0, &["no longer read", "Until             2.4.8", "NCCL_PROTO"]),
         ("NCCL_IB_HCA", 0, &["`^` excludes and `=` is exact", "NCCL_IB_HCAS"]),
         ("NCCL_SOCKET_INFAME", 2, &["did you mean NCCL_SOCKET_IFNAME?"]),
-        ("NCCL_NOTHING_LIKE_IT", 2, &["no variable \"NCCL_NOTHING_LIKE_IT\" is known"]),
+        ("NCCL_NOTHING_LIKE_IT", 2, &["unknown variable \"NCCL_NOTHING_LIKE_IT\""]),
     ] {
         let ran = run(&["explain", name], b"", root())?;
         let text = if code == 0 { &ran.stdout } else { &ran.stderr };

@@ -123,7 +123,7 @@ fn metadata(dice: &mut Dice<'_>) -> Value {
         });
         put(&mut annotations, "networking.gke.io/interfaces", 3, dice, |_| "[]".into());
         put(&mut annotations, "kubernetes.io/config.mirror", 2, dice, |_| "x".into());
-        put(&mut annotations, "example.com/note", 40, dice, |dice| match dice.percent(3) {
+        put(&mut annotations, "example.com/note", 40, dice, |dice| match dice.percent(12) {
             true => "x".repeat(262_000).into(),
             false => "a\"b\\c\n\u{e9}".into(),
         });
