@@ -79,12 +79,16 @@ fn agrees(plane: &Plane) -> Outcome {
 
 fn explained(plane: &Plane) -> Outcome {
     install(plane)?;
+    // The API server publishes the schema of a new kind a moment after it serves the kind.
+    plane.until("the schema of FabricProfiles is published", Duration::from_secs(30), || {
+        Ok(plane.kubectl(&["explain", "fabricprofile"], "")?.ok)
+    })?;
     for (field, words) in [
-        ("fabricprofile", "What one fabric asks of a pod"),
+        ("fabricprofile", "Settings of one fabric for pods"),
         ("fabricprofile.spec.rails", "NIC paths of a pod"),
         ("fabricprofile.spec.transport", "`infiniband`"),
         ("fabricprofile.spec.env.policy", "`forbid`"),
-        ("fprof.status.problems", "Empty when all is well"),
+        ("fprof.status.problems", "Empty without problems"),
     ] {
         let done = plane.kubectl(&["explain", field], "")?;
         assert!(done.ok, "{field}: {}", done.stderr);

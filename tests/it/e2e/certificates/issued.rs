@@ -145,7 +145,7 @@ pub(super) fn by_cert_manager(plane: &Plane) -> Outcome {
             .until(words, Duration::from_secs(10), || Ok(readyz(server.admin)?.1.contains(words)))
             .map_err(|e| format!("{e}: {:?}", readyz(server.admin)))
     };
-    told("does not exist; cert-manager makes it")?;
+    told("does not exist; cert-manager creates it")?;
     let ca = issue(&site, "issued-1")?;
     told("the caBundle is empty")?;
     inject(&site, &ca)?;
@@ -154,7 +154,7 @@ pub(super) fn by_cert_manager(plane: &Plane) -> Outcome {
     site.create()?;
     // Another CA, no overlap: the old certificate is served until the caBundle has the new CA.
     let ca = issue(&site, "issued-2")?;
-    told("another certificate, which no caBundle verifies yet")?;
+    told("a new certificate that no caBundle verifies yet")?;
     site.ready(&server)?;
     site.create()?;
     inject(&site, &ca)?;
