@@ -146,7 +146,7 @@ fn resources(claims: bool, dice: &mut Dice<'_>) -> Value {
             requests[name] = quantity.clone();
         }
     };
-    if dice.percent(85) {
+    if dice.percent(95) {
         // One quantity in many words.
         let counts = [
             json!(8),
@@ -160,10 +160,9 @@ fn resources(claims: bool, dice: &mut Dice<'_>) -> Value {
             json!(2),
             json!("0.004k"),
             json!("1e1"),
-            json!(0),
-            Value::Null,
             json!("1k"),
         ];
+        let counts = if dice.percent(8) { vec![json!(0), Value::Null] } else { counts.to_vec() };
         both("nvidia.com/gpu", &dice.pick(&counts), dice);
     }
     for name in
@@ -174,7 +173,7 @@ fn resources(claims: bool, dice: &mut Dice<'_>) -> Value {
         }
     }
     for name in EXTENDED {
-        if dice.percent(3) {
+        if dice.percent(1) {
             let counts = [
                 json!(8),
                 json!(1),

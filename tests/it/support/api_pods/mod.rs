@@ -32,7 +32,7 @@ pub(crate) fn pod(site: &Site<'_>, dice: &mut Dice<'_>) -> Value {
             _ => {}
         }
     }
-    put(&mut spec, "resourceClaims", 4, dice, |dice| {
+    put(&mut spec, "resourceClaims", 2, dice, |dice| {
         let key = dice.pick(&["resourceClaimTemplateName", "resourceClaimName"]);
         json!([{"name": "nic", key: "n"}, {"name": "gpu", "resourceClaimTemplateName": "g"}])
     });
@@ -247,8 +247,8 @@ fn annotations(site: &Site<'_>, dice: &mut Dice<'_>) -> Value {
         let profile = if dice.percent(1) { "p9" } else { dice.pick(site.profiles) };
         annotations["fabric-admission.dev/profile"] = profile.into();
     }
-    put(&mut annotations, "k8s.v1.cni.cncf.io/networks", 45, dice, |dice| generator::networks(dice).into());
-    put(&mut annotations, "fabric-admission.dev/rails", 6, dice, |dice| dice.pick(&["s0", "s1"]).into());
+    put(&mut annotations, "k8s.v1.cni.cncf.io/networks", 12, dice, |dice| generator::networks(dice).into());
+    put(&mut annotations, "fabric-admission.dev/rails", 3, dice, |dice| dice.pick(&["s0", "s1"]).into());
     for (key, percent, values) in [
         ("fabric-admission.dev/inject", 3, &["false", "true"][..]),
         ("fabric-admission.dev/ranks", 6, &["ssh"]),
