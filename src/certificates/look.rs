@@ -2,7 +2,7 @@
 
 use super::authority::Authority;
 
-/// What is known of one configuration.
+/// Known facts about one configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Look {
     /// The caBundle of each of its webhooks, decoded.

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 struct ConfigMap {
     #[serde(default, deserialize_with = "mapping")]
     metadata: Option<Meta>,
-    /// The API accepts only texts; other values in a file are no reason to refuse it here.
+    /// The API accepts only texts; other values in a file do not make us refuse the object.
     #[serde(default)]
     data: Option<Map<String, Value>>,
 }
