@@ -10,7 +10,7 @@ test:
 
 # Check formatting and lints.
 lint:
-    cargo fmt --check
+    cargo fmt --all --check
     cargo clippy --all-targets --locked -- -D warnings
 
 # Regenerate the generated docs and the goldens. Review the diff before you commit it.

@@ -59,6 +59,7 @@ mod rules {
     pub(crate) mod corpus_findings;
     /// Its trials are `rules::…`.
     pub(crate) mod declarations;
+    pub(crate) mod field;
     pub(crate) mod suppressions;
 }
 
@@ -124,6 +125,7 @@ fn main() -> std::process::ExitCode {
 
     rules::catalogue::add(&mut suite);
     rules::corpus_findings::add(&mut suite);
+    rules::field::add(&mut suite);
     rules::declarations::add(&mut suite);
     rules::suppressions::add(&mut suite);
 

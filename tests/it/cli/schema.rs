@@ -46,7 +46,7 @@ const CONTRACT: &[(&str, &[&str])] = &[
 const NULLABLE: &[&str] = &["namespace", "name", "generateName", "template", "profile", "evidence"];
 
 /// Heads a file that `just docs` writes.
-const GENERATED: &str = "# Generated from src/profile by `just docs`; a test keeps it current.\n";
+const GENERATED: &str = "# Generated from src/engine/profile by `just docs`; a test keeps it current.\n";
 
 fn path(name: &str) -> PathBuf {
     root().join("docs/schema").join(name)

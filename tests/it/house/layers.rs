@@ -28,11 +28,12 @@ pub(crate) const FLOORS: &[&[&str]] = &[
 pub(crate) const SHELL: &[&str] =
     &["cli", "cluster", "keeper", "lib", "main", "manifest", "server", "telemetry", "tls"];
 
+/// Crates that do input and output.
 const CRATES: &[&str] = &["axum", "clap", "hyper", "kube", "rayon", "rustls", "tokio"];
 /// What one file of the core may name all the same: the derive that makes the CRD from the type of the files. It has
 /// no input or output, and one type is worth more than a clean list (docs/adr/0008-one-profile-type.md).
 const EXCEPTIONS: &[(&str, &[&str])] =
-    &[("src/profile/schema.rs", &["kube::CustomResource", "kube::CustomResourceExt"])];
+    &[("src/engine/profile/schema.rs", &["kube::CustomResource", "kube::CustomResourceExt"])];
 const STD: &[&str] = &["env", "fs", "net", "process", "thread"];
 const CLOCKS: &[&str] = &["Instant", "SystemTime", "*"];
 
@@ -53,6 +54,7 @@ pub(crate) fn sources(directory: &Path) -> Vec<PathBuf> {
 /// The top-level module that a file of `src/` belongs to.
 fn module(file: &Path) -> String {
     let relative = file.strip_prefix(root().join("src")).unwrap_or(file);
+    let relative = relative.strip_prefix("engine").unwrap_or(relative);
     let first = relative.iter().next().unwrap_or_default().to_string_lossy();
     first.trim_end_matches(".rs").to_owned()
 }
@@ -78,6 +80,15 @@ pub(crate) fn breaches() -> Result<Vec<String>, String> {
         }
     }
     Ok(found)
+}
+
+/// Dependencies of the core that do input and output. Of kube it has the derive only.
+pub(crate) fn io_crates() -> Result<Vec<String>, String> {
+    let manifest = read(&root().join("src/engine/Cargo.toml"))?;
+    let named = |line: &&str| CRATES.contains(&line.split([' ', '.']).next().unwrap_or_default());
+    let derive_only = "kube = { workspace = true } ";
+    let found = manifest.lines().filter(named).filter(|line| !line.starts_with(derive_only));
+    Ok(found.map(str::to_owned).collect())
 }
 
 fn forbidden(path: &[String], depth: usize) -> bool {

@@ -7,18 +7,18 @@ use crate::support::{read, root};
 
 /// What a request runs through.
 const PATH: &[&str] = &[
-    "demands",
-    "json",
-    "multus",
-    "nodes",
-    "patch.rs",
-    "plan",
-    "pod",
-    "profile",
-    "resolve",
-    "review",
-    "rules",
-    "snapshot/catalog.rs",
+    "engine/demands",
+    "engine/json",
+    "engine/multus",
+    "engine/nodes",
+    "engine/patch.rs",
+    "engine/plan",
+    "engine/pod",
+    "engine/profile",
+    "engine/resolve",
+    "engine/review",
+    "engine/rules",
+    "engine/snapshot/catalog.rs",
 ];
 
 /// The field of a profile that is accepted and thrown away; profiles are read before any request.
@@ -28,29 +28,29 @@ const EXCEPT: (&str, &str) = ("profile/schema.rs", "status : Option < serde_json
 /// objects other than pods, such as networks with their CNI configurations, are a handful per day. Unit tests in files
 /// of their own (`tests.rs`, `…_tests.rs`) are not compiled into the server.
 const OFF_PATH: &[&str] = &[
-    "src/json/go.rs",
-    "src/multus/cni.rs",
-    "src/multus/ipam.rs",
-    "src/profile/crd.rs",
-    "src/plan/tests",
-    "src/review/launcher.rs",
-    "src/review/part.rs",
-    "src/review/patched.rs",
-    "src/review/ratchet.rs",
-    "src/review/train_job.rs",
-    "src/rules/definition.rs",
-    "src/rules/embedded.rs",
-    "src/rules/networks/fab111_rdma_plugin_position",
-    "src/rules/networks/fab112_refused_plugin_values",
-    "src/rules/networks/fab113_master_interface",
-    "src/rules/networks/fab114_unnameable_network",
-    "src/rules/networks/fab117_spider_multus_config_keys",
-    "src/rules/networks/fab130_host_local_ipam",
-    "src/rules/networks/fab133_default_route_over_network",
-    "src/rules/networks/fab137_empty_address_pool",
-    "src/rules/networks/network.rs",
-    "src/rules/object.rs",
-    "src/rules/operators",
+    "src/engine/json/go.rs",
+    "src/engine/multus/cni.rs",
+    "src/engine/multus/ipam.rs",
+    "src/engine/profile/crd.rs",
+    "src/engine/plan/tests",
+    "src/engine/review/launcher.rs",
+    "src/engine/review/part.rs",
+    "src/engine/review/patched.rs",
+    "src/engine/review/ratchet.rs",
+    "src/engine/review/train_job.rs",
+    "src/engine/rules/definition.rs",
+    "src/engine/rules/embedded.rs",
+    "src/engine/rules/networks/fab111_rdma_plugin_position",
+    "src/engine/rules/networks/fab112_refused_plugin_values",
+    "src/engine/rules/networks/fab113_master_interface",
+    "src/engine/rules/networks/fab114_unnameable_network",
+    "src/engine/rules/networks/fab117_spider_multus_config_keys",
+    "src/engine/rules/networks/fab130_host_local_ipam",
+    "src/engine/rules/networks/fab133_default_route_over_network",
+    "src/engine/rules/networks/fab137_empty_address_pool",
+    "src/engine/rules/networks/network.rs",
+    "src/engine/rules/object.rs",
+    "src/engine/rules/operators",
 ];
 
 /// Adds the trials.
@@ -62,9 +62,10 @@ pub(crate) fn add(suite: &mut Suite) {
             let path = root().join("src").join(entry);
             let files = if path.is_dir() { sources(&path) } else { vec![path] };
             if files.is_empty() {
-                return Err(
-                    format!("src/{entry} is gone; mend the list in tests/it/house/no_value.rs").into()
-                );
+                return Err(format!(
+                    "src/{entry} does not exist; correct the list in tests/it/house/no_value.rs"
+                )
+                .into());
             }
             let test = |f: &std::path::Path| f.to_string_lossy().ends_with("tests.rs");
             let on_path = |f: &&std::path::PathBuf| {

@@ -16,16 +16,21 @@ pub(crate) fn add(suite: &mut Suite) {
     });
     suite.add("house::the_picture_of_the_modules_is_current", || Ok(floors::drawn()?));
     suite.add("house::the_core_names_no_shell", || none("a core module names", layers::breaches()?));
+    suite.add("house::the_core_depends_on_no_io", || none("src/engine/Cargo.toml has", layers::io_crates()?));
     suite.add("house::files_are_short", || none("too long", long_files()?));
     suite.add("house::locked_crates", || none("Cargo.lock", locked()?));
     suite.add("house::every_dependency_has_a_reason", || none("without a reason", without_reason()?));
     suite.add("house::unsafe_code_is_forbidden", || {
         let cargo = read(&root().join("Cargo.toml"))?;
-        let lints = cargo
-            .lines()
-            .any(|l| l.split('#').next().unwrap_or_default().trim() == "unsafe_code = \"forbid\"");
-        let attribute = read(&root().join("src/lib.rs"))?.contains("#![forbid(unsafe_code)]");
-        if lints || attribute { Ok(()) } else { Err("neither Cargo.toml nor src/lib.rs forbids it".into()) }
+        let engine = read(&root().join("src/engine/Cargo.toml"))?;
+        let has = |manifest: &str, lines: &str| manifest.contains(lines);
+        let inherits = "[lints]\nworkspace = true\n";
+        let forbids = has(&cargo, "[workspace.lints.rust]\nunsafe_code = \"forbid\"\n");
+        if forbids && has(&cargo, inherits) && has(&engine, inherits) {
+            Ok(())
+        } else {
+            Err("the workspace does not forbid it, or a crate does not inherit its lints".into())
+        }
     });
     suite.add("house::no_keys_in_the_tree", || {
         // Git ignores the development certificates that the README has people make.
@@ -98,7 +103,7 @@ fn locked() -> Result<Vec<String>, String> {
 }
 
 fn without_reason() -> Result<Vec<String>, String> {
-    let cargo = read(&root().join("Cargo.toml"))?;
+    let cargo = read(&root().join("Cargo.toml"))? + &read(&root().join("src/engine/Cargo.toml"))?;
     let mut section = String::new();
     let mut open = 0_usize;
     let mut wrong = Vec::new();

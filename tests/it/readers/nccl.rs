@@ -1,4 +1,4 @@
-//! The table of variables of NCCL and its companions (`src/nccl/variables.txt`): it says what the shared data says.
+//! The table of variables of NCCL and its companions (`src/engine/nccl/variables.txt`): it says what the shared data says.
 
 use crate::support::suite::{Need, Suite};
 use crate::support::{golden, read, root, run};
@@ -10,7 +10,7 @@ pub(crate) fn add(suite: &mut Suite) {
     let Some(shared) = suite.need(Need::Shared, "nccl") else { return };
     suite.add("nccl::table_is_current", move || {
         let table = table(&shared.join("data/nccl-env.json"))?;
-        Ok(golden(&root().join("src/nccl/variables.txt"), Some(&table))?)
+        Ok(golden(&root().join("src/engine/nccl/variables.txt"), Some(&table))?)
     });
 }
 

@@ -52,13 +52,14 @@ pub(crate) fn add(suite: &mut Suite) {
     });
 }
 
-/// `src/rules/GROUP/fabNNN_…` has the declaration of rule FABNNN, and no other folder is there.
+/// `src/engine/rules/GROUP/fabNNN_…` has the declaration of rule FABNNN, and no other folder is there.
 fn folders() -> Outcome {
     let mut found = Vec::new();
-    for group in names(&root().join("src/rules")).iter().filter(|name| !name.ends_with(".rs")) {
-        for name in names(&root().join("src/rules").join(group)).iter().filter(|name| !name.ends_with(".rs"))
+    for group in names(&root().join("src/engine/rules")).iter().filter(|name| !name.ends_with(".rs")) {
+        for name in
+            names(&root().join("src/engine/rules").join(group)).iter().filter(|name| !name.ends_with(".rs"))
         {
-            let source = read(&root().join("src/rules").join(group).join(name).join("mod.rs"))?;
+            let source = read(&root().join("src/engine/rules").join(group).join(name).join("mod.rs"))?;
             let id = name.split('_').next().unwrap_or_default().to_uppercase();
             if !source.contains(&format!("id: {id:?},")) {
                 return Err(format!("{group}/{name} does not declare {id}").into());

@@ -4,7 +4,7 @@
 const COMPARED: usize = 64;
 
 /// The nearest of some names, if one is near enough to be the intended one. Two swapped letters count as one mistake.
-pub(crate) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = start(wanted);
     names
         .map(|name| (strsim::osa_distance(wanted, start(name)), name))
@@ -32,7 +32,7 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
 
 /// Text from outside, for a line that a person reads: control characters escaped, cut to `max` characters.
 #[must_use]
-pub(crate) fn printable(text: &str, max: usize) -> String {
+pub fn printable(text: &str, max: usize) -> String {
     // Nearly every name: nothing to escape and nothing to cut.
     if text.len() <= max && text.bytes().all(|b| matches!(b, b' '..=b'~')) {
         return text.to_owned();

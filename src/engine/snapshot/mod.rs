@@ -10,7 +10,7 @@ mod store;
 #[cfg(test)]
 mod index_tests;
 
-pub(crate) use builder::Identity;
+pub use builder::Identity;
 pub use builder::{Builder, FactError};
 pub use catalog::Catalog;
 pub use layer::Layer;

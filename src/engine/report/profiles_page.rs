@@ -11,7 +11,7 @@ use std::fmt::Write;
 pub fn page(bases: &[FabricProfile], schema: &Value) -> String {
     let mut page = String::from(
         "# Profiles\n\n\
-         <!-- Generated from policies/ and src/profile by `just docs`; a test keeps it current. -->\n\n\
+         <!-- Generated from policies/ and src/engine/profile by `just docs`; a test keeps it current. -->\n\n\
          For platform engineers who write a FabricProfile, the settings of one fabric for pods. The profiles below are compiled\n\
          in. A profile of a site builds on one of them with `spec.base`, as in\n\
          [examples/profiles/](../examples/profiles). The comments of [policies/](../policies) give the source of each\n\

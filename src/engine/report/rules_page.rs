@@ -7,7 +7,7 @@ use crate::rules::{RULES, Rule};
 pub fn page() -> String {
     let mut page = String::from(
         "# Rules\n\n\
-         <!-- Generated from src/rules by `just docs`; a test keeps it current. -->\n\n\
+         <!-- Generated from src/engine/rules by `just docs`; a test keeps it current. -->\n\n\
          For users who got a finding. `error` denies in mode enforce; `warning` and `info` never deny. A rule without the\n\
          facts that it needs reports nothing.\n\n\
          | id | severity | group | summary |\n| --- | --- | --- | --- |\n",

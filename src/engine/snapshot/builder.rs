@@ -31,12 +31,13 @@ pub enum FactError {
 
 /// Which object it is, and in which state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub struct Identity {
     /// Empty for cluster-scoped kinds.
-    pub(crate) namespace: String,
-    pub(crate) name: String,
+    pub namespace: String,
+    /// `metadata.name`.
+    pub name: String,
     /// `metadata.resourceVersion`.
-    pub(crate) version: Option<String>,
+    pub version: Option<String>,
 }
 
 /// Collects facts.
@@ -93,7 +94,7 @@ impl Builder {
     ///
     /// # Errors
     /// As [`Builder::add`].
-    pub(crate) fn add_identified(
+    pub fn add_identified(
         &mut self,
         layer: Layer,
         group: &str,
