@@ -33,6 +33,7 @@ mod tests;
 mod ulimits;
 mod variables;
 
+use counted::CountedUnits;
 pub use counted::{Brought, OtherFabric, Standing};
 pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use env::{Applies, applies, unused_interface};
@@ -97,7 +98,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         Ok(targets) => (targets, None),
         Err(wrong) => (Vec::new(), Some(Withheld::WrongContainers(wrong))),
     };
-    let accelerators = targets.iter().fold(0_u32, |sum, t| sum.saturating_add(t.accelerators));
+    let accelerators = target::accelerators(&targets);
     let mut plan = Plan { accelerators, targets, ..Plan::default() };
     plan.withheld = withheld(subject, profile).or(wrong);
     if plan.withheld.is_none() {
@@ -121,7 +122,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         plan.withheld = Some(Withheld::UnknownRails(name.to_owned()));
         return plan;
     };
-    let room = match brought::count(subject, profile, rails, &plan) {
+    let room = match brought::count(subject, profile, rails, &plan.targets) {
         Ok((brought, room)) => {
             plan.brought = Some(brought);
             room
@@ -131,7 +132,8 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
             return plan;
         }
     };
-    if plan.brought.as_ref().is_some_and(|b| b.other_fabric().is_some()) {
+    let brought = plan.brought.as_ref();
+    if brought.is_some_and(|b| b.other_fabric().is_some()) {
         // Changes that serve every fabric: shared memory, and pinned memory if the profile has RDMA.
         if matches!(profile.inject, Inject::Full) {
             plan.add_volume(shm::volume(pod, profile, &plan.targets));
@@ -148,7 +150,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
     // No CNI plugin is called for a pod in the node's network namespace.
     let mut attached = Vec::new();
     if !pod.host_network() {
-        let complete = plan.brought.as_ref().is_some_and(|b| b.standing != Standing::Incomplete);
+        let complete = brought.is_some_and(|b| b.standing != Standing::Incomplete);
         let networks = networks::plan(subject, profile, rails, evidence, room, complete);
         plan.unused_interfaces = networks.unused_interfaces;
         plan.changes.extend(networks.change);
@@ -161,7 +163,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
     if profile.inject == Inject::Networks {
         plan.changes.extend(node_selector::plan(subject, &plan.changes));
         plan.changes.extend(placement::plan(pod, profile, evidence));
-        let wanted = resources::wanted(pod, profile, &plan, &attached);
+        let wanted = resources::wanted(pod, profile, &plan.targets, plan.own_units(), &attached);
         for target in plan.targets.clone() {
             plan.changes.extend(resources::plan(pod, target, &wanted));
         }
@@ -170,7 +172,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
     plan.add_volume(shm::volume(pod, profile, &plan.targets));
     plan.changes.extend(placement::plan(pod, profile, evidence));
     // Container by container, so that a patch and a reader find one container's edits together.
-    let wanted = resources::wanted(pod, profile, &plan, &attached);
+    let wanted = resources::wanted(pod, profile, &plan.targets, plan.own_units(), &attached);
     let mut all = env::wanted(subject, profile, &plan.targets, &plan.unused_interfaces);
     for variables in &mut all {
         let unknown = std::mem::take(&mut variables.unknown_version).into_iter();
@@ -203,6 +205,11 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
 }
 
 impl Plan {
+    /// Units that the pod requests itself.
+    fn own_units(&self) -> &[CountedUnits] {
+        self.brought.as_ref().map_or(&[], |brought| &brought.units)
+    }
+
     fn add_volume(&mut self, volume: Option<shm::ShmVolume>) {
         if let Some(shm::ShmVolume { name, change }) = volume {
             self.shm_volume = Some(name);

@@ -3,7 +3,7 @@
 use super::counted::Brought;
 use super::edit::Edit;
 use super::refusals::{EnvRefusal, FileRefusal, IpcLockRefusal};
-use super::target::{Target, WrongContainers};
+use super::target::{self, Target, WrongContainers};
 use crate::demands::claimed::ClaimOn;
 use crate::resolve::Missing;
 
@@ -75,8 +75,7 @@ impl Plan {
     /// The target at an index of `spec.containers`. Targets are in the order of the list.
     #[must_use]
     pub fn target(&self, index: usize) -> Option<Target> {
-        let at = self.targets.binary_search_by_key(&index, |t| t.index).ok()?;
-        self.targets.get(at).copied()
+        target::at(&self.targets, index)
     }
 
     /// Why a container does not get `IPC_LOCK`; `None` if it does.

@@ -3,6 +3,7 @@
 
 use super::attached::Attached;
 use super::counted::CountedUnits;
+use super::target::accelerators;
 use super::{Change, Edit, Plan, ResourceList, Target};
 use crate::json::values::MAX_RESOURCES;
 use crate::pod::PodView;
@@ -29,11 +30,12 @@ pub(super) struct Wanted {
 pub(super) fn wanted(
     pod: &PodView<'_>,
     profile: &Profile,
-    plan: &Plan,
+    targets: &[Target],
+    brought: &[CountedUnits],
     attached: &[Attached<'_>],
 ) -> Vec<Wanted> {
     let mut wanted = Vec::new();
-    let dealt = deal(plan, attached);
+    let dealt = deal(targets, attached);
     let mut needs: BTreeMap<&str, i64> = BTreeMap::new();
     for name in attached.iter().filter_map(|a| a.resource) {
         *needs.entry(name).or_default() += 1;
@@ -41,17 +43,17 @@ pub(super) fn wanted(
     let held = held(pod, needs.keys().copied());
     for (name, attachments) in needs {
         let held = held.get(name).copied().unwrap_or(0);
-        share(pod, plan, &dealt, &Need { name, attachments, held }, &mut wanted);
+        share(pod, targets, &dealt, &Need { name, attachments, held }, &mut wanted);
     }
     for resource in &profile.resources {
         // Units that only other containers hold are not asked again: the pod would need twice the devices. FAB203
         // reports them.
         let elsewhere =
             |units: &CountedUnits| units.resource == resource.name && units.targets == 0 && units.others > 0;
-        if plan.brought.as_ref().is_some_and(|brought| brought.units.iter().any(elsewhere)) {
+        if brought.iter().any(elsewhere) {
             continue;
         }
-        for target in &plan.targets {
+        for target in targets {
             let rails = dealt.rails.get(&target.index).copied().unwrap_or(0);
             let reason = match resource.per {
                 Per::Rail => {
@@ -86,13 +88,13 @@ struct Dealt<'a> {
 
 /// Distributes the attachments over the targets by their accelerators: with four accelerators each, the first target
 /// gets the first half of the rails, whether they share one resource or have one each.
-fn deal<'a>(plan: &Plan, attached: &[Attached<'a>]) -> Dealt<'a> {
-    let total = u64::from(plan.accelerators.max(1));
+fn deal<'a>(targets: &[Target], attached: &[Attached<'a>]) -> Dealt<'a> {
+    let total = u64::from(accelerators(targets).max(1));
     let mut dealt = Dealt::default();
     let attached: Vec<_> = attached.iter().filter(|a| a.rail).collect();
     let mut rails = attached.iter().enumerate().peekable();
     let mut seen = 0_u64;
-    for target in &plan.targets {
+    for target in targets {
         seen += u64::from(target.accelerators);
         let upto = usize::try_from(attached.len() as u64 * seen / total).unwrap_or(attached.len());
         while let Some((_, rail)) = rails.next_if(|(nth, _)| *nth < upto) {
@@ -132,7 +134,13 @@ struct Need<'n> {
 
 /// Shares out what is missing of a resource. Units that any running container holds count. What a target holds already
 /// counts for it, so that the sum never passes the number of attachments.
-fn share(pod: &PodView<'_>, plan: &Plan, dealt: &Dealt<'_>, need: &Need<'_>, wanted: &mut Vec<Wanted>) {
+fn share(
+    pod: &PodView<'_>,
+    targets: &[Target],
+    dealt: &Dealt<'_>,
+    need: &Need<'_>,
+    wanted: &mut Vec<Wanted>,
+) {
     let apps = pod.containers();
     let name = need.name;
     let mut short = need.attachments.saturating_sub(need.held);
@@ -148,7 +156,7 @@ fn share(pod: &PodView<'_>, plan: &Plan, dealt: &Dealt<'_>, need: &Need<'_>, wan
     }
     // The first target gets the remainder of rounding and uneven holdings.
     if short > 0
-        && let Some(first) = plan.targets.first()
+        && let Some(first) = targets.first()
     {
         match gives.first_mut().filter(|(index, ..)| *index == first.index) {
             Some(give) => give.2 += short,

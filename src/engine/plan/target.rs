@@ -12,6 +12,17 @@ pub struct Target {
     pub nccl: bool,
 }
 
+/// The target at an index of `spec.containers`. Targets are in the order of the list.
+pub(super) fn at(targets: &[Target], index: usize) -> Option<Target> {
+    let at = targets.binary_search_by_key(&index, |t| t.index).ok()?;
+    targets.get(at).copied()
+}
+
+/// Whole accelerators of all targets (count).
+pub(super) fn accelerators(targets: &[Target]) -> u32 {
+    targets.iter().fold(0, |sum, t| sum.saturating_add(t.accelerators))
+}
+
 /// Why the containers that a pod names cannot be targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WrongContainers {

@@ -10,8 +10,9 @@ use attachments::{Attachments, Kind as AttachmentKind};
 pub(super) use attachments::{of_rails, visible};
 use units::Units;
 
+use super::Withheld;
 use super::counted::{Brought, OtherFabric, Standing};
-use super::{Plan, Withheld};
+use super::target::{Target, accelerators};
 use crate::demands::Subject;
 use crate::pod::nic::names_efa;
 use crate::profile::schema::{Inject, Per, Transport};
@@ -26,9 +27,9 @@ pub(super) fn count(
     subject: &Subject<'_>,
     profile: &Profile,
     rails: &[Rail],
-    plan: &Plan,
+    targets: &[Target],
 ) -> Result<(Brought, BTreeMap<String, i64>), Withheld> {
-    let units = Units::of(subject, profile, plan);
+    let units = Units::of(subject, profile, targets);
     if let Some((path, resource)) = units.placeholder {
         return Err(Withheld::Placeholder { path, resource });
     }
@@ -50,7 +51,7 @@ pub(super) fn count(
         standing: Standing::Incomplete,
     };
     if !full {
-        brought.standing = standing(subject, profile, rails, plan, &attachments, &units)?;
+        brought.standing = standing(subject, profile, rails, targets, &attachments, &units)?;
     }
     if brought.standing == Standing::Incomplete && brought.stand_ins > 0 {
         nodes::hold(subject, rails, &attachments)?;
@@ -64,7 +65,7 @@ fn standing(
     subject: &Subject<'_>,
     profile: &Profile,
     rails: &[Rail],
-    plan: &Plan,
+    targets: &[Target],
     attachments: &Attachments<'_>,
     units: &Units<'_>,
 ) -> Result<Standing, Withheld> {
@@ -96,7 +97,7 @@ fn standing(
     {
         return other(OtherFabric::Child(child, resource.to_owned()));
     }
-    let accelerators = usize::try_from(plan.accelerators).unwrap_or(usize::MAX).max(1);
+    let accelerators = usize::try_from(accelerators(targets)).unwrap_or(usize::MAX).max(1);
     let enough = if rails.is_empty() { accelerators } else { rails.len().min(accelerators) };
     if stand_ins > 0 && own + stand_ins >= enough {
         return Ok(Standing::Complete);

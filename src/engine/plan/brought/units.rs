@@ -5,8 +5,8 @@ use crate::demands::Subject;
 use crate::facts::DriverKind;
 use crate::facts::device_class::driver_of;
 use crate::multus::network::is_extended;
-use crate::plan::Plan;
 use crate::plan::counted::CountedUnits;
+use crate::plan::target::{self, Target};
 use crate::pod::nic::names_rdma_device;
 use crate::pod::units::{Holder, units};
 use crate::pod::{Accelerators, Quantity};
@@ -43,7 +43,7 @@ impl Held {
 }
 
 impl<'a> Units<'a> {
-    pub(super) fn of(subject: &'a Subject<'a>, profile: &'a Profile, plan: &Plan) -> Self {
+    pub(super) fn of(subject: &'a Subject<'a>, profile: &'a Profile, targets: &[Target]) -> Self {
         let accelerators: &Accelerators = &subject.snapshot.settings().accelerators;
         let mut held: BTreeMap<&str, Held> = BTreeMap::new();
         let mut placeholder = None;
@@ -64,7 +64,7 @@ impl<'a> Units<'a> {
                 }
                 let entry = held.entry(name).or_default();
                 let sum = match holder {
-                    Holder::App(index) if plan.target(index).is_some() => &mut entry.targets,
+                    Holder::App(index) if target::at(targets, index).is_some() => &mut entry.targets,
                     Holder::App(_) | Holder::Sidecar(_) => &mut entry.others,
                     Holder::Init(_) => &mut entry.inits,
                 };
