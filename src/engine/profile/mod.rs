@@ -7,6 +7,7 @@ mod fingerprint;
 mod gke;
 mod gke_check;
 mod ignorable;
+mod limits;
 mod memlock;
 mod memlock_check;
 mod metadata;

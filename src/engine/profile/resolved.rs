@@ -12,7 +12,7 @@ use super::schema::{
 };
 use super::unknown_claims::UnknownClaims;
 use super::variables::{BOOTSTRAP_VARIABLE, version};
-use super::{fingerprint, gke_check, memlock_check, selector, small_files, subsets, variables};
+use super::{fingerprint, gke_check, limits, memlock_check, selector, small_files, subsets, variables};
 use crate::multus::{NetworkRef, annotation};
 use crate::nccl::NcclVersion;
 use crate::pod::Quantity;
@@ -101,6 +101,7 @@ impl Profile {
                 "expected a name of lower-case letters, digits, '-' and '.'".into(),
             ));
         }
+        limits::check(&profile.spec, &fail)?;
         // The profile's own variables first: folded in, one that is there twice would be lost, and a pointer would
         // count the base's.
         variables::check(&profile.spec, &fail)?;
@@ -282,6 +283,9 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
     }
 }
 
+/// Most rails of a profile, counts included. No node has more NICs for RDMA.
+const MAX_RAILS: usize = 64;
+
 fn rails(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Rail>, ProfileError> {
     let mut rails: Vec<Rail> = Vec::new();
     for (i, rail) in spec.rails.iter().flatten().enumerate() {
@@ -303,6 +307,10 @@ fn rails(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Rail>, ProfileError> {
         if !(1..=64).contains(&count) {
             return Err(fail(&at("count"), "expected 1 to 64".into()));
         }
+        let total = rails.len() + count as usize;
+        if total > MAX_RAILS {
+            return Err(fail("/spec/rails", format!("at least {total} rails; expected at most {MAX_RAILS}")));
+        }
         for nth in 0..count {
             let interface = match &rail.interface {
                 None => format!("rail{}", rails.len()),
@@ -316,9 +324,6 @@ fn rails(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Rail>, ProfileError> {
             }
             rails.push(Rail { network: network.clone(), resource: rail.resource.clone(), interface });
         }
-    }
-    if rails.len() > 64 {
-        return Err(fail("/spec/rails", format!("{} rails; expected at most 64", rails.len())));
     }
     Ok(rails)
 }
