@@ -3,7 +3,7 @@
 mod budgets;
 mod certs;
 mod clients;
-mod exit;
+mod exit_code;
 mod explain;
 mod input;
 mod review;
@@ -13,7 +13,7 @@ mod tls;
 mod values;
 mod why;
 
-pub use exit::Exit;
+pub use exit_code::Exit;
 
 use clap::{Parser, Subcommand};
 use std::io;

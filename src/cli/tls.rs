@@ -2,7 +2,7 @@
 
 use crate::certificates::Lives;
 use crate::cluster;
-use crate::cluster::own::Names;
+use crate::cluster::certificate_objects::Names;
 use crate::keeper::Clock;
 use crate::keeper::{Mode, Settings};
 use crate::server::Certificate;

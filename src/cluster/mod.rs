@@ -8,6 +8,7 @@
 //!
 //! Nothing here is on the path of a request. An API server that is away leaves the last Snapshot in place.
 
+pub mod certificate_objects;
 pub mod client;
 mod event;
 mod fault;
@@ -17,7 +18,6 @@ mod list;
 mod listed;
 mod metrics;
 mod once;
-pub mod own;
 mod publish;
 mod shared;
 pub mod status;

@@ -2,7 +2,7 @@
 //! review, and never waited for.
 
 use super::metrics::Metrics;
-use crate::cluster::own::Objects;
+use crate::cluster::certificate_objects::Objects;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};

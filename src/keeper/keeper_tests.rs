@@ -8,7 +8,7 @@ use super::round::Keeper;
 use super::settings::{Mode, Settings};
 use super::{Clock, Standing};
 use crate::certificates::Lives;
-use crate::cluster::own::{Names, Objects};
+use crate::cluster::certificate_objects::{Names, Objects};
 use crate::tls::Served;
 use http_body_util::BodyExt;
 use kube::client::Body;

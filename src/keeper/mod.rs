@@ -28,7 +28,7 @@ pub(crate) use restart::{Orphan, restarted};
 pub use settings::{Mode, Settings};
 pub(crate) use standing::Standing;
 
-use crate::cluster::own::Objects;
+use crate::cluster::certificate_objects::Objects;
 use crate::tls::Served;
 use brake::{Brake, GATHER};
 use round::Keeper;

@@ -18,7 +18,7 @@ use crate::certificates::{
     Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, advance, next, secret,
 };
 use crate::cluster::CallFault;
-use crate::cluster::own::{Kind, Objects, Written};
+use crate::cluster::certificate_objects::{Kind, Objects, Written};
 use crate::tls::Served;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use super::Clock;
 use crate::certificates::Lives;
-use crate::cluster::own::Names;
+use crate::cluster::certificate_objects::Names;
 use std::path::PathBuf;
 
 /// Who makes the certificate.

@@ -2,7 +2,7 @@
 
 use super::verify;
 use crate::certificates::{Drift, Look};
-use crate::cluster::own::{Configuration, Kind};
+use crate::cluster::certificate_objects::{Configuration, Kind};
 use rustls_pki_types::CertificateDer;
 use std::time::Instant;
 

@@ -9,12 +9,12 @@
 //! 3. a replica is ready only where the first is verified for itself.
 
 mod authority;
+mod ca_steps;
 mod der;
 mod drift;
 mod leaf;
 mod lives;
 mod look;
-mod machine;
 mod marks;
 #[cfg(test)]
 mod model_tests;
@@ -22,11 +22,11 @@ mod record;
 pub mod secret;
 
 pub use authority::{Authority, NAME};
+pub use ca_steps::{Change, Step, advance, next};
 pub use der::{Fields, common_name, common_names, fields};
 pub use drift::Drift;
 pub use leaf::{Leaf, Reason, due, last_resort};
 pub use lives::Lives;
 pub use look::Look;
-pub use machine::{Change, Step, advance, next};
 pub use marks::{Marks, Seen};
 pub use record::{Key, Record, Signer};

@@ -6,9 +6,9 @@
 //! land on; if no such node exists, its selectors; the namespace's default; the cluster's.
 
 mod admits;
+mod by_nodes;
+mod by_pod;
 mod missing;
-mod nodes;
-mod own;
 mod resolution;
 pub mod status;
 mod symbolic;
@@ -17,8 +17,8 @@ mod when;
 pub mod why;
 
 pub(crate) use admits::{admits, default_profile};
+pub(crate) use by_nodes::{awaits, without_others};
 pub use missing::{Missing, missing, missing_anywhere};
-pub(crate) use nodes::{awaits, without_others};
 pub use resolution::{Because, Evidence, Resolution, SHOWN};
 pub(crate) use symbolic::Conditions;
 pub use then::Then;
@@ -51,14 +51,14 @@ pub fn resolve(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Resolution
     {
         return when::apply(Arc::clone(profile), by.clone(), subject);
     }
-    match own::evidence(subject) {
-        own::Own::One(profile, evidence) => return when::apply(profile, evidence, subject),
-        own::Own::Several(candidates) => {
+    match by_pod::evidence(subject) {
+        by_pod::Own::One(profile, evidence) => return when::apply(profile, evidence, subject),
+        by_pod::Own::Several(candidates) => {
             return Resolution::Ambiguous { candidates, because: Because::Own };
         }
-        own::Own::Nothing => {}
+        by_pod::Own::Nothing => {}
     }
-    if let Some(found) = nodes::resolve(subject, default.as_ref().map(|(name, _)| *name)) {
+    if let Some(found) = by_nodes::resolve(subject, default.as_ref().map(|(name, _)| *name)) {
         return found;
     }
     match default {

@@ -3,6 +3,7 @@
 mod budgets;
 mod client_certificates;
 mod connection_age;
+mod connections;
 mod deadlines;
 mod descriptors;
 mod facts;
@@ -25,6 +26,7 @@ pub(crate) fn add(suite: &mut Suite) {
     facts::add(suite);
     deadlines::add(suite);
     budgets::add(suite);
+    connections::add(suite);
     descriptors::add(suite);
     flood::add(suite);
     no_room::add(suite);
