@@ -37,6 +37,7 @@ pub static WATCHED: &[Watched] = &[
     watched(Kind::NodePolicy, SRIOV, "v1", "sriovnetworknodepolicies"),
     watched(Kind::NodeState, SRIOV, "v1", "sriovnetworknodestates"),
     watched(Kind::PoolConfig, SRIOV, "v1", "sriovnetworkpoolconfigs"),
+    watched(Kind::OperatorConfig, SRIOV, "v1", "sriovoperatorconfigs"),
     watched(Kind::MacvlanNetwork, NVIDIA, "v1alpha1", "macvlannetworks"),
     watched(Kind::IpoibNetwork, NVIDIA, "v1alpha1", "ipoibnetworks"),
     watched(Kind::HostDeviceNetwork, NVIDIA, "v1alpha1", "hostdevicenetworks"),

@@ -5,8 +5,8 @@ use super::network::Rendered;
 use super::resource::{ResourceFact, Server};
 use super::site::{Port, Site};
 use super::{
-    AddressPool, DeviceClaim, DeviceClass, Kind, NodePolicy, NodeState, PoolConfig, Slice, Texts,
-    TrainingRuntime, device_class,
+    AddressPool, DeviceClaim, DeviceClass, Kind, NicPolicy, NodePolicy, NodeState, OperatorConfig,
+    PoolConfig, Slice, Texts, TrainingRuntime, device_class,
 };
 use crate::multus::ResourceName;
 use std::collections::{BTreeMap, HashMap};
@@ -43,12 +43,21 @@ impl Index {
         self.pool_configs.insert((namespace.to_owned(), name.to_owned()), Arc::clone(pool));
     }
 
+    pub(crate) fn add_operator_config(&mut self, namespace: &str, config: &Arc<OperatorConfig>) {
+        self.operator_configs.insert(namespace.to_owned(), Arc::clone(config));
+    }
+
     pub(crate) fn add_node_policy(&mut self, namespace: &str, name: &str, policy: &Arc<NodePolicy>) {
         self.node_policies.insert((namespace.to_owned(), name.to_owned()), Arc::clone(policy));
     }
 
     pub(crate) fn add_node_state(&mut self, node: &str, state: &Arc<NodeState>) {
         self.node_states.insert(node.to_owned(), Arc::clone(state));
+    }
+
+    pub(crate) fn add_nic_policy(&mut self, policy: &NicPolicy) {
+        self.ofed_everywhere |= policy.ofed_everywhere;
+        self.add_pools(&policy.pools);
     }
 
     pub(crate) fn add_pools(&mut self, pools: &[ResourceFact]) {
@@ -96,18 +105,22 @@ impl Index {
             merge(&mut self.resources, resource, fact);
             self.classes_behind.insert(resource.clone(), name.to_owned());
         }
+        self.claimed_networks.note_class(name, class);
         self.device_classes.insert(name.to_owned(), Arc::clone(class));
     }
 
     pub(crate) fn add_claim(&mut self, namespace: &str, name: &str, claim: &Arc<DeviceClaim>) {
+        self.claimed_networks.note_claim(namespace, claim);
         put(&mut self.claims, namespace, name, Arc::clone(claim));
     }
 
     pub(crate) fn add_claim_template(&mut self, namespace: &str, name: &str, claim: &Arc<DeviceClaim>) {
+        self.claimed_networks.note_claim(namespace, claim);
         put(&mut self.claim_templates, namespace, name, Arc::clone(claim));
     }
 
     pub(crate) fn add_slice(&mut self, slice: &Slice) {
+        self.claimed_networks.note_driver(&slice.driver);
         let pools = self.pools.entry(slice.driver.clone()).or_default();
         match pools.get_mut(&slice.pool) {
             Some((generation, _)) if *generation > slice.generation => {}

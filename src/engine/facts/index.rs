@@ -1,12 +1,13 @@
 //! All facts of network and device objects combined, for lookups that allocate nothing.
 
+use super::claimed_networks::ClaimedNetworks;
 use super::network::Rendered;
 use super::node_state::Interface;
 use super::resource::{ResourceFact, Server};
 use super::site::{Port, Site};
 use super::{
-    AddressPool, DeviceClaim, DeviceClass, DevicePool, Kind, NodePolicy, NodeState, PoolConfig, Texts,
-    TrainingRuntime,
+    AddressPool, DeviceClaim, DeviceClass, DevicePool, Kind, NodePolicy, NodeState, OperatorConfig,
+    PoolConfig, Texts, TrainingRuntime,
 };
 use crate::multus::ipam::PoolRef;
 use crate::multus::{LinkLayer, NetworkFact, ResourceName, Sharing};
@@ -91,6 +92,10 @@ pub struct Index {
     /// Address pools by kind (CIDRPool or not) and name; `None` if several with one name differ.
     pub(super) address_pools: HashMap<bool, HashMap<String, Option<Arc<AddressPool>>>>,
     pub(super) pool_configs: BTreeMap<(String, String), Arc<PoolConfig>>,
+    /// Configurations of the SR-IOV operator by its namespace.
+    pub(super) operator_configs: BTreeMap<String, Arc<OperatorConfig>>,
+    /// Whether the NVIDIA Network Operator installs MLNX_OFED or DOCA-OFED on all nodes with an NVIDIA NIC.
+    pub(super) ofed_everywhere: bool,
     /// Objects by the namespace and name of the definition that their operators render from them.
     pub(super) origins: HashMap<(String, String), Vec<Origin>>,
     pub(super) device_classes: HashMap<String, Arc<DeviceClass>>,
@@ -100,6 +105,8 @@ pub struct Index {
     pub(super) texts: ByNamespace<Texts>,
     /// By namespace, which is empty for ClusterTrainingRuntimes.
     pub(super) training_runtimes: ByNamespace<TrainingRuntime>,
+    /// What dra-driver-sriov attaches.
+    pub(super) claimed_networks: ClaimedNetworks,
     pub(super) claims: ByNamespace<DeviceClaim>,
     pub(super) claim_templates: ByNamespace<DeviceClaim>,
     /// By driver, then by pool, with the generation.
@@ -273,6 +280,29 @@ impl Index {
         self.node_policies
             .iter()
             .map(|((namespace, name), p)| (namespace.as_str(), name.as_str(), p.as_ref()))
+    }
+
+    /// Whether the NVIDIA Network Operator installs MLNX_OFED or DOCA-OFED on all nodes with an NVIDIA NIC.
+    #[must_use]
+    pub fn ofed_everywhere(&self) -> bool {
+        self.ofed_everywhere
+    }
+
+    /// Whether the operator of a namespace checks its objects with a webhook; `None` if its configuration is not known.
+    /// An object without a namespace belongs to the only operator.
+    #[must_use]
+    pub fn operator_webhook(&self, namespace: Option<&str>) -> Option<bool> {
+        let config = match namespace {
+            Some(namespace) => self.operator_configs.get(namespace),
+            None => self.operator_configs.values().next().filter(|_| self.operator_configs.len() == 1),
+        };
+        config.map(|config| config.webhook)
+    }
+
+    /// Whether dra-driver-sriov may attach a network, and give it its device.
+    #[must_use]
+    pub fn may_be_claimed(&self, namespace: &str, network: &str) -> bool {
+        self.claimed_networks.may_attach(namespace, network)
     }
 
     /// Pools of the SR-IOV operator: namespace, name and content.

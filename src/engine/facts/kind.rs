@@ -30,6 +30,8 @@ pub enum Kind {
     NodeState,
     /// SriovNetworkPoolConfig.
     PoolConfig,
+    /// SriovOperatorConfig.
+    OperatorConfig,
     /// NicClusterPolicy of the NVIDIA Network Operator.
     NicClusterPolicy,
     /// NicNodePolicy of the NVIDIA Network Operator.
@@ -79,6 +81,7 @@ pub static READABLE: &[(&str, &str)] = &[
     (SRIOV, "SriovNetworkNodePolicy"),
     (SRIOV, "SriovNetworkNodeState"),
     (SRIOV, "SriovNetworkPoolConfig"),
+    (SRIOV, "SriovOperatorConfig"),
     (NVIDIA, "NicClusterPolicy"),
     (NVIDIA, "NicNodePolicy"),
     (NV_IPAM, "IPPool"),
@@ -108,6 +111,7 @@ impl Kind {
             (SRIOV, "SriovNetworkNodePolicy") => Self::NodePolicy,
             (SRIOV, "SriovNetworkNodeState") => Self::NodeState,
             (SRIOV, "SriovNetworkPoolConfig") => Self::PoolConfig,
+            (SRIOV, "SriovOperatorConfig") => Self::OperatorConfig,
             (NVIDIA, "MacvlanNetwork") => Self::MacvlanNetwork,
             (NVIDIA, "IPoIBNetwork") => Self::IpoibNetwork,
             (NVIDIA, "HostDeviceNetwork") => Self::HostDeviceNetwork,
@@ -164,6 +168,7 @@ impl Kind {
             | Self::IpPool
             | Self::CidrPool
             | Self::PoolConfig
+            | Self::OperatorConfig
             | Self::ConfigMap
             | Self::ComputeDomain
             | Self::ResourceClaim

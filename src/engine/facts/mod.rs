@@ -2,6 +2,7 @@
 //! Objects come from files or from watches; nothing here distinguishes the two.
 
 pub mod address_pool;
+mod claimed_networks;
 mod compute_domain;
 mod config_map;
 pub mod device_claim;
@@ -17,6 +18,7 @@ mod nic_cluster_policy;
 pub mod node_policy;
 pub mod node_state;
 mod object;
+mod operator_config;
 mod pod_security;
 pub mod pool_config;
 pub mod resource;
@@ -33,9 +35,10 @@ pub use device_driver::{DriverKind, DriverPattern, HarmlessDrivers};
 pub use index::{Index, NetworkClass, NicSet};
 pub use kind::Kind;
 pub use namespace::{MODE_LABEL, Mode, NAME_LABEL, NamespaceFacts, POD_SECURITY_LABEL, PROFILE_ANNOTATION};
-pub use nic_cluster_policy::{ConfigText, config_texts};
+pub use nic_cluster_policy::{ConfigText, NicPolicy, config_texts};
 pub use node_policy::NodePolicy;
 pub use node_state::NodeState;
+pub use operator_config::OperatorConfig;
 pub use pod_security::PodSecurity;
 pub use pool_config::PoolConfig;
 pub use resource::{ResourceFact, Server};
@@ -58,6 +61,9 @@ pub(crate) enum Fact {
     NodePolicy(Arc<NodePolicy>),
     NodeState(Arc<NodeState>),
     PoolConfig(Arc<PoolConfig>),
+    OperatorConfig(Arc<OperatorConfig>),
+    /// Device plugins and driver of the NVIDIA Network Operator.
+    NicPolicy(Arc<NicPolicy>),
     /// The resources that device plugins serve, by the text of their configuration.
     Pools(Arc<Vec<ResourceFact>>),
     /// Variables and scripts of a ConfigMap.
@@ -117,10 +123,14 @@ pub(crate) fn read(
             let (meta, fact) = pool_config::read(json)?;
             (meta, Some(Fact::PoolConfig(Arc::new(fact))))
         }
+        Kind::OperatorConfig => {
+            let (meta, fact) = operator_config::read(json)?;
+            (meta, fact.map(|f| Fact::OperatorConfig(Arc::new(f))))
+        }
         Kind::NicClusterPolicy | Kind::NicNodePolicy => {
-            let (meta, pools) = nic_cluster_policy::read(kind, json)?;
-            let pools = from(pools, kind, &meta);
-            (meta, Some(Fact::Pools(Arc::new(pools))))
+            let (meta, policy) = nic_cluster_policy::read(kind, json)?;
+            let pools = from(policy.pools, kind, &meta);
+            (meta, Some(Fact::NicPolicy(Arc::new(NicPolicy { pools, ..policy }))))
         }
         Kind::ConfigMap => {
             let (meta, says) = config_map::read(json)?;

@@ -1,4 +1,4 @@
-//! NicClusterPolicy and NicNodePolicy: the device plugins that the NVIDIA Network Operator deploys.
+//! NicClusterPolicy and NicNodePolicy: the device plugins and the driver that the NVIDIA Network Operator deploys.
 
 use super::Kind;
 use super::device_plugin::{ConfigFault, NVIDIA_PREFIX, shared, sriov};
@@ -15,6 +15,22 @@ struct Spec {
     rdma_shared_device_plugin: Option<Plugin>,
     #[serde(default, deserialize_with = "mapping")]
     sriov_device_plugin: Option<Plugin>,
+    #[serde(default, deserialize_with = "mapping")]
+    ofed_driver: Option<Driver>,
+}
+
+/// Only whether it is there counts.
+#[derive(Default, Deserialize)]
+struct Driver {}
+
+/// A policy as decisions read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NicPolicy {
+    /// The resources that its device plugins serve.
+    pub pools: Vec<ResourceFact>,
+    /// Whether it installs MLNX_OFED or DOCA-OFED on all nodes with an NVIDIA NIC: `ofedDriver` of the cluster's policy.
+    /// A NicNodePolicy does so on some nodes.
+    pub ofed_everywhere: bool,
 }
 
 #[derive(Default, Deserialize)]
@@ -55,15 +71,16 @@ pub fn config_texts(json: &str) -> Result<Vec<ConfigText>, DecodeError> {
     Ok(spec.unwrap_or_default().texts())
 }
 
-/// The resources that the plugins serve. A configuration that a plugin cannot start with serves nothing.
-pub(super) fn read(kind: Kind, json: &str) -> Result<(Meta, Vec<ResourceFact>), DecodeError> {
+/// A configuration that a plugin cannot start with serves nothing.
+pub(super) fn read(kind: Kind, json: &str) -> Result<(Meta, NicPolicy), DecodeError> {
     let (meta, spec) = decode::<Object<Spec>>(json)?.split();
     // The operator ignores a NicClusterPolicy with any other name (Mellanox/network-operator
     // controllers/nicclusterpolicy_controller.go).
     let counts = kind != Kind::NicClusterPolicy || meta.name.as_deref() == Some("nic-cluster-policy");
     let spec = spec.filter(|_| counts).unwrap_or_default();
+    let ofed_everywhere = kind == Kind::NicClusterPolicy && spec.ofed_driver.is_some();
     let pools = spec.texts().into_iter().filter_map(|c| c.pools.ok()).flatten().collect();
-    Ok((meta, pools))
+    Ok((meta, NicPolicy { pools, ofed_everywhere }))
 }
 
 #[cfg(test)]
@@ -81,11 +98,23 @@ mod tests {
 
     #[test]
     fn reads_both_plugins() {
-        let pools = read(Kind::NicClusterPolicy, &policy("nic-cluster-policy")).unwrap().1;
+        let read = |kind, json: &str| read(kind, json).unwrap().1.pools;
+        let pools = read(Kind::NicClusterPolicy, &policy("nic-cluster-policy"));
         let names: Vec<_> = pools.into_iter().map(|p| p.name).collect();
         assert_eq!(names, [ResourceName::Full("rdma/a".into()), ResourceName::Full("nvidia.com/b".into())]);
-        assert!(read(Kind::NicClusterPolicy, &policy("other")).unwrap().1.is_empty());
-        assert_eq!(read(Kind::NicNodePolicy, &policy("other")).unwrap().1.len(), 2);
+        assert!(read(Kind::NicClusterPolicy, &policy("other")).is_empty());
+        assert_eq!(read(Kind::NicNodePolicy, &policy("other")).len(), 2);
+    }
+
+    #[test]
+    fn only_the_cluster_policy_installs_a_driver_everywhere() {
+        let of = |kind, name: &str| {
+            let json =
+                format!(r#"{{"metadata":{{"name":"{name}"}},"spec":{{"ofedDriver":{{"version":"1"}}}}}}"#);
+            read(kind, &json).unwrap().1.ofed_everywhere
+        };
+        assert!(of(Kind::NicClusterPolicy, "nic-cluster-policy"));
+        assert!(!of(Kind::NicClusterPolicy, "other") && !of(Kind::NicNodePolicy, "some-nodes"));
     }
 
     #[test]

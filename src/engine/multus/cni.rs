@@ -43,6 +43,8 @@ pub struct Capabilities {
     pub mac: bool,
     /// `infinibandGUID`.
     pub guid: bool,
+    /// `deviceID`.
+    pub device: bool,
 }
 
 impl Capabilities {
@@ -50,13 +52,18 @@ impl Capabilities {
     #[must_use]
     pub fn read(object: &Map<String, Value>) -> Self {
         let has = |key: &str| object.get(key) == Some(&Value::Bool(true));
-        Self { ips: has("ips"), mac: has("mac"), guid: has("infinibandGUID") }
+        Self { ips: has("ips"), mac: has("mac"), guid: has("infinibandGUID"), device: has("deviceID") }
     }
 
     /// The requests that at least one of two plugins accepts.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        Self { ips: self.ips || other.ips, mac: self.mac || other.mac, guid: self.guid || other.guid }
+        Self {
+            ips: self.ips || other.ips,
+            mac: self.mac || other.mac,
+            guid: self.guid || other.guid,
+            device: self.device || other.device,
+        }
     }
 }
 

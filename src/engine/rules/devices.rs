@@ -40,6 +40,8 @@ pub(super) struct Attached<'a> {
     pub(super) name: &'a str,
     /// How often it is named.
     pub(super) times: i64,
+    /// How often with a device of the pod's own choice (`deviceID`).
+    pub(super) times_with_device: i64,
     /// Known facts about it. `None` also where a tenant may not know it.
     pub(super) known: Option<Known<'a>>,
 }
@@ -58,6 +60,8 @@ pub(super) struct Need<'a> {
     pub(super) shown: String,
     pub(super) resource: ResourceName,
     pub(super) attachments: i64,
+    /// Those of them that have no device without a unit: the pod chooses none that reaches the plugin.
+    pub(super) attachments_without_device: i64,
     /// Those of them that fail without a unit: of a plugin that is known to take one, and without a device of their own.
     pub(super) certain_attachments: i64,
     /// Whether every one of them is known to take a unit where there is one.
@@ -156,9 +160,19 @@ impl<'a> Devices<'a> {
             let next = self.networks.len();
             let network = *places.entry((name, namespace)).or_insert(next);
             self.items.push(Item { selection, network });
+            let device = i64::from(selection.requests.as_ref().is_some_and(|r| r.device.is_some()));
             match self.networks.get_mut(network) {
-                Some(known) => known.times += 1,
-                None => self.networks.push(Attached { namespace, name, times: 1, known: None }),
+                Some(known) => {
+                    known.times += 1;
+                    known.times_with_device += device;
+                }
+                None => self.networks.push(Attached {
+                    namespace,
+                    name,
+                    times: 1,
+                    times_with_device: device,
+                    known: None,
+                }),
             }
         }
         let mut needs: BTreeMap<String, Need<'_>> = BTreeMap::new();
@@ -180,14 +194,21 @@ impl<'a> Devices<'a> {
                 shown,
                 resource,
                 attachments: 0,
+                attachments_without_device: 0,
                 certain_attachments: 0,
                 known: true,
                 holders: Vec::new(),
                 namesake: None,
             });
+            // host-device reads deviceID of the annotation, if its configuration declares the capability
+            // (containernetworking/plugins plugins/main/host-device; multus-cni pkg/types/conf.go). Other plugins do not.
+            let host_device = fact.filter(|f| f.class.plugin.as_deref() == Some("host-device"));
+            let chosen = if host_device.is_some() { network.times_with_device } else { 0 };
+            let passed = host_device.is_some_and(|f| f.addressing.capabilities.device);
             need.attachments += network.times;
+            need.attachments_without_device += network.times - if passed { chosen } else { 0 };
             let takes = takes_device == Some(true);
-            need.certain_attachments += if takes && !own_device { network.times } else { 0 };
+            need.certain_attachments += if takes && !own_device { network.times - chosen } else { 0 };
             need.known &= takes;
         }
         self.needs = needs.into_values().collect();

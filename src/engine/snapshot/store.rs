@@ -92,6 +92,8 @@ impl Store {
                 Fact::NodePolicy(f) => facts.add_node_policy(&id.namespace, &id.name, f),
                 Fact::NodeState(f) => facts.add_node_state(&id.name, f),
                 Fact::PoolConfig(f) => facts.add_pool_config(&id.namespace, &id.name, f),
+                Fact::OperatorConfig(f) => facts.add_operator_config(&id.namespace, f),
+                Fact::NicPolicy(f) => facts.add_nic_policy(f),
                 Fact::Pools(f) => facts.add_pools(f),
                 Fact::Texts(f) => facts.add_texts(&id.namespace, &id.name, f),
                 Fact::DeviceClass(f) => facts.add_device_class(&id.name, f),

@@ -23,3 +23,38 @@ pub(super) fn others<'a>(context: &'a ObjectContext<'_>) -> impl Iterator<Item =
     })
     .map(|(_, name, policy)| Other { name, policy })
 }
+
+/// Which of two policies the operator applies first: the one with the greater priority number, then by name
+/// (k8snetworkplumbingwg/sriov-network-operator api/v1/helper.go, ByPriority). The last one configures the VFs; the first
+/// one gives the device plugin the flags of the pool, and is first in its list. `None` where that depends on a priority
+/// that is not set: it counts as 0, or as 99 with the operator's webhook.
+pub(super) fn applied_first(own: (&str, &NodePolicy), other: Other<'_>) -> Option<bool> {
+    let order = |unset: i64| {
+        let of = |policy: &NodePolicy| std::cmp::Reverse(policy.priority.unwrap_or(unset));
+        (of(own.1), own.0) < (of(other.policy), other.name)
+    };
+    let (without, with) = (order(0), order(99));
+    (without == with).then_some(without)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_greater_number_and_then_the_name_is_applied_first() {
+        let policy = |priority: &str| {
+            NodePolicy::parse(&format!(r#"{{"spec":{{"resourceName":"r"{priority}}}}}"#)).unwrap()
+        };
+        let first = |own: &str, other: &str| {
+            let (own, other) = (policy(own), policy(other));
+            applied_first(("b", &own), Other { name: "c", policy: &other })
+        };
+        assert_eq!(first(r#","priority":99"#, r#","priority":10"#), Some(true));
+        assert_eq!(first(r#","priority":10"#, r#","priority":99"#), Some(false));
+        assert_eq!(first(r#","priority":10"#, r#","priority":10"#), Some(true));
+        assert_eq!(first("", ""), Some(true));
+        assert_eq!(first("", r#","priority":50"#), None);
+        assert_eq!(first("", r#","priority":99"#), None);
+    }
+}

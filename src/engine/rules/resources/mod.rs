@@ -26,6 +26,7 @@ mod fab250_accelerators_claimed_twice;
 mod fab251_no_imex_channel;
 mod fab260_host_network_with_vf;
 mod fab261_host_network_dns;
+mod rdma_driver;
 mod rdma_mode;
 mod without_rdma;
 

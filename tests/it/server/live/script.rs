@@ -20,6 +20,7 @@ pub(crate) const RESOURCES: &[(&str, &str)] = &[
     ("SriovNetworkNodePolicy", "/apis/sriovnetwork.openshift.io/v1/sriovnetworknodepolicies"),
     ("SriovNetworkNodeState", "/apis/sriovnetwork.openshift.io/v1/sriovnetworknodestates"),
     ("SriovNetworkPoolConfig", "/apis/sriovnetwork.openshift.io/v1/sriovnetworkpoolconfigs"),
+    ("SriovOperatorConfig", "/apis/sriovnetwork.openshift.io/v1/sriovoperatorconfigs"),
     ("MacvlanNetwork", "/apis/mellanox.com/v1alpha1/macvlannetworks"),
     ("IPoIBNetwork", "/apis/mellanox.com/v1alpha1/ipoibnetworks"),
     ("HostDeviceNetwork", "/apis/mellanox.com/v1alpha1/hostdevicenetworks"),

@@ -23,16 +23,22 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         "host-device" => &["device", "hwaddr", "kernelpath", "pciBusID", "deviceID", "runtimeConfig"],
         _ => return,
     };
-    if definition.resource().is_none() && !own.iter().any(|key| plugin.object.contains_key(*key)) {
-        definition.report(
-            findings,
-            Severity::Error,
-            &format!("{}/type", plugin.pointer),
-            format!(
-                "{} needs a device: without annotation k8s.v1.cni.cncf.io/resourceName Multus passes none",
-                plugin.cni_type
-            ),
-            "Add the annotation with the full name of the resource, such as nvidia.com/rdma_vf.",
-        );
+    if definition.resource().is_some() || own.iter().any(|key| plugin.object.contains_key(*key)) {
+        return;
     }
+    let namespace = context.text("/metadata/namespace").unwrap_or("default");
+    let name = context.text("/metadata/name").unwrap_or_default();
+    if context.snapshot.facts().may_be_claimed(namespace, name) {
+        return;
+    }
+    definition.report(
+        findings,
+        Severity::Warning,
+        &format!("{}/type", plugin.pointer),
+        format!(
+            "{} needs a device: without annotation k8s.v1.cni.cncf.io/resourceName Multus passes none",
+            plugin.cni_type
+        ),
+        "Add the annotation with the full name of the resource, such as nvidia.com/rdma_vf.",
+    );
 }

@@ -42,7 +42,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         } else {
             (
                 Severity::Warning,
-                "rdma after ib-sriov: ib-sriov does not support the chain and has rdmaIsolation instead",
+                "rdma after ib-sriov: moving the RDMA device puts its IPoIB interface back on the host, and the pod loses it",
             )
         };
         report(severity, message.to_owned(), "Write \"rdmaIsolation\": true in ib-sriov, and remove rdma.");

@@ -103,21 +103,12 @@ fn pkey(plugin: &Plugin<'_>) -> Option<RefusedValue> {
     let digits = value.strip_prefix("0x").or_else(|| value.strip_prefix("0X"));
     let number = digits.and_then(|d| u32::from_str_radix(d, 16).ok());
     let shown = printable(value, 40);
-    if number.is_none_or(|n| n > 0x7fff) {
-        return Some((
+    // ib-kubernetes reads it of every ib-sriov network, whatever ibKubernetesEnabled says (pkg/utils/utils.go).
+    number.is_none_or(|n| n > 0x7fff).then(|| {
+        (
             "pkey",
             format!("pkey {shown:?}: ib-kubernetes reads a hexadecimal number of 15 bits, 0x0 to 0x7fff"),
             "Write 0x and hexadecimal digits, without the membership bit.",
-        ));
-    }
-    let enabled = plugin.object.get("ibKubernetesEnabled").and_then(Value::as_bool) == Some(true);
-    (!enabled).then(|| {
-        (
-            "pkey",
-            format!(
-                "pkey {shown} without ibKubernetesEnabled: nothing reads it, since ib-sriov itself sets no partition"
-            ),
-            "Write \"ibKubernetesEnabled\": true and run ib-kubernetes, or remove pkey.",
         )
     })
 }

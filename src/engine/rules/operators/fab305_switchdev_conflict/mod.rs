@@ -33,38 +33,44 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     if !policy.switchdev {
-        findings.add(
+        findings.add_as(
+            Severity::Warning,
             "/spec/bridge",
-            "bridge without eSwitchMode switchdev: the operator fails on every node of the policy",
+            "bridge without eSwitchMode switchdev: with feature gate manageSoftwareBridges the operator fails on every node of the policy",
             "Set eSwitchMode: switchdev, or remove bridge.",
         );
     }
     if policy.external {
-        findings.add(
+        findings.add_as(
+            Severity::Warning,
             "/spec/bridge",
-            "bridge with externallyManaged true: the operator manages no bridge over VFs that it did not create",
+            "bridge with externallyManaged true: with feature gate manageSoftwareBridges the operator fails on every node of the policy",
             "Set externallyManaged: false, or remove bridge.",
         );
     }
     if infiniband && !policy.switchdev {
-        findings.add("/spec/bridge", "bridge with linkType ib: a bridge needs Ethernet", "Remove bridge.");
+        findings.add_as(
+            Severity::Warning,
+            "/spec/bridge",
+            "bridge with linkType ib: with feature gate manageSoftwareBridges the operator fails on every node of the policy",
+            "Remove bridge.",
+        );
     }
 }
 
 fn cel() -> Cel {
-    let check = |wrong: &str, message| Check::error(node_policy(wrong), message);
     node_policy_cel(vec![
-        check(
-            "variables.switchdev && variables.infiniband",
+        Check::error(
+            node_policy("variables.switchdev && variables.infiniband"),
             "eSwitchMode switchdev with linkType ib: only Ethernet NICs have a switch, and the operator refuses the policy; remove eSwitchMode on InfiniBand",
         ),
-        check(
-            "variables.bridge && !variables.switchdev",
-            "bridge without eSwitchMode switchdev: the operator fails on every node of the policy; set eSwitchMode: switchdev, or remove bridge",
+        Check::warning(
+            node_policy("variables.bridge && !variables.switchdev"),
+            "bridge without eSwitchMode switchdev: with feature gate manageSoftwareBridges the operator fails on every node of the policy; set eSwitchMode: switchdev, or remove bridge",
         ),
-        check(
-            "variables.bridge && variables.spec.?externallyManaged.orValue(false) == true",
-            "bridge with externallyManaged true: the operator manages no bridge over VFs that it did not create; set externallyManaged: false, or remove bridge",
+        Check::warning(
+            node_policy("variables.bridge && variables.spec.?externallyManaged.orValue(false) == true"),
+            "bridge with externallyManaged true: with feature gate manageSoftwareBridges the operator fails on every node of the policy; set externallyManaged: false, or remove bridge",
         ),
     ])
 }

@@ -1,5 +1,10 @@
 //! FAB306: impossible VF range in pfNames.
 
+use super::nodes_in_common::common;
+use super::other_policies::others;
+use super::policy_nodes::requirements;
+use super::policy_overlap::{PfSelection, compatible, names, overlap};
+use crate::facts::NodePolicy;
 use crate::facts::node_policy::Functions;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NODE_POLICY;
@@ -21,14 +26,52 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let entries = context.value().and_then(|v| v.pointer("/spec/nicSelector/pfNames")?.as_array());
     for (index, entry) in entries.into_iter().flatten().enumerate() {
         let Some(text) = entry.as_str() else { continue };
-        if let Some(fault) = fault(text, policy.num_vfs) {
-            findings.add(
-                format!("/spec/nicSelector/pfNames/{index}"),
-                format!("pfNames entry {}: {fault}", Value::from(text)),
+        let Some(fault) = fault(text, policy.num_vfs) else { continue };
+        let path = format!("/spec/nicSelector/pfNames/{index}");
+        let shown = Value::from(text);
+        match sibling(context, policy, text) {
+            Some((name, most)) => findings.add_as(
+                Severity::Warning,
+                path,
+                format!("pfNames entry {shown}: {fault}; it works by numVfs {most} of policy {name} while the operator's webhook is off"),
+                format!("Set numVfs: {most}."),
+            ),
+            None => findings.add(
+                path,
+                format!("pfNames entry {shown}: {fault}"),
                 "Write name#first-last, counted from 0, with an end below numVfs.",
-            );
+            ),
         }
     }
+}
+
+/// Another policy on the NIC of an entry that creates the VFs which its own policy does not. The operator takes the
+/// greatest numVfs of policies of one priority, and of those whose groups of VFs it keeps side by side
+/// (k8snetworkplumbingwg/sriov-network-operator api/v1/helper.go, mergeConfigs). Its webhook refuses the range all the
+/// same (pkg/webhook/validate.go): it must be known to be off.
+fn sibling<'c>(context: &'c ObjectContext<'_>, own: &NodePolicy, entry: &str) -> Option<(&'c str, u32)> {
+    let facts = context.snapshot.facts();
+    if facts.operator_webhook(context.text("/metadata/namespace")) != Some(false) {
+        return None;
+    }
+    let Functions { interface, range } = Functions::parse(entry)?;
+    let (_, last) = range.filter(|(first, last)| first <= last)?;
+    let interface = facts.interface_named(interface);
+    let nodes = requirements(own);
+    others(context).find_map(|other| {
+        let policy = other.policy;
+        let most = policy.num_vfs.filter(|most| last < *most)?;
+        let entries = names(policy, context.snapshot);
+        let same = |(_, name, _): &&PfSelection<'_>| *name == interface;
+        let of_nic = entries.iter().find(same).map(|(_, _, range)| policy.functions(*range));
+        let whole =
+            || (entries.is_empty() && compatible(&own.nics, &policy.nics)).then_some(policy.functions(None));
+        let theirs = of_nic.or_else(whole)?;
+        let side_by_side = policy.resource != own.resource && !overlap(range, theirs);
+        let merged = side_by_side || policy.priority == own.priority;
+        let shared = common(&nodes, &requirements(policy), context.snapshot.nodes());
+        (merged && shared.certain()).then_some((other.name, most))
+    })
 }
 
 /// What is wrong with an entry of a policy with so many VFs.

@@ -18,8 +18,9 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// Most VFs of an NVIDIA NIC that the operator accepts.
+/// Most VFs of an NVIDIA NIC that the operator's webhook accepts (pkg/webhook/validate.go, MlxMaxVFs).
 const NVIDIA_MOST: u32 = 128;
+const NVIDIA: &str = "15b3";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(policy) = context.node_policy() else { return };
@@ -33,19 +34,23 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             "Set numVfs to the number of VFs of each NIC.",
         );
     }
-    let nvidia = || nics(context).any(|(_, nic)| nic.vendor.as_deref() == Some("15b3"));
-    if wanted > NVIDIA_MOST && (policy.nics.vendor.as_deref() == Some("15b3") || nvidia()) {
-        findings.add(
+    let nvidia = || nics(context).any(|(_, nic)| nic.vendor.as_deref() == Some(NVIDIA));
+    if wanted > NVIDIA_MOST && (policy.nics.vendor.as_deref() == Some(NVIDIA) || nvidia()) {
+        findings.add_as(
+            Severity::Warning,
             path,
-            format!("numVfs {wanted}: NICs of vendor 15b3 get at most {NVIDIA_MOST} VFs"),
+            format!("numVfs {wanted}: the operator's webhook refuses more than {NVIDIA_MOST} VFs of an NVIDIA NIC, and the firmware may offer fewer"),
             format!("Set numVfs: {NVIDIA_MOST}, or less."),
         );
     }
-    let intel = nics(context).find_map(|(node, nic)| {
-        let most = nic.total_vfs.filter(|most| wanted > *most && nic.vendor.as_deref() == Some("8086"))?;
+    // The operator raises NUM_OF_VFS of an NVIDIA NIC's firmware before the daemon compares the two
+    // (pkg/vendors/mellanox, HandleTotalVfs; pkg/host/internal/sriov, configSriovPFDevice).
+    let short = nics(context).find_map(|(node, nic)| {
+        let fixed = nic.vendor.as_deref().is_some_and(|vendor| vendor != NVIDIA);
+        let most = nic.total_vfs.filter(|most| wanted > *most && fixed)?;
         Some((node, &nic.name, most))
     });
-    if let Some((node, nic, most)) = intel {
+    if let Some((node, nic, most)) = short {
         findings.add(
             path,
             format!("numVfs {wanted}: NIC {nic} has at most {most} VFs (SriovNetworkNodeState {node})"),
@@ -57,13 +62,13 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 fn cel() -> Cel {
     let number = "type(variables.spec.?numVfs.orValue('')) == int";
     let most = format!(
-        "variables.vendor == '15b3' && {number} &&\nvariables.spec.numVfs > {NVIDIA_MOST} && variables.spec.numVfs <= {}",
+        "variables.vendor == '{NVIDIA}' && {number} &&\nvariables.spec.numVfs > {NVIDIA_MOST} && variables.spec.numVfs <= {}",
         u32::MAX
     );
     let checks = vec![
-        Check::error(
+        Check::warning(
             node_policy(&most),
-            "numVfs above 128: NICs of vendor 15b3 get at most 128 VFs; set numVfs: 128, or less",
+            "numVfs above 128: the operator's webhook refuses more than 128 VFs of an NVIDIA NIC, and the firmware may offer fewer; set numVfs: 128, or less",
         ),
         Check::warning(
             node_policy(&format!("{number} && variables.spec.numVfs == 0")),

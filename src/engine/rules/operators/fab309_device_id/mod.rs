@@ -1,7 +1,7 @@
 //! FAB309: nicSelector with the identifier of a VF, or in another notation.
 
 use super::node_policy_cel::{node_policy, node_policy_cel};
-use super::supported_nics;
+use super::{policy_nodes, supported_nics};
 use crate::rules::cel::{self, Cel, Check};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NODE_POLICY;
@@ -27,20 +27,27 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
     let given = [("vendor", nics.vendor.as_deref()), ("deviceID", nics.device_id.as_deref())];
     for (field, id) in given.into_iter().filter_map(|(field, id)| Some((field, id?))) {
-        let plain = plain(id);
-        if plain != id {
+        let path = format!("/spec/nicSelector/{field}");
+        let (shown, plain) = (printable(id, 40), plain(id));
+        if !is_hexadecimal(&plain) {
+            findings.add_as(
+                Severity::Warning,
+                path,
+                format!("{field} {shown} is a placeholder or no identifier: as it stands it matches no NIC"),
+                "Write four lower-case hexadecimal digits before the policy is applied.",
+            );
+        } else if plain != id {
             findings.add(
-                format!("/spec/nicSelector/{field}"),
+                path,
                 format!(
-                    "{field} {}: the operator compares text, so it never matches the kernel's {plain}",
-                    printable(id, 40)
+                    "{field} {shown}: the operator compares text, so it never matches the kernel's {plain}"
                 ),
                 format!("Write {plain:?}."),
             );
         }
     }
-    let vendor = nics.vendor.as_deref().map(plain);
-    let Some(device) = nics.device_id.as_deref().map(plain) else { return };
+    let vendor = nics.vendor.as_deref().map(plain).filter(|id| is_hexadecimal(id));
+    let Some(device) = nics.device_id.as_deref().map(plain).filter(|id| is_hexadecimal(id)) else { return };
     let known = || supported_nics::of(vendor.as_deref());
     if known().any(|m| m.physical == device) {
         return;
@@ -60,18 +67,40 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             ),
             "Check supportedExtraNICs of the operator's chart.",
         );
+        return;
+    }
+    let (severity, why) = why_a_function(context, policy.num_vfs);
+    findings.add_as(
+        severity,
+        path,
+        format!("deviceID {device} is that of VFs: {why}"),
+        format!("Write the NIC's own: {}.", physical.join(", ")),
+    );
+}
+
+/// What the identifier of a VF selects. On OpenStack the operator lists the VFs of a virtual machine as NICs of one VF
+/// each (k8snetworkplumbingwg/sriov-network-operator pkg/platform/openstack, DiscoverSriovDevices; pkg/host/internal/sriov,
+/// ConfigSriovDevicesVirtual).
+fn why_a_function(context: &ObjectContext<'_>, num_vfs: Option<u32>) -> (Severity, String) {
+    if let Some((node, nic)) = policy_nodes::nics(context).next() {
+        let why = format!("only virtual machines have such a NIC (node {node} lists {})", nic.name);
+        (Severity::Warning, why)
+    } else if num_vfs == Some(1) {
+        (
+            Severity::Warning,
+            "the operator finds it only in a virtual machine, and none on bare metal".to_owned(),
+        )
     } else {
-        findings.add(
-            path,
-            format!("deviceID {device} is that of VFs: the operator looks for the NIC itself and finds none"),
-            format!("Write the NIC's own: {}.", physical.join(", ")),
-        );
+        (Severity::Error, "the operator looks for the NIC itself and finds none".to_owned())
     }
 }
 
 fn cel() -> Cel {
     let odd = "variables.netFilter == '' &&\n\
-                   [variables.vendor, variables.deviceID].exists(i, i != i.trim().lowerAscii() || i.startsWith('0x'))";
+                   [variables.vendor, variables.deviceID].exists(i, i.trim().lowerAscii().matches('^(0x)?[0-9a-f]*$') &&\n\
+                   (i != i.trim().lowerAscii() || i.startsWith('0x')))";
+    let placeholder = "variables.netFilter == '' &&\n\
+                   [variables.vendor, variables.deviceID].exists(i, !i.trim().lowerAscii().matches('^(0x)?[0-9a-f]*$'))";
     // One identifier stands for NICs and functions alike with virtio and ENA.
     let physical = supported_nics::keys(|_| true);
     let functions = supported_nics::keys_of(|m| m.function, |_| true);
@@ -80,21 +109,37 @@ fn cel() -> Cel {
         "variables.netFilter == '' &&\n(variables.vendor + '/' + variables.deviceID).lowerAscii() in {}",
         cel::literals(&functions)
     );
-    node_policy_cel(vec![
+    let checks = vec![
         Check::error(
             node_policy(odd),
             "the operator compares vendor and deviceID as text, so capitals, blanks or 0x never match; write four lower-case hexadecimal digits",
         ),
+        Check::warning(
+            node_policy(placeholder),
+            "vendor or deviceID is a placeholder or no identifier: as it stands it matches no NIC; write four lower-case hexadecimal digits",
+        ),
         Check::error(
-            node_policy(&function),
+            node_policy(&format!("!({ONE_VF}) &&\n{function}")),
             "deviceID is that of VFs: the operator looks for the NIC itself and finds none; write the \
                  NIC's own, such as 101b, 101d, 1021 or a2dc",
         ),
-    ])
+        Check::warning(
+            node_policy(&format!("{ONE_VF} &&\n{function}")),
+            "deviceID is that of VFs: the operator finds it only in a virtual machine, and none on bare metal; write the \
+                 NIC's own, such as 101b, 101d, 1021 or a2dc",
+        ),
+    ];
+    Cel { beyond: Some("NICs in SriovNetworkNodeStates"), ..node_policy_cel(checks) }
 }
+
+const ONE_VF: &str = "variables.spec.?numVfs.orValue(0) == 1";
 
 /// An identifier as the kernel writes it.
 fn plain(id: &str) -> String {
     let id = id.trim().to_ascii_lowercase();
     id.strip_prefix("0x").map(str::to_owned).unwrap_or(id)
+}
+
+fn is_hexadecimal(id: &str) -> bool {
+    id.bytes().all(|b| b.is_ascii_hexdigit())
 }

@@ -1,11 +1,14 @@
-//! FAB312: SriovNetworkNodePolicy without a priority.
+//! FAB312: SriovNetworkNodePolicy without a priority, on VFs of another policy.
 
-use super::node_policy_cel::{node_policy, node_policy_cel};
-use crate::rules::cel::{Cel, Check};
+use super::nodes_in_common::{Common, common};
+use super::other_policies::others;
+use super::policy_nodes::requirements;
+use super::policy_overlap::meeting;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
 use crate::rules::rule::{Rule, files};
+use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB312",
@@ -13,23 +16,24 @@ pub(super) static RULE: Rule = Rule {
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),
-    cel: Some(cel),
     ..Rule::DEFAULT
 };
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    if context.node_policy().is_some_and(|policy| policy.priority.is_none()) {
+    let Some(own) = context.node_policy().filter(|policy| policy.priority.is_none()) else { return };
+    let nodes = requirements(own);
+    let met = others(context).find(|other| {
+        meeting(own, other.policy, context.snapshot, true).is_some()
+            && common(&nodes, &requirements(other.policy), context.snapshot.nodes()) != Common::None
+    });
+    if let Some(other) = met {
         findings.add(
             "/spec/priority",
-            "priority is not set: without the operator's webhook it is 0, the highest, and the policy wins on its NICs",
-            "Set priority: 99, the lowest, or less.",
+            format!(
+                "priority is not set, and policy {} takes the same VFs: without the operator's webhook it is 0, the highest, and with it 99",
+                printable(other.name, 63)
+            ),
+            "Set priority: the policy with the smaller number wins.",
         );
     }
-}
-
-fn cel() -> Cel {
-    node_policy_cel(vec![Check::warning(
-        node_policy("!has(variables.spec.priority)"),
-        "priority is not set: without the operator's webhook it is 0, the highest, and the policy wins on its NICs; set priority: 99, the lowest, or less",
-    )])
 }

@@ -1,7 +1,7 @@
 //! FAB325: two SriovNetworkNodePolicies that take the same VFs of a NIC.
 
 use super::nodes_in_common::{Common, common};
-use super::other_policies::{Other, others};
+use super::other_policies::{Other, applied_first, others};
 use super::policy_nodes::requirements;
 use super::policy_overlap::{Meeting, meeting};
 use crate::facts::NodePolicy;
@@ -27,7 +27,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let nodes = requirements(own);
     for other in others(context) {
         let policy = other.policy;
-        if policy.nics.is_empty() || policy.num_vfs == Some(0) {
+        // Of one resource the operator keeps one group of VFs, and the pool of the device plugin has the VFs of both.
+        if policy.nics.is_empty() || policy.num_vfs == Some(0) || policy.resource == own.resource {
             continue;
         }
         let met = meeting(own, policy, context.snapshot, true);
@@ -35,7 +36,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         if shared == Common::None {
             continue;
         }
-        let lost = if wins(context, own, &other) { other.name } else { "this policy" };
+        let outcome = outcome(context, own, other);
         match met {
             Some(met) => {
                 let severity = match shared.certain() && !replaces(own, policy, &met) {
@@ -46,7 +47,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                     severity,
                     met.path,
                     format!(
-                        "VFs of {} also belong to policy {} {}: {lost} loses its group of VFs",
+                        "VFs of {} also belong to policy {} {}: {outcome}",
                         met.nic,
                         other.name,
                         shared.words()
@@ -54,9 +55,27 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                     "Give each policy its own range or its own nodes.",
                 );
             }
-            None => other_fields(context, own, &other, lost, findings),
+            None => other_fields(context, own, &other, &outcome, findings),
         }
     }
+}
+
+/// What becomes of VFs that two policies of different resources take. The device plugin has the resource of the policy
+/// that is applied first in front, and gives a VF to the first resource that it fits
+/// (k8snetworkplumbingwg/sriov-network-operator controllers/sriovnetworknodepolicy_controller.go,
+/// renderDevicePluginConfigData; sriov-network-device-plugin cmd/sriovdp/manager.go, excludeAllocatedDevices). But the
+/// last policy binds the driver, and on vfio-pci a VF has no RDMA device.
+fn outcome(context: &ObjectContext<'_>, own: &NodePolicy, other: Other<'_>) -> String {
+    let name = context.text("/metadata/name").unwrap_or_default();
+    let Some(own_is_first) = applied_first((name, own), other) else {
+        return format!(
+            "{} or {} gets none, by priorities that are not set",
+            own.resource, other.policy.resource
+        );
+    };
+    let (first, last) = if own_is_first { (own, other.policy) } else { (other.policy, own) };
+    let (gets, loses) = if last.vfio && first.is_rdma { (last, first) } else { (first, last) };
+    format!("the device plugin gives them to {}, and {} gets none", gets.resource, loses.resource)
 }
 
 /// Whether a policy for fewer nodes replaces one for more: the purpose of priorities.
@@ -64,18 +83,12 @@ fn replaces(a: &NodePolicy, b: &NodePolicy, met: &Meeting) -> bool {
     met.ranges == [None, None] && a.priority != b.priority && a.nodes != b.nodes
 }
 
-fn wins(context: &ObjectContext<'_>, own: &NodePolicy, other: &Other<'_>) -> bool {
-    // Sorted by falling priority, then by name; the last one wins (api/v1/helper.go, `ByPriority`).
-    let (a, b) = (own.priority.unwrap_or(0), other.policy.priority.unwrap_or(0));
-    a < b || (a == b && context.text("/metadata/name").unwrap_or_default() > other.name)
-}
-
 /// NICs that both take by different fields of their selectors, on nodes that are known.
 fn other_fields(
     context: &ObjectContext<'_>,
     own: &NodePolicy,
     other: &Other<'_>,
-    lost: &str,
+    outcome: &str,
     findings: &mut Findings<'_>,
 ) {
     let policy = other.policy;
@@ -101,7 +114,7 @@ fn other_fields(
             severity,
             "/spec/nicSelector",
             format!(
-                "NIC {} of node {node} also belongs to policy {}, by other fields of nicSelector: {lost} loses its VFs there",
+                "VFs of NIC {} of node {node} also belong to policy {}, by other fields of nicSelector: {outcome}",
                 nic.name, other.name
             ),
             "Select NICs by pfNames in both.",

@@ -1,5 +1,6 @@
 //! FAB326: SriovNetworkNodePolicies of one resource that differ in isRdma or other flags of the pool.
 
+use super::other_policies::applied_first;
 use super::policy_pools::{of_resource, severity};
 use crate::facts::NodePolicy;
 use crate::rules::finding::{Findings, Severity};
@@ -18,27 +19,64 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(own) = context.node_policy() else { return };
+    let name = context.text("/metadata/name").unwrap_or_default();
     for (other, shared) in of_resource(context, own) {
         let policy = other.policy;
+        let first = applied_first((name, own), other);
         let vdpa = |p: &NodePolicy| p.vdpa.clone().unwrap_or_else(|| "none".to_owned());
+        // Of the first policy, whichever of the two that is.
+        let lacks = |has: fn(&NodePolicy) -> bool| {
+            first.map(|own_is_first| !has(if own_is_first { own } else { policy }))
+        };
         let flags = [
-            ("isRdma", own.is_rdma.to_string(), policy.is_rdma.to_string()),
-            ("vdpaType", vdpa(own), vdpa(policy)),
-            ("needVhostNet", own.vhost_net.to_string(), policy.vhost_net.to_string()),
-            ("excludeTopology", own.exclude_topology.to_string(), policy.exclude_topology.to_string()),
+            (
+                "isRdma",
+                own.is_rdma.to_string(),
+                policy.is_rdma.to_string(),
+                lacks(|p| p.is_rdma),
+                "has no RDMA devices",
+            ),
+            ("vdpaType", vdpa(own), vdpa(policy), first.map(|_| true), "does not fit VFs of the other"),
+            (
+                "needVhostNet",
+                own.vhost_net.to_string(),
+                policy.vhost_net.to_string(),
+                lacks(|p| p.vhost_net),
+                "has no /dev/vhost-net",
+            ),
         ];
-        for (flag, ours, theirs) in flags.iter().filter(|(_, ours, theirs)| ours != theirs) {
+        for (flag, ours, theirs, breaks, so) in flags.iter().filter(|(_, ours, theirs, ..)| ours != theirs) {
+            let (severity, why) = match breaks {
+                Some(true) => {
+                    (severity(&shared), format!("the first policy counts, so {} {so}", own.resource))
+                }
+                Some(false) => (Severity::Warning, "the first policy counts, and has it".to_owned()),
+                None => {
+                    (Severity::Warning, "the first policy counts, by priorities that are not set".to_owned())
+                }
+            };
             findings.add_as(
-                severity(&shared),
+                severity,
                 format!("/spec/{flag}"),
+                format!("{flag} {ours}, but {theirs} in policy {} {}: {why}", other.name, shared.words()),
+                FIX,
+            );
+        }
+        if own.exclude_topology != policy.exclude_topology {
+            findings.add_as(
+                Severity::Warning,
+                "/spec/excludeTopology",
                 format!(
-                    "{flag} {ours}, but {theirs} in policy {} of resource {} {}: the pool gets only one",
+                    "excludeTopology {}, but {} in policy {} {}: the pool gets only one, and NUMA hints may be missing",
+                    own.exclude_topology,
+                    policy.exclude_topology,
                     other.name,
-                    own.resource,
                     shared.words()
                 ),
-                "Set one value in both, or give each its own resourceName.",
+                FIX,
             );
         }
     }
 }
+
+const FIX: &str = "Set one value in both, or give each its own resourceName.";

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB340",
-    severity: Severity::Error,
+    severity: Severity::Warning,
     files: files!(),
     kinds: &[IB_NETWORK],
     object: Some(check),
@@ -27,8 +27,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_within(
             path,
             embedded::spot(text, entry.at),
-            "rdma after ib-sriov, which moves the RDMA device itself: the pod loses its IPoIB interface",
-            "Remove rdma; for rdmaIsolation write your own NetworkAttachmentDefinition.",
+            "rdma after ib-sriov: moving the RDMA device puts its IPoIB interface back on the host, and the pod loses it",
+            "Write a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true.",
         );
     }
 }

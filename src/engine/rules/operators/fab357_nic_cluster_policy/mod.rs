@@ -72,15 +72,26 @@ fn guids(object: &Value, findings: &mut Findings<'_>) {
             ),
         }
     }
-    if let [start, end] = read.as_slice()
-        && end <= start
-    {
-        findings.add(
-            "/spec/ibKubernetes/pKeyGUIDPoolRangeEnd",
-            "the GUID range ends before it starts: ib-kubernetes exits",
-            "Write an end above the start.",
-        );
-    }
+    // Mellanox/ib-kubernetes pkg/guid/guid_pool.go, isValidRange: a range of one GUID is valid.
+    let [start, end] = read.as_slice() else { return };
+    let (key, fault, fix) = if end < start {
+        ("pKeyGUIDPoolRangeEnd", "ends before it starts", "Write an end that is not below the start.")
+    } else if *start == 0 {
+        (
+            "pKeyGUIDPoolRangeStart",
+            "starts at all zeros",
+            "Set pKeyGUIDPoolRangeStart: 02:00:00:00:00:00:00:00.",
+        )
+    } else if *end == u64::MAX {
+        ("pKeyGUIDPoolRangeEnd", "ends at all ones", "Set pKeyGUIDPoolRangeEnd: 02:FF:FF:FF:FF:FF:FF:FF.")
+    } else {
+        return;
+    };
+    findings.add(
+        format!("/spec/ibKubernetes/{key}"),
+        format!("the GUID range {fault}: ib-kubernetes exits"),
+        fix,
+    );
 }
 
 fn guid(text: &str) -> Option<u64> {

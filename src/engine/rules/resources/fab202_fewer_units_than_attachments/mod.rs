@@ -18,14 +18,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     for need in &context.devices().needs {
-        if need.units() < need.attachments {
+        if need.units() < need.attachments_without_device {
             report(need, findings);
         }
     }
 }
 
 fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
-    let Need { shown, attachments, .. } = need;
+    let Need { shown, attachments_without_device: attachments, .. } = need;
     let units = need.units();
     let takes = count(usize::try_from(*attachments).unwrap_or(usize::MAX), "unit");
     let fix = format!("Set limit {shown}: {attachments} on the container that uses the network.");

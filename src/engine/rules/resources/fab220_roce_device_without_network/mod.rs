@@ -1,6 +1,8 @@
 //! FAB220: RoCE device without a network over the same NIC.
 
+use super::rdma_driver::is_ofed;
 use crate::facts::Server;
+use crate::facts::network::Rendered;
 use crate::multus::{LinkLayer, Sharing};
 use crate::rules::devices::{Attached, Held};
 use crate::rules::finding::{Findings, Severity};
@@ -58,10 +60,19 @@ fn may_be_over(network: &Attached<'_>, held: &Held<'_>) -> bool {
 }
 
 fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut Findings<'_>) {
-    let mut over = context.subject.snapshot.facts().networks_over(held.fact).peekable();
-    // Whether the cluster's own network is over the NIC is not known; where another network is, it is not.
-    let severity = if bare && over.peek().is_some() { Severity::Error } else { Severity::Warning };
+    let snapshot = context.subject.snapshot;
+    let mut over = snapshot.facts().networks_over(held.fact).peekable();
+    let is_known = over.peek().is_some();
     let own = over.find(|n| !context.tenant_view || n.namespace == context.subject.namespace);
+    let (severity, why) = if !is_known {
+        (Severity::Warning, "so no GID unless the cluster's own network is over it")
+    } else if !bare {
+        (Severity::Warning, "so no GID if the pod uses this device")
+    } else if is_function(context, held) || is_ofed(snapshot, held.name) {
+        (Severity::Error, "so no GID")
+    } else {
+        (Severity::Warning, "so no GID with MLNX_OFED or DOCA")
+    };
     let fix = match own {
         Some(network) => format!(
             "Add {}/{} to annotation k8s.v1.cni.cncf.io/networks.",
@@ -74,10 +85,18 @@ fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut 
         severity,
         held.path(),
         format!(
-            "{} is RoCE ({}): no network over its NIC, so no GID",
+            "{} is RoCE ({}): no network over its NIC, {why}",
             printable(held.name, 63),
             held.fact.describe(context.tenant_view)
         ),
         fix,
     );
+}
+
+/// Whether a device is a VF. Its interface stays on the host without an address where no network attaches it, so there is
+/// no GID to lend.
+fn is_function(context: &PodContext<'_>, held: &Held<'_>) -> bool {
+    let attaches_function = |network: &&Rendered| network.fact.class.sharing == Some(Sharing::ExclusiveVf);
+    held.fact.server == Server::SriovOperator
+        || context.subject.snapshot.facts().networks_over(held.fact).any(|n| attaches_function(&n))
 }

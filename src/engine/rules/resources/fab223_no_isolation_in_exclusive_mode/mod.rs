@@ -3,6 +3,7 @@
 use super::rdma_mode::{chain_path, of_object, of_pod};
 use crate::facts::Site;
 use crate::multus::Sharing;
+use crate::rules::definition::Definition;
 use crate::rules::devices::Known;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{IB_NETWORK, NETWORK, NETWORK_ATTACHMENT_DEFINITION};
@@ -34,7 +35,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             severity(),
             annotation_path(),
             format!("network {network} does not move the RDMA device, and its nodes are in RDMA mode exclusive: NCCL finds none"),
-            "Request a network that chains plugin rdma.",
+            "Request a network with plugin rdma, or with rdmaIsolation of ib-sriov.",
         );
     });
 }
@@ -45,8 +46,20 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Severity::Warning,
             chain_path(context),
             "the nodes of its resource are in RDMA mode exclusive, and no plugin moves the RDMA device into the pod",
-            "Chain plugin rdma after the plugin that moves the VF.",
+            fix(context),
         );
+    }
+}
+
+/// Plugin rdma after ib-sriov costs the pod its IPoIB interface (FAB111, FAB340): ib-sriov moves the device itself.
+fn fix(context: &ObjectContext<'_>) -> &'static str {
+    let infiniband = |definition: &Definition| definition.primary().is_some_and(|p| p.cni_type == "ib-sriov");
+    if context.kind == IB_NETWORK.1 {
+        "Write a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true: SriovIBNetwork has no field for it."
+    } else if context.definition().is_some_and(infiniband) {
+        "Write \"rdmaIsolation\": true in ib-sriov."
+    } else {
+        "Chain plugin rdma after the plugin that moves the VF."
     }
 }
 

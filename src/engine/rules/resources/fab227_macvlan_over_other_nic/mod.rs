@@ -1,5 +1,6 @@
 //! FAB227: macvlan over another NIC than the RDMA device.
 
+use super::rdma_driver::is_ofed;
 use crate::facts::Index;
 use crate::multus::{LinkLayer, Sharing};
 use crate::rules::finding::{Findings, Severity};
@@ -47,21 +48,26 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         true => "other NICs".to_owned(),
         false => printable(&nics.join(", "), 40),
     };
+    let ofed = pools().all(|held| is_ofed(context.subject.snapshot, held.name));
     for (network, master) in masters {
         let proven = context.subject.snapshot.states_cover_nodes()
             && is_nic(master)
             && nics.iter().all(|nic| is_nic(nic));
-        let severity = if proven { Severity::Error } else { Severity::Warning };
+        let (severity, why) = match (proven, ofed) {
+            (true, true) => (Severity::Error, "the HCA has no GID"),
+            (true, false) => (Severity::Warning, "with MLNX_OFED or DOCA the HCA has no GID"),
+            (false, _) => (Severity::Warning, "the HCA has no GID, unless both names are one NIC"),
+        };
         findings.add_as(
             severity,
             annotation_path(),
             format!(
-                "network {} is over {}, but the pod's RDMA devices are on {}: the HCA has no address",
+                "network {} is over {}, but the pod's RDMA devices are on {}: {why}",
                 network.describe(),
                 printable(master, 15),
                 on
             ),
-            "Name a network over the same NIC, or request the pool of the network's NIC.",
+            "Name a network over the same NIC, or request that NIC's pool.",
         );
     }
 }

@@ -1,0 +1,26 @@
+//! Which driver the RDMA devices of the nodes have. MLNX_OFED and DOCA-OFED refuse a RoCE address (GID) whose interface is
+//! in another network namespace than the caller (mlnx-ofa_kernel drivers/infiniband/core, rdma_check_gid_user_access).
+//! Linux itself has no such check: it resolves the address in the namespace of the GID's interface, so a pod with a shared
+//! NIC may use the addresses that the NIC has on the host.
+
+use crate::nodes::{Relation, Requirement, Values};
+use crate::snapshot::Snapshot;
+
+/// Label of nodes on which the NVIDIA Network Operator runs its driver container (Mellanox/network-operator
+/// docs/automatic-ofed-upgrade.md). `network.nvidia.com/operator.mofed.wait: "false"` is also on nodes without it
+/// (controllers/nicclusterpolicy_controller.go, handleWaitLabelsNoConfig).
+const DRIVER_CONTAINER: &str = "nvidia.com/ofed-driver-upgrade-state";
+
+/// Whether every node with a resource is known to have MLNX_OFED or DOCA-OFED.
+pub(super) fn is_ofed(snapshot: &Snapshot, resource: &str) -> bool {
+    if snapshot.facts().ofed_everywhere() {
+        return true;
+    }
+    let classes = snapshot.nodes().classes();
+    let Some(offering) = classes.offering_of(resource) else { return false };
+    let mut without = offering.clone();
+    let values = Values::Strings(&[]);
+    let absent = Requirement { key: DRIVER_CONTAINER, relation: Relation::DoesNotExist, values };
+    classes.retain(&mut without, absent);
+    !offering.is_clear() && without.is_clear()
+}
