@@ -10,6 +10,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB326",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "no known node has the labels of both")],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),
@@ -19,6 +20,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(own) = context.node_policy() else { return };
     for (other, shared) in of_resource(context, own) {
+        let findings = &mut findings.with(other.name);
         let policy = other.policy;
         let vdpa = |p: &NodePolicy| p.vdpa.clone().unwrap_or_else(|| "none".to_owned());
         let flags = [
