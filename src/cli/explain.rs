@@ -36,6 +36,13 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     for (title, text) in [("What it checks", page.what), ("Why it breaks", page.why), ("Fix", page.fix)] {
         writeln!(out, "{title}\n{}\n", wrapped(&text))?;
     }
+    if !rule.lesser.is_empty() {
+        writeln!(out, "Less severe")?;
+        for (severity, reason) in rule.lesser {
+            writeln!(out, "{}", wrapped(&format!("{severity} where {reason}")))?;
+        }
+        writeln!(out)?;
+    }
     // A rule that only the webhook can report has no example manifest.
     for (title, example) in
         [("Bad", rule.files.bad), ("Good", rule.files.good)].into_iter().filter(|(_, e)| !e.is_empty())

@@ -1,7 +1,8 @@
 //! `why`: how the profile of each pod is chosen.
 
 use super::review::Setting;
-use super::review::decide::{self, DocumentReview};
+use super::review::reviewed::DocumentReview;
+use super::review::{decide, placeholders};
 use super::{Exit, input};
 use crate::report::why::{PodEntry, Report, text};
 use clap::ValueEnum;
@@ -29,13 +30,15 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         Ok(prepared) => prepared,
         Err(exit) => return Ok(exit),
     };
-    let setting = Setting { namespace: prepared.namespace, mode: None, profile: prepared.profile, why: true };
+    let (namespace, profile) = (prepared.namespace, prepared.profile);
+    let setting = Setting { namespace, mode: None, profile, verbose: true, why: true };
     let mut skipped = prepared.loaded.skipped;
     let mut unread = prepared.unread;
     let mut reviews: Vec<DocumentReview> = Vec::new();
     let files = prepared.loaded.files.iter();
     for (file, document) in files.flat_map(|f| f.documents.iter().map(move |d| (f, d))) {
         let mut review = decide::document(file, document, &setting, &prepared.snapshot);
+        placeholders::report(std::slice::from_mut(&mut review));
         for problem in &review.unread {
             let (file, line, column) = (&problem.file, problem.line, problem.column);
             writeln!(err, "error: {file}:{line}:{column}: {}", problem.message)?;

@@ -26,7 +26,7 @@ pub(crate) fn token(text: &str) -> String {
 
 /// A count with its noun.
 #[must_use]
-pub(crate) fn count(n: usize, noun: &str) -> String {
+pub fn count(n: usize, noun: &str) -> String {
     if n == 1 { format!("{n} {noun}") } else { format!("{n} {noun}s") }
 }
 

@@ -4,6 +4,19 @@ use super::fault::ReadFault;
 use super::position::Position;
 
 const HELM: &str = "this looks like an unrendered Helm template: render it first (helm template …)";
+const MUSTACHE: &str =
+    "this looks like an unrendered template ({{ … }}, as in Mustache or Jinja): render it first";
+
+/// The cause in a message, where it is an unrendered template: the same for every document of such a file.
+#[must_use]
+pub fn template_cause(message: &str) -> Option<&'static str> {
+    [HELM, MUSTACHE].into_iter().find(|cause| message.contains(cause))
+}
+
+/// Which template a text is, by what only Helm's have.
+fn cause(text: &str) -> &'static str {
+    if text.split('\n').any(charted) { HELM } else { MUSTACHE }
+}
 
 /// Replaces a parser's message by the cause, where the text shows it. `origin` is the position of the text.
 pub(super) fn explain(text: &str, origin: Position, fault: ReadFault) -> ReadFault {
@@ -22,7 +35,7 @@ pub(super) fn explain(text: &str, origin: Position, fault: ReadFault) -> ReadFau
         let column = line.get(..at).unwrap_or_default().chars().count();
         let column = u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1);
         let at = Position { line: fault.at.line, column };
-        return ReadFault { at, message: HELM.to_owned() };
+        return ReadFault { at, message: cause(text).to_owned() };
     }
     let indent = line.get(..line.len() - line.trim_start_matches([' ', '\t']).len()).unwrap_or_default();
     if let Some(tab) = indent.find('\t') {
@@ -45,7 +58,24 @@ fn conflict(text: &str) -> Option<u32> {
 /// Whether a line is one of a Helm chart. Elsewhere in a text than at the error, `{{` proves nothing: it may be in a
 /// block of text, an alert of Prometheus for example.
 fn charted(line: &str) -> bool {
-    const SIGNS: [&str; 6] = ["{{-", ".Values", ".Release", ".Chart", "include ", "template "];
+    const SIGNS: [&str; 16] = [
+        "{{-",
+        "-}}",
+        ".Values",
+        ".Release",
+        ".Chart",
+        ".Files",
+        ".Capabilities",
+        "include ",
+        "template ",
+        "toYaml",
+        "nindent",
+        "| quote",
+        "| default",
+        "{{ if ",
+        "{{ range ",
+        "{{ with ",
+    ];
     template(line).is_some() && SIGNS.iter().any(|sign| line.contains(sign))
 }
 
@@ -96,8 +126,9 @@ mod tests {
         };
         assert_eq!(explain("a:\n<<<<<<< HEAD\n", 10), (11, 1, "unresolved merge conflict".to_owned()));
         assert_eq!(explain("a:\n \tb: 1\n", 11), (11, 2, "a tab cannot indent YAML: use spaces".to_owned()));
-        assert_eq!(explain("a:\n- {{ x }}\n", 11), (11, 3, HELM.to_owned()));
-        assert_eq!(explain("é: {{ x }}\n", 10), (10, 4, HELM.to_owned()));
+        assert_eq!(explain("a:\n- {{ x }}\n", 11), (11, 3, MUSTACHE.to_owned()));
+        assert_eq!(explain("é: {{ .Values.x }}\n", 10), (10, 4, HELM.to_owned()));
+        assert_eq!(explain("a: {{ x }}\nb: {{- y }}\n", 10), (10, 4, HELM.to_owned()));
         assert_eq!(explain("a:\n- {{- x }}\n", 10), (10, 3, format!("parser says ({HELM})")));
         assert_eq!(explain("a:\n- {{ $x }}\n", 10), (10, 3, "parser says".to_owned()));
         assert_eq!(

@@ -23,6 +23,8 @@ pub struct Document {
     /// Keys given twice; the last one wins, as in kubectl.
     pub warnings: Vec<Duplicate>,
     pub(super) positions: Positions,
+    /// Values that YAML aliases repeat: the offset of each copy in the JSON, and where the file has the value.
+    pub(super) shared: Vec<(u32, Position)>,
 }
 
 /// A mapping key that is written twice.
@@ -67,6 +69,26 @@ impl Document {
     pub fn locate(&self, pointer: &str) -> Position {
         let found = pointer::resolve(self.json.get(), pointer);
         self.positions.at(found.start).unwrap_or(Position { line: self.line, column: 1 })
+    }
+
+    /// Whether YAML aliases repeat values of the document.
+    #[must_use]
+    pub fn has_aliases(&self) -> bool {
+        !self.shared.is_empty()
+    }
+
+    /// Where the file has the node at a pointer, or its nearest ancestor that exists: the same place for all copies that
+    /// YAML aliases make of it. `None` in a document without aliases.
+    #[must_use]
+    pub fn origin(&self, pointer: &str) -> Option<Position> {
+        if self.shared.is_empty() {
+            return None;
+        }
+        let start = pointer::resolve(self.json.get(), pointer).start;
+        let offset = u32::try_from(start).ok()?;
+        let copy = self.shared.binary_search_by_key(&offset, |(offset, _)| *offset).ok();
+        let copy = copy.and_then(|at| self.shared.get(at)).map(|(_, position)| *position);
+        copy.or_else(|| self.positions.at(start))
     }
 
     /// Position of a character of the string at a pointer, by its line and column in the string, both from 1; of the

@@ -27,9 +27,11 @@ mod within;
 mod write;
 mod yaml;
 
+pub use cause::template_cause;
 pub use document::{Document, Duplicate, Item};
 pub use emit::to_yaml;
 pub use error::InputError;
+pub use pointer::range;
 pub use position::Position;
 pub use quiet::install_quiet_panic_hook;
 pub(crate) use quiet::is_caught;

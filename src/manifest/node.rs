@@ -1,6 +1,7 @@
 //! The node tree between a source text and JSON.
 
 use super::position::Position;
+use std::collections::HashSet;
 
 /// How deeply mappings and sequences may nest, aliases expanded.
 ///
@@ -54,6 +55,14 @@ impl Tree {
         let id = Id::try_from(self.nodes.len()).ok().filter(|id| *id < NONE)?;
         self.nodes.push(Node { kind, at, next: NONE });
         Some(id)
+    }
+
+    /// The nodes that aliases stand for.
+    pub(super) fn anchored(&self) -> HashSet<Id> {
+        let aliases = self.nodes.iter();
+        aliases
+            .filter_map(|node| if let Kind::Alias(target) = node.kind { Some(target) } else { None })
+            .collect()
     }
 
     pub(super) fn get(&self, id: Id) -> Option<&Node> {

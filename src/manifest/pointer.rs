@@ -3,6 +3,8 @@
 //! The text is the output of [`super::write`]: valid, without blanks. So brackets and quotes are enough to skip a
 //! value, and nothing has to be decoded or allocated for a document that is queried once.
 
+use std::ops::Range;
+
 /// The node at a pointer, as a byte range of the text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Found {
@@ -31,6 +33,13 @@ pub(super) fn resolve(json: &str, pointer: &str) -> Found {
         }
     }
     Found { start, end: skip(bytes, start), exact }
+}
+
+/// The byte range of the node at a pointer in a JSON text without blanks; `None` where it does not exist.
+#[must_use]
+pub fn range(json: &str, pointer: &str) -> Option<Range<usize>> {
+    let found = resolve(json, pointer);
+    found.exact.then_some(found.start..found.end)
 }
 
 /// Escapes one token of a pointer.

@@ -172,6 +172,7 @@ impl<'b> Stream<'b> {
                 text: range,
                 warnings: written.duplicates,
                 positions: written.positions,
+                shared: written.shared,
             })
         });
         match made {

@@ -7,6 +7,7 @@ use super::node::{Id, Kind, MAX_DEPTH, Tree};
 use super::number;
 use super::pointer;
 use super::position::{Position, Positions, Recorder};
+use std::collections::HashSet;
 
 /// Most text that aliases may add: a document of a few kilobytes must not fill the memory by naming one long string
 /// over and over.
@@ -18,6 +19,7 @@ pub(super) struct Written {
     pub(super) json: String,
     pub(super) positions: Positions,
     pub(super) duplicates: Vec<Duplicate>,
+    pub(super) shared: Vec<(u32, Position)>,
 }
 
 /// Writes the tree below `root`. `hint` is about how long the text will be.
@@ -27,6 +29,8 @@ pub(super) fn write(tree: &Tree, root: Id, hint: usize) -> Result<Written, ReadF
         out: String::with_capacity(hint),
         positions: Recorder::default(),
         duplicates: Vec::new(),
+        anchored: tree.anchored(),
+        shared: Vec::new(),
         budget: Budget::default(),
         spare: Vec::new(),
         path: Vec::new(),
@@ -36,7 +40,8 @@ pub(super) fn write(tree: &Tree, root: Id, hint: usize) -> Result<Written, ReadF
     writer.budget.count(false);
     let at = tree.get(root).map_or(Position { line: 1, column: 1 }, |node| node.at);
     writer.value(root, at, false, 0)?;
-    Ok(Written { json: writer.out, positions: writer.positions.finish(), duplicates: writer.duplicates })
+    let Writer { out: json, positions, duplicates, shared, .. } = writer;
+    Ok(Written { json, positions: positions.finish(), duplicates, shared })
 }
 
 struct Writer<'t> {
@@ -44,6 +49,9 @@ struct Writer<'t> {
     out: String,
     positions: Recorder,
     duplicates: Vec<Duplicate>,
+    anchored: HashSet<Id>,
+    /// Values that aliases repeat: the offset of each copy, and where the file has the value.
+    shared: Vec<(u32, Position)>,
     budget: Budget,
     /// Emptied entry lists, to be filled again.
     spare: Vec<Vec<MappingEntry<'t>>>,
@@ -70,6 +78,9 @@ impl<'t> Writer<'t> {
             message: "the document is larger than 4 GiB".to_owned(),
         })?;
         self.positions.push(offset, at);
+        if !self.anchored.is_empty() && self.anchored.contains(&id) {
+            self.shared.push((offset, node.at));
+        }
         match &node.kind {
             Kind::Null => self.out.push_str("null"),
             Kind::Bool(true) => self.out.push_str("true"),

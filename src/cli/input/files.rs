@@ -3,6 +3,7 @@
 use super::{File, Loaded};
 use crate::manifest::{self, Item};
 use crate::report::{Skipped, Source, Unread};
+use crate::text::count;
 use rayon::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
@@ -13,17 +14,29 @@ const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 /// Deepest directory tree that is searched; symbolic links to directories are not followed.
 const MAX_DEPTH: usize = 64;
 
-pub(in crate::cli) fn read(paths: &[PathBuf]) -> Loaded {
+/// Reads files, directories and standard input. An empty standard input is an error unless `allow_empty`: the command
+/// before the pipe may have failed. So is a directory without manifests.
+pub(in crate::cli) fn read(paths: &[PathBuf], allow_empty: bool) -> Loaded {
     let mut unread = Vec::new();
     let mut files = Vec::new();
     for path in paths {
+        let before = files.len();
         list(path, &mut files, &mut unread);
+        if !allow_empty && files.len() == before && path.is_dir() {
+            let message = "no manifests in this directory (*.yaml, *.yml, *.json)";
+            unread.push((unreadable(&name(path), message), None));
+        }
     }
     let read: Vec<_> = files.par_iter().map(|path| read_one(path)).collect();
     let mut loaded = Loaded { files: Vec::with_capacity(read.len()), unread, skipped: Vec::new() };
     for (path, one) in files.iter().zip(read) {
         match one {
             Err(error) => loaded.unread.push((unreadable(&name(path), &error.to_string()), None)),
+            Ok((text, _)) if !allow_empty && path == Path::new("-") && text.trim_ascii().is_empty() => {
+                let message = "standard input is empty: the command before the pipe may have failed; --allow-empty \
+                               accepts it";
+                loaded.unread.push((unreadable(&name(path), message), None));
+            }
             Ok((text, items)) => keep(&mut loaded, text, items),
         }
     }
@@ -38,10 +51,18 @@ pub(in crate::cli) fn add(loaded: &mut Loaded, name: &str, text: Vec<u8>) {
 
 fn keep(loaded: &mut Loaded, text: Vec<u8>, items: Vec<Item>) {
     let mut documents = Vec::new();
+    // Every document of a template fails for the same reason: the first is reported, and the others are counted.
+    let mut templates: Vec<(&str, usize, usize)> = Vec::new();
     for item in items {
         match item {
             Item::Document(document) => documents.push(document),
             Item::Error(error) => {
+                let cause = manifest::template_cause(&error.message);
+                if let Some((.., more)) = templates.iter_mut().find(|(known, ..)| Some(*known) == cause) {
+                    *more += 1;
+                    continue;
+                }
+                templates.extend(cause.map(|cause| (cause, loaded.unread.len(), 0)));
                 let unread = Unread {
                     file: error.file.to_string(),
                     line: error.line,
@@ -54,6 +75,12 @@ fn keep(loaded: &mut Loaded, text: Vec<u8>, items: Vec<Item>) {
                 let source = Source { file: file.to_string(), document: index, line, pointer: String::new() };
                 loaded.skipped.push(Skipped { source, reason: reason.to_owned() });
             }
+        }
+    }
+    for (_, index, more) in templates.into_iter().filter(|(.., more)| *more > 0) {
+        if let Some((unread, _)) = loaded.unread.get_mut(index) {
+            let others = count(more, "more document");
+            unread.message.push_str(&format!(" ({others} of this file)"));
         }
     }
     loaded.files.push(File { text, documents });
@@ -108,14 +135,7 @@ fn list(path: &Path, files: &mut Vec<PathBuf>, unread: &mut Vec<(Unread, Option<
             };
             unread.push((unreadable(&name(path), &message), None));
         }
-        Ok(meta) if meta.is_dir() => {
-            let before = files.len();
-            walk(path, 0, files, unread);
-            if files.len() == before {
-                let message = "no manifests in this directory (*.yaml, *.yml, *.json)";
-                unread.push((unreadable(&name(path), message), None));
-            }
-        }
+        Ok(meta) if meta.is_dir() => walk(path, 0, files, unread),
         Ok(_) => files.push(path.to_path_buf()),
     }
 }

@@ -9,6 +9,7 @@ mod profiles;
 use crate::facts::{DriverPattern, HarmlessDrivers, PodSecurity};
 use crate::profile::{Ignorable, Profile};
 use crate::report::Unread;
+use crate::rules::inputs::REPEATED_KEY;
 use crate::snapshot::{Ambiguity, Builder, Layer, Settings, Snapshot};
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -26,7 +27,7 @@ pub(super) struct Inputs {
     /// Profile for every pod in scope: a compiled-in base or one of --profiles; overrides annotations
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// FabricProfiles of the site: a file or directory; if one is invalid, none is loaded
+    /// FabricProfiles of the site: a file or directory; if one is invalid, the run ends
     #[arg(long, value_name = "PATH")]
     profiles: Option<PathBuf>,
     /// Facts about the cluster: files or directories of Kubernetes objects
@@ -44,6 +45,9 @@ pub(super) struct Inputs {
     /// Namespace of objects without one
     #[arg(long, short, value_name = "NS", default_value = "default", value_parser = namespace)]
     namespace: String,
+    /// Accept empty standard input and directories without manifests
+    #[arg(long)]
+    allow_empty: bool,
     #[command(flatten)]
     choice: Choice,
 }
@@ -183,9 +187,14 @@ pub(super) fn prepare(arguments: &Inputs, err: &mut dyn Write) -> io::Result<Res
     let mut problems = objects::Problems::default();
     if let Some(path) = &arguments.profiles {
         profiles::load(path, &bases, &mut builder, &mut problems.errors);
+        // What the pods would get without these profiles says nothing about the site.
+        if !problems.errors.is_empty() {
+            report(&problems, err)?;
+            return Ok(Err(Exit::Usage));
+        }
     }
     for path in &arguments.cluster {
-        let cluster = files::read(std::slice::from_ref(path));
+        let cluster = files::read(std::slice::from_ref(path), false);
         objects::facts(&cluster, Layer::Cluster, &arguments.namespace, &mut builder, &mut problems);
         problems.errors.extend(cluster.unread);
     }
@@ -204,7 +213,7 @@ pub(super) fn prepare(arguments: &Inputs, err: &mut dyn Write) -> io::Result<Res
             None => return Ok(Err(Exit::Internal)),
         }
     }
-    let mut loaded = files::read(&paths);
+    let mut loaded = files::read(&paths, arguments.allow_empty);
     for (name, text) in pods.iter().zip(running) {
         files::add(&mut loaded, &format!("pod/{name}"), text.into_bytes());
     }
@@ -225,7 +234,6 @@ pub(super) fn prepare(arguments: &Inputs, err: &mut dyn Write) -> io::Result<Res
             }
         },
     };
-    warn_of_duplicates(&loaded, err)?;
     report(&problems, err)?;
     let unread = problems.errors.into_iter().map(|(u, _)| u).collect();
     let namespace = arguments.namespace.clone();
@@ -256,7 +264,7 @@ pub(super) fn facts_from_files(
         profiles::load(path, &bases, &mut builder, &mut problems.errors);
     }
     for path in cluster {
-        let cluster = files::read(std::slice::from_ref(path));
+        let cluster = files::read(std::slice::from_ref(path), false);
         objects::facts(&cluster, Layer::Cluster, "default", &mut builder, &mut problems);
         problems.errors.extend(cluster.unread);
     }
@@ -287,13 +295,14 @@ fn report(problems: &objects::Problems, err: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn warn_of_duplicates(loaded: &Loaded, err: &mut dyn Write) -> io::Result<()> {
+/// Reports keys that are given twice, for formats without findings.
+pub(super) fn warn_of_duplicates(loaded: &Loaded, err: &mut dyn Write) -> io::Result<()> {
     for document in loaded.files.iter().flat_map(|f| &f.documents) {
         for d in &document.warnings {
             writeln!(
                 err,
-                "warning: {}:{}:{}: duplicate key {:?}, first on line {}; the last value is used",
-                document.file, d.second.line, d.second.column, d.key, d.first.line
+                "warning: {}:{}:{}: {} duplicate key {:?}, first on line {}; the last value is used",
+                document.file, d.second.line, d.second.column, REPEATED_KEY.id, d.key, d.first.line
             )?;
         }
     }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// An object of a document.
+#[derive(Clone)]
 pub(in crate::cli) struct Object<'a> {
     pub(in crate::cli) document: &'a Document,
     /// JSON pointer of the object in its document.
@@ -25,6 +26,10 @@ pub(in crate::cli) struct Object<'a> {
 impl Object<'_> {
     pub(in crate::cli) fn group(&self) -> &str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+
+    pub(in crate::cli) fn is_pod(&self) -> bool {
+        self.group().is_empty() && self.kind == "Pod"
     }
 }
 

@@ -34,7 +34,7 @@ pub(in crate::cli) fn load(
     builder: &mut Builder,
     problems: &mut Vec<(Unread, Option<String>)>,
 ) {
-    let loaded = files::read(&[PathBuf::from(path)]);
+    let loaded = files::read(&[PathBuf::from(path)], false);
     let before = problems.len();
     let mut profiles = Vec::new();
     for document in loaded.files.iter().flat_map(|f| &f.documents) {
@@ -52,9 +52,11 @@ pub(in crate::cli) fn load(
                             problems.push((objects::unread(document, &at, &message), None));
                         }
                         Ok(profile) => profiles.push(profile),
-                        Err((pointer, message)) => {
-                            let at = format!("{}{pointer}", object.pointer);
-                            problems.push((objects::unread(document, &at, &message), None));
+                        Err(faults) => {
+                            for (pointer, message) in faults {
+                                let at = format!("{}{pointer}", object.pointer);
+                                problems.push((objects::unread(document, &at, &message), None));
+                            }
                         }
                     }
                 }
@@ -79,11 +81,49 @@ pub(in crate::cli) fn load(
     }
 }
 
-fn one(json: &str, bases: &[FabricProfile]) -> Result<FabricProfile, (String, String)> {
+/// Faults of one profile that are reported; each takes one more pass over it.
+const MAX_FAULTS: usize = 50;
+
+/// A profile, or all its faults, each with its pointer. A fault is found by reading the profile again without the
+/// values that have one.
+fn one(json: &str, bases: &[FabricProfile]) -> Result<FabricProfile, Vec<(String, String)>> {
+    let mut text = json.to_owned();
+    let mut faults: Vec<(String, String)> = Vec::new();
+    while faults.len() < MAX_FAULTS {
+        let (pointer, message) = match fault(&text, bases) {
+            Ok(profile) if faults.is_empty() => return Ok(profile),
+            Ok(_) => break,
+            Err(fault) => fault,
+        };
+        // What a value is missing for, once it is left out, is no fault of its own.
+        if faults.iter().any(|(removed, _)| removed.starts_with(&pointer)) {
+            break;
+        }
+        let rest = without(&text, &pointer);
+        faults.push((pointer, message));
+        match rest {
+            Some(rest) => text = rest,
+            None => break,
+        }
+    }
+    Err(faults)
+}
+
+/// The first fault of a profile.
+fn fault(json: &str, bases: &[FabricProfile]) -> Result<FabricProfile, (String, String)> {
     let profile: FabricProfile = crate::json::decode::object(json)
         .map_err(|e| (e.pointer, format!("FabricProfile cannot be read: {}", e.message)))?;
     Profile::resolve(&profile, bases).map_err(|e| (e.pointer.clone(), e.to_string()))?;
     Ok(profile)
+}
+
+/// A JSON text without the member at a pointer; `None` where it is not a member of an object.
+fn without(json: &str, pointer: &str) -> Option<String> {
+    let (parent, key) = pointer.rsplit_once('/')?;
+    let mut value: serde_json::Value = serde_json::from_str(json).ok()?;
+    let key = key.replace("~1", "/").replace("~0", "~");
+    value.pointer_mut(parent)?.as_object_mut()?.remove(&key)?;
+    Some(value.to_string())
 }
 
 /// The profile for `--profile`: one of the site, else a compiled-in one unchanged.

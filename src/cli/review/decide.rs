@@ -1,6 +1,8 @@
 //! Objects to results.
 
+use super::reviewed::{DocumentReview, Given};
 use super::setting::Setting;
+use super::{once, placeholders, written};
 use crate::cli::input::File;
 use crate::cli::input::objects::{Found, Object, of, unread};
 use crate::cli::input::{place, source};
@@ -8,21 +10,13 @@ use crate::facts::{Kind, Mode, is_fact};
 use crate::json::decode::DecodeError;
 use crate::manifest::Document;
 use crate::pod::template;
-use crate::report::{Located, Place, Reviewed, Skipped, Unread};
+use crate::report::{Located, Place, Repeated, Reviewed, Skipped};
 use crate::review::{
     Decision, PodRequest, Stage, WorkloadRequest, decide_object, decide_pod, decide_workload, gang_of,
     why_pod,
 };
 use crate::rules::{Event, Finding, ObjectContext, checks_kind, judges_kind};
 use crate::snapshot::Snapshot;
-
-/// The results of one document.
-#[derive(Default)]
-pub(in crate::cli) struct DocumentReview {
-    pub(in crate::cli) results: Vec<Reviewed>,
-    pub(in crate::cli) skipped: Vec<Skipped>,
-    pub(in crate::cli) unread: Vec<Unread>,
-}
 
 pub(in crate::cli) fn document(
     file: &File,
@@ -40,19 +34,53 @@ pub(in crate::cli) fn document(
             Found::Unread(unread) => review.unread.push(unread),
         }
     }
+    once::from_anchors(document, &mut review.results);
     review
 }
 
-/// An object, and the file that holds it.
-#[derive(Clone, Copy)]
-struct Given<'a> {
-    file: &'a File,
-    object: &'a Object<'a>,
+/// Decides on an object, and reports what only its text shows.
+fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) {
+    let mut decided = decided(given, setting, snapshot);
+    let own = || {
+        let (namespace, opted_in, mode) = namespace(given.object, setting, snapshot);
+        let decision = Decision { in_scope: true, ..Decision::default() };
+        reviewed(given, None, Some(namespace.to_owned()), opted_in, mode, decision)
+    };
+    let place_of =
+        |pointer: &str| place(given.object.document, &format!("{}{pointer}", given.object.pointer));
+    if !decided.unread.is_empty()
+        && let Some(readable) = written::readable(given)
+    {
+        let object = Object { json: &readable.json, ..given.object.clone() };
+        decided = self::decided(Given { object: &object, ..given }, setting, snapshot);
+        for finding in readable.findings {
+            let place = place_of(&finding.path);
+            written::attach(&mut decided.results, finding, place, own);
+        }
+    }
+    for (finding, place) in written::repeated_keys(given) {
+        written::attach(&mut decided.results, finding, place, own);
+    }
+    if let Some(mut templated) = placeholders::take(given, &mut decided.results, own) {
+        templated.follow(review.results.len());
+        review.templated.push(templated);
+    }
+    if !decided.results.is_empty() {
+        decided.skipped.clear();
+    }
+    review.results.append(&mut decided.results);
+    review.skipped.append(&mut decided.skipped);
+    review.unread.append(&mut decided.unread);
 }
 
-fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) {
+fn decided(given: Given<'_>, setting: &Setting, snapshot: &Snapshot) -> DocumentReview {
+    let mut review = DocumentReview::default();
+    decide(given, setting, snapshot, &mut review);
+    review
+}
+
+fn decide(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) {
     let object = given.object;
-    let is_pod = object.group().is_empty() && object.kind == "Pod";
     let mut has_result = false;
     if checks_kind(object.group(), &object.kind) {
         let name = (object.group(), object.kind.as_str());
@@ -68,7 +96,7 @@ fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
             review.results.push(reviewed(given, None, object.namespace.clone(), true, mode, decision));
         }
     }
-    if is_pod {
+    if object.is_pod() {
         return pod(given, setting, snapshot, review);
     }
     has_result |= workload(given, setting, snapshot, review);
@@ -178,9 +206,17 @@ fn reviewed(
         }
     };
     let findings = std::mem::take(&mut decision.findings).into_iter();
-    let findings = findings.map(|item| Located { place: place(&item), item }).collect();
+    let findings = findings.map(|item| {
+        let place = place(&item);
+        Located::new(item, place)
+    });
+    let findings = findings.collect();
     let suppressed = std::mem::take(&mut decision.suppressed).into_iter();
-    let suppressed = suppressed.map(|item| Located { place: place(&item.finding), item }).collect();
+    let suppressed = suppressed.map(|item| {
+        let place = place(&item.finding);
+        Located::new(item, place)
+    });
+    let suppressed = suppressed.collect();
     Reviewed {
         source: source(object.document, &object.pointer),
         api_version: object.api_version.clone(),
@@ -193,6 +229,7 @@ fn reviewed(
         mode,
         decision,
         findings,
+        repeated: Repeated::default(),
         suppressed,
         containers: Vec::new(),
         why: None,

@@ -1,8 +1,12 @@
 //! `review`: changes and findings for manifests, offline.
 
 pub(super) mod decide;
+mod once;
 mod output;
+pub(super) mod placeholders;
+pub(super) mod reviewed;
 mod setting;
+mod written;
 
 pub(super) use setting::Setting;
 
@@ -29,6 +33,9 @@ pub(super) struct Arguments {
     /// Lowest severity that makes the exit code 1
     #[arg(long, value_enum, default_value_t = FailOn::Error)]
     fail_on: FailOn,
+    /// Show every finding in text output, also information about settings that are often intended
+    #[arg(long, short)]
+    verbose: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -69,8 +76,12 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             ModeArgument::Audit => Mode::Audit,
         }),
         profile: prepared.profile,
+        verbose: arguments.verbose,
         why: false,
     };
+    if !arguments.output.reports() {
+        input::warn_of_duplicates(&prepared.loaded, err)?;
+    }
     let (loaded, snapshot) = (prepared.loaded, prepared.snapshot);
     let sum = output::write(arguments.output, &loaded, prepared.unread, &snapshot, &setting, out, err)?;
     Ok(exit(arguments.fail_on, &sum))

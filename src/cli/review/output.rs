@@ -1,8 +1,10 @@
-//! Writes a review in each format. Documents are decided in parallel, a batch at a time, and written in
+//! Writes a review in each format. Documents are decided in parallel, a batch of files at a time, and written in
 //! order, so that memory does not grow with the number of results.
 
-use super::decide::{self, DocumentReview};
+use super::once::Pairs;
+use super::reviewed::DocumentReview;
 use super::setting::{Format, Setting};
+use super::{decide, placeholders};
 use crate::cli::input::File;
 use crate::cli::input::Loaded;
 use crate::manifest::{self, Document};
@@ -14,9 +16,10 @@ use crate::snapshot::Snapshot;
 use imara_diff::{Algorithm, BasicLineDiffPrinter, InternedInput, UnifiedDiffConfig};
 use rayon::prelude::*;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// Documents decided at a time.
+/// Documents decided at once, about: a file is not split.
 const BATCH: usize = 1024;
 
 /// What the exit code follows from.
@@ -59,25 +62,20 @@ pub(super) fn write(
     err: &mut dyn Write,
 ) -> io::Result<Sum> {
     let mut sheet: Box<dyn Sheet> = match format {
-        Format::Text => Box::new(Text),
+        Format::Text => Box::new(Text { verbose: setting.verbose, hidden: 0 }),
         Format::Json => Box::new(Json { first: true }),
         Format::Yaml => Box::new(Yaml { first: true }),
         Format::Patch => Box::new(Patch),
         Format::Diff => Box::new(Diff),
     };
-    let documents: Vec<(&File, &Document)> =
-        loaded.files.iter().flat_map(|f| f.documents.iter().map(move |d| (f, d))).collect();
     let mut tail = Tail { summary: Summary::default(), skipped: loaded.skipped.clone(), unread };
-    tail.summary.documents = documents.len();
+    tail.summary.documents = loaded.files.iter().map(|file| file.documents.len()).sum();
     let mut worst = None;
+    let mut pairs = Pairs::default();
     let mut out = io::BufWriter::with_capacity(1 << 16, out);
     sheet.begin(&mut out)?;
-    for batch in documents.chunks(BATCH) {
-        let reviews: Vec<DocumentReview> = batch
-            .par_iter()
-            .map(|(file, document)| decide::document(file, document, setting, snapshot))
-            .collect();
-        for ((file, document), mut review) in batch.iter().zip(reviews) {
+    for files in batches(&loaded.files) {
+        for (file, document, mut review) in decided(files, setting, snapshot) {
             for problem in &review.unread {
                 writeln!(
                     err,
@@ -85,7 +83,8 @@ pub(super) fn write(
                     problem.file, problem.line, problem.column, problem.message
                 )?;
             }
-            for reviewed in &review.results {
+            for reviewed in &mut review.results {
+                pairs.fold(reviewed);
                 tail.summary.count(reviewed);
                 worst = worst.max(reviewed.worst());
             }
@@ -96,12 +95,53 @@ pub(super) fn write(
     }
     tail.summary.skipped = tail.skipped.len();
     tail.summary.errors = tail.unread.len();
+    let unreadable: BTreeSet<&str> = tail.unread.iter().map(|unread| unread.file.as_str()).collect();
+    tail.summary.unreadable = unreadable.len();
     sheet.end(&mut out, &tail)?;
     out.flush()?;
     Ok(Sum { summary: tail.summary, worst })
 }
 
-struct Text;
+/// Runs of whole files with about [`BATCH`] documents each.
+fn batches(files: &[File]) -> impl Iterator<Item = &[File]> {
+    let mut left = files;
+    std::iter::from_fn(move || {
+        let mut documents = 0;
+        let full = left.iter().position(|file| {
+            documents += file.documents.len();
+            documents >= BATCH
+        });
+        let (batch, rest) = left.split_at_checked(full.map_or(left.len(), |last| last + 1))?;
+        left = rest;
+        if batch.is_empty() { None } else { Some(batch) }
+    })
+}
+
+/// The reviews of all documents of some files, in order.
+fn decided<'a>(
+    files: &'a [File],
+    setting: &Setting,
+    snapshot: &Snapshot,
+) -> impl Iterator<Item = (&'a File, &'a Document, DocumentReview)> {
+    let documents: Vec<(&File, &Document)> =
+        files.iter().flat_map(|file| file.documents.iter().map(move |document| (file, document))).collect();
+    let mut reviews: Vec<DocumentReview> = documents
+        .par_iter()
+        .map(|(file, document)| decide::document(file, document, setting, snapshot))
+        .collect();
+    let mut rest = reviews.as_mut_slice();
+    for file in files {
+        let Some((own, behind)) = rest.split_at_mut_checked(file.documents.len()) else { break };
+        placeholders::report(own);
+        rest = behind;
+    }
+    documents.into_iter().zip(reviews).map(|((file, document), review)| (file, document, review))
+}
+
+struct Text {
+    verbose: bool,
+    hidden: usize,
+}
 
 impl Sheet for Text {
     fn document(
@@ -112,7 +152,7 @@ impl Sheet for Text {
         review: &DocumentReview,
     ) -> io::Result<()> {
         for reviewed in &review.results {
-            text::result(out, reviewed)?;
+            self.hidden += text::result(out, reviewed, self.verbose)?;
         }
         Ok(())
     }
@@ -120,7 +160,7 @@ impl Sheet for Text {
         for skipped in &tail.skipped {
             text::skipped(out, skipped)?;
         }
-        text::summary(out, &tail.summary)
+        text::summary(out, &tail.summary, self.hidden)
     }
 }
 

@@ -19,11 +19,20 @@ pub(super) enum Format {
     Diff,
 }
 
+impl Format {
+    /// Whether it holds findings.
+    pub(super) fn reports(self) -> bool {
+        matches!(self, Self::Text | Self::Json)
+    }
+}
+
 /// Settings that all decisions share.
 pub(in crate::cli) struct Setting {
     pub(in crate::cli) namespace: String,
     pub(in crate::cli) mode: Option<Mode>,
     pub(in crate::cli) profile: Option<Arc<Profile>>,
+    /// Whether text shows every finding.
+    pub(in crate::cli) verbose: bool,
     /// Whether to report how profiles were chosen.
     pub(in crate::cli) why: bool,
 }

@@ -66,6 +66,9 @@ pub struct ResultEntry<'a> {
     changes: Vec<ChangeEntry<'a>>,
     /// Findings, most severe first.
     findings: Vec<FindingEntry<'a>>,
+    /// Findings that are reported once, with an earlier result (count): from the same YAML anchor, on the same
+    /// placeholders of the file, or on the same pair of objects. They affect the verdict and the exit code.
+    repeated: usize,
     /// Findings that annotations ignore; they affect neither verdict nor exit code.
     suppressed: Vec<SuppressedEntry<'a>>,
 }
@@ -105,6 +108,10 @@ pub struct FindingEntry<'a> {
     message: Cow<'a, str>,
     /// Fix.
     fix: &'a str,
+    /// Why the severity is lower than the rule's; empty where it is the rule's.
+    because: &'a str,
+    /// The same finding again, at other places of one YAML anchor or with other objects (count).
+    repeats: usize,
     /// Line in the file, from 1.
     line: Option<u32>,
     /// Column in the file, from 1.
@@ -180,20 +187,23 @@ impl<'a> From<&'a Reviewed> for ResultEntry<'a> {
             findings: r
                 .findings
                 .iter()
-                .map(|Located { item: f, place }| FindingEntry {
+                .map(|Located { item: f, place, repeats }| FindingEntry {
                     rule: f.rule,
                     severity: f.severity,
                     path: &f.path,
                     message: message(decision, f),
                     fix: &f.fix,
+                    because: f.because.unwrap_or_default(),
+                    repeats: *repeats,
                     line: Some(place.line),
                     column: Some(place.column),
                 })
                 .collect(),
+            repeated: r.repeated.count,
             suppressed: r
                 .suppressed
                 .iter()
-                .map(|Located { item: s, place }| SuppressedEntry {
+                .map(|Located { item: s, place, .. }| SuppressedEntry {
                     rule: s.finding.rule,
                     severity: s.finding.severity,
                     path: &s.finding.path,

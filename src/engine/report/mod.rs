@@ -12,7 +12,7 @@ use crate::facts::Mode;
 use crate::resolve::why::Why;
 use crate::review::Decision;
 use crate::rules::suppression::Suppressed;
-use crate::rules::{Finding, Severity};
+use crate::rules::{Finding, NO_PROFILE, Severity};
 use std::borrow::Cow;
 
 /// The message of a finding for a reader of the file: if the profile sets the value at its place, the message says so,
@@ -56,6 +56,37 @@ pub struct Located<T> {
     pub item: T,
     /// Where.
     pub place: Place,
+    /// The same again, which is not reported by itself (count): from one YAML anchor, or with other objects.
+    pub repeats: usize,
+}
+
+impl<T> Located<T> {
+    /// Something at its place, reported once.
+    pub fn new(item: T, place: Place) -> Self {
+        Self { item, place, repeats: 0 }
+    }
+}
+
+/// Findings of a result that are reported with an earlier one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Repeated {
+    /// Number of them.
+    pub count: usize,
+    /// The most severe one. It counts for the verdict.
+    pub worst: Option<Severity>,
+}
+
+impl Repeated {
+    /// Counts a finding in.
+    pub fn count(&mut self, severity: Severity) {
+        self.add(Self { count: 1, worst: Some(severity) });
+    }
+
+    /// Counts several in.
+    pub fn add(&mut self, other: Self) {
+        self.count += other.count;
+        self.worst = self.worst.max(other.worst);
+    }
 }
 
 /// The review of one object: a pod template, or an object of its own.
@@ -83,6 +114,8 @@ pub struct Reviewed {
     pub decision: Decision,
     /// Findings, most severe first.
     pub findings: Vec<Located<Finding>>,
+    /// Findings that are reported with an earlier result.
+    pub repeated: Repeated,
     /// Findings that annotations set aside.
     pub suppressed: Vec<Located<Suppressed>>,
     /// Names of the pod's app containers, in their order.
@@ -92,10 +125,25 @@ pub struct Reviewed {
 }
 
 impl Reviewed {
-    /// Severity of its most severe finding.
+    /// Severity of its most severe finding, those reported with an earlier result included.
     #[must_use]
     pub fn worst(&self) -> Option<Severity> {
-        self.findings.iter().map(|f| f.item.severity).max()
+        self.findings.iter().map(|f| f.item.severity).max().max(self.repeated.worst)
+    }
+
+    /// Adds a finding on the text of the file, and sets the verdict anew.
+    pub fn add(&mut self, mut found: Located<Finding>) {
+        if !self.opted_in {
+            found.item.outside();
+        }
+        self.findings.push(found);
+        self.findings.sort_by_key(|f| std::cmp::Reverse(f.item.severity));
+        self.settle();
+    }
+
+    /// Sets the verdict by the findings.
+    pub fn settle(&mut self) {
+        self.decision.settle(self.worst() == Some(Severity::Error), self.mode);
     }
 }
 
@@ -132,12 +180,17 @@ pub struct Summary {
     pub skipped: usize,
     /// Errors of unreadable inputs; one input can have several.
     pub errors: usize,
+    /// Inputs (files, or standard input) with such an error.
+    pub unreadable: usize,
     /// Denied results.
     pub denied: usize,
     /// Results with a warning and no error.
     pub warned: usize,
     /// Results that are changed.
     pub mutated: usize,
+    /// Pods and pod templates that request accelerators and match no profile (FAB803).
+    #[serde(rename = "withoutProfile")]
+    pub without_profile: usize,
 }
 
 impl Summary {
@@ -148,5 +201,7 @@ impl Summary {
         self.denied += usize::from(reviewed.decision.denied);
         self.warned += usize::from(worst == Some(Severity::Warning));
         self.mutated += usize::from(!reviewed.decision.patch.is_empty());
+        let without = reviewed.findings.iter().any(|f| f.item.rule == NO_PROFILE.id);
+        self.without_profile += usize::from(without);
     }
 }

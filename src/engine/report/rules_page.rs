@@ -42,7 +42,7 @@ fn section(rule: &Rule) -> String {
     };
     format!(
         "\n## {id}\n\n**{summary}** ({severity}, since {since})\n\n**What it checks.** {what}\n\n\
-         **Why it breaks.** {why}\n\n**Fix.** {fix}\n\n{bad}{good}**Ignore.** {waiver}.\n\nSources:\n\n{sources}{also}",
+         **Why it breaks.** {why}\n\n**Fix.** {fix}\n\n{lesser}{bad}{good}**Ignore.** {waiver}.\n\nSources:\n\n{sources}{also}",
         id = rule.id,
         summary = page.summary,
         severity = rule.severity,
@@ -50,11 +50,23 @@ fn section(rule: &Rule) -> String {
         what = page.what,
         why = page.why,
         fix = page.fix,
+        lesser = lesser(rule),
         waiver = capital(&rule.waiver.words(rule.id)),
         also = also,
         bad = example("Bad", rule.files.bad),
         good = example("Good", rule.files.good),
     )
+}
+
+/// Why findings of a rule are less severe.
+fn lesser(rule: &Rule) -> String {
+    let reasons: Vec<String> =
+        rule.lesser.iter().map(|(severity, reason)| format!("{severity} where {reason}")).collect();
+    if reasons.is_empty() {
+        String::new()
+    } else {
+        format!("**Less severe.** {}.\n\n", capital(&reasons.join("; ")))
+    }
 }
 
 fn capital(text: &str) -> String {

@@ -2,10 +2,11 @@
 //! changes with their reasons, the findings with their fixes, and a summary.
 
 use super::{Located, Place, Reviewed, Skipped, Summary, message};
+use crate::facts::PROFILE_ANNOTATION;
 use crate::plan::Change;
 use crate::review::Decision;
 use crate::rules::suppression::Suppressed;
-use crate::rules::{Finding, Severity};
+use crate::rules::{Finding, NO_PROFILE, Severity, find};
 use crate::text::{count, printable};
 use anstyle::{AnsiColor, Style};
 use std::io::{self, Write};
@@ -17,13 +18,14 @@ const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default();
 const CYAN: Style = AnsiColor::Cyan.on_default();
 
-/// Writes one result.
+/// Writes one result. Returns how many findings it left out: without `verbose`, information of the rules whose findings
+/// are often intended.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn result(out: &mut dyn Write, r: &Reviewed) -> io::Result<()> {
+pub fn result(out: &mut dyn Write, r: &Reviewed, verbose: bool) -> io::Result<usize> {
     head(out, r)?;
-    body(out, r)
+    body(out, r, verbose)
 }
 
 /// The line of verdict.
@@ -42,21 +44,30 @@ pub(super) fn head(out: &mut dyn Write, r: &Reviewed) -> io::Result<()> {
     Ok(())
 }
 
-/// Changes and findings.
-pub(super) fn body(out: &mut dyn Write, r: &Reviewed) -> io::Result<()> {
+/// Changes and findings; returns how many findings it left out.
+pub(super) fn body(out: &mut dyn Write, r: &Reviewed, verbose: bool) -> io::Result<usize> {
     let decision = &r.decision;
     for change in &decision.plan.changes {
         change_lines(out, change, &r.containers)?;
     }
-    for Located { item, place } in &r.findings {
-        finding_lines(out, decision, item, *place)?;
+    let mut hidden = 0;
+    for found in &r.findings {
+        if !verbose && is_quiet(&found.item) {
+            hidden += 1;
+            continue;
+        }
+        finding_lines(out, decision, found)?;
     }
-    for Located { item: Suppressed { finding, reason }, place } in &r.suppressed {
+    for Located { item: Suppressed { finding, reason }, place, .. } in &r.suppressed {
         let Place { line, column } = place;
         writeln!(out, "  {DIM}ignored {} {line}:{column} {}", finding.rule, finding.message)?;
         writeln!(out, "      because {reason}{DIM:#}")?;
     }
-    Ok(())
+    Ok(hidden)
+}
+
+fn is_quiet(finding: &Finding) -> bool {
+    finding.severity == Severity::Info && find(finding.rule).is_some_and(|rule| rule.quiet)
 }
 
 fn place(r: &Reviewed) -> String {
@@ -95,8 +106,12 @@ fn outcome(r: &Reviewed) -> String {
     let changes = decision.plan.changes.len();
     if changes > 0 {
         parts.push(count(changes, "change"));
-    } else if r.findings.is_empty() {
+    } else if r.findings.is_empty() && r.repeated.count == 0 {
         parts.push(if decision.in_scope { "fits as it is" } else { "asks for no accelerator" }.to_owned());
+    }
+    match r.repeated.count {
+        0 => {}
+        n => parts.push(format!("{} reported above", count(n, "finding"))),
     }
     if parts.is_empty() { String::new() } else { format!("({})", parts.join("; ")) }
 }
@@ -110,28 +125,29 @@ fn change_lines(out: &mut dyn Write, change: &Change, containers: &[String]) -> 
     writeln!(out, "      {DIM}{}{DIM:#}", change.reason)
 }
 
-fn finding_lines(
-    out: &mut dyn Write,
-    decision: &Decision,
-    finding: &Finding,
-    place: Place,
-) -> io::Result<()> {
+fn finding_lines(out: &mut dyn Write, decision: &Decision, found: &Located<Finding>) -> io::Result<()> {
+    let Located { item: finding, place, repeats } = found;
     let style = match finding.severity {
         Severity::Error => RED,
         Severity::Warning => YELLOW,
         Severity::Info => CYAN,
     };
     let Place { line, column } = place;
+    let severity = finding.severity;
+    let more = if *repeats == 0 { String::new() } else { format!(" ({repeats} more of the same)") };
     writeln!(
         out,
-        "  {style}{} {}{style:#} {line}:{column} {}",
-        finding.severity,
+        "  {style}{severity} {}{style:#} {line}:{column} {}{more}",
         finding.rule,
         message(decision, finding)
     )?;
     let path = if finding.path.is_empty() { "(whole object)" } else { &finding.path };
     writeln!(out, "      {DIM}at  {path}{DIM:#}")?;
-    writeln!(out, "      fix {}", finding.fix)
+    writeln!(out, "      fix {}", finding.fix)?;
+    match finding.because {
+        Some(reason) => writeln!(out, "      {DIM}{severity} because {reason}{DIM:#}"),
+        None => Ok(()),
+    }
 }
 
 /// Writes a skipped object.
@@ -143,15 +159,19 @@ pub fn skipped(out: &mut dyn Write, skipped: &Skipped) -> io::Result<()> {
     writeln!(out, "{DIM}SKIP   {file}:{}  {}{DIM:#}", skipped.source.line, skipped.reason)
 }
 
-/// Writes the last line.
+/// Writes the last lines. `hidden`: findings that were left out.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn summary(out: &mut dyn Write, s: &Summary) -> io::Result<()> {
+pub fn summary(out: &mut dyn Write, s: &Summary, hidden: usize) -> io::Result<()> {
     let style = if s.denied > 0 || s.errors > 0 { RED } else { BOLD };
+    writeln!(out)?;
+    if s.without_profile > 0 {
+        without_profile(out, s.without_profile)?;
+    }
     write!(
         out,
-        "\n{style}{}, {} reviewed: {} denied, {} with warnings, {} changed{style:#}",
+        "{style}{}, {} reviewed: {} denied, {} with warnings, {} changed{style:#}",
         count(s.documents, "document"),
         s.results,
         s.denied,
@@ -161,8 +181,23 @@ pub fn summary(out: &mut dyn Write, s: &Summary) -> io::Result<()> {
     if s.skipped > 0 {
         write!(out, "; {} skipped", s.skipped)?;
     }
-    if s.errors > 0 {
-        write!(out, "; {RED}{} while reading inputs{RED:#}", count(s.errors, "error"))?;
+    if s.unreadable > 0 {
+        write!(out, "; {RED}{} unreadable{RED:#}", count(s.unreadable, "input"))?;
+    }
+    if hidden > 0 {
+        write!(out, "; {} hidden (-v shows them)", count(hidden, "note"))?;
     }
     writeln!(out)
+}
+
+/// One line for all pods without a profile: without profiles at hand nearly every pod of a review is one.
+fn without_profile(out: &mut dyn Write, pods: usize) -> io::Result<()> {
+    let (match_, get) = if pods == 1 { ("matches", "gets") } else { ("match", "get") };
+    writeln!(
+        out,
+        "{CYAN}info {}{CYAN:#} {} {match_} no fabric profile and {get} no RDMA network: add --profile NAME, --profiles PATH \
+         or --cluster PATH, or annotate the pod template with {PROFILE_ANNOTATION}: NAME",
+        NO_PROFILE.id,
+        count(pods, "pod")
+    )
 }

@@ -277,7 +277,7 @@ pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
     if !plain {
         writeln!(out, "{BOLD}changes and findings{BOLD:#}")?;
     }
-    body(out, reviewed)
+    body(out, reviewed, true).map(drop)
 }
 
 fn candidate(out: &mut dyn Write, profile: &Candidate, width: usize) -> io::Result<()> {

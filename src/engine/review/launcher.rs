@@ -162,8 +162,12 @@ impl Launch<'_> {
         let number = rest.split('/').next()?.parse::<usize>().ok()?;
         let at = format!("{}/spec/containers/{}", self.launcher.pointer, self.index);
         let path = format!("{at}/{}", places.get(number)?);
+        let because = match finding.severity {
+            Severity::Error => Some("the launcher sets it, and its own flags may change what the ranks get"),
+            Severity::Warning | Severity::Info => finding.because,
+        };
         let severity = finding.severity.min(Severity::Warning);
-        Some(Finding { path, severity, spot: None, ..finding })
+        Some(Finding { path, severity, because, spot: None, ..finding })
     }
 }
 

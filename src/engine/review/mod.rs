@@ -134,20 +134,25 @@ impl<'a> Annotated<'a> {
 /// louder than information.
 fn judge(decision: &mut Decision, stage: Stage, mode: Mode, opted_in: bool) {
     if !opted_in {
-        for finding in &mut decision.findings {
-            finding.severity = Severity::Info;
-        }
+        decision.findings.iter_mut().for_each(Finding::outside);
     }
     decision.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
     // Before the last mutating webhook has run, most errors may still be fixed.
     let counts =
         |f: &&Finding| stage != Stage::Mutate || rules::find(f.rule).is_some_and(|r| r.denies_before_final);
     let errors = decision.findings.iter().filter(counts).any(|f| f.severity == Severity::Error);
-    decision.denied = errors && mode == Mode::Enforce;
-    decision.would_deny = errors && mode == Mode::Audit;
-    if decision.denied {
-        // A refused object is not changed. The plan goes with the patch: nothing would be done.
-        decision.patch.clear();
-        decision.plan.changes.clear();
+    decision.settle(errors, mode);
+}
+
+impl Decision {
+    /// Sets the verdict.
+    pub fn settle(&mut self, errors: bool, mode: Mode) {
+        self.denied = errors && mode == Mode::Enforce;
+        self.would_deny = errors && mode == Mode::Audit;
+        if self.denied {
+            // A refused object is not changed. The plan goes with the patch: nothing would be done.
+            self.patch.clear();
+            self.plan.changes.clear();
+        }
     }
 }

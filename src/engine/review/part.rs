@@ -154,6 +154,8 @@ mod tests {
                 message: String::new(),
                 fix: String::new(),
                 spot: None,
+                because: None,
+                other: None,
             };
             part.place(finding, &pod).map(|f| f.path)
         };

@@ -161,6 +161,8 @@ mod tests {
             spot: None,
             message: text.clone(),
             fix: text,
+            because: None,
+            other: None,
         }
     }
 

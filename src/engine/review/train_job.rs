@@ -54,6 +54,7 @@ pub(super) fn findings(
         for finding in found.iter_mut().filter(|f| f.severity == Severity::Error) {
             if !other.iter().any(|o| (o.rule, &o.path) == (finding.rule, &finding.path)) {
                 finding.severity = Severity::Warning;
+                finding.because = Some("Trainer 2.3 and later keep the runtime's resources");
                 finding.message.push_str("; Trainer before 2.3 drops the runtime's resources");
             }
         }

@@ -51,9 +51,21 @@ pub struct Finding {
     pub message: String,
     /// What to do.
     pub fix: String,
+    /// Why it is less severe than the rule's findings can be; `None` where it is not.
+    pub because: Option<&'static str>,
+    /// The other object of a pair that the finding is about. A rule finds the same with every other object.
+    pub other: Option<String>,
 }
 
 impl Finding {
+    /// Lowers it to information, since nothing checks objects of its namespace in the cluster.
+    pub fn outside(&mut self) {
+        if self.severity > Severity::Info {
+            self.severity = Severity::Info;
+            self.because = Some("the namespace did not opt in: the API server does not call the webhook");
+        }
+    }
+
     /// Message and fix in one line. The fix is a sentence; here it continues one.
     #[must_use]
     pub fn line(&self) -> String {
@@ -72,6 +84,9 @@ impl Finding {
 pub struct Findings<'a> {
     rule: &'static str,
     severity: Severity,
+    lesser: &'static [(Severity, &'static str)],
+    because: Option<&'static str>,
+    other: Option<&'a str>,
     out: &'a mut Vec<Finding>,
 }
 
@@ -83,7 +98,26 @@ pub(crate) const MAX_PER_RULE: usize = 50;
 impl<'a> Findings<'a> {
     /// Findings of one rule, collected into `out`; `severity` is the most severe that it may report.
     pub fn new(rule: &'static str, severity: Severity, out: &'a mut Vec<Finding>) -> Self {
-        Self { rule, severity, out }
+        Self { rule, severity, lesser: &[], because: None, other: None, out }
+    }
+
+    /// The same, with the rule's reasons for lesser severities.
+    pub(super) fn with_reasons(self, lesser: &'static [(Severity, &'static str)]) -> Self {
+        Self { lesser, ..self }
+    }
+
+    /// The same collector for findings whose severity is lower for this reason, instead of the reason that the rule
+    /// declares for the severity.
+    pub(super) fn because(&mut self, reason: &'static str) -> Findings<'_> {
+        let Findings { rule, severity, lesser, other, .. } = *self;
+        Findings { rule, severity, lesser, because: Some(reason), other, out: self.out }
+    }
+
+    /// The same collector for findings about the object and one other. Of several that differ in the other object only,
+    /// reports show the first and count the rest.
+    pub(super) fn with<'b>(&'b mut self, other: &'b str) -> Findings<'b> {
+        let Findings { rule, severity, lesser, because, .. } = *self;
+        Findings { rule, severity, lesser, because, other: Some(other), out: self.out }
     }
 
     /// A finding of the rule's own severity.
@@ -136,13 +170,19 @@ impl<'a> Findings<'a> {
     }
 
     fn put(&mut self, severity: Severity, path: String, spot: Option<Spot>, message: &str, fix: &str) {
+        let severity = severity.min(self.severity);
+        let declared =
+            || self.lesser.iter().find(|(lesser, _)| *lesser == severity).map(|(_, reason)| *reason);
+        let because = if severity < self.severity { self.because.or_else(declared) } else { None };
         self.out.push(Finding {
             rule: self.rule,
-            severity: severity.min(self.severity),
+            severity,
             path,
             spot,
             message: printable(message, MAX_TEXT),
             fix: printable(fix, MAX_TEXT),
+            because,
+            other: self.other.map(str::to_owned),
         });
     }
 }
@@ -155,7 +195,9 @@ mod tests {
     fn a_fix_continues_the_message() {
         let line = |fix: &str| {
             let (rule, path, message) = ("FAB101", String::new(), "it fails".to_owned());
-            Finding { rule, severity: Severity::Error, path, spot: None, message, fix: fix.to_owned() }.line()
+            let (spot, because, other) = (None, None, None);
+            let fix = fix.to_owned();
+            Finding { rule, severity: Severity::Error, path, spot, message, fix, because, other }.line()
         };
         assert_eq!(line("Set numVfs: 8."), "it fails; set numVfs: 8");
         assert_eq!(line("IPC_LOCK is missing. Add it."), "it fails; IPC_LOCK is missing. Add it");

@@ -6,7 +6,7 @@ use super::object::{Event, ObjectContext};
 use super::pod::PodContext;
 use super::rule::{ObjectCheck, PodCheck, Rule, WorkloadCheck};
 use super::workload::WorkloadContext;
-use super::{cloud, memory, nccl, networks, operators, placement, profiles, resources};
+use super::{cloud, inputs, memory, nccl, networks, operators, placement, profiles, resources};
 use std::sync::LazyLock;
 
 /// Every rule, by id: the groups one after the other, as the first digit of the ids has them.
@@ -20,6 +20,7 @@ pub static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
         cloud::RULES,
         placement::RULES,
         profiles::RULES,
+        inputs::RULES,
     ];
     groups.concat()
 });
@@ -47,7 +48,7 @@ fn having<T>(check: impl Fn(&Rule) -> Option<T>) -> Vec<Checked<T>> {
 }
 
 fn findings<'a>(rule: &Rule, out: &'a mut Vec<Finding>) -> Findings<'a> {
-    Findings::new(rule.id, rule.severity, out)
+    Findings::new(rule.id, rule.severity, out).with_reasons(rule.lesser)
 }
 
 /// A rule by id, in any case.
@@ -109,9 +110,10 @@ mod tests {
         for rule in RULES.iter() {
             let objects = rule.object.is_some() || rule.deletion.is_some();
             assert_eq!(objects, !rule.kinds.is_empty(), "{}: kinds", rule.id);
-            // Its findings are made where the annotations are applied.
+            // Their findings are made where the annotations are applied, and where files are read.
+            let elsewhere = rule.of_files || rule.id == profiles::INEFFECTIVE_IGNORE.id;
             let checked = objects || rule.pod.is_some() || rule.workload.is_some();
-            assert_eq!(checked, rule.id != profiles::INEFFECTIVE_IGNORE.id, "{}: checks", rule.id);
+            assert_eq!(checked, !elsewhere, "{}: checks", rule.id);
         }
     }
 

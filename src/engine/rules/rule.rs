@@ -16,6 +16,13 @@ pub struct Rule {
     pub id: &'static str,
     /// The most severe finding it makes.
     pub severity: Severity,
+    /// Why a finding of it is less severe, by that severity. A finding carries the reason.
+    pub lesser: &'static [(Severity, &'static str)],
+    /// Whether its findings of severity info are about settings that people make on purpose. A review as text shows them
+    /// with `--verbose` only.
+    pub quiet: bool,
+    /// Whether it is about how a file writes an object. The review reports it as it reads files; no check finds it.
+    pub of_files: bool,
     /// Its text and examples.
     pub files: Files,
     /// First version that has it.
@@ -74,6 +81,8 @@ pub enum Waiver {
     Api,
     /// Never: the rule is about such annotations.
     Itself,
+    /// Never: the rule is about the text of the file, and the object does not show it.
+    File,
 }
 
 impl Rule {
@@ -81,6 +90,9 @@ impl Rule {
     pub(super) const DEFAULT: Self = Self {
         id: "",
         severity: Severity::Info,
+        lesser: &[],
+        quiet: false,
+        of_files: false,
         files: Files { page: "", bad: "", good: "", no_example: "" },
         since: "0.1.0",
         kinds: &[],
@@ -106,6 +118,7 @@ impl Rule {
             Some(b'5') => "memory",
             Some(b'6') => "cloud",
             Some(b'7') => "placement",
+            Some(b'9') => "inputs",
             _ => "profiles",
         }
     }
@@ -134,6 +147,7 @@ impl Waiver {
             Self::Isolation => "never: the rule keeps namespaces apart".to_owned(),
             Self::Api => "never: the API server refuses such an object anyway".to_owned(),
             Self::Itself => "never: the rule is about such annotations".to_owned(),
+            Self::File => "never: correct the file".to_owned(),
         }
     }
 }

@@ -43,7 +43,8 @@ pub fn set_aside<'a>(
 ) -> Vec<Suppressed> {
     let mut suppressed = Vec::new();
     let mut reported = Vec::new();
-    let mut out = Findings::new(INEFFECTIVE_IGNORE.id, INEFFECTIVE_IGNORE.severity, &mut reported);
+    let mut out = Findings::new(INEFFECTIVE_IGNORE.id, INEFFECTIVE_IGNORE.severity, &mut reported)
+        .with_reasons(INEFFECTIVE_IGNORE.lesser);
     let mut read: Vec<&str> = Vec::new();
     let mut left = 0_usize;
     for (key, value) in annotations {
@@ -104,6 +105,7 @@ fn one(
         Waiver::Isolation => Some("it isolates namespaces"),
         Waiver::Api => Some("the API server refuses such an object"),
         Waiver::Itself => Some("it is about such annotations"),
+        Waiver::File => Some("it is about the text of the file"),
     };
     if let Some(why_not) = why_not {
         out.add(

@@ -1,8 +1,8 @@
 //! Input that cannot be read: where, why, and what becomes of the rest.
 
-use crate::support::Scratch;
 use crate::support::round_trip::{Review, review, same};
 use crate::support::suite::Suite;
+use crate::support::{Scratch, root, run};
 
 const GOOD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: good}\nspec:\n  containers:\n  - name: c\n    \
                     image: i\n    resources: {limits: {nvidia.com/gpu: 1}}\n";
@@ -31,8 +31,8 @@ const BROKEN: &[(&str, &str, (u64, u64), &str)] = &[
         "merge conflict",
     ),
     (
-        "number_for_text",
-        "kind: Pod\nspec:\n  containers:\n  - env:\n    - {name: A, value: 1}\n",
+        "list_for_text",
+        "kind: Pod\nspec:\n  containers:\n  - env:\n    - {name: A, value: [1]}\n",
         (5, 17),
         "/value",
     ),
@@ -72,7 +72,6 @@ pub(crate) fn add(suite: &mut Suite) {
         Ok(broken(deep.as_bytes(), (1, 501), "100 levels")?)
     });
     for (name, content, reason, documents) in [
-        ("empty_file", "", "empty file", 0),
         ("only_comments", "# one\n---\n# two\n", "only comments", 0),
         ("no_kind", "apiVersion: v1\nname: values\n", "no kind", 1),
         ("empty_kind", "apiVersion: v1\nkind: \"\"\n", "no kind", 1),
@@ -80,7 +79,16 @@ pub(crate) fn add(suite: &mut Suite) {
     ] {
         suite.add(format!("bad_input::skipped::{name}"), move || Ok(skipped(content, reason, documents)?));
     }
-    suite.add("bad_input::duplicate_keys_are_told", || Ok(duplicates()?));
+    suite.add("bad_input::skipped::empty_file", || {
+        let (_scratch, review) = with_good(b"")?;
+        same("exit code", 0, review.ran.code)?;
+        Ok(same("reason", Some("empty file"), review.list("skipped")[0]["reason"].as_str())?)
+    });
+    suite.add("bad_input::duplicate_keys_are_findings_in_every_format", || Ok(duplicates()?));
+    suite.add("bad_input::scalars_of_a_wrong_type_do_not_end_the_review", || Ok(wrong_types()?));
+    suite.add("bad_input::empty_standard_input", || Ok(empty()?));
+    suite.add("bad_input::unreadable_inputs_are_counted", || Ok(inputs_not_errors()?));
+    suite.add("bad_input::helm_and_mustache_are_told_apart", || Ok(templates()?));
     suite.add("bad_input::missing_file", || {
         let review = beside("no such file or directory", &["missing.yaml"])?;
         Ok(same("file", Some("missing.yaml"), review.list("errors")[0]["file"].as_str())?)
@@ -163,14 +171,98 @@ fn skipped(content: &str, reason: &str, documents: u64) -> Result<(), String> {
     same("exit code of stdin alone", 0, alone.ran.code)
 }
 
+/// Reports hold the finding; the other formats have it on stderr, with its rule.
 fn duplicates() -> Result<(), String> {
     let content =
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  key: a\n  other: b\n  key: c\n";
-    let (_scratch, review) = with_good(content.as_bytes())?;
+    let (scratch, review) = with_good(content.as_bytes())?;
     same("exit code", 0, review.ran.code)?;
-    let warning = review.ran.stderr.lines().find(|l| l.starts_with("warning: a/bad.yaml:7:3: "));
-    let warning = warning.ok_or_else(|| format!("no warning with the place: {}", review.ran.stderr))?;
-    if warning.contains("\"key\"") && warning.contains("line 5") { Ok(()) } else { Err(warning.to_owned()) }
+    same("stderr", "", review.ran.stderr.as_str())?;
+    let own = review.results().iter().find(|r| r["source"]["file"] == "a/bad.yaml").ok_or("no result")?;
+    let found = &own["findings"][0];
+    same("rule", Some("FAB902"), found["rule"].as_str())?;
+    same("path", Some("/data/key"), found["path"].as_str())?;
+    same("place", (Some(7), Some(3)), (found["line"].as_u64(), found["column"].as_u64()))?;
+    for format in ["text", "yaml", "patch", "diff"] {
+        let ran = run(&["review", "-o", format, "a/bad.yaml"], b"", scratch.path())?;
+        let (holds, other) =
+            if format == "text" { (&ran.stdout, &ran.stderr) } else { (&ran.stderr, &ran.stdout) };
+        let named = |text: &str| text.contains("FAB902") && text.contains("7:3");
+        same(&format!("-o {format} has it once"), (true, false), (named(holds), named(other)))?;
+    }
+    Ok(())
+}
+
+/// All of them are reported, and the rest of the document is reviewed.
+fn wrong_types() -> Result<(), String> {
+    let content =
+        GOOD.replace("    image: i\n", "    image: i\n    args: [8]\n    env: [{name: A, value: 1}]\n");
+    let (_scratch, review) = with_good(content.as_bytes())?;
+    same("exit code", 1, review.ran.code)?;
+    same("errors", 0, review.list("errors").len())?;
+    let own = review.results().iter().find(|r| r["source"]["file"] == "a/bad.yaml").ok_or("no result")?;
+    let findings = own["findings"].as_array().cloned().unwrap_or_default();
+    let paths: Vec<&str> =
+        findings.iter().filter(|f| f["rule"] == "FAB901").filter_map(|f| f["path"].as_str()).collect();
+    same("paths", vec!["/spec/containers/0/args/0", "/spec/containers/0/env/0/value"], paths)?;
+    same("verdict", Some("deny"), own["verdict"].as_str())?;
+    same("the rest", true, findings.iter().any(|f| f["rule"] == "FAB803"))
+}
+
+/// `helm template … | review -` whose first command fails does not pass.
+fn empty() -> Result<(), String> {
+    let at = |args: &[&str], stdin: &[u8]| run(&[&["review"][..], args].concat(), stdin, root());
+    for stdin in [&b""[..], b" \n\n"] {
+        let ran = at(&["-"], stdin)?;
+        same("exit code", 2, ran.code)?;
+        same("words on stderr", true, ran.stderr.contains("standard input is empty"))?;
+        same("exit code with --allow-empty", 0, at(&["--allow-empty", "-"], stdin)?.code)?;
+    }
+    let scratch = Scratch::new()?;
+    scratch.write("empty/notes.txt", "kind: Pod\n")?;
+    let directory = scratch.path().join("empty").display().to_string();
+    same("a directory", 2, at(&[&directory], b"")?.code)?;
+    same("a directory with --allow-empty", 0, at(&["--allow-empty", &directory], b"")?.code)
+}
+
+/// One file with two errors is one input.
+fn inputs_not_errors() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    scratch.write("a.yaml", "kind: [\n---\nkind: [\n")?;
+    scratch.write("b.yaml", GOOD)?;
+    let review = review(&["a.yaml".to_owned(), "b.yaml".to_owned()], b"", scratch.path())?;
+    let summary = &review.json["summary"];
+    same(
+        "errors and inputs",
+        (Some(2), Some(1)),
+        (summary["errors"].as_u64(), summary["unreadable"].as_u64()),
+    )?;
+    let text = run(&["review", "a.yaml", "b.yaml"], b"", scratch.path())?;
+    same(
+        "the summary",
+        true,
+        text.stdout.trim_end().ends_with("; 1 input unreadable; 1 note hidden (-v shows them)"),
+    )
+}
+
+/// Each is named as what it is, once for a file.
+fn templates() -> Result<(), String> {
+    let helm = "kind: Pod\nmetadata: {{ include \"x\" . }}\n---\nkind: Pod\nmetadata:\n  name: {{ .Release.Name }}\n";
+    let mustache =
+        "kind: Pod\nmetadata:\n  name: {{ name }}\n---\nkind: Pod\nmetadata:\n  name: {{ other }}\n";
+    for (content, words, other) in [(helm, "Helm", "Mustache"), (mustache, "Mustache", "Helm")] {
+        let (_scratch, review) = with_good(content.as_bytes())?;
+        same("exit code", 2, review.ran.code)?;
+        let [error] = review.list("errors") else {
+            return Err(format!("expected one error: {}", review.json["errors"]));
+        };
+        let message = error["message"].as_str().unwrap_or_default();
+        if !message.contains(words) || message.contains(other) || !message.contains("1 more document") {
+            return Err(format!("expected {words:?} and a count in {message:?}"));
+        }
+        good_is_reviewed(&review)?;
+    }
+    Ok(())
 }
 
 /// Something unreadable named beside a good file.

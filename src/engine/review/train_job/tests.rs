@@ -69,6 +69,8 @@ fn the_trainer_is_laid_over_its_container() {
             message: "it is wrong".to_owned(),
             fix: String::new(),
             spot: None,
+            because: None,
+            other: None,
         };
         let placed = joined.place(finding);
         (placed.path, placed.message)

@@ -18,6 +18,7 @@ mod fab815_ineffective_ignore;
 mod resolution;
 
 use crate::rules::rule::Rule;
+pub use fab803_no_profile::RULE as NO_PROFILE;
 pub(super) use fab815_ineffective_ignore::RULE as INEFFECTIVE_IGNORE;
 
 /// Rules of the group, by id.

@@ -7,8 +7,15 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB505", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB505",
+    severity: Severity::Warning,
+    lesser: &[(Severity::Info, "the memory of the node may be enough")],
+    quiet: true,
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for volume in mounted(context) {

@@ -8,8 +8,14 @@ use crate::rules::rule::{Rule, files};
 use crate::rules::variables::Place;
 use crate::text::printable;
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB401", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB401",
+    severity: Severity::Error,
+    lesser: &[(Severity::Warning, "another library may use the device, or the setting may never be reached")],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {

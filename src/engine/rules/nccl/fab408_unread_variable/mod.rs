@@ -8,8 +8,14 @@ use crate::rules::rule::{Rule, files};
 use crate::text::printable;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB408", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB408",
+    severity: Severity::Warning,
+    lesser: &[(Severity::Info, "another release or program may read it")],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 /// Most names of one pod that are compared with the known ones. A real pod has one or two unknown ones.
 const MAX_NAMES: usize = 64;

@@ -10,8 +10,14 @@ use crate::rules::rule::{Rule, files};
 use crate::rules::variables::{ContainerVariables, Given};
 use crate::text::printable;
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB412", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB412",
+    severity: Severity::Warning,
+    lesser: &[(Severity::Info, "it depends on the devices of the node, which are not known")],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 const NAME: &str = "NCCL_IB_HCA";
 

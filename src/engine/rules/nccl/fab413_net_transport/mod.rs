@@ -7,8 +7,17 @@ use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::rules::variables::{ContainerVariables, Given, Place};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB413", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB413",
+    severity: Severity::Error,
+    lesser: &[
+        (Severity::Warning, "NCCL may still run: over TCP, or with a device from elsewhere"),
+        (Severity::Info, "other libraries may use the device"),
+    ],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {

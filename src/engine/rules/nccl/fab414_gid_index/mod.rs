@@ -11,8 +11,18 @@ use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::rules::variables::{ContainerVariables, Given};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB414", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB414",
+    severity: Severity::Warning,
+    lesser: &[(
+        Severity::Info,
+        "the value is right where all nodes are alike, and without effect on InfiniBand",
+    )],
+    quiet: true,
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 const NAME: &str = "NCCL_IB_GID_INDEX";
 

@@ -9,8 +9,14 @@ use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB415", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB415",
+    severity: Severity::Warning,
+    lesser: &[(Severity::Info, "Multus gives such names, and the pod may get networks later")],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 const NAME: &str = "NCCL_SOCKET_IFNAME";
 

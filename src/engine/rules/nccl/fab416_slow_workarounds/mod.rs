@@ -6,8 +6,14 @@ use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::rules::variables::{ContainerVariables, Given};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB416", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB416",
+    severity: Severity::Warning,
+    lesser: &[(Severity::Info, "NCCL runs, and a measurement on this cluster may justify it")],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let profile = context.resolution.profile().map(|(p, _)| p);

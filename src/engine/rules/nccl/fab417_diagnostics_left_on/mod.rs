@@ -6,8 +6,14 @@ use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::rules::variables::{ContainerVariables, Given};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB417", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB417",
+    severity: Severity::Warning,
+    lesser: &[(Severity::Info, "the job runs; only its logs or files suffer")],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {

@@ -7,8 +7,14 @@ use crate::rules::rule::{Rule, files};
 use crate::rules::variables::{Given, Place};
 use crate::text::printable;
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB418", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB418",
+    severity: Severity::Warning,
+    lesser: &[(Severity::Info, "a pod may override its ConfigMap on purpose")],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {

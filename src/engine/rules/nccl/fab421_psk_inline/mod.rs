@@ -6,8 +6,14 @@ use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::rules::variables::Place;
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB421", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB421",
+    severity: Severity::Error,
+    lesser: &[(Severity::Warning, "NCCL may get another value than the one in the text")],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {

@@ -5,8 +5,14 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB425", severity: Severity::Info, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB425",
+    severity: Severity::Info,
+    quiet: true,
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {

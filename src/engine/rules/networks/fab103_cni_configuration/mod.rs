@@ -14,6 +14,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB103",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "the file on the node may be valid")],
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION],
     object: Some(check),

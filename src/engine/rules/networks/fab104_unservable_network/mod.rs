@@ -9,8 +9,14 @@ use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::{printable, token};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB104", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB104",
+    severity: Severity::Error,
+    lesser: &[(Severity::Warning, "the pod may get the resource by other means")],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 /// Most networks that are reported for one pod.
 const MAX_REPORTED: usize = 16;

@@ -7,8 +7,14 @@ use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::{nearest, printable};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB108", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB108",
+    severity: Severity::Warning,
+    lesser: &[(Severity::Info, "the key is not close to a known one")],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 /// Other names that people write for a key.
 const MEANT: &[(&str, &str)] = &[

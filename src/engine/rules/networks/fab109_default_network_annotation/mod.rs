@@ -12,6 +12,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB109",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "Multus may run in that namespace")],
     files: files!(),
     pod: Some(check),
     cel: Some(cel),

@@ -8,6 +8,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB111",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "the plugins may move the device all the same")],
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION],
     object: Some(check),

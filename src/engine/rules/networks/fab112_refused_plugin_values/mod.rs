@@ -11,6 +11,7 @@ use serde_json::Value;
 pub(super) static RULE: Rule = Rule {
     id: "FAB112",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "ib-kubernetes or another program may read the value")],
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION],
     object: Some(check),

@@ -13,6 +13,7 @@ use serde_json::Value;
 pub(super) static RULE: Rule = Rule {
     id: "FAB113",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "the interface that the plugin takes instead may be the right one")],
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION],
     object: Some(check),

@@ -10,6 +10,7 @@ use serde_json::Value;
 pub(super) static RULE: Rule = Rule {
     id: "FAB117",
     severity: Severity::Warning,
+    lesser: &[(Severity::Info, "a newer version of the kind may have the key")],
     files: files!(),
     kinds: &[SPIDER_MULTUS_CONFIG],
     object: Some(check),

@@ -16,6 +16,10 @@ use std::collections::BTreeMap;
 pub(super) static RULE: Rule = Rule {
     id: "FAB136",
     severity: Severity::Error,
+    lesser: &[
+        (Severity::Warning, "the pool may be created or changed before the pods"),
+        (Severity::Info, "the pool may be created before the pods"),
+    ],
     files: files!(),
     kinds: WITH_IPAM,
     pod: Some(check_pod),

@@ -11,6 +11,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB304",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "the operator's webhook may be off")],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),

@@ -11,6 +11,10 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB308",
     severity: Severity::Error,
+    lesser: &[(
+        Severity::Warning,
+        "the policy may be meant to create no VFs, and the operator's webhook may be off",
+    )],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),

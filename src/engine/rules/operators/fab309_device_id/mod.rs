@@ -12,6 +12,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB309",
     severity: Severity::Error,
+    lesser: &[(Severity::Info, "the device may be newer than the list of known ones")],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),

@@ -13,6 +13,10 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB325",
     severity: Severity::Error,
+    lesser: &[
+        (Severity::Warning, "it is not certain that both policies take the same VFs"),
+        (Severity::Info, "different priorities may be a deliberate order"),
+    ],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),
@@ -26,6 +30,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
     let nodes = requirements(own);
     for other in others(context) {
+        let findings = &mut findings.with(other.name);
         let policy = other.policy;
         // Of one resource the operator keeps one group of VFs, and the pool of the device plugin has the VFs of both.
         if policy.nics.is_empty() || policy.num_vfs == Some(0) || policy.resource == own.resource {

@@ -11,6 +11,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB326",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "no known node has the labels of both")],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),
@@ -21,6 +22,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(own) = context.node_policy() else { return };
     let name = context.text("/metadata/name").unwrap_or_default();
     for (other, shared) in of_resource(context, own) {
+        let findings = &mut findings.with(other.name);
         let policy = other.policy;
         let first = applied_first((name, own), other);
         let vdpa = |p: &NodePolicy| p.vdpa.clone().unwrap_or_else(|| "none".to_owned());

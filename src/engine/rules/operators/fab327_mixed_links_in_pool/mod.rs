@@ -11,6 +11,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB327",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "no known node has the labels of both")],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),
@@ -21,6 +22,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(own) = context.node_policy() else { return };
     let driver = |p: &NodePolicy| if p.vfio { "vfio-pci" } else { "netdevice" };
     for (other, shared) in of_resource(context, own) {
+        let findings = &mut findings.with(other.name);
         let policy = other.policy;
         let links = own.link.zip(policy.link).filter(|(ours, theirs)| ours != theirs);
         let links = links.map(|(ours, theirs)| ("linkType", word(ours), word(theirs)));

@@ -12,6 +12,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB328",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "no known node has the labels of both")],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),
@@ -22,6 +23,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(own) = context.node_policy() else { return };
     let nodes = requirements(own);
     for other in others(context).filter(|o| o.policy.external != own.external) {
+        let findings = &mut findings.with(other.name);
         let Some(met) = meeting(own, other.policy, context.snapshot, false) else { continue };
         let shared = common(&nodes, &requirements(other.policy), context.snapshot.nodes());
         if shared == Common::None {

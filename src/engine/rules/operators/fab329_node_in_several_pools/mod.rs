@@ -10,6 +10,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB329",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "no known node has the labels of both")],
     files: files!(),
     kinds: &[POOL_CONFIG],
     object: Some(check),
@@ -25,6 +26,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let name = context.text("/metadata/name");
     let namespace = context.text("/metadata/namespace");
     for (other_namespace, other, pool) in context.snapshot.facts().pool_configs() {
+        let findings = &mut findings.with(other);
         // The operator reads the pools of all namespaces.
         let same = Some(other) == name && namespace.is_none_or(|n| n == other_namespace);
         let Some(theirs) = pool.nodes.as_ref().filter(|_| !same && counted(pool)) else { continue };

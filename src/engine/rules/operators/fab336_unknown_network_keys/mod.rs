@@ -8,6 +8,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB336",
     severity: Severity::Warning,
+    lesser: &[(Severity::Info, "a newer version of the kind may have the key")],
     files: files!(),
     kinds: &[NETWORK, IB_NETWORK, OVS_NETWORK],
     object: Some(check_keys),

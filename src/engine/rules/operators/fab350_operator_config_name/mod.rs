@@ -10,6 +10,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB350",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "the namespace of the operator is only known from other objects")],
     files: files!(),
     kinds: &[OPERATOR_CONFIG],
     object: Some(check),

@@ -10,6 +10,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB355",
     severity: Severity::Warning,
+    lesser: &[(Severity::Info, "the pool may be meant to take all of them")],
     files: files!(),
     kinds: &[NIC_CLUSTER_POLICY, NIC_NODE_POLICY],
     object: Some(check),

@@ -10,6 +10,7 @@ use serde_json::Value;
 pub(super) static RULE: Rule = Rule {
     id: "FAB357",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "the API server accepts the object, and only its effect is missing")],
     files: files!(),
     kinds: &[NIC_CLUSTER_POLICY, NIC_NODE_POLICY],
     object: Some(check),

@@ -11,6 +11,7 @@ use serde_json::Value;
 pub(super) static RULE: Rule = Rule {
     id: "FAB358",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "the API server accepts the object, and only its effect is missing")],
     files: files!(),
     kinds: &[HOST_DEVICE_NETWORK],
     object: Some(check),

@@ -11,6 +11,7 @@ use serde_json::Value;
 pub(super) static RULE: Rule = Rule {
     id: "FAB359",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "nodes that are not known may have the interface")],
     files: files!(),
     kinds: &[MACVLAN_NETWORK, IPOIB_NETWORK],
     object: Some(check),

@@ -5,8 +5,14 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB801", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB801",
+    severity: Severity::Error,
+    lesser: &[(Severity::Warning, "neither the pod nor its namespace names the profile")],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, evidence)) = context.resolution.profile() else { return };

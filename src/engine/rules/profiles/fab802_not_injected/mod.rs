@@ -9,6 +9,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB802",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "the profile has onMissing: warn")],
     files: files!(no_example: "only the webhook sees that a pod was not mutated"),
     at_one_point: true,
     pod: Some(check),

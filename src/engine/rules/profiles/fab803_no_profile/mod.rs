@@ -1,13 +1,22 @@
 //! FAB803: no profile for a pod that requests accelerators.
 
 use crate::facts::PROFILE_ANNOTATION;
+use crate::profile::base::BASES;
 use crate::resolve::Resolution;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB803", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+/// The rule.
+pub static RULE: Rule = Rule {
+    id: "FAB803",
+    severity: Severity::Warning,
+    quiet: true,
+    lesser: &[(Severity::Info, "a review reports all such pods in one line of its summary")],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Resolution::NotApplicable { candidates, known } = context.resolution else { return };
@@ -22,7 +31,19 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         None if context.tenant_view => {
             "Ask the platform team for a FabricProfile that admits this namespace.".to_owned()
         }
-        None => "Add a FabricProfile that admits the namespace, or review with --profile NAME.".to_owned(),
+        None => {
+            let bases: Vec<&str> = BASES.iter().map(|(name, _)| *name).collect();
+            format!(
+                "Add --profile NAME (compiled-in: {}), --profiles PATH or --cluster PATH.",
+                bases.join(", ")
+            )
+        }
     };
-    findings.add("", format!("no fabric profile matches, so the pod gets no RDMA network ({list})"), fix);
+    let severity = if context.tenant_view { Severity::Warning } else { Severity::Info };
+    findings.add_as(
+        severity,
+        "",
+        format!("no fabric profile matches, so the pod gets no RDMA network ({list})"),
+        fix,
+    );
 }

@@ -10,8 +10,14 @@ use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::{count, printable};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB805", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB805",
+    severity: Severity::Warning,
+    lesser: &[(Severity::Info, "the pod asks for this, or has its fabric already")],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if let Resolution::Outside {

@@ -8,8 +8,20 @@ use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::snapshot::Ambiguity;
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB806", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB806",
+    severity: Severity::Error,
+    lesser: &[
+        (
+            Severity::Warning,
+            "the cluster is set to warn, or the pod names resources of several profiles itself",
+        ),
+        (Severity::Info, "no profile would change the pod"),
+    ],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Resolution::Ambiguous { candidates, because } = context.resolution else { return };

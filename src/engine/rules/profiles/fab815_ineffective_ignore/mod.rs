@@ -7,6 +7,7 @@ use crate::rules::rule::{Rule, Waiver, files};
 pub(in crate::rules) static RULE: Rule = Rule {
     id: "FAB815",
     severity: Severity::Warning,
+    lesser: &[(Severity::Info, "the finding may come back with other facts")],
     files: files!(),
     waiver: Waiver::Itself,
     ..Rule::DEFAULT

@@ -7,8 +7,14 @@ use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::{count, token};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB202", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB202",
+    severity: Severity::Error,
+    lesser: &[(Severity::Warning, "another webhook may add the units, or a network may need none")],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();

@@ -10,8 +10,14 @@ use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB220", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB220",
+    severity: Severity::Error,
+    lesser: &[(Severity::Warning, "the pod's own network may be over the same NIC")],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 /// Annotations by which another program, or Multus in place of the cluster's network, adds interfaces.
 const OTHERS: [&str; 4] = [

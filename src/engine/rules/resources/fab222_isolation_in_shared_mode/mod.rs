@@ -13,6 +13,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB222",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "nodes that the operator does not manage may have the other mode")],
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION, NETWORK, IB_NETWORK],
     pod: Some(check_pod),

@@ -15,6 +15,10 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB223",
     severity: Severity::Error,
+    lesser: &[(
+        Severity::Warning,
+        "nodes that the operator does not manage may have the other mode, or the pod may not use RDMA",
+    )],
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION, NETWORK, IB_NETWORK],
     pod: Some(check_pod),

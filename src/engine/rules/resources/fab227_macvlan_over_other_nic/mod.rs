@@ -9,8 +9,14 @@ use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB227", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB227",
+    severity: Severity::Error,
+    lesser: &[(Severity::Warning, "the NIC below an interface is not known on every node")],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 /// Interfaces over others: their names do not show the NIC below.
 const UPPER: [&str; 5] = ["bond", "team", "br", "vlan", "ovs"];

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 pub(super) static RULE: Rule = Rule {
     id: "FAB245",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "the claim template may be newer than the known one")],
     files: files!(),
     waiver: Waiver::Api,
     pod: Some(check),

@@ -1,0 +1,110 @@
+//! Placeholders that nothing has replaced: one finding per file, in place of all those that they cause.
+
+use super::reviewed::{DocumentReview, Given, Templated};
+use super::written::home;
+use crate::cli::input::place;
+use crate::pod::workload;
+use crate::report::{Located, Repeated, Reviewed};
+use crate::rules::inputs::{self, Placeholder};
+use crate::rules::{Severity, checks_kind};
+
+impl Templated {
+    /// Moves behind so many results of the document.
+    pub(super) fn follow(&mut self, before: usize) {
+        self.home = self.home.map(|home| home + before);
+        self.caused.iter_mut().for_each(|(result, _)| *result += before);
+    }
+
+    fn severity(&self) -> Severity {
+        let worst = self.caused.iter().filter_map(|(_, caused)| caused.worst).max();
+        let least = worst.unwrap_or(Severity::Warning).max(Severity::Warning);
+        if self.known { least } else { Severity::Warning }
+    }
+}
+
+/// Takes the findings that placeholders cause out of the results of an object.
+pub(super) fn take(
+    given: Given<'_>,
+    results: &mut [Reviewed],
+    own: impl FnOnce() -> Reviewed,
+) -> Option<Templated> {
+    let object = given.object;
+    if !results.iter().any(|result| result.decision.in_scope) {
+        return None;
+    }
+    let found = inputs::placeholders(object.json);
+    if found.is_empty() {
+        return None;
+    }
+    let mut caused = Vec::new();
+    let mut worst: Option<(Severity, &Placeholder)> = None;
+    for (number, result) in results.iter_mut().enumerate() {
+        let base = result.template.clone().unwrap_or_default();
+        let mut taken = Repeated::default();
+        result.findings.retain(|f| {
+            let path = format!("{base}{}", f.item.path);
+            let quoted = || found.iter().find(|p| f.item.message.contains(&p.text));
+            let cause = found.iter().find(|p| p.pointer == path).or_else(quoted);
+            let Some(cause) = cause else { return true };
+            taken.count(f.item.severity);
+            if worst.is_none_or(|(severity, _)| severity < f.item.severity) {
+                worst = Some((f.item.severity, cause));
+            }
+            false
+        });
+        if taken.count > 0 {
+            caused.push((number, taken));
+        }
+    }
+    // Controllers of other kinds may replace them: Argo Workflows, Katib, kro.
+    let known = object.is_pod()
+        || workload::find(object.group(), &object.kind).is_some()
+        || checks_kind(object.group(), &object.kind);
+    if !known && caused.is_empty() {
+        return None;
+    }
+    let inside = || found.iter().find(|p| home(results, &p.pointer).is_some());
+    let first = worst.map(|(_, cause)| cause).or_else(inside).or(found.first())?;
+    let place = place(object.document, &format!("{}{}", object.pointer, first.pointer));
+    let (home, path) = home(results, &first.pointer).unzip();
+    let own = if home.is_none() { Some(Box::new(own())) } else { None };
+    let first =
+        Placeholder { pointer: path.unwrap_or_else(|| first.pointer.clone()), text: first.text.clone() };
+    Some(Templated { first, place, home, own, values: found.len(), caused, known })
+}
+
+/// Reports the placeholders of one file once: at the most severe, of equal ones at the first.
+pub(in crate::cli) fn report(reviews: &mut [DocumentReview]) {
+    let mut objects: Vec<(usize, Templated)> = Vec::new();
+    for (number, review) in reviews.iter_mut().enumerate() {
+        objects.extend(std::mem::take(&mut review.templated).into_iter().map(|object| (number, object)));
+    }
+    let Some(severity) = objects.iter().map(|(_, object)| object.severity()).max() else { return };
+    let values: usize = objects.iter().map(|(_, object)| object.values).sum();
+    let mut reported = false;
+    for (number, object) in objects {
+        let Some(review) = reviews.get_mut(number) else { continue };
+        let here = !reported && object.severity() == severity;
+        for (result, mut caused) in object.caused {
+            let is_home = here && Some(result) == object.home;
+            let Some(result) = review.results.get_mut(result).filter(|_| !is_home) else { continue };
+            if !object.known {
+                caused.worst = caused.worst.min(Some(Severity::Warning));
+            }
+            result.repeated.add(caused);
+            result.settle();
+        }
+        if here {
+            reported = true;
+            let Some(finding) = inputs::unsubstituted(&object.first, values - 1, severity, object.known)
+            else {
+                continue;
+            };
+            let index = object.home.unwrap_or(review.results.len());
+            review.results.extend(object.own.map(|own| *own));
+            if let Some(result) = review.results.get_mut(index) {
+                result.add(Located::new(finding, object.place));
+            }
+        }
+    }
+}

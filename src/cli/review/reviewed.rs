@@ -1,0 +1,39 @@
+//! What is reviewed, and what is found in one document.
+
+use crate::cli::input::File;
+use crate::cli::input::objects::Object;
+use crate::report::{Place, Repeated, Reviewed, Skipped, Unread};
+use crate::rules::inputs::Placeholder;
+
+/// An object, and the file that holds it.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub(super) file: &'a File,
+    pub(super) object: &'a Object<'a>,
+}
+
+/// The results of one document.
+#[derive(Default)]
+pub(in crate::cli) struct DocumentReview {
+    pub(in crate::cli) results: Vec<Reviewed>,
+    pub(in crate::cli) skipped: Vec<Skipped>,
+    pub(in crate::cli) unread: Vec<Unread>,
+    /// Objects with placeholders, for one finding per file.
+    pub(super) templated: Vec<Templated>,
+}
+
+/// An object with placeholders.
+pub(super) struct Templated {
+    /// The placeholder of the most severe finding; its path starts at the result.
+    pub(super) first: Placeholder,
+    pub(super) place: Place,
+    /// The result that has it, by its number; `None`: `own` has it.
+    pub(super) home: Option<usize>,
+    pub(super) own: Option<Box<Reviewed>>,
+    /// Values with a placeholder.
+    pub(super) values: usize,
+    /// The findings that placeholders caused, by the number of their result.
+    pub(super) caused: Vec<(usize, Repeated)>,
+    /// Whether no controller replaces placeholders in objects of the kind.
+    pub(super) known: bool,
+}

@@ -1,0 +1,112 @@
+//! FAB901: number where the API has text, and the reverse.
+
+use super::placeholder::has_placeholder;
+use crate::rules::finding::{Finding, Findings, Severity};
+use crate::rules::rule::{Rule, Waiver, files};
+use crate::text::printable;
+use serde_json::Value;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB901",
+    severity: Severity::Error,
+    files: files!(),
+    waiver: Waiver::Api,
+    of_files: true,
+    ..Rule::DEFAULT
+};
+
+/// A value with the type that its field has.
+#[derive(Debug)]
+pub struct Retyped {
+    /// JSON text of the value with that type.
+    pub json: String,
+    /// The finding on the value as it is written.
+    pub finding: Finding,
+}
+
+/// Gives a scalar the type that its field has. `message` is the decoder's, `json` the value, `path` its JSON pointer.
+/// `source` is the line of the file: the fix repeats a value only as the file writes it, since YAML reads 0644 as 420.
+/// `None` where another type does not help.
+#[must_use]
+pub fn retyped(message: &str, json: &str, path: &str, source: &str) -> Option<Retyped> {
+    let (_, expected) = message.rsplit_once("expected ")?;
+    let value: Value = serde_json::from_str(json).ok()?;
+    let shown = printable(json, 60);
+    let (json, is, fix) = match (&value, expected) {
+        (Value::Number(_) | Value::Bool(_), "a string") => {
+            let is = match value {
+                Value::Bool(_) => format!("the boolean {json}, not text"),
+                _ => format!("the number {shown}, not text"),
+            };
+            let fix = match source.contains(json) {
+                true => format!("Quote it: \"{json}\"."),
+                false => "Put the value in quotes.".to_owned(),
+            };
+            (Value::String(json.to_owned()).to_string(), is, fix)
+        }
+        (Value::String(text), "true or false") if matches!(text.as_str(), "true" | "false") => (
+            text.clone(),
+            format!("the text {shown}, not a boolean"),
+            format!("Write {text} without quotes."),
+        ),
+        (Value::String(text), "a whole number") if text.parse::<i64>().is_ok() => {
+            (text.clone(), format!("the text {shown}, not a number"), format!("Write {text} without quotes."))
+        }
+        (Value::String(text), "true or false" | "a whole number") if has_placeholder(text) => (
+            "null".to_owned(),
+            format!("the text {shown}"),
+            "Render the file before it is applied.".to_owned(),
+        ),
+        _ => return None,
+    };
+    let name = name(path);
+    let mut out = Vec::new();
+    Findings::new(RULE.id, RULE.severity, &mut out).add(
+        path,
+        format!("{name} is {is}: the API server refuses the object"),
+        fix,
+    );
+    Some(Retyped { json, finding: out.pop()? })
+}
+
+/// The field of a value: its key, and the index in a list.
+fn name(path: &str) -> String {
+    let mut steps = path.rsplit('/').map(|step| step.replace("~1", "/").replace("~0", "~"));
+    let (last, before) = (steps.next().unwrap_or_default(), steps.next().unwrap_or_default());
+    let name = if last.parse::<usize>().is_ok() { format!("{before}[{last}]") } else { last };
+    printable(&name, 80)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scalars_get_the_type_of_their_field() {
+        let text = "invalid type: integer `8`, expected a string";
+        for (message, json, source, expected) in [
+            (text, "8", "value: 8", Some(("\"8\"", "value is the number 8, not text", "Quote it: \"8\"."))),
+            (text, "420", "value: 0644", Some(("\"420\"", "the number 420", "Put the value in quotes."))),
+            (text, "true", "value: on", Some(("\"true\"", "the boolean true", "Put the value in quotes."))),
+            (text, "[8]", "", None),
+            (
+                "invalid type: string \"true\", expected true or false",
+                "\"true\"",
+                "",
+                Some(("true", "the text \"true\", not a boolean", "Write true without quotes.")),
+            ),
+            ("invalid type: string \"yes\", expected true or false", "\"yes\"", "", None),
+            ("invalid type: string \"x\", expected a mapping", "\"x\"", "", None),
+        ] {
+            let found = retyped(message, json, "/env/0/value", source);
+            match (found, expected) {
+                (None, None) => {}
+                (Some(found), Some((json, message, fix))) => {
+                    assert_eq!((found.json.as_str(), found.finding.fix.as_str()), (json, fix));
+                    assert!(found.finding.message.contains(message), "{}", found.finding.message);
+                }
+                (found, _) => panic!("{json}: {found:?}"),
+            }
+        }
+    }
+}

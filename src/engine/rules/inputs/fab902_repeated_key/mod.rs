@@ -1,0 +1,28 @@
+//! FAB902: key that is given twice in one mapping.
+
+use crate::rules::finding::{Finding, Findings, Severity};
+use crate::rules::rule::{Rule, Waiver, files};
+use crate::text::printable;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    id: "FAB902",
+    severity: Severity::Warning,
+    files: files!(),
+    waiver: Waiver::File,
+    of_files: true,
+    ..Rule::DEFAULT
+};
+
+/// The finding on a key of an object that a file gives again, after line `first`.
+#[must_use]
+pub fn repeated_key(path: &str, key: &str, first: u32) -> Option<Finding> {
+    let mut out = Vec::new();
+    let shown = printable(key, 60);
+    Findings::new(RULE.id, RULE.severity, &mut out).add(
+        path,
+        format!("key {shown} is given twice, first on line {first}: kubectl drops that value silently"),
+        "Remove one of the two, or join their values.",
+    );
+    out.pop()
+}

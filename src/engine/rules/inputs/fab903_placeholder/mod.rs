@@ -1,0 +1,43 @@
+//! FAB903: placeholder that nothing has replaced.
+
+use super::placeholder::Placeholder;
+use crate::rules::finding::{Finding, Findings, Severity};
+use crate::rules::rule::{Rule, Waiver, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB903",
+    severity: Severity::Error,
+    lesser: &[(Severity::Warning, "no rule fails on the values, so the object may be accepted as it is")],
+    files: files!(),
+    waiver: Waiver::File,
+    of_files: true,
+    ..Rule::DEFAULT
+};
+
+/// Why a finding on an object of an unknown kind is no error.
+const UNKNOWN_KIND: &str = "the kind is not known, and its controller may replace the placeholder";
+
+/// The finding on the placeholders of a file, at the first of them. `more` other values of the file have one.
+/// `severity` is that of the most severe finding that a placeholder causes, and at least a warning. `known`: whether no
+/// controller replaces placeholders in objects of the kind.
+#[must_use]
+pub fn unsubstituted(first: &Placeholder, more: usize, severity: Severity, known: bool) -> Option<Finding> {
+    let mut out = Vec::new();
+    let mut findings = Findings::new(RULE.id, RULE.severity, &mut out).with_reasons(RULE.lesser);
+    let others = match more {
+        0 => String::new(),
+        1 => " (and 1 other value of this file)".to_owned(),
+        _ => format!(" (and {more} other values of this file)"),
+    };
+    let shown = printable(&first.text, 60);
+    let message = format!("placeholder {shown} is not substituted{others}");
+    let fix = "Render the file first (helm template, envsubst, kustomize build), and review the result.";
+    match known {
+        true => findings.add_as(severity.max(Severity::Warning), first.pointer.as_str(), message, fix),
+        false => {
+            findings.because(UNKNOWN_KIND).add_as(Severity::Warning, first.pointer.as_str(), message, fix)
+        }
+    }
+    out.pop()
+}

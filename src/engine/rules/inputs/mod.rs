@@ -1,0 +1,17 @@
+//! FAB9xx: how a file writes its objects. Only reviews of files report these: the API server refuses such values, or has
+//! never seen them, before it calls the webhook.
+
+mod fab901_wrong_type;
+mod fab902_repeated_key;
+mod fab903_placeholder;
+mod placeholder;
+
+use crate::rules::rule::Rule;
+pub use fab901_wrong_type::{Retyped, retyped};
+pub use fab902_repeated_key::{RULE as REPEATED_KEY, repeated_key};
+pub use fab903_placeholder::unsubstituted;
+pub use placeholder::{Placeholder, placeholders};
+
+/// Rules of the group, by id.
+pub(super) static RULES: &[&Rule] =
+    &[&fab901_wrong_type::RULE, &fab902_repeated_key::RULE, &fab903_placeholder::RULE];

@@ -1,0 +1,184 @@
+//! Placeholders of templates in the values of an object.
+
+use crate::nccl;
+use crate::text::token;
+use serde_json::Value;
+
+/// A value with a placeholder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placeholder {
+    /// JSON pointer of the value, or of the entry whose key it is.
+    pub pointer: String,
+    /// The placeholder as the file writes it.
+    pub text: String,
+}
+
+/// Most placeholders that are read of one object.
+const MAX_PLACEHOLDERS: usize = 1_000;
+
+/// Placeholders of an object, in its order. Texts that a shell, a program or another tool reads are left out: `$X` in a
+/// script is no placeholder.
+#[must_use]
+pub fn placeholders(json: &str) -> Vec<Placeholder> {
+    let mut found = Vec::new();
+    if ["$", "{{", "PLACEHOLDER", "|"].iter().any(|sign| json.contains(sign))
+        && let Ok(value) = serde_json::from_str(json)
+    {
+        walk(&value, &mut String::new(), &mut found);
+    }
+    found
+}
+
+/// Whether a text has a placeholder.
+pub(super) fn has_placeholder(text: &str) -> bool {
+    first(text).is_some()
+}
+
+fn walk(value: &Value, pointer: &mut String, found: &mut Vec<Placeholder>) {
+    let length = pointer.len();
+    match value {
+        Value::String(text) => note(text, pointer, found),
+        Value::Array(list) => {
+            for (index, item) in list.iter().enumerate() {
+                pointer.push_str(&format!("/{index}"));
+                walk(item, pointer, found);
+                pointer.truncate(length);
+            }
+        }
+        Value::Object(object) => {
+            let foreign = is_foreign_variable(object);
+            for (key, item) in object {
+                if is_free(key, pointer) || foreign && key == "value" {
+                    continue;
+                }
+                pointer.push('/');
+                pointer.push_str(&token(key));
+                note(key, pointer, found);
+                walk(item, pointer, found);
+                pointer.truncate(length);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn note(text: &str, pointer: &str, found: &mut Vec<Placeholder>) {
+    if found.len() < MAX_PLACEHOLDERS
+        && let Some(text) = first(text)
+    {
+        found.push(Placeholder { pointer: pointer.to_owned(), text: text.to_owned() });
+    }
+}
+
+/// Whether the value of a key is text for a shell, a program or another tool.
+fn is_free(key: &str, pointer: &str) -> bool {
+    let script = ["command", "args", "data", "stringData", "binaryData", "script", "managedFields"];
+    let annotation = pointer.ends_with("/annotations") && !is_networks(key);
+    script.contains(&key) || annotation
+}
+
+/// Whether Multus or we read an annotation.
+fn is_networks(key: &str) -> bool {
+    key.starts_with("k8s.v1.cni.cncf.io/")
+        || key.starts_with("v1.multus-cni.io/")
+        || key.starts_with("fabric-admission.dev/")
+}
+
+/// Whether an object is a variable that only the container's own program reads, which may expand it.
+fn is_foreign_variable(object: &serde_json::Map<String, Value>) -> bool {
+    let name = object.get("name").and_then(Value::as_str);
+    object.contains_key("value") && name.is_some_and(|name| nccl::find(name).is_none())
+}
+
+/// The first placeholder of a text.
+fn first(text: &str) -> Option<&str> {
+    text.char_indices().find_map(|(at, c)| {
+        let rest = text.get(at..)?;
+        let length = match c {
+            '$' => dollar(rest),
+            '{' => rest.strip_prefix("{{").and_then(|r| r.find("}}")).map(|end| end + 4),
+            '|' => pipes(rest),
+            'A'..='Z' if starts_word(text, at) => shouted(rest),
+            _ => None,
+        };
+        rest.get(..length?)
+    })
+}
+
+/// The length of `${NAME}` (with anything after the name) or of `$NAME`.
+fn dollar(text: &str) -> Option<usize> {
+    let name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let begins = |t: &str| t.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if let Some(inner) = text.strip_prefix("${") {
+        return begins(inner).then(|| inner.find('}'))?.map(|end| end + 3);
+    }
+    let rest = text.strip_prefix('$').filter(|t| begins(t))?;
+    Some(1 + rest.find(|c| !name(c)).unwrap_or(rest.len()))
+}
+
+/// The length of `|version|`, as documentation writes a substitution.
+fn pipes(text: &str) -> Option<usize> {
+    let inner = text.strip_prefix('|')?;
+    let end = inner.find('|').filter(|end| *end > 0)?;
+    let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    inner.get(..end)?.chars().all(name).then_some(end + 2)
+}
+
+/// The length of a word of capitals that says that it is a placeholder.
+fn shouted(text: &str) -> Option<usize> {
+    let end = text.find(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'));
+    let end = end.unwrap_or(text.len());
+    text.get(..end)?.contains("PLACEHOLDER").then_some(end)
+}
+
+fn starts_word(text: &str, at: usize) -> bool {
+    let before = text.get(..at).and_then(|t| t.chars().next_back());
+    before.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_of_texts() {
+        for (text, expected) in [
+            ("$GPUS", Some("$GPUS")),
+            ("a-${GPUS:-8}-b", Some("${GPUS:-8}")),
+            ("{{ .Values.gpus }}", Some("{{ .Values.gpus }}")),
+            ("PLACEHOLDER_NUM_GPU", Some("PLACEHOLDER_NUM_GPU")),
+            ("NIC_PLACEHOLDER", Some("NIC_PLACEHOLDER")),
+            ("nvcr.io/x:|version|", Some("|version|")),
+            ("<NODE_NAME>", None),
+            ("$(POD_IP)", None),
+            ("$1", None),
+            ("cost$", None),
+            ("{a}", None),
+            ("a|b", None),
+            ("a || b", None),
+            ("MYPLACEHOLDERS of x", Some("MYPLACEHOLDERS")),
+            ("placeholder", None),
+            ("a < b > c", None),
+        ] {
+            assert_eq!(first(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn text_for_programs_is_left_out() {
+        let json = r#"{"metadata":{"annotations":{"note":"$A","k8s.v1.cni.cncf.io/networks":"${N}"}},
+            "spec":{"containers":[{"args":["$B"],"command":["$C"],"image":"$IMAGE",
+            "env":[{"name":"MY_OWN","value":"$D"},{"name":"NCCL_IB_HCA","value":"$HCA"}],
+            "resources":{"limits":{"${R}":"1"}}}]},"data":{"x":"$E"}}"#;
+        let found: Vec<(String, String)> =
+            placeholders(json).into_iter().map(|p| (p.pointer, p.text)).collect();
+        let expected = [
+            ("/metadata/annotations/k8s.v1.cni.cncf.io~1networks", "${N}"),
+            ("/spec/containers/0/image", "$IMAGE"),
+            ("/spec/containers/0/env/1/value", "$HCA"),
+            ("/spec/containers/0/resources/limits/${R}", "${R}"),
+        ];
+        assert_eq!(found, expected.map(|(p, t)| (p.to_owned(), t.to_owned())));
+        assert_eq!(placeholders(r#"{"spec":{"args":["$B"]}}"#), []);
+    }
+}
