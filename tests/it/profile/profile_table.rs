@@ -3,6 +3,7 @@
 
 use crate::support::suite::Suite;
 use crate::support::world::bases;
+use fabric_admission::profile::schema::Transport;
 use fabric_admission::profile::{FabricProfile, Profile};
 use serde_json::{Value, json};
 
@@ -150,6 +151,19 @@ pub(crate) fn add(suite: &mut Suite) {
     for row in TABLE {
         suite.add(format!("profile_table::{}", row.name), || Ok(judge(row)?));
     }
+    suite.add("profile_table::bases_of_rdma_say_how_memory_is_pinned", || Ok(memlock()?));
+}
+
+/// EFA registers memory with the adapter as verbs do, so its base has an answer as well.
+fn memlock() -> Result<(), String> {
+    for base in bases() {
+        let profile = Profile::resolve(base, &[]).map_err(|e| e.to_string())?;
+        let pins = profile.transport.is_verbs() || profile.transport == Transport::Efa;
+        if pins && profile.memlock.is_none() {
+            return Err(format!("{}: neither memlock nor ipcLock: true", profile.name));
+        }
+    }
+    Ok(())
 }
 
 /// What a file of this profile gets: the pointer of the value at fault, if there is one.
