@@ -205,11 +205,19 @@ impl Writer {
 
     /// Writes a status; what the object has then.
     async fn patch(&self, wanted: &Wanted) -> Result<Option<FabricProfileStatus>, CallFault> {
-        let FabricProfileStatus { observed_generation, matching_nodes, problems } = &wanted.wants;
+        let FabricProfileStatus {
+            observed_generation,
+            transport,
+            attachment,
+            priority,
+            matching_nodes,
+            problems,
+        } = &wanted.wants;
         // Null takes a field away (RFC 7396).
         let problems = (!problems.is_empty()).then_some(problems);
         let body = json!({"status": {
-            "observedGeneration": observed_generation, "matchingNodes": matching_nodes, "problems": problems,
+            "observedGeneration": observed_generation, "transport": transport, "attachment": attachment,
+            "priority": priority, "matchingNodes": matching_nodes, "problems": problems,
         }});
         let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
         let request = kube::core::Request::new(PATH)

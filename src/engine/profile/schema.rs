@@ -64,10 +64,11 @@ pub struct FabricProfile {
     doc = "Settings of one fabric for pods: rails, resources, variables, and the namespaces that may use it.",
     shortname = "fprof",
     status = "FabricProfileStatus",
+    // What a base can provide is printed from the status: a column reads one field of one object and inherits nothing.
     printcolumn = r#"{"name":"Base","type":"string","jsonPath":".spec.base"}"#,
-    printcolumn = r#"{"name":"Transport","type":"string","jsonPath":".spec.transport"}"#,
-    printcolumn = r#"{"name":"Attachment","type":"string","jsonPath":".spec.attachment","priority":1}"#,
-    printcolumn = r#"{"name":"Priority","type":"integer","jsonPath":".spec.priority"}"#,
+    printcolumn = r#"{"name":"Transport","type":"string","jsonPath":".status.transport"}"#,
+    printcolumn = r#"{"name":"Attachment","type":"string","jsonPath":".status.attachment","priority":1}"#,
+    printcolumn = r#"{"name":"Priority","type":"integer","jsonPath":".status.priority"}"#,
     printcolumn = r#"{"name":"Nodes","type":"integer","jsonPath":".status.matchingNodes"}"#,
     printcolumn = r#"{"name":"Age","type":"date","jsonPath":".metadata.creationTimestamp"}"#
 )]

@@ -11,6 +11,18 @@ pub struct FabricProfileStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub observed_generation: Option<i64>,
+    // Text, so that an older server reads the words of a newer one.
+    /// Transport of the profile: its own or the base's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 63))]
+    pub transport: Option<String>,
+    /// Attachment of the profile: its own or the base's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 63))]
+    pub attachment: Option<String>,
+    /// Priority of the profile: its own, the base's or 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i32>,
     /// Nodes that `spec.nodeSelector` selects (count).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matching_nodes: Option<u32>,

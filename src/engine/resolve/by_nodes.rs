@@ -1,6 +1,7 @@
 //! Profiles by the nodes that a pod can land on, or by its selectors if no such node exists.
 
-use super::{Because, Conditions, Evidence, Resolution, admits, unmet};
+use super::strength::keep_strongest;
+use super::{Because, Conditions, Evidence, Resolution, Strength, admits, unmet};
 use crate::demands::Subject;
 use crate::facts::NamespaceFacts;
 use crate::nodes::{Class, ClassSet, Constraints, landing};
@@ -132,21 +133,10 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
     if constraints.unread {
         return None;
     }
-    let admitted = || snapshot.profiles().filter(|p| admits(p, subject.namespace, facts));
-    if snapshot.nodes().is_empty() {
-        // No nodes known: match only a pod whose selectors ask for the profile's nodes.
-        if constraints.is_free() {
-            return None;
-        }
-        let conditions = Conditions::of(&constraints);
-        let mut found = Found::default();
-        for profile in admitted().filter(|p| conditions.select(p)) {
-            found.add(profile, subject);
-        }
-        // All of them serve the nodes that the pod will get.
-        let best = highest(found.profiles.values());
-        found.profiles.retain(|_, p| Some(p.priority) == best);
-        return outcome(found, Because::Selectors, Evidence::Selectors, snapshot);
+    let known = !snapshot.nodes().is_empty();
+    // Where no node is known, the selectors are all there is.
+    if !known && constraints.is_free() {
+        return None;
     }
     let usable = |p: &Profile| admits(p, subject.namespace, facts) && unmet(p, subject).is_none();
     // The default is what nodes without a profile are for; where the pod can land on those as well, it is one of
@@ -154,10 +144,21 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
     let default = default.and_then(|name| snapshot.profile(name)).filter(|p| usable(p));
     let (mut found, bare) = ground(&constraints, subject);
     if !found.profiles.is_empty() || found.outside.is_some() {
+        let several = found.profiles.len() > 1;
+        if several {
+            let conditions = Conditions::of(&constraints);
+            // A profile whose nodes the pod asks for is on all of them. An instance type proves nothing about nodes that
+            // are there to be looked at.
+            keep_strongest(&mut found.profiles, |p| match conditions.strength(p) {
+                Strength::Nodes => Strength::Nodes,
+                _ => Strength::Open,
+            });
+        }
         if let Some(default) = default.filter(|_| bare && !found.profiles.is_empty()) {
             found.profiles.insert(default.name.clone(), Arc::clone(default));
         }
-        return outcome(found, Because::Nodes, Evidence::Nodes, snapshot);
+        let evidence = if several { Evidence::Asked } else { Evidence::Nodes };
+        return outcome(found, Because::Nodes, |_| evidence.clone(), snapshot);
     }
     // A pod that is bound to a node runs only there.
     let bound = constraints.node_name.is_some_and(|name| snapshot.nodes().class_of(name).is_some());
@@ -165,29 +166,45 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
         return None;
     }
     let conditions = Conditions::of(&constraints);
+    let admitted = snapshot.profiles().filter(|p| admits(p, subject.namespace, facts));
+    let (asked, open): (Vec<_>, Vec<_>) =
+        admitted.filter(|p| conditions.may_meet(p)).partition(|p| conditions.strength(p) > Strength::Open);
     let mut found = Found::default();
-    // Whether every node that the pod could ever land on would carry a profile.
-    let mut covered = false;
-    for profile in admitted().filter(|p| conditions.may_meet(p)) {
-        covered |= conditions.select(profile);
+    for profile in &asked {
         found.add(profile, subject);
     }
-    // Otherwise a node without a profile may be added, and its pods get the default.
-    if let Some(default) = default.filter(|_| !covered && !found.profiles.is_empty()) {
+    // Where no node is known, a pod that asks for no profile gets none.
+    if known || !found.profiles.is_empty() {
+        for profile in open {
+            found.add(profile, subject);
+        }
+    }
+    keep_strongest(&mut found.profiles, |p| conditions.strength(p));
+    // Unless every node that the pod could ever land on would carry a profile, one without may be added, and its pods
+    // get the default.
+    if let Some(default) = default.filter(|_| asked.is_empty() && !found.profiles.is_empty()) {
         found.profiles.insert(default.name.clone(), Arc::clone(default));
     }
-    outcome(found, Because::Selectors, Evidence::Selectors, snapshot)
+    outcome(found, Because::Selectors, |p| Evidence::Selectors(conditions.strength(p)), snapshot)
 }
 
 fn highest<'a>(profiles: impl Iterator<Item = &'a Arc<Profile>>) -> Option<i32> {
     profiles.map(|p| p.priority).max()
 }
 
-fn outcome(found: Found, because: Because, evidence: Evidence, snapshot: &Snapshot) -> Option<Resolution> {
+fn outcome(
+    found: Found,
+    because: Because,
+    evidence: impl Fn(&Profile) -> Evidence,
+    snapshot: &Snapshot,
+) -> Option<Resolution> {
     let several: Vec<Arc<Profile>> = found.profiles.into_values().collect();
     match several.as_slice() {
-        [] => found.outside.map(|(profile, reason)| Resolution::Outside { profile, evidence, reason }),
-        [one] => Some(Resolution::Profile { profile: Arc::clone(one), evidence }),
+        [] => found.outside.map(|(profile, reason)| {
+            let evidence = evidence(&profile);
+            Resolution::Outside { profile, evidence, reason }
+        }),
+        [one] => Some(Resolution::Profile { profile: Arc::clone(one), evidence: evidence(one) }),
         _ => {
             let best = highest(several.iter());
             let mut first = several.iter().filter(|p| Some(p.priority) == best);

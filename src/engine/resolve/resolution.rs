@@ -1,5 +1,6 @@
 //! What resolution may find.
 
+use super::Strength;
 use crate::profile::Profile;
 use crate::text::printable;
 use std::sync::Arc;
@@ -77,8 +78,10 @@ pub enum Evidence {
     Network(String),
     /// The nodes that the pod can land on carry this profile and no other.
     Nodes,
-    /// No node that the pod can land on exists now, and of all profiles only this one's nodes fit its selectors.
-    Selectors,
+    /// Of the profiles on the nodes that the pod can land on, the one whose nodes its selectors ask for.
+    Asked,
+    /// No node that the pod can land on exists now, and its selectors leave only this profile.
+    Selectors(Strength),
     /// The highest priority of several, by the cluster's setting; the pod is pinned to its nodes.
     Priority,
     /// The namespace's annotation.
@@ -97,7 +100,15 @@ impl Evidence {
             Self::Resource(name) => format!("the only one that serves {}", printable(name, 80)),
             Self::Network(name) => format!("the only one with network {}", printable(name, 80)),
             Self::Nodes => "the only one on the nodes it can land on".into(),
-            Self::Selectors => "the only one whose nodes fit its selectors; no such node exists now".into(),
+            Self::Asked => "on the nodes it can land on, and the one that its selectors ask for".into(),
+            Self::Selectors(strength) => {
+                let why = match strength {
+                    Strength::Open => "the only one whose nodes fit its selectors",
+                    Strength::Type => "the one whose instance type its selectors ask for",
+                    Strength::Nodes => "the one whose nodes its selectors ask for",
+                };
+                format!("{why}; no such node exists now")
+            }
             Self::Priority => "the highest priority on the nodes it can land on".into(),
             Self::NamespaceAnnotation => "the namespace's default".into(),
             Self::ClusterDefault => "the cluster's default".into(),

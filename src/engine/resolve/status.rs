@@ -29,7 +29,7 @@ pub enum Standing {
 pub fn of_object(json: &str, snapshot: &Snapshot) -> (FabricProfileStatus, Standing) {
     match decode::<FabricProfile>(json) {
         Ok(profile) => of(&profile, snapshot),
-        Err(error) => (broken(error.pointer, &error.message), Standing::Unusable),
+        Err(error) => (broken(&error.pointer, &error.message), Standing::Unusable),
     }
 }
 
@@ -38,7 +38,7 @@ pub fn of_object(json: &str, snapshot: &Snapshot) -> (FabricProfileStatus, Stand
 pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus, Standing) {
     let resolved = match Profile::resolve(profile, snapshot.bases()) {
         Ok(resolved) => resolved,
-        Err(error) => return (broken(error.pointer, &error.message), Standing::Unusable),
+        Err(error) => return (broken(&error.pointer, &error.message), Standing::Unusable),
     };
     match snapshot.profile(&resolved.name) {
         Some(used) if **used == resolved => {}
@@ -47,7 +47,11 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
                 Some(_) => "not used: the server's files have another profile of this name",
                 None => "not used: the server does not know it yet",
             };
-            return (broken("/metadata/name".into(), message), Standing::Other);
+            let status = FabricProfileStatus {
+                problems: vec![problem("/metadata/name", message)],
+                ..values(&resolved)
+            };
+            return (status, Standing::Other);
         }
     }
     let nodes = snapshot.nodes();
@@ -74,13 +78,31 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
     }
     problems.truncate(MAX_PROBLEMS);
     let matching_nodes = matching.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-    (FabricProfileStatus { observed_generation: None, matching_nodes, problems }, Standing::Used)
+    (FabricProfileStatus { matching_nodes, problems, ..values(&resolved) }, Standing::Used)
 }
 
-fn broken(pointer: String, message: &str) -> FabricProfileStatus {
+/// The values that the profile has with those of its base: `kubectl get` can print only what is in the object.
+fn values(resolved: &Profile) -> FabricProfileStatus {
+    FabricProfileStatus {
+        transport: word(resolved.transport),
+        attachment: word(resolved.attachment),
+        priority: Some(resolved.priority),
+        ..FabricProfileStatus::default()
+    }
+}
+
+/// The word of a profile's schema for a value.
+fn word(value: impl serde::Serialize) -> Option<String> {
+    serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
+}
+
+fn broken(pointer: &str, message: &str) -> FabricProfileStatus {
+    FabricProfileStatus { problems: vec![problem(pointer, message)], ..FabricProfileStatus::default() }
+}
+
+fn problem(pointer: &str, message: &str) -> Problem {
     let message = crate::text::printable(message, 1024);
-    let problem = Problem { pointer: crate::text::printable(&pointer, 1000), message };
-    FabricProfileStatus { problems: vec![problem], ..FabricProfileStatus::default() }
+    Problem { pointer: crate::text::printable(pointer, 1000), message }
 }
 
 /// Path where the profile names the missing object; its base, if the profile does not name it itself.
@@ -120,7 +142,8 @@ fn tie(profile: &Profile, classes: &ClassSet, snapshot: &Snapshot) -> Option<Pro
     let more = others.len().saturating_sub(MOST_NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let message = format!(
-        "priority {} is also that of {names}{more}, on {}: pods that name no profile are ambiguous there",
+        "priority {} is also that of {names}{more}, on {}: a pod that neither names a profile nor asks for the nodes of \
+         one of them is ambiguous there",
         profile.priority,
         count(shared, "node")
     );
@@ -183,8 +206,31 @@ mod tests {
     fn a_profile_without_problems() {
         let rails = r#""rails":[{"network":"fabric/net","resource":"x.com/nic"},{"network":"own"}]"#;
         let (found, standing) = status(&[&profile("p", &format!("{EAST},{rails}"))]);
-        let expected = FabricProfileStatus { matching_nodes: Some(2), ..FabricProfileStatus::default() };
+        let expected = FabricProfileStatus {
+            transport: Some("roce".into()),
+            attachment: Some("sriov".into()),
+            priority: Some(0),
+            matching_nodes: Some(2),
+            ..FabricProfileStatus::default()
+        };
         assert_eq!((found, standing), (expected, Standing::Used));
+    }
+
+    #[test]
+    fn inherited_values_are_in_the_status() {
+        let base: FabricProfile =
+            decode(&profile("base", r#""priority":7"#).replace("sriov", "host-device")).unwrap();
+        let json = r#"{"apiVersion":"fabric-admission.dev/v1alpha1","kind":"FabricProfile",
+            "metadata":{"name":"p"},"spec":{"base":"base"}}"#;
+        let mut builder = Builder::new(vec![base]);
+        let unknown = builder.build();
+        builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", json, "").unwrap();
+        // Whether decisions use the object or not.
+        for (snapshot, expected) in [(builder.build(), Standing::Used), (unknown, Standing::Other)] {
+            let (status, standing) = of_object(json, &snapshot);
+            let values = (status.transport.as_deref(), status.attachment.as_deref(), status.priority);
+            assert_eq!((values, standing), ((Some("roce"), Some("host-device"), Some(7)), expected));
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Comparison of selectors without nodes: could a node satisfy both the pod and a profile, and must every node that
 //! satisfies the pod satisfy the profile?
 
+use super::Strength;
 use crate::nodes::{Constraints, Relation, Requirement};
 use crate::profile::Profile;
 use crate::profile::schema::LabelSelector;
@@ -129,7 +130,9 @@ impl<'a> Conditions<'a> {
             }
             conditions
         });
-        let terms = conditions.collect();
+        // A term that contradicts itself or the node selector adds no node.
+        let nothing = Condition::default();
+        let terms = conditions.filter(|term| term.values().all(|own| own.possible(&nothing))).collect();
         Self { terms, more: open.count() > MAX_TERMS, shared }
     }
 
@@ -158,24 +161,31 @@ impl<'a> Conditions<'a> {
                     self.of_label(term, key).unwrap_or(&nothing).possible(asked)
                 };
                 wanted.iter().all(|(key, asked)| fits(key, asked))
-                    && term.values().all(|own| own.possible(&nothing))
             })
     }
 
-    /// Whether the pod requires the profile's nodes: every node it can land on must satisfy the profile's node
-    /// selector, or be one of its instance types.
-    pub(crate) fn select(&self, profile: &Profile) -> bool {
-        let implied = |requirements: &[Requirement<'_>]| {
-            !requirements.is_empty()
-                && !self.more
-                && !self.terms.is_empty()
-                && self.terms.iter().all(|term| {
-                    requirements
-                        .iter()
-                        .all(|r| self.of_label(term, r.key).is_some_and(|condition| condition.implies(*r)))
-                })
-        };
+    /// How strongly the pod asks for a profile that it may meet.
+    pub(crate) fn strength(&self, profile: &Profile) -> Strength {
         let selector: Vec<_> = profile.node_selector.iter().flat_map(LabelSelector::conditions).collect();
-        implied(&selector) || implied(profile.instance_type().as_slice())
+        if !selector.is_empty() && self.imply(&selector) {
+            return Strength::Nodes;
+        }
+        let types = profile.instance_type();
+        match types.is_some() && self.imply(types.as_slice()) {
+            false => Strength::Open,
+            // The node selector, where there is one, says which nodes carry the profile.
+            true if selector.is_empty() => Strength::Nodes,
+            true => Strength::Type,
+        }
+    }
+
+    /// Whether every node that satisfies the pod satisfies the requirements.
+    fn imply(&self, requirements: &[Requirement<'_>]) -> bool {
+        let implied = |term: &BTreeMap<&str, Condition<'a>>, r: &Requirement<'_>| {
+            self.of_label(term, r.key).is_some_and(|condition| condition.implies(*r))
+        };
+        !self.more
+            && !self.terms.is_empty()
+            && self.terms.iter().all(|term| requirements.iter().all(|r| implied(term, r)))
     }
 }

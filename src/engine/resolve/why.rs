@@ -1,7 +1,7 @@
 //! The whole explanation of a resolution: each step with its inputs and result, where the pod can land, and what
 //! every profile would have needed. Slower than [`resolve`] and never on the request path.
 
-use super::{Conditions, Evidence, Missing, Resolution, Then, admits, missing, resolve, unmet};
+use super::{Conditions, Evidence, Missing, Resolution, Strength, Then, admits, missing, resolve, unmet};
 use crate::demands::Subject;
 use crate::facts::PROFILE_ANNOTATION;
 use crate::nodes::{ClassSet, Constraints, Dropped, dropped, landing};
@@ -105,8 +105,8 @@ fn deciding(resolution: &Resolution) -> Option<&'static str> {
         Evidence::Flag => "flag",
         Evidence::PodAnnotation => "annotation",
         Evidence::Resource(_) | Evidence::Network(_) => "own",
-        Evidence::Nodes | Evidence::Priority => "nodes",
-        Evidence::Selectors => "selectors",
+        Evidence::Nodes | Evidence::Asked | Evidence::Priority => "nodes",
+        Evidence::Selectors(_) => "selectors",
         Evidence::NamespaceAnnotation => "namespace",
         Evidence::ClusterDefault => "cluster",
     })
@@ -239,22 +239,35 @@ fn fabrics(set: &ClassSet, snapshot: &Snapshot) -> Vec<(Vec<String>, usize)> {
     named
 }
 
+/// The profiles whose nodes the pod's selectors ask for, and those that they leave open.
 fn selectors(constraints: &Constraints<'_>, snapshot: &Snapshot) -> String {
     let conditions = Conditions::of(constraints);
-    let known = !snapshot.nodes().is_empty();
-    let fitting: Vec<&str> = snapshot
+    let fitting: Vec<_> = snapshot
         .profiles()
-        .filter(|p| if known { conditions.may_meet(p) } else { conditions.select(p) })
-        .map(|p| p.name.as_str())
+        .filter(|p| conditions.may_meet(p))
+        .map(|p| (conditions.strength(p), p.name.as_str()))
         .collect();
-    let (shown, rest) = (fitting.iter().take(super::SHOWN), fitting.len().saturating_sub(super::SHOWN));
-    let shown = shown.copied().collect::<Vec<_>>().join(", ");
-    let more = if rest > 0 { format!(", {rest} more") } else { String::new() };
-    match (known, fitting.is_empty()) {
-        (true, true) => "the pod's selectors rule out the nodes of every profile".to_owned(),
-        (true, false) => format!("the pod's selectors leave open: {shown}{more}"),
-        (false, true) => "the pod's selectors ask for the nodes of no profile".to_owned(),
-        (false, false) => format!("the pod's selectors ask for the nodes of: {shown}{more}"),
+    let names = |of: Strength| {
+        let names: Vec<&str> = fitting.iter().filter(|(s, _)| *s == of).map(|(_, name)| *name).collect();
+        let rest = names.len().saturating_sub(super::SHOWN);
+        let more = if rest > 0 { format!(", {rest} more") } else { String::new() };
+        let shown = names.iter().take(super::SHOWN).copied().collect::<Vec<_>>().join(", ");
+        (!names.is_empty()).then(|| format!("{shown}{more}"))
+    };
+    // Where no node is known, a profile that is only left open does not count by itself.
+    let (nodes, types) = (names(Strength::Nodes), names(Strength::Type));
+    let asked = nodes.is_some() || types.is_some();
+    let open = names(Strength::Open).filter(|_| asked || !snapshot.nodes().is_empty());
+    let said = [
+        nodes.map(|names| format!("ask for the nodes of: {names}")),
+        types.map(|names| format!("ask for an instance type of: {names}")),
+        open.map(|names| format!("leave open: {names}")),
+    ];
+    let said: Vec<String> = said.into_iter().flatten().collect();
+    match (said.is_empty(), snapshot.nodes().is_empty()) {
+        (false, _) => format!("the pod's selectors {}", said.join("; ")),
+        (true, false) => "the pod's selectors rule out the nodes of every profile".to_owned(),
+        (true, true) => "the pod's selectors ask for the nodes of no profile".to_owned(),
     }
 }
 

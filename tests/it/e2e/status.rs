@@ -131,6 +131,10 @@ fn written(plane: &Plane) -> Outcome {
     let mut replicas = vec![replica(plane, &kubeconfig)?, replica(plane, &kubeconfig)?];
     let (object, _) = status(plane, "p")?;
     assert_eq!(object["status"]["matchingNodes"], 1, "{object}");
+    // What the profile inherits is printed.
+    let printed = plane.kubectl(&["get", "fprof", "p", "--no-headers", "-o", "wide"], "")?.stdout;
+    let columns: Vec<&str> = printed.split_whitespace().take(6).collect();
+    assert_eq!(columns, ["p", "roce-sriov", "roce", "sriov", "0", "1"], "{printed}");
     assert_eq!(object["status"]["problems"][0]["pointer"], "/spec/rails/0/network", "{object}");
     let managers = object["metadata"]["managedFields"].as_array().ok_or("no managed fields")?;
     let ours: Vec<&Value> = managers.iter().filter(|m| m["manager"] == FIELD_MANAGER).collect();

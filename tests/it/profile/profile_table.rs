@@ -3,6 +3,7 @@
 
 use crate::support::suite::Suite;
 use crate::support::world::bases;
+use fabric_admission::profile::schema::Transport;
 use fabric_admission::profile::{FabricProfile, Profile};
 use serde_json::{Value, json};
 
@@ -151,6 +152,7 @@ pub(crate) fn add(suite: &mut Suite) {
         suite.add(format!("profile_table::{}", row.name), || Ok(judge(row)?));
     }
     suite.add("profile_table::lists_beyond_the_limits_of_the_crd", || Ok(long_lists()?));
+    suite.add("profile_table::bases_of_rdma_say_how_memory_is_pinned", || Ok(memlock()?));
 }
 
 /// A file, or a request that no CRD has checked, is held to the limits of the CRD: one entry more than each allows is
@@ -241,6 +243,18 @@ fn put(value: &mut Value, path: &[&str], new: Value) {
         }
         Some((first, rest)) => put(&mut value[*first], rest, new),
     }
+}
+
+/// EFA registers memory with the adapter as verbs do, so its base has an answer as well.
+fn memlock() -> Result<(), String> {
+    for base in bases() {
+        let profile = Profile::resolve(base, &[]).map_err(|e| e.to_string())?;
+        let pins = profile.transport.is_verbs() || profile.transport == Transport::Efa;
+        if pins && profile.memlock.is_none() {
+            return Err(format!("{}: neither memlock nor ipcLock: true", profile.name));
+        }
+    }
+    Ok(())
 }
 
 /// What a file of this profile gets: the pointer of the value at fault, if there is one.

@@ -61,12 +61,12 @@ pub(crate) fn add(suite: &mut Suite) {
     }
 }
 
-const TYPE: &str = "node.kubernetes.io/instance-type";
-const POOLS: [&str; 3] = ["x", "y", "z"];
-const FABRICS: [&str; 3] = ["east", "west", "north"];
-const TYPES: [&str; 2] = ["h100", "b200"];
+pub(super) const TYPE: &str = "node.kubernetes.io/instance-type";
+pub(super) const POOLS: [&str; 3] = ["x", "y", "z"];
+pub(super) const FABRICS: [&str; 3] = ["east", "west", "north"];
+pub(super) const TYPES: [&str; 2] = ["h100", "b200"];
 
-fn case(dice: &mut Dice<'_>) -> Value {
+pub(super) fn case(dice: &mut Dice<'_>) -> Value {
     let kinds: Vec<Value> = (0..2 + dice.below(4)).map(|_| kind(dice)).collect();
     let profiles: Vec<Value> = (0..2 + dice.below(3)).map(|i| profile(i, dice)).collect();
     let start: Vec<usize> = (0..dice.below(6)).map(|_| dice.below(kinds.len())).collect();
@@ -156,7 +156,7 @@ fn term(dice: &mut Dice<'_>) -> Value {
 }
 
 /// A node of a kind. One whose plugin comes late joins without its accelerators.
-fn node(name: &str, kind: &Value, late: bool) -> Value {
+pub(super) fn node(name: &str, kind: &Value, late: bool) -> Value {
     let mut labels = kind["labels"].clone();
     if !labels.is_object() {
         labels = json!({});
@@ -175,14 +175,19 @@ fn node(name: &str, kind: &Value, late: bool) -> Value {
         "status": {"allocatable": allocatable}})
 }
 
-struct World<'a> {
-    case: &'a Value,
-    ambiguity: Ambiguity,
-    nodes: BTreeMap<String, Value>,
+/// The node that the server runs on, which is for no training pod.
+pub(super) fn server() -> Value {
+    json!({"metadata": {"name": "server"}, "status": {"allocatable": {"pods": "110"}}})
+}
+
+pub(super) struct World<'a> {
+    pub(super) case: &'a Value,
+    pub(super) ambiguity: Ambiguity,
+    pub(super) nodes: BTreeMap<String, Value>,
 }
 
 impl World<'_> {
-    fn snapshot(&self) -> Snapshot {
+    pub(super) fn snapshot(&self) -> Snapshot {
         let mut builder = Builder::new(Vec::new());
         let mut add = |group: &str, kind: &str, object: &Value| {
             // What shrinking has made unreadable is not there.
@@ -228,7 +233,7 @@ fn labels(node: &Value) -> BTreeMap<String, String> {
 }
 
 /// Whether a node, or a kind of them, is one of a profile's.
-fn carries(profile: &Profile, node: &Value) -> bool {
+pub(super) fn carries(profile: &Profile, node: &Value) -> bool {
     let labels = labels(node);
     match &profile.node_selector {
         Some(selector) => selector.matches(&labels),
@@ -245,8 +250,7 @@ fn one_profile(
     let kinds = case["kinds"].as_array().cloned().unwrap_or_default();
     let kind = |n: &Value| kinds.get(usize::try_from(n.as_u64().unwrap_or(0)).unwrap_or(0));
     let mut world = World { case, ambiguity, nodes: BTreeMap::new() };
-    let server = json!({"metadata": {"name": "server"}, "status": {"allocatable": {"pods": "110"}}});
-    world.nodes.insert("server".to_owned(), server);
+    world.nodes.insert("server".to_owned(), server());
     for (i, start) in case["start"].as_array().into_iter().flatten().enumerate() {
         let name = format!("n{i}");
         world.nodes.extend(kind(start).map(|kind| (name.clone(), node(&name, kind, false))));
@@ -325,8 +329,8 @@ fn one_profile(
             Some(_) => {
                 let by = match evidence {
                     Evidence::Nodes => 1,
-                    Evidence::Selectors if only == Only::KeepsARank => 3,
-                    Evidence::Selectors => 2,
+                    Evidence::Selectors(_) if only == Only::KeepsARank => 3,
+                    Evidence::Selectors(_) => 2,
                     _ => 3,
                 };
                 counts[0].set(counts[0].get() + 1);

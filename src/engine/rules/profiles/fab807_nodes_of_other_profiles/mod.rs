@@ -13,7 +13,10 @@ pub(super) static RULE: Rule =
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, evidence)) = context.resolution.profile() else { return };
-    if matches!(evidence, Evidence::Nodes | Evidence::Selectors | Evidence::Priority | Evidence::Flag) {
+    if matches!(
+        evidence,
+        Evidence::Nodes | Evidence::Asked | Evidence::Selectors(_) | Evidence::Priority | Evidence::Flag
+    ) {
         return;
     }
     let nodes = context.subject.snapshot.nodes();

@@ -15,12 +15,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, evidence)) = context.resolution.profile() else { return };
     let nodes = context.subject.snapshot.nodes();
     // Most pods: they got their profile by nodes that exist.
-    let by_nodes = matches!(evidence, Evidence::Nodes | Evidence::Priority);
+    let by_nodes = matches!(evidence, Evidence::Nodes | Evidence::Asked | Evidence::Priority);
     if nodes.is_empty() || by_nodes || is_named(evidence) {
         return;
     }
     // Once a pod has what the profile gives it, that is the evidence; nothing else about it has changed.
-    if *evidence != Evidence::Selectors {
+    if !matches!(evidence, Evidence::Selectors(_)) {
         let constraints = constraints(context, profile);
         if constraints.unread {
             return;
