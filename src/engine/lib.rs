@@ -28,5 +28,6 @@ pub mod report;
 pub mod resolve;
 pub mod review;
 pub mod rules;
+pub mod schemas;
 pub mod snapshot;
 pub mod text;

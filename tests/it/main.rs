@@ -58,6 +58,7 @@ mod engine {
 mod rules {
     pub(crate) mod catalogue;
     pub(crate) mod corpus_findings;
+    pub(crate) mod crds;
     /// Its trials are `rules::…`.
     pub(crate) mod declarations;
     pub(crate) mod field;
@@ -127,6 +128,7 @@ fn main() -> std::process::ExitCode {
 
     rules::catalogue::add(&mut suite);
     rules::corpus_findings::add(&mut suite);
+    rules::crds::add(&mut suite);
     rules::field::add(&mut suite);
     rules::declarations::add(&mut suite);
     rules::suppressions::add(&mut suite);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// in words and as a picture: docs/design.md.
 pub(crate) const FLOORS: &[&[&str]] = &[
     &["certificates", "manifest", "nccl", "text"],
-    &["json", "telemetry", "tls"],
+    &["json", "schemas", "telemetry", "tls"],
     &["multus", "pod"],
     &["profile"],
     &["nodes"],

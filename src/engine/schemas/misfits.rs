@@ -1,0 +1,203 @@
+//! Values that a table does not accept.
+
+use super::table::{Field, Takes};
+use crate::text::token;
+use serde_json::{Number, Value};
+
+/// What is wrong with a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The mapping has no such key.
+    Unknown,
+    /// Its type.
+    Type,
+    /// A number below the least or above the greatest.
+    Range,
+    /// A text that is not in the list.
+    Word,
+    /// A text of another form.
+    Form,
+}
+
+/// A value that is not accepted.
+#[derive(Debug)]
+pub struct Misfit<'t, 'v> {
+    /// JSON pointer of the value.
+    pub pointer: String,
+    /// Its key; for an item of a list, the key of the list.
+    pub key: &'v str,
+    /// The value.
+    pub value: &'v Value,
+    /// The field; for an unknown key, the mapping.
+    pub field: &'t Field,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+/// Who reads a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// The API server: 1.0 is a whole number.
+    ApiServer,
+    /// Go's `encoding/json` into a struct: 1.0 is not a whole number, and unknown keys are common.
+    Go,
+}
+
+/// The values that a field does not accept, with their pointers below `at`; `limit` of them at most. A null stands for
+/// a missing value: kubectl and Go's decoder drop it.
+#[must_use]
+pub fn misfits<'t, 'v>(
+    field: &'t Field,
+    value: &'v Value,
+    at: &str,
+    reader: Reader,
+    limit: usize,
+) -> Vec<Misfit<'t, 'v>> {
+    let mut walk = Walk { reader, limit, at: at.to_owned(), found: Vec::new() };
+    walk.value(field, "", value);
+    walk.found
+}
+
+struct Walk<'t, 'v> {
+    reader: Reader,
+    limit: usize,
+    at: String,
+    found: Vec<Misfit<'t, 'v>>,
+}
+
+impl<'t, 'v> Walk<'t, 'v> {
+    fn value(&mut self, field: &'t Field, key: &'v str, value: &'v Value) {
+        if self.found.len() >= self.limit {
+            return;
+        }
+        let fault = match (field.takes, value) {
+            (_, Value::Null) | (Takes::Any, _) | (Takes::Truth, Value::Bool(_)) => None,
+            (Takes::Number, Value::Number(_)) => None,
+            (Takes::Text | Takes::WholeOrText, Value::String(text)) => text_fault(field, text),
+            (Takes::Whole | Takes::WholeOrText, Value::Number(number)) => self.whole_fault(field, number),
+            (Takes::List, Value::Array(items)) => {
+                let Some(item) = field.item() else { return };
+                for (index, value) in items.iter().enumerate() {
+                    self.below(&index.to_string(), |walk| walk.value(item, key, value));
+                }
+                return;
+            }
+            (Takes::Map, Value::Object(map)) => {
+                let Some(item) = field.item() else { return };
+                for (key, value) in map {
+                    self.below(&token(key), |walk| walk.value(item, key, value));
+                }
+                return;
+            }
+            (Takes::Object, Value::Object(map)) => {
+                let named = field.keys().next().is_some();
+                for (key, value) in map {
+                    self.below(&token(key), |walk| match field.field(key) {
+                        Some(known) => walk.value(known, key, value),
+                        None if named && !field.open => walk.put(field, key, value, Fault::Unknown),
+                        None => {}
+                    });
+                }
+                return;
+            }
+            _ => Some(Fault::Type),
+        };
+        if let Some(fault) = fault {
+            self.put(field, key, value, fault);
+        }
+    }
+
+    fn below(&mut self, token: &str, walk: impl FnOnce(&mut Self)) {
+        let length = self.at.len();
+        self.at.push('/');
+        self.at.push_str(token);
+        walk(self);
+        self.at.truncate(length);
+    }
+
+    fn put(&mut self, field: &'t Field, key: &'v str, value: &'v Value, fault: Fault) {
+        let unread = fault == Fault::Unknown && self.reader == Reader::Go;
+        if self.found.len() < self.limit && !unread {
+            self.found.push(Misfit { pointer: self.at.clone(), key, value, field, fault });
+        }
+    }
+
+    fn whole_fault(&self, field: &Field, number: &Number) -> Option<Fault> {
+        let fraction = number.as_f64().is_none_or(|n| n.fract() != 0.0);
+        if number.is_f64() && (fraction || self.reader == Reader::Go) {
+            return Some(Fault::Type);
+        }
+        // A number beyond 64 bits is beyond every limit.
+        let number = number.as_i64().unwrap_or(i64::MAX);
+        let outside = field.least.is_some_and(|n| number < n) || field.most.is_some_and(|n| number > n);
+        outside.then_some(Fault::Range)
+    }
+}
+
+fn text_fault(field: &Field, text: &str) -> Option<Fault> {
+    let same = |word: &&str| if field.any_case { word.eq_ignore_ascii_case(text) } else { *word == text };
+    if !field.words.is_empty() && !field.words.iter().any(|word| same(&word)) {
+        return Some(Fault::Word);
+    }
+    field.pattern.is_some_and(|pattern| !pattern.fits(text)).then_some(Fault::Form)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schemas::{crd, plugin};
+    use serde_json::json;
+
+    fn policy(spec: &Value) -> Vec<(String, Fault)> {
+        let spec_field = crd("sriovnetwork.openshift.io", "SriovNetworkNodePolicy").unwrap();
+        let field = spec_field.whole.field("spec").unwrap();
+        let found = misfits(field, spec, "/spec", Reader::ApiServer, 50);
+        found.into_iter().map(|m| (m.pointer, m.fault)).collect()
+    }
+
+    #[test]
+    fn values_that_the_api_server_refuses() {
+        let fine = json!({"numVfs": 8, "mtu": 9000.0, "priority": null, "isRdma": true, "linkType": "IB",
+            "nicSelector": {"pfNames": ["a"]}, "nodeSelector": {"x/y": "z"}, "bridge": {}});
+        assert_eq!(policy(&fine), []);
+        let wrong = json!({"numVfs": "8", "mtu": 0, "priority": 100, "isRdma": "true", "linkType": "ethernet",
+            "nicSelector": {"pfNames": ["a", 1], "pfName": "x"}, "nodeSelector": {"x/y": true}, "bridge": []});
+        assert_eq!(
+            policy(&wrong),
+            [
+                ("/spec/bridge", Fault::Type),
+                ("/spec/isRdma", Fault::Type),
+                ("/spec/linkType", Fault::Word),
+                ("/spec/mtu", Fault::Range),
+                ("/spec/nicSelector/pfName", Fault::Unknown),
+                ("/spec/nicSelector/pfNames/1", Fault::Type),
+                ("/spec/nodeSelector/x~1y", Fault::Type),
+                ("/spec/numVfs", Fault::Type),
+                ("/spec/priority", Fault::Range),
+            ]
+            .map(|(pointer, fault)| (pointer.to_owned(), fault))
+        );
+        assert_eq!(policy(&json!({"numVfs": 1.5})), [("/spec/numVfs".to_owned(), Fault::Type)]);
+        assert_eq!(policy(&json!({"priority": u64::MAX})), [("/spec/priority".to_owned(), Fault::Range)]);
+        assert_eq!(policy(&json!("text")), [("/spec".to_owned(), Fault::Type)]);
+    }
+
+    #[test]
+    fn values_that_go_refuses() {
+        let sriov = plugin("cni", "sriov").unwrap();
+        let found = |value: &Value| {
+            let found = misfits(sriov, value, "", Reader::Go, 50);
+            found.into_iter().map(|m| m.pointer).collect::<Vec<_>>()
+        };
+        assert!(found(&json!({"vlan": 0, "vlanProto": "802.1AD", "link_state": "", "other": 1})).is_empty());
+        let wrong = json!({"vlan": 1.0, "vlanProto": "", "spoofchk": true, "link_state": "up"});
+        assert_eq!(found(&wrong), ["/link_state", "/spoofchk", "/vlan", "/vlanProto"]);
+    }
+
+    #[test]
+    fn no_more_than_asked() {
+        let many = json!({"nicSelector": {"pfNames": vec![1; 1000]}});
+        let field = crd("sriovnetwork.openshift.io", "SriovNetworkNodePolicy").unwrap().whole.field("spec");
+        assert_eq!(misfits(field.unwrap(), &many, "", Reader::ApiServer, 7).len(), 7);
+    }
+}

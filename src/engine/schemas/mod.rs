@@ -1,0 +1,10 @@
+//! Which values others accept: the fields of objects as their CRDs have them, and of configurations as plugins decode
+//! them. The tables are compiled in and parsed when they are first needed.
+
+mod misfits;
+mod pattern;
+mod table;
+
+pub use misfits::{Fault, Misfit, Reader, misfits};
+pub use pattern::Pattern;
+pub use table::{Field, Place, Schema, Takes, crd, places, plugin};
