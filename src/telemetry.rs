@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
+use tokio::sync::Notify;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -24,11 +25,17 @@ const MAX_WAITING: usize = 1 << 20;
 const FLUSH: Duration = Duration::from_secs(1);
 
 static DROPPED: LazyLock<Counter> = LazyLock::new(Counter::default);
+static ENDED: LazyLock<Arc<Notify>> = LazyLock::new(Arc::default);
 
 /// Log lines that stderr did not take, or not in time (count).
 #[must_use]
 pub fn dropped() -> Counter {
     DROPPED.clone()
+}
+
+/// Waits until the thread that writes log lines has ended: from then on all are dropped.
+pub async fn ended() {
+    ENDED.notified().await;
 }
 
 /// Installs the log writer. Lines are written until the returned value is dropped; keep it to the end of the process. A
@@ -38,7 +45,7 @@ pub fn dropped() -> Counter {
 /// When the system gives no thread to write with.
 pub fn install() -> io::Result<Writing> {
     let wanted = std::env::var("FABRIC_ADMISSION_LOG").ok();
-    let (lines, writing) = start(io::stderr(), dropped())?;
+    let (lines, writing) = start(io::stderr(), dropped(), Arc::clone(&ENDED))?;
     let json = tracing_subscriber::fmt::layer()
         .json()
         // Otherwise it reports a failed line by `eprintln!`, which waits for stderr, and panics where that is closed.
@@ -87,12 +94,26 @@ pub struct Writing {
     ended: Receiver<()>,
 }
 
-fn start(mut to: impl Write + Send + 'static, dropped: Counter) -> io::Result<(Lines, Writing)> {
+/// Notifies when it is dropped, by a panic too.
+struct OnEnd(Arc<Notify>);
+
+impl Drop for OnEnd {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+fn start(
+    mut to: impl Write + Send + 'static,
+    dropped: Counter,
+    notified: Arc<Notify>,
+) -> io::Result<(Lines, Writing)> {
     let (sender, receiver) = channel();
     let (end, ended) = channel();
     let waiting = Arc::new(AtomicUsize::new(0));
     let lines = Lines { sender, waiting: Arc::clone(&waiting), dropped: dropped.clone() };
     let work = move || {
+        let _on_end = OnEnd(notified);
         while let Ok(Message::Line(line)) = receiver.recv() {
             // A full disk or a closed pipe: a later line may succeed.
             if to.write_all(&line).is_err() {
@@ -179,7 +200,7 @@ mod tests {
     fn a_blocked_writer_blocks_nobody_and_drops_are_counted() {
         let (to, taken) = std::sync::mpsc::sync_channel(0);
         let dropped = Counter::default();
-        let (mut lines, writing) = start(Slow(to), dropped.clone()).unwrap();
+        let (mut lines, writing) = start(Slow(to), dropped.clone(), Arc::default()).unwrap();
         let line = vec![b'x'; 64 << 10];
         let sent = u64::try_from(MAX_WAITING / line.len()).unwrap() + 5;
         // Nothing takes a line here: a writer that waits would never come out of this loop.
@@ -201,12 +222,33 @@ mod tests {
         let (to, taken) = std::sync::mpsc::sync_channel(0);
         drop(taken);
         let dropped = Counter::default();
-        let (mut lines, writing) = start(Slow(to), dropped.clone()).unwrap();
+        let (mut lines, writing) = start(Slow(to), dropped.clone(), Arc::default()).unwrap();
         lines.write_all(b"lost").unwrap();
         drop(writing);
         assert_eq!(dropped.get(), 1);
         // The thread has ended.
         lines.write_all(b"late").unwrap();
         assert_eq!(dropped.get(), 2);
+    }
+
+    #[test]
+    fn the_end_of_the_thread_is_seen() {
+        struct Broken;
+        impl Write for Broken {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                panic!("a bug")
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let (dropped, ended) = (Counter::default(), Arc::new(Notify::new()));
+        let (mut lines, _writing) = start(Broken, dropped.clone(), Arc::clone(&ended)).unwrap();
+        lines.write_all(b"line").unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let seen = async { tokio::time::timeout(Duration::from_secs(10), ended.notified()).await };
+        assert!(runtime.block_on(seen).is_ok());
+        lines.write_all(b"late").unwrap();
+        assert_eq!(dropped.get(), 1);
     }
 }

@@ -171,7 +171,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     runtime.shutdown_timeout(Duration::from_secs(1));
     match outcome {
         Ok(()) => Ok(Exit::Clean),
-        Err(error @ server::StartError::Tls(_)) => {
+        Err(error @ server::RunError::Tls(_)) => {
             writeln!(err, "error: {error}")?;
             Ok(Exit::Usage)
         }
@@ -231,9 +231,11 @@ fn source(arguments: &Arguments) -> Option<Source> {
         if found == known {
             return Look::Same;
         }
-        known = found;
         let mut messages = Vec::new();
-        match facts_from_files(profiles.as_deref(), &cluster, &choice, false, &mut messages) {
+        let read = facts_from_files(profiles.as_deref(), &cluster, &choice, false, &mut messages);
+        // Only now: a read that panics is tried again.
+        known = found;
+        match read {
             Ok(Some((_, snapshot))) => Look::New(Box::new(snapshot)),
             Ok(None) => Look::Failed(String::from_utf8_lossy(&messages).trim_end().to_owned()),
             Err(error) => Look::Failed(error.to_string()),

@@ -35,29 +35,36 @@ use shared::Shared;
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
-/// Watches every kind until dropped. `publish` gets each new Snapshot, the first once every kind has been listed, or
-/// is known to be absent or forbidden.
-pub async fn run(
+/// The watches of a cluster, as futures that never end by themselves. Who runs them starts one again that panics: it
+/// lists its kind anew. Cheap to clone.
+#[derive(Clone)]
+pub struct Watches {
     client: kube::Client,
-    builder: Builder,
-    pace: Pace,
-    sync: Sync,
-    metrics: Arc<Metrics>,
-    publish: impl Fn(Snapshot) + Send + std::marker::Sync + 'static,
-) {
-    let shared =
-        Arc::new(Shared { builder: Mutex::new(builder), changed: Notify::new(), sync, metrics, pace });
-    let mut tasks = tokio::task::JoinSet::new();
-    for kind in kinds::WATCHED {
-        tasks.spawn(watch::forever(kind, client.clone(), Arc::clone(&shared)));
+    shared: Arc<Shared>,
+}
+
+impl Watches {
+    /// The watches of this client's cluster; `builder` has the facts that are known already.
+    #[must_use]
+    pub fn new(
+        client: kube::Client,
+        builder: Builder,
+        pace: Pace,
+        sync: Sync,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        let changed = Notify::new();
+        let shared = Arc::new(Shared { builder: Mutex::new(builder), changed, sync, metrics, pace });
+        Self { client, shared }
     }
-    tasks.spawn(publish::forever(Arc::clone(&shared), publish));
-    // None of them ends by itself. One that dies of a bug must not take the others along.
-    while let Some(ended) = tasks.join_next().await {
-        if let Err(error) = ended
-            && error.is_panic()
-        {
-            tracing::error!(%error, "watch task died; its facts are not updated until a restart");
-        }
+
+    /// Lists and watches a kind.
+    pub async fn follow(self, kind: &'static kinds::Watched) {
+        watch::forever(kind, self.client, self.shared).await;
+    }
+
+    /// Hands over each new Snapshot: the first once every kind has been listed, or is known to be absent or forbidden.
+    pub async fn publish(self, publish: impl Fn(Snapshot) + Send + std::marker::Sync) {
+        publish::forever(self.shared, publish).await;
     }
 }

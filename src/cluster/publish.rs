@@ -8,10 +8,9 @@ use std::time::Duration;
 /// Time between two looks at how old everything is.
 const LOOK: Duration = Duration::from_secs(1);
 
-pub(super) async fn forever(
-    shared: Arc<Shared>,
-    publish: impl Fn(Snapshot) + Send + std::marker::Sync + 'static,
-) {
+pub(super) async fn forever(shared: Arc<Shared>, publish: impl Fn(Snapshot) + Send + std::marker::Sync) {
+    // Changes that an earlier run of this task was about to hand over.
+    shared.changed.notify_one();
     loop {
         let changed = tokio::time::timeout(LOOK, shared.changed.notified()).await.is_ok();
         let silent = shared.sync.silent(shared.pace.stale);
@@ -27,8 +26,39 @@ pub(super) async fn forever(
                 shared.sync.published();
                 shared.metrics.snapshot_published();
             }
-            Err(error) => tracing::error!(%error, "building a Snapshot failed; keeping the previous one"),
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The runtime ends.
+                Err(_) => return,
+            },
         }
         tokio::time::sleep(PUBLISH).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Metrics, Pace, Sync};
+    use super::*;
+    use crate::snapshot::Builder;
+    use std::sync::Mutex;
+
+    #[tokio::test]
+    async fn a_second_run_hands_over_what_the_first_one_lost() {
+        let shared = Arc::new(Shared {
+            builder: Mutex::new(Builder::default()),
+            changed: tokio::sync::Notify::new(),
+            sync: Sync::default(),
+            metrics: Arc::new(Metrics::default()),
+            pace: Pace::default(),
+        });
+        shared.changed.notify_one();
+        let mut first = tokio::task::JoinSet::new();
+        first.spawn(forever(Arc::clone(&shared), |_| panic!("a bug")));
+        assert!(first.join_next().await.unwrap().unwrap_err().is_panic());
+        let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+        first.spawn(forever(shared, move |_| sender.send(()).unwrap()));
+        // Sooner than the next look at how old facts are.
+        assert!(tokio::time::timeout(LOOK / 2, receiver.recv()).await.unwrap().is_some());
     }
 }

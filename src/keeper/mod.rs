@@ -7,13 +7,13 @@ mod ca_out;
 mod clock;
 mod dial;
 mod events;
+mod expiry;
 mod issue;
 #[cfg(test)]
 mod keeper_tests;
 mod kept;
 mod metrics;
 mod port;
-mod restart;
 mod round;
 mod settings;
 mod sight;
@@ -21,10 +21,10 @@ mod standing;
 mod verify;
 
 pub use clock::Clock;
+pub(crate) use expiry::Expiry;
 pub(crate) use kept::Kept;
 pub use metrics::Metrics;
 pub(crate) use port::Port;
-pub(crate) use restart::{Orphan, restarted};
 pub use settings::{Mode, Settings};
 pub(crate) use standing::Standing;
 

@@ -1,6 +1,7 @@
 //! The admin port: plain HTTP, for probes and Prometheus, never for the API server.
 
 use super::accept::READ_BUFFER;
+use super::certificate;
 use super::routes;
 use super::state::State;
 use axum::Router;
@@ -34,13 +35,23 @@ fn router(state: Arc<State>) -> Router {
         .with_state(state)
 }
 
-/// Ready once everything is loaded and the API server would believe our certificate, and until a signal to stop. An API
-/// server that is away changes nothing: what is known serves on.
 async fn ready(Shared(state): Shared<Arc<State>>) -> Response {
+    let (status, text) = readiness(&state);
+    routes::plain(status, &text)
+}
+
+/// Ready once everything is loaded and the API server would trust our certificate, and until a signal to stop. An API
+/// server that is away, or a background task that is down, changes nothing: the server decides by what it knows.
+pub(super) fn readiness(state: &State) -> (StatusCode, String) {
     if !state.ready.load(Ordering::Acquire) {
-        return routes::plain(StatusCode::SERVICE_UNAVAILABLE, "stopping");
+        return (StatusCode::SERVICE_UNAVAILABLE, "stopping".to_owned());
     }
-    let (problems, remarks) = state.certificates.lines();
+    let (mut problems, remarks) = state.certificates.lines();
+    if state.failed.has(certificate::TASK) && state.expiry.is_near() {
+        problems.push(
+            "the certificate has expired or is about to, and its task is down; restart the pod".to_owned(),
+        );
+    }
     let mut lines: Vec<String> = problems.iter().map(|line| format!("certificates: {line}")).collect();
     if let Some(kinds) = state.sync.waiting() {
         lines.insert(0, format!("waiting for the first list of: {}", kinds.join(", ")));
@@ -50,7 +61,8 @@ async fn ready(Shared(state): Shared<Arc<State>>) -> Response {
         lines.push("ok".to_owned());
     }
     lines.extend(remarks.iter().map(|line| format!("certificates: {line}")));
-    routes::plain(status, &lines.join("\n"))
+    lines.extend(state.failed.lines());
+    (status, lines.join("\n"))
 }
 
 async fn metrics(Shared(state): Shared<Arc<State>>) -> Response {
@@ -63,7 +75,7 @@ async fn metrics(Shared(state): Shared<Arc<State>>) -> Response {
 }
 
 /// Serves until aborted; through the lame-duck time as well, so that probes see it.
-pub(super) async fn serve(listener: TcpListener, state: Arc<State>) {
+pub(super) async fn serve(listener: Arc<TcpListener>, state: Arc<State>) {
     let router = router(state);
     let mut open = VecDeque::new();
     loop {

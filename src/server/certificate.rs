@@ -1,10 +1,63 @@
 //! The certificate from files while the server runs: reloaded when it changes, and checked for its dates.
 
-use super::State;
-use crate::keeper::{Clock, Standing};
-use crate::tls::Store;
+use super::{Certificate, State, supervisor};
+use crate::keeper::{self, Clock, Expiry, Standing};
+use crate::tls::{Served, Store, TlsError};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Name of the task that renews or reloads the certificate.
+pub(super) const TASK: &str = "certificates";
+
+/// Where the certificate comes from, loaded and checked.
+pub(super) enum Origin {
+    /// Files, which are read again.
+    Files { store: Arc<Store>, poll: Duration },
+    /// A Secret of the cluster.
+    Cluster { settings: Box<keeper::Settings>, served: Arc<Served> },
+}
+
+impl Origin {
+    pub(super) fn load(certificate: Certificate) -> Result<Self, TlsError> {
+        Ok(match certificate {
+            Certificate::Files { cert, key, poll } => {
+                Self::Files { store: Arc::new(Store::load(&cert, &key)?), poll }
+            }
+            Certificate::Cluster(settings) => Self::Cluster { settings, served: Arc::default() },
+        })
+    }
+
+    /// What handshakes use.
+    pub(super) fn served(&self) -> Arc<Served> {
+        match self {
+            Self::Files { store, .. } => store.served(),
+            Self::Cluster { served, .. } => Arc::clone(served),
+        }
+    }
+
+    /// The standing before the first check of the task.
+    pub(super) fn standing(&self) -> Standing {
+        match self {
+            Self::Files { store, .. } => {
+                let standing = Standing::default();
+                judge(store, &standing);
+                standing
+            }
+            Self::Cluster { .. } => Standing::waiting(),
+        }
+    }
+
+    pub(super) fn expiry(&self) -> Expiry {
+        let (clock, lives) = match self {
+            Self::Files { .. } => (Clock::default(), None),
+            Self::Cluster { settings, .. } => {
+                let own = settings.mode == keeper::Mode::SelfManaged;
+                (settings.clock.clone(), own.then_some(settings.lives))
+            }
+        };
+        Expiry { served: self.served(), clock, lives }
+    }
+}
 
 /// Updates the standing of the certificate in use, by its dates only: this mode knows no caBundle.
 pub(super) fn judge(store: &Store, standing: &Standing) {
@@ -24,16 +77,16 @@ pub(super) async fn reload(store: Arc<Store>, every: Duration, state: Arc<State>
         judge(&store, &state.certificates);
         tokio::time::sleep(every).await;
         let looking = Arc::clone(&store);
-        let outcome = tokio::task::spawn_blocking(move || looking.refresh()).await;
-        match outcome {
-            Ok(Ok(false)) => failing = false,
-            Ok(Ok(true)) => {
+        match supervisor::blocking(move || looking.refresh()).await {
+            None => {}
+            Some(Ok(false)) => failing = false,
+            Some(Ok(true)) => {
                 failing = false;
                 state.metrics.certificates().certificate_loaded();
                 state.metrics.certificates().leaf_expiry(store.until());
                 tracing::info!("certificate reloaded");
             }
-            Ok(Err(error)) => {
+            Some(Err(error)) => {
                 state.metrics.certificates().certificate_failed();
                 // Once, not every few seconds.
                 if !failing {
@@ -41,7 +94,6 @@ pub(super) async fn reload(store: Arc<Store>, every: Duration, state: Arc<State>
                 }
                 failing = true;
             }
-            Err(error) => tracing::error!(%error, "certificate check failed"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The CA of clients while the server runs: its file is checked for changes.
 
-use super::State;
+use super::{State, supervisor};
 use crate::tls::Clients;
 use std::sync::Arc;
 
@@ -11,15 +11,16 @@ pub(super) async fn reload(clients: Arc<Clients>, state: Arc<State>) {
     loop {
         tokio::time::sleep(every).await;
         let looking = Arc::clone(&clients);
-        match tokio::task::spawn_blocking(move || looking.refresh()).await {
-            Ok(Ok(changed)) => {
+        match supervisor::blocking(move || looking.refresh()).await {
+            None => {}
+            Some(Ok(changed)) => {
                 failing = false;
                 if changed {
                     state.metrics.client_ca_loaded(true);
                     tracing::info!("client CA reloaded; open connections are kept");
                 }
             }
-            Ok(Err(error)) => {
+            Some(Err(error)) => {
                 state.metrics.client_ca_loaded(false);
                 // Once, not every few seconds.
                 if !failing {
@@ -27,7 +28,6 @@ pub(super) async fn reload(clients: Arc<Clients>, state: Arc<State>) {
                 }
                 failing = true;
             }
-            Err(error) => tracing::error!(%error, "client CA check failed"),
         }
     }
 }

@@ -2,8 +2,9 @@
 //! previous set stays in use: half a set could give the ranks of one job different fabrics.
 
 use super::state::State;
+use super::supervisor;
 use crate::snapshot::Snapshot;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The source of snapshots.
@@ -31,36 +32,51 @@ impl std::fmt::Debug for Source {
     }
 }
 
+/// A check that several runs of the task share, one after another.
+pub(super) type Check = Arc<Mutex<Box<dyn FnMut() -> Look + Send>>>;
+
 /// Checks until aborted.
-pub(super) async fn reload(source: Source, state: Arc<State>) {
-    let Source { every, mut look } = source;
+pub(super) async fn reload(every: Duration, check: Check, state: Arc<State>) {
     loop {
         tokio::time::sleep(every).await;
-        let looked = tokio::task::spawn_blocking(move || {
-            let found = look();
-            (look, found)
-        });
-        match looked.await {
-            Ok((again, found)) => {
-                look = again;
-                match found {
-                    Look::Same => {}
-                    Look::New(snapshot) => {
-                        tracing::info!(profiles = snapshot.profiles().count(), "profiles and facts reloaded");
-                        state.snapshot.store(Arc::from(snapshot));
-                        state.metrics.facts_loaded();
-                    }
-                    Look::Failed(error) => {
-                        tracing::error!(%error, "reload of profiles and facts failed; keeping the previous ones");
-                        state.metrics.facts_failed();
-                    }
-                }
+        let check = Arc::clone(&check);
+        // A check that panicked leaves nothing half done: it notes files as known once it has read them.
+        let look = move || check.lock().unwrap_or_else(PoisonError::into_inner)();
+        match supervisor::blocking(look).await {
+            None | Some(Look::Same) => {}
+            Some(Look::New(snapshot)) => {
+                tracing::info!(profiles = snapshot.profiles().count(), "profiles and facts reloaded");
+                state.snapshot.store(Arc::from(snapshot));
+                state.metrics.facts_loaded();
             }
-            Err(error) => {
-                tracing::error!(%error, "check of profiles and facts failed; no further checks");
+            Some(Look::Failed(error)) => {
+                tracing::error!(%error, "reload of profiles and facts failed; keeping the previous ones");
                 state.metrics.facts_failed();
-                return;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_check_that_panics_is_repeated_by_the_next_run() {
+        let (state, mut looks) = (Arc::new(State::bare()), 0);
+        let look = move || {
+            looks += 1;
+            assert!(looks > 1, "a bug");
+            Look::New(Box::default())
+        };
+        let check: Check = Arc::new(Mutex::new(Box::new(look)));
+        let every = Duration::from_millis(1);
+        let mut first = tokio::task::JoinSet::new();
+        first.spawn(reload(every, Arc::clone(&check), Arc::clone(&state)));
+        assert!(first.join_next().await.unwrap().unwrap_err().is_panic());
+        let second = reload(every, check, Arc::clone(&state));
+        assert!(tokio::time::timeout(Duration::from_millis(200), second).await.is_err());
+        assert!(!state.metrics.text().contains("facts_reloads_total{result=\"failed\"}"));
+        assert!(state.metrics.text().contains("facts_reloads_total{result=\"ok\"}"));
     }
 }

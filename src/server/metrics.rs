@@ -22,6 +22,7 @@ pub struct Metrics {
     accept_errors: Counter,
     handshakes: Family<HandshakeLabel, Counter>,
     panics: Counter,
+    task_failures: Family<TaskLabel, Counter>,
     shed: Family<ShedLabel, Counter>,
     in_flight: Gauge,
     held: Gauge,
@@ -170,6 +171,11 @@ struct ShedLabel {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TaskLabel {
+    task: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ReloadLabel {
     result: &'static str,
 }
@@ -212,6 +218,12 @@ impl Metrics {
         registry.register("tls_handshakes", "TLS handshakes by result", handshakes.clone());
         let panics = Counter::default();
         registry.register("panics", "Internal errors answered with 500", panics.clone());
+        let task_failures = Family::<TaskLabel, Counter>::default();
+        registry.register(
+            "task_failures",
+            "Background tasks that panicked or ended unexpectedly, by task",
+            task_failures.clone(),
+        );
         let shed = Family::<ShedLabel, Counter>::default();
         registry.register("shed", "Closed connections and refused requests by reason", shed.clone());
         // All of them from the start, so that a first one is a rise.
@@ -256,6 +268,7 @@ impl Metrics {
             accept_errors,
             handshakes,
             panics,
+            task_failures,
             shed,
             in_flight,
             held,
@@ -304,6 +317,14 @@ impl Metrics {
     /// Counts a caught panic.
     pub fn panicked(&self) {
         self.panics.inc();
+    }
+    /// Shows a background task with no failures, so that its first one is a rise.
+    pub(super) fn task(&self, name: &str) {
+        drop(self.task_failures.get_or_create(&TaskLabel { task: name.to_owned() }));
+    }
+    /// Counts a background task that panicked or ended unexpectedly.
+    pub(super) fn task_failed(&self, name: &str) {
+        self.task_failures.get_or_create(&TaskLabel { task: name.to_owned() }).inc();
     }
     /// Counts a reload of the clients' CA, successful or failed.
     pub fn client_ca_loaded(&self, well: bool) {

@@ -253,30 +253,11 @@ pub(super) fn plain(status: StatusCode, text: &str) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::Sync;
-    use crate::server::{Limits, Metrics};
     use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
-
-    fn state() -> State {
-        let limits = Limits::default();
-        State {
-            snapshot: arc_swap::ArcSwap::from_pointee(Snapshot::default()),
-            metrics: Arc::new(Metrics::new()),
-            sync: Sync::default(),
-            certificates: crate::keeper::Standing::default(),
-            workloads: None,
-            network_objects: None,
-            limits,
-            budgets: crate::server::budgets::Budgets::new(&limits),
-            ready: AtomicBool::new(true),
-            draining: AtomicBool::new(false),
-        }
-    }
 
     #[test]
     fn a_panic_is_counted_and_answered_500() {
-        let state = state();
+        let state = State::bare();
         let body = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
         let response = answer(&state, WebhookEntry::Mutate, body, |_, _, _| panic!("a bug"));
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
@@ -287,7 +268,7 @@ mod tests {
 
     #[test]
     fn requests_over_the_budget_come_again_when_it_is_free() {
-        let mut state = state();
+        let mut state = State::bare();
         state.limits.requests = 1;
         state.budgets = crate::server::budgets::Budgets::new(&state.limits);
         let state = Arc::new(state);

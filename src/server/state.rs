@@ -1,6 +1,7 @@
 //! State that all connections share.
 
 use super::budgets;
+use super::failed::Failed;
 use super::{Limits, Metrics};
 use crate::cluster::Sync;
 use crate::facts::Mode;
@@ -18,6 +19,10 @@ pub(crate) struct State {
     pub(crate) sync: Sync,
     /// Whether the API server would believe our certificate.
     pub(crate) certificates: keeper::Standing,
+    /// The dates of the certificate in use, for the time when its task is down.
+    pub(crate) expiry: keeper::Expiry,
+    /// Background tasks that are down.
+    pub(crate) failed: Failed,
     pub(crate) workloads: Option<Mode>,
     pub(crate) network_objects: Option<Mode>,
     pub(crate) limits: Limits,
@@ -27,4 +32,26 @@ pub(crate) struct State {
     pub(crate) ready: AtomicBool,
     /// A signal to stop has come: answers carry `Connection: close`.
     pub(crate) draining: AtomicBool,
+}
+
+#[cfg(test)]
+impl State {
+    /// Of a server that has just started, without facts.
+    pub(crate) fn bare() -> Self {
+        let limits = Limits::default();
+        Self {
+            snapshot: ArcSwap::from_pointee(Snapshot::default()),
+            metrics: Arc::new(Metrics::new()),
+            sync: Sync::default(),
+            certificates: keeper::Standing::default(),
+            expiry: keeper::Expiry::default(),
+            failed: Failed::default(),
+            workloads: None,
+            network_objects: None,
+            limits,
+            budgets: budgets::Budgets::new(&limits),
+            ready: AtomicBool::new(true),
+            draining: AtomicBool::new(false),
+        }
+    }
 }

@@ -3,43 +3,62 @@
 use super::State;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tokio::sync::watch as channel;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{Mutex, watch};
 
 /// Command to the accept loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// Serve.
     No,
-    /// Take no more connections and let those that are there end.
+    /// Accept no more connections, and let open ones end.
     Drain,
     /// End at once.
     Now,
 }
 
-/// Watches for SIGTERM and SIGINT. The first makes us a lame duck: not ready, every answer closes its
-/// connection, but connections are still taken, since endpoints lag behind; then draining starts. A second
-/// signal ends at once.
-pub(super) fn stop_signal(state: Arc<State>, lame_duck: Duration) -> io::Result<channel::Receiver<Stop>> {
-    use std::sync::atomic::Ordering;
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let (sender, receiver) = channel::channel(Stop::No);
-    tokio::spawn(async move {
+/// The handlers of SIGTERM and SIGINT. They outlive the task that waits for them: a signal between its end and its
+/// restart is not lost.
+#[derive(Clone)]
+pub(super) struct Signals(Arc<Mutex<(Signal, Signal)>>);
+
+impl Signals {
+    pub(super) fn install() -> io::Result<Self> {
+        let both = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        Ok(Self(Arc::new(Mutex::new(both))))
+    }
+
+    /// Waits for the next signal.
+    async fn next(&self) {
+        let mut both = self.0.lock().await;
+        let (terminate, interrupt) = &mut *both;
         tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+    }
+}
+
+/// Waits for signals. The first makes the server a lame duck: it is not ready and every answer closes its connection, but
+/// it still accepts connections, because endpoints are updated late. Then it drains. A second signal ends it at once.
+pub(super) async fn listen(
+    signals: Signals,
+    state: Arc<State>,
+    lame_duck: Duration,
+    stop: Arc<watch::Sender<Stop>>,
+) {
+    // After a restart of this task the first signal may have arrived already.
+    if !state.draining.load(Ordering::Acquire) {
+        signals.next().await;
         state.ready.store(false, Ordering::Release);
         state.draining.store(true, Ordering::Release);
         tracing::info!(lame_duck_seconds = lame_duck.as_secs_f64(), "stopping: no longer ready");
-        tokio::select! {
-            () = tokio::time::sleep(lame_duck) => {
-                let _ = sender.send(Stop::Drain);
-                tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
-                let _ = sender.send(Stop::Now);
-            }
-            _ = terminate.recv() => { let _ = sender.send(Stop::Now); }
-            _ = interrupt.recv() => { let _ = sender.send(Stop::Now); }
+    }
+    tokio::select! {
+        () = tokio::time::sleep(lame_duck) => {
+            let _ = stop.send(Stop::Drain);
+            signals.next().await;
         }
-    });
-    Ok(receiver)
+        () = signals.next() => {}
+    }
+    let _ = stop.send(Stop::Now);
 }

@@ -16,6 +16,8 @@ fn objects() -> Outcome {
     let live = Live::start(site()?)?;
     for (kind, _) in RESOURCES {
         live.state(kind, "synced")?;
+        let line = format!("fabric_admission_task_failures_total{{task=\"watch {kind}\"}} 0");
+        assert!(live.server.admin("/metrics")?.body.lines().any(|l| l == line), "{line}");
     }
     live.gives(&pod_of("p"), "x.com/east")?;
     live.gives_nothing(&pod_of_namespace())?;

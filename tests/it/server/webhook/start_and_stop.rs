@@ -10,6 +10,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::bad_certificates_are_named_before_the_port_is_bound", bad_certificates);
     suite.add("webhook::a_port_in_use_is_named", port_in_use);
     suite.add("webhook::broken_profiles_keep_it_from_starting", broken_profiles);
+    suite.add("webhook::each_background_task_has_a_failure_count", tasks);
     suite.add("webhook::lame_duck_then_end", lame_duck);
     suite.add("webhook::idle_connections_are_served_while_it_drains", idle_while_draining);
     suite.add("webhook::the_drain_ends_at_its_deadline", drain_deadline);
@@ -86,6 +87,18 @@ fn broken_profiles() -> Outcome {
     let args = ["serve", "--tls-cert", "tls.crt", "--tls-key", "tls.key", "--profiles", "profiles"];
     let ran = run(&args, b"", scratch.path())?;
     assert!(ran.code == 2 && ran.stderr.contains("profiles/bad.yaml:4:"), "{}: {}", ran.code, ran.stderr);
+    Ok(())
+}
+
+/// A task is counted from its start, so that its first failure is a rise.
+fn tasks() -> Outcome {
+    let server = Server::start(&[], &[])?;
+    let metrics = server.admin("/metrics")?.body;
+    for task in ["admin", "certificates", "log", "signals"] {
+        let line = format!("fabric_admission_task_failures_total{{task=\"{task}\"}} 0");
+        assert!(metrics.lines().any(|l| l == line), "{line}");
+    }
+    assert_eq!(server.admin("/readyz")?.body.trim_end(), "ok");
     Ok(())
 }
 
