@@ -24,6 +24,11 @@ struct CallLabel {
     call: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ProfileLabel {
+    profile: String,
+}
+
 /// What is counted of watches, by kind.
 #[derive(Debug, Default)]
 pub struct Metrics {
@@ -35,6 +40,7 @@ pub struct Metrics {
     published: Counter,
     status_leader: Gauge,
     status_writes: Counter,
+    profile_problems: Family<ProfileLabel, Gauge>,
     status_failures: Family<CallLabel, Counter>,
 }
 
@@ -62,6 +68,11 @@ impl Metrics {
             self.status_leader.clone(),
         );
         registry.register("status_writes", "FabricProfile statuses written", self.status_writes.clone());
+        registry.register(
+            "profile_problems",
+            "Problems in the status of each FabricProfile, on the replica that writes statuses",
+            self.profile_problems.clone(),
+        );
         registry.register(
             "status_failures",
             "Failed API calls for FabricProfile statuses",
@@ -102,6 +113,15 @@ impl Metrics {
     /// Notes whether this replica writes statuses.
     pub fn status_leader(&self, leads: bool) {
         self.status_leader.set(i64::from(leads));
+    }
+    /// Notes how many problems each profile has, in place of what was noted before.
+    pub fn profile_problems<'a>(&self, counts: impl Iterator<Item = (&'a str, usize)>) {
+        self.profile_problems.clear();
+        for (profile, count) in counts {
+            let label = ProfileLabel { profile: profile.to_owned() };
+            let gauge = self.profile_problems.get_or_create_owned(&label);
+            gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
     }
     /// Counts a status that was written.
     pub fn status_written(&self) {

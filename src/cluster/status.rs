@@ -147,6 +147,7 @@ impl Writer {
             all.iter().filter(|w| w.standing == Standing::Other).map(|w| w.name.clone()).collect();
         let known = std::mem::replace(&mut self.last.others, others);
         self.last.again = self.last.others.iter().any(|name| !known.contains(name));
+        self.metrics.profile_problems(all.iter().map(|w| (w.name.as_str(), w.wants.problems.len())));
         self.written.retain(|name, _| all.iter().any(|w| w.name == *name));
         for wanted in all {
             let early = wanted.standing == Standing::Other && !known.contains(&wanted.name);
@@ -176,6 +177,7 @@ impl Writer {
         self.metrics.status_leader(leads);
         if !leads {
             // Whoever writes meanwhile knows better.
+            self.metrics.profile_problems(std::iter::empty());
             self.last = Last::default();
             self.written.clear();
         }

@@ -68,6 +68,25 @@ impl Subnet {
     }
 }
 
+/// The first two members of a list that have addresses of one subnet, with the wider subnet. Members are numbered; one may
+/// have several subnets. In order of addresses a subnet comes right after one that holds it, or after others that the same
+/// one holds: subnets hold one another or are apart.
+#[must_use]
+pub fn first_overlap(mut list: Vec<(Subnet, usize)>) -> Option<(Subnet, usize, usize)> {
+    list.sort_unstable();
+    let mut widest: Option<(Subnet, usize)> = None;
+    for (subnet, member) in list {
+        match widest {
+            Some((wide, first)) if wide.overlaps(&subnet) && first != member => {
+                return Some((wide, first, member));
+            }
+            Some((wide, _)) if wide.overlaps(&subnet) => {}
+            _ => widest = Some((subnet, member)),
+        }
+    }
+    None
+}
+
 impl fmt::Display for Subnet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

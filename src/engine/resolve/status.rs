@@ -1,6 +1,6 @@
 //! The `status` of a FabricProfile. No decision reads it.
 
-use super::{Missing, admits, missing_anywhere};
+use super::{Missing, admits, missing_anywhere, rail_faults};
 use crate::json::decode::object as decode;
 use crate::nodes::ClassSet;
 use crate::profile::{FabricProfile, FabricProfileStatus, Problem, Profile};
@@ -69,6 +69,11 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
             },
         })
         .collect();
+    problems.extend(
+        rail_faults(&resolved, snapshot)
+            .into_iter()
+            .map(|fault| Problem { pointer: place(profile, &fault.at), message: fault.message }),
+    );
     if resolved.node_selector.is_some() && matching == Some(0) {
         let message = "no node has these labels; pods get the profile only by their own selectors or by name";
         problems.push(Problem { pointer: "/spec/nodeSelector".into(), message: message.into() });
@@ -105,8 +110,9 @@ fn problem(pointer: &str, message: &str) -> Problem {
     Problem { pointer: crate::text::printable(pointer, 1000), message }
 }
 
-/// Path where the profile names the missing object; its base, if the profile does not name it itself.
-fn place(profile: &FabricProfile, what: &Missing) -> String {
+/// Path where the profile names a network or resource; its base, if the profile does not name it itself.
+#[must_use]
+pub fn place(profile: &FabricProfile, what: &Missing) -> String {
     let spec = &profile.spec;
     let rail = |found: &dyn Fn(&crate::profile::schema::Rail) -> bool, field: &str| {
         let at = spec.rails.iter().flatten().position(found)?;

@@ -7,6 +7,7 @@ use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
 use crate::pod::gang::{self, Gang};
 use crate::pod::view::Container;
+use crate::profile::Profile;
 use crate::resolve::Resolution;
 use crate::rules::devices::{Devices, Sources};
 use crate::rules::variables::{self, ContainerVariables};
@@ -72,6 +73,17 @@ impl<'a> PodContext<'a> {
     #[must_use]
     pub fn pod(&self) -> &'a PodView<'a> {
         self.subject.pod
+    }
+
+    /// The profile, where networks are its own rails: what is wrong between them is the platform team's to fix, and the
+    /// profile's status and review report it (FAB138).
+    pub(crate) fn profile_of<'n>(
+        &self,
+        mut networks: impl Iterator<Item = (&'n str, &'n str)>,
+    ) -> Option<&Profile> {
+        let (profile, _) = self.resolution.profile()?;
+        let own = |(namespace, name)| profile.rail_on(namespace, name, self.subject.namespace).is_some();
+        networks.all(own).then_some(&**profile)
     }
 
     /// Whether the pod is one of several that work together: its own labels count before the workload's.

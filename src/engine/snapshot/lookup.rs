@@ -2,7 +2,8 @@
 
 use super::Snapshot;
 use crate::facts::{DeviceClaim, DeviceClass, Index, NetworkClass, ResourceFact};
-use crate::multus::NetworkFact;
+use crate::multus::subnet::Subnet;
+use crate::multus::{LinkLayer, NetworkFact};
 
 impl Snapshot {
     /// What is known of a network.
@@ -39,6 +40,23 @@ impl Snapshot {
     #[must_use]
     pub fn facts(&self) -> &Index {
         &self.objects.facts
+    }
+
+    /// Subnets from which an attachment may get its address; none where it does not matter that two attachments share one:
+    /// on InfiniBand addresses are looked up once, and RDMA goes by LID and GID.
+    #[must_use]
+    pub fn subnets_of<'a>(&'a self, network: &'a NetworkFact) -> &'a [Subnet] {
+        let Some(ipam) = network.addressing.ipam.as_deref().filter(|_| !network.addressing.keeps_apart)
+        else {
+            return &[];
+        };
+        if self.class_of(network).link != Some(LinkLayer::Ethernet) {
+            return &[];
+        }
+        match &ipam.pool {
+            Some(pool) => self.facts().address_pool(pool).map(|p| p.subnets.as_slice()).unwrap_or_default(),
+            None => &ipam.subnets,
+        }
     }
 
     /// Whether every node that is known has a SriovNetworkNodeState: what they say together holds of all nodes then,

@@ -27,6 +27,7 @@ mod fab134_same_subnet;
 mod fab135_several_default_routes;
 mod fab136_unusable_address_pool;
 mod fab137_empty_address_pool;
+mod fab138_rails_of_profile;
 mod fab150_network_of_other_namespace;
 pub(super) mod masters;
 pub(super) mod network;
@@ -60,5 +61,6 @@ pub(super) static RULES: &[&Rule] = &[
     &fab135_several_default_routes::RULE,
     &fab136_unusable_address_pool::RULE,
     &fab137_empty_address_pool::RULE,
+    &fab138_rails_of_profile::RULE,
     &fab150_network_of_other_namespace::RULE,
 ];

@@ -63,24 +63,28 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 }
 
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let mut counts: BTreeMap<&str, (u64, &PoolRef)> = BTreeMap::new();
+    let mut pools: BTreeMap<&str, (&PoolRef, Vec<(&str, &str)>)> = BTreeMap::new();
     for attachment in attached(context) {
         let pool = attachment.fact.and_then(|f| f.addressing.ipam.as_ref()?.pool.as_ref());
         if let Some(pool) = pool.filter(|p| !p.cidr) {
-            counts.entry(&pool.name).or_insert((0, pool)).0 += 1;
+            let network = (attachment.namespace, &*attachment.item.name);
+            pools.entry(&pool.name).or_insert((pool, Vec::new())).1.push(network);
         }
     }
-    for (name, (count, pool)) in counts {
+    for (name, (pool, networks)) in pools {
+        let count = u64::try_from(networks.len()).unwrap_or(u64::MAX);
         let per_node = context.subject.snapshot.facts().address_pool(pool).and_then(|p| p.per_node);
-        if let Some(per_node) = per_node.filter(|n| *n < count && *n > 0) {
-            findings.add(
-                annotation_path(),
-                format!(
-                    "{count} networks of the pod take addresses from IPPool {}, which gives a node only {per_node} (perNodeBlockSize)",
-                    printable(name, 100)
-                ),
-                "Raise perNodeBlockSize to the number of addresses that all pods of a node need.",
-            );
-        }
+        let Some(per_node) = per_node.filter(|n| *n < count && *n > 0) else { continue };
+        let message = format!(
+            "{count} networks of the pod take addresses from IPPool {}, which gives a node only {per_node} (perNodeBlockSize)",
+            printable(name, 100)
+        );
+        let fix = match context.profile_of(networks.into_iter()) {
+            Some(profile) => format!("Ask the platform team: they are rails of profile {}.", profile.name),
+            None => {
+                "Raise perNodeBlockSize to the number of addresses that all pods of a node need.".to_owned()
+            }
+        };
+        findings.add(annotation_path(), message, fix);
     }
 }

@@ -10,10 +10,13 @@ pub(super) static RULE: Rule =
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let facts = context.subject.snapshot.facts();
+    let profile = context.resolution.profile().map(|(p, _)| p);
     for held in context.devices().held.iter().filter(|held| held.fact.rdma == Some(true)) {
         let mtus = facts.site(held.fact).and_then(|site| site.mtu);
         let Some((low, high)) = mtus.filter(|(low, high)| low != high) else { continue };
-        findings.add(
+        let of_profile = profile.is_some_and(|p| p.serves_resource(held.name));
+        findings.add_as(
+            if of_profile { Severity::Info } else { Severity::Warning },
             held.path(),
             format!(
                 "the NICs of {} have MTUs from {low} to {high}: all ranks run at the smallest",

@@ -1,0 +1,29 @@
+//! FAB138: rails of a FabricProfile that do not work together.
+
+use crate::json::decode::object as decode;
+use crate::profile::{FabricProfile, Profile};
+use crate::resolve::rail_faults;
+use crate::resolve::status::place;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::FABRIC_PROFILE;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB138",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[FABRIC_PROFILE],
+    reads_only: true,
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    // FAB811 reports a profile that cannot be used.
+    let Ok(profile) = decode::<FabricProfile>(context.json) else { return };
+    let Ok(resolved) = Profile::resolve(&profile, context.snapshot.bases()) else { return };
+    for fault in rail_faults(&resolved, context.snapshot) {
+        findings.add(place(&profile, &fault.at), fault.message, fault.fix);
+    }
+}
