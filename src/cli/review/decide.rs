@@ -9,7 +9,7 @@ use crate::cli::input::{place, source};
 use crate::facts::{Kind, Mode, is_fact};
 use crate::json::decode::DecodeError;
 use crate::manifest::Document;
-use crate::pod::template;
+use crate::pod::template::{self, DevShm};
 use crate::report::{Located, Place, Repeated, Reviewed, Skipped};
 use crate::review::{
     Decision, PodRequest, Stage, WorkloadRequest, decide_object, decide_pod, decide_workload, gang_of,
@@ -129,6 +129,7 @@ fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut Do
         ranks_over_ssh: false,
         gang: None,
         siblings: None,
+        dev_shm: DevShm::AsWritten,
     };
     template(given, "", request, decide_pod(request, snapshot), setting, snapshot, review);
 }

@@ -4,6 +4,7 @@ use super::Demands;
 use crate::facts::NamespaceFacts;
 use crate::multus::{self, AnnotationError, Networks};
 use crate::pod::gang::Gang;
+use crate::pod::template::DevShm;
 use crate::pod::{PodView, ranks};
 use crate::snapshot::Snapshot;
 
@@ -29,6 +30,8 @@ pub struct Subject<'a> {
     pub gang: Option<&'a Gang>,
     /// Concurrent pods of the template (count), where that is known.
     pub siblings: Option<u64>,
+    /// How the containers of a template come to their `/dev/shm`.
+    pub dev_shm: DevShm,
     /// Known facts about the cluster.
     pub snapshot: &'a Snapshot,
 }
@@ -58,6 +61,7 @@ impl<'a> Subject<'a> {
             ranks_over_ssh: ranks::over_ssh(pod),
             gang: None,
             siblings: None,
+            dev_shm: DevShm::AsWritten,
             snapshot,
         }
     }

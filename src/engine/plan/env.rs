@@ -5,7 +5,9 @@ use super::files;
 use super::host_network::names_interface;
 use super::names::{FILES_PATH, NCCL_CONF};
 use super::variables::Variables;
-use super::{Change, Edit, EnvRefusal, FileRefusal, LeftOut, Target, WithoutInterface, nccl_conf};
+use super::{
+    Change, Edit, EnvRefusal, FileRefusal, LeftOut, OwnSetting, SetByPod, Target, WithoutInterface, nccl_conf,
+};
 use crate::demands::Subject;
 use crate::nccl::version::{NcclVersion, of_image};
 use crate::pod::PodView;
@@ -110,6 +112,7 @@ fn of_target<'p>(
     let container = subject.pod.containers().get(target.index)?;
     let plugin = LazyCell::new(|| names_plugin(subject.pod, container));
     let by_command = by_command(container, profile);
+    let mut set_by_pod = Vec::new();
     let absent: Vec<&EnvEntry> = profile
         .env
         .iter()
@@ -123,9 +126,16 @@ fn of_target<'p>(
         .filter(|e| !subject.pod.host_network() || !names_interface(e))
         // Where the profile's files are not, what points to them would point to nothing.
         .filter(|e| !points_to_file(e) || files::reach(subject.pod, container, profile))
-        // A plugin that the user names brings its own transport; pinning IB would bypass it.
-        .filter(|e| e.name != "NCCL_NET" || !*plugin)
-        .filter(|e| !by_command.contains(e.name.as_str()))
+        .filter(|e| {
+            let by = match e.name.as_str() {
+                name if by_command.contains(name) => OwnSetting::Command,
+                // A plugin that the user names brings its own transport; pinning IB would bypass it.
+                "NCCL_NET" if *plugin => OwnSetting::Plugin,
+                _ => return true,
+            };
+            set_by_pod.push(SetByPod { container: target.index, name: e.name.clone(), by });
+            false
+        })
         .filter(|e| match applies(e, container, profile) {
             Applies::Yes => true,
             Applies::No => false,
@@ -161,6 +171,7 @@ fn of_target<'p>(
         never,
         unknown_version,
         without_interface,
+        set_by_pod,
         ..Variables::default()
     };
     // sshd starts ranks with an environment of its own: a variable in `env` would look right and change nothing.

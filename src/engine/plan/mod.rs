@@ -43,7 +43,7 @@ pub use names::{
     CONTAINERS_ANNOTATION, FILE_ANNOTATION, FILES_PATH, INJECT_ANNOTATION, NCCL_CONF, NCCL_CONF_PATH,
     RAILS_ANNOTATION, SHM_PATH, TERMS_PATH,
 };
-pub use outcome::{Change, LeftOut, Plan, Withheld, WithoutInterface};
+pub use outcome::{Change, LeftOut, OwnSetting, Plan, SetByPod, Withheld, WithoutInterface};
 pub use refusals::{EnvRefusal, FileRefusal, IpcLockRefusal};
 pub(crate) use serves::serves_namespace;
 pub use shm::recommended as recommended_shm;
@@ -178,6 +178,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         let unknown = std::mem::take(&mut variables.unknown_version).into_iter();
         plan.unknown_version.extend(unknown.map(|name| (variables.container, name)));
         plan.without_interface.append(&mut variables.without_interface);
+        plan.set_by_pod.append(&mut variables.set_by_pod);
     }
     let (changes, files) = files::plan(pod, profile, &plan.targets, &all, &plan.changes);
     plan.changes.extend(changes);

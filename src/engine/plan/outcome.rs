@@ -34,6 +34,8 @@ pub struct Plan {
     pub unused_interfaces: Vec<String>,
     /// Variables of containers that are not set because they name such an interface.
     pub without_interface: Vec<WithoutInterface>,
+    /// Variables that are not set because of the container's own settings.
+    pub set_by_pod: Vec<SetByPod>,
     /// The pod's own networks and units, and the conclusion; `None` if they were not counted.
     pub brought: Option<Brought>,
 }
@@ -60,6 +62,26 @@ pub struct WithoutInterface {
     pub name: String,
     /// Interface.
     pub interface: String,
+}
+
+/// A variable that is not set because of the container's own settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetByPod {
+    /// Container.
+    pub container: usize,
+    /// Variable.
+    pub name: String,
+    /// What stands in its place.
+    pub by: OwnSetting,
+}
+
+/// A setting of a container that stands in the place of a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnSetting {
+    /// The text of its command gives the variable a value, which would override `env`.
+    Command,
+    /// It names a plugin of NCCL, which brings a transport of its own.
+    Plugin,
 }
 
 /// One edit and its reason.

@@ -1,7 +1,7 @@
 //! Variables that a target lacks, by carrier.
 
-use super::WithoutInterface;
 use super::refusals::{EnvRefusal, FileRefusal};
+use super::{SetByPod, WithoutInterface};
 use crate::profile::EnvEntry;
 
 /// The variables that a target lacks.
@@ -25,4 +25,6 @@ pub(super) struct Variables<'p> {
     pub(super) unknown_version: Vec<String>,
     /// Those that name an interface which the pod does not get.
     pub(super) without_interface: Vec<WithoutInterface>,
+    /// Those that the container's own settings replace.
+    pub(super) set_by_pod: Vec<SetByPod>,
 }

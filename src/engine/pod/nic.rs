@@ -9,6 +9,8 @@ const RDMA_WORDS: [&str; 4] = ["roce", "hca", "infiniband", "efa"];
 /// Words that mean one only under the prefixes of NIC vendors, whose other resources are accelerators:
 /// `nvidia.com/sriov_resource`, `nvidia.com/hostdev`, `nvidia.com/mlnxnics`, `mellanox.com/cx6_vf`, `amd.com/nic`.
 const NIC_WORDS: [&str; 10] = ["hostdev", "nic", "nics", "vnic", "vf", "vfs", "sf", "ib", "rail", "connectx"];
+/// Starts of such words, which a pool's own name may follow: `sriovlegacy`, `mlnxnics`.
+const POOL_STARTS: [&str; 2] = ["sriov", "mlnx"];
 /// Prefixes of those vendors: NVIDIA's network operator, the former Mellanox', and AMD's network operator.
 const NIC_VENDORS: [&str; 3] = ["nvidia.com", "mellanox.com", "amd.com"];
 
@@ -39,9 +41,64 @@ pub fn names_rdma_device(resource: &str) -> bool {
     words().any(|word| {
         // `rdma8` and `sriovlegacy` are a word with a suffix: a number, or a pool's own name.
         let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
-        let pool = ["sriov", "mlnx"].iter().any(|start| word.starts_with(start));
+        let pool = POOL_STARTS.iter().any(|start| word.starts_with(start));
         RDMA_WORDS.contains(&stem) || vendor && (NIC_WORDS.contains(&stem) || pool)
     })
+}
+
+/// Whether the name of a resource shows a device for NCCL's own transport over verbs. EFA has none: its devices are
+/// driven by a plugin (aws/aws-ofi-nccl), which does not read NCCL's settings of verbs.
+#[must_use]
+pub fn names_verbs_device(resource: &str) -> bool {
+    names_rdma_device(resource) && !names_efa(resource)
+}
+
+/// Words of a function of a NIC that one pod has for itself: a VF, an SF or a whole host device.
+const FUNCTION_WORDS: [&str; 5] = ["vf", "vfs", "sf", "sfs", "hostdev"];
+
+/// Whether the name of an RDMA resource shows such a function. Other names may be those of a shared device, which any
+/// number of pods have at a time.
+#[must_use]
+pub fn names_function(resource: &str) -> bool {
+    let name = resource.split_once('/').map_or("", |(_, name)| name).to_ascii_lowercase();
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let exclusive = |word: &str| {
+        let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        word.starts_with("sriov") || FUNCTION_WORDS.contains(&stem)
+    };
+    names_verbs_device(resource) && !name.contains("shared") && words.any(exclusive)
+}
+
+/// The same in CEL, for a resource `k`.
+#[must_use]
+pub fn cel_names_function() -> String {
+    let words = format!("sriov[a-z0-9]*|({})[0-9]*", FUNCTION_WORDS.join("|"));
+    format!(
+        "{} && !k.matches('^[^/]+/(?i:.*shared)') && k.matches('^[^/]+/(?i:{})')",
+        cel_names_verbs_device(),
+        cel_word(&words)
+    )
+}
+
+/// A regular expression for a name with one of some words.
+fn cel_word(choice: &str) -> String {
+    format!("([^/]*[^a-z0-9])?({choice})([^a-z0-9].*)?$")
+}
+
+/// [`names_verbs_device`] in CEL, for a resource `k`.
+#[must_use]
+pub fn cel_names_verbs_device() -> String {
+    let any = |words: &[&str]| words.join("|");
+    let vendors: Vec<String> = NIC_VENDORS.iter().map(|v| v.replace('.', "[.]")).collect();
+    let rdma = cel_word(&format!("({})[0-9]*", any(&RDMA_WORDS)));
+    let nic = cel_word(&format!("({})[0-9]*|({})[a-z0-9]*", any(&NIC_WORDS), any(&POOL_STARTS)));
+    format!(
+        "(k.startsWith('rdma/') || k.contains('/') && !k.matches('^[^/]+/(?i:gpu)') && \
+         !k.matches('^{}([^A-Za-z0-9].*)?$') && (k.matches('^[^/]+/(?i:.*rdma)') || k.matches('^[^/]+/(?i:{rdma})') || \
+         k.matches('^({})/(?i:{nic})')))",
+        EFA.replace('.', "[.]"),
+        vendors.join("|"),
+    )
 }
 
 #[cfg(test)]
@@ -91,5 +148,23 @@ mod tests {
         }
         assert!(names_efa("vpc.amazonaws.com/efa") && names_efa("vpc.amazonaws.com/efa-only"));
         assert!(!names_efa("vpc.amazonaws.com/efax"));
+        for name in [
+            "openshift.io/rdma_vf",
+            "nvidia.com/sriov_resource_rail_0",
+            "nvidia.com/hostdev",
+            "nvidia.com/bf3_sf",
+        ] {
+            assert!(names_function(name), "{name}");
+        }
+        for name in [
+            "rdma/hca_shared_devices_a",
+            "rdma/ib",
+            "vpc.amazonaws.com/efa",
+            "amd.com/gpu_vf",
+            "nvidia.com/gpu",
+        ] {
+            assert!(!names_function(name), "{name}");
+        }
+        assert!(!names_verbs_device("vpc.amazonaws.com/efa-only") && names_verbs_device("rdma/ib"));
     }
 }

@@ -1,5 +1,6 @@
 //! How the ranks of a job are started, by the pod's fields.
 
+use super::shell::code;
 use super::view::PodView;
 
 /// Annotation that settles it: `ssh`.
@@ -34,14 +35,19 @@ fn runs_sshd(text: &str) -> bool {
 
 fn is_sshd_run(text: &str) -> bool {
     text.trim_start().split(char::is_whitespace).next() == Some("sshd")
-        || text
-            .split(|c: char| c.is_whitespace() || matches!(c, ';' | '&' | '|' | '(' | ')' | '"' | '\''))
+        || code(text)
+            .flat_map(|(_, part)| {
+                part.split(|c: char| {
+                    c.is_whitespace() || matches!(c, ';' | '&' | '|' | '(' | ')' | '"' | '\'')
+                })
+            })
             .any(|word| word.ends_with("/sbin/sshd"))
 }
 
 /// Launchers that start ranks as their own children, which see the container's variables.
 fn launches_ranks(text: &str) -> bool {
-    ["torchrun", "torch.distributed", "deepspeed", "accelerate launch"].iter().any(|word| text.contains(word))
+    let launchers = ["torchrun", "torch.distributed", "deepspeed", "accelerate launch"];
+    code(text).any(|(_, part)| launchers.iter().any(|word| part.contains(word)))
 }
 
 #[cfg(test)]
@@ -72,6 +78,7 @@ mod tests {
         assert!(!ssh(
             r#"{"spec":{"containers":[{"args":["-c","mkdir -p /var/run/sshd; torchrun train.py"]}]}}"#
         ));
+        assert!(!ssh(r##"{"spec":{"containers":[{"args":["-c","run # after /usr/sbin/sshd"]}]}}"##));
         assert!(!ssh(
             r#"{"metadata":{"labels":{"training.kubeflow.org/operator-name":"pytorchjob-controller","training.kubeflow.org/replica-type":"worker"}}}"#
         ));

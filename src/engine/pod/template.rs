@@ -22,6 +22,20 @@ pub struct Template<'a> {
     pub role: String,
     /// The innermost object with a kind around it: the whole object, or one that it wraps.
     pub maker: Maker<'a>,
+    /// How its containers come to their `/dev/shm`.
+    pub dev_shm: DevShm,
+}
+
+/// How the containers of a template come to their `/dev/shm`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DevShm {
+    /// By the mounts of the template.
+    #[default]
+    AsWritten,
+    /// The controller mounts memory there in the first container, if the template mounts nothing.
+    ByController,
+    /// No pod is created from the template.
+    NotRun,
 }
 
 /// An object that creates pods.
@@ -59,6 +73,7 @@ struct Way<'a> {
     maker: Maker<'a>,
     /// Pods of one group of a LeaderWorkerSet, where its leaders have a template of their own.
     size: Option<u64>,
+    dev_shm: DevShm,
 }
 
 /// Templates in the order of the text. The object itself is not a template.
@@ -66,7 +81,13 @@ struct Way<'a> {
 pub fn find(json: &str) -> Vec<Template<'_>> {
     let mut found = Vec::new();
     if json.contains("\"containers\"") {
-        let way = Way { pods: Some(1), role: String::new(), maker: Maker::default(), size: None };
+        let way = Way {
+            pods: Some(1),
+            role: String::new(),
+            maker: Maker::default(),
+            size: None,
+            dev_shm: DevShm::AsWritten,
+        };
         search(json, &mut String::new(), 0, &way, &mut found);
     }
     found
@@ -124,6 +145,7 @@ fn search<'a>(
             pods: way.pods,
             role: way.role.clone(),
             maker: way.maker.clone(),
+            dev_shm: way.dev_shm,
         });
         return;
     }
@@ -170,7 +192,16 @@ impl<'a> Way<'a> {
                 way.pods = None;
             }
             let group = version.split_once('/').map_or("", |(group, _)| group).to_owned();
+            // Only other objects refer to a PodTemplate, such as a ProvisioningRequest, which tells the autoscaler what
+            // pods will request (kubernetes/autoscaler cluster-autoscaler/apis/provisioningrequest).
+            let not_run = group.is_empty() && kind == "PodTemplate";
+            way.dev_shm = if not_run { DevShm::NotRun } else { DevShm::AsWritten };
             way.maker = Maker { pointer: pointer.to_owned(), group, kind, json };
+        }
+        // KubeRay mounts memory for the object store, unless that has a place of its own (ray-project/kuberay
+        // ray-operator/controllers/ray/common/pod.go, v1.7.0: `addEmptyDir`).
+        if raw("rayStartParams").and_then(members).is_some_and(|p| p.get("plasma-directory").is_some()) {
+            way.dev_shm = DevShm::AsWritten;
         }
         if raw("workerTemplate").is_some() {
             match raw("leaderTemplate").and_then(members) {
@@ -194,6 +225,9 @@ impl<'a> Way<'a> {
     /// The path into one member.
     fn at_member(&self, key: &str) -> Self {
         let mut way = self.clone();
+        if matches!(key, "headGroupSpec" | "workerGroupSpecs") && self.maker.group == "ray.io" {
+            way.dev_shm = DevShm::ByController;
+        }
         match key {
             "leaderTemplate" => "leader".clone_into(&mut way.role),
             "workerTemplate" => {

@@ -3,7 +3,8 @@
 
 use crate::facts::Mode;
 use crate::pod::Accelerators;
-use crate::rules::cel::{self, Cel, Check, NAMES_RDMA, OBJECT_VARIABLES, POD_VARIABLES, Wrong};
+use crate::pod::nic::cel_names_verbs_device;
+use crate::rules::cel::{self, Cel, Check, OBJECT_VARIABLES, POD_VARIABLES, Wrong};
 use crate::rules::{Rule, Severity, Waiver};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -108,7 +109,7 @@ fn one(
 /// An expression with what is the same in many filled in.
 fn fill(text: &str, accelerators: &Accelerators) -> String {
     text.replace("{accelerated}", &cel::asks(&accelerators.cel()))
-        .replace("{rdma}", &cel::asks(NAMES_RDMA))
+        .replace("{rdma}", &cel::asks(&cel_names_verbs_device()))
         .replace("{accelerator}", &accelerators.cel())
         .replace("{whole}", &accelerators.cel_whole())
 }

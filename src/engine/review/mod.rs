@@ -24,6 +24,7 @@ use crate::json::values::{Pairs, Text, mapping};
 use crate::patch::Operation;
 use crate::plan::Plan;
 use crate::pod::gang::Gang;
+use crate::pod::template::DevShm;
 use crate::profile::Profile;
 use crate::rules::suppression::{Limit, Suppressed, set_aside};
 use crate::rules::{self, Finding, ObjectContext, Severity, check_object};
@@ -65,6 +66,8 @@ pub struct PodRequest<'a> {
     pub gang: Option<&'a Gang>,
     /// Pods that are made from the template at a time (count), where that is known.
     pub siblings: Option<u64>,
+    /// How the containers of a template come to their `/dev/shm`.
+    pub dev_shm: DevShm,
 }
 
 /// What is decided on one object.

@@ -38,6 +38,7 @@ fn subject<'a>(pod: &'a PodView<'a>, request: PodRequest<'a>, snapshot: &'a Snap
         ranks_over_ssh: request.ranks_over_ssh || known.ranks_over_ssh,
         gang: request.gang,
         siblings: request.siblings,
+        dev_shm: request.dev_shm,
         ..known
     })
 }

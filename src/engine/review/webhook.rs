@@ -8,6 +8,7 @@ use super::{
 use crate::facts::Mode;
 use crate::json::values::{Objects, Text, mapping};
 use crate::plan::Plan;
+use crate::pod::template::DevShm;
 use crate::pod::workload as kinds;
 use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
 use crate::snapshot::Snapshot;
@@ -104,6 +105,7 @@ fn pod(
         ranks_over_ssh: false,
         gang: None,
         siblings: None,
+        dev_shm: DevShm::AsWritten,
     };
     let mut decision = decide_pod(pod, snapshot).map_err(EnvelopeError::Object)?;
     if stage != Stage::Mutate {

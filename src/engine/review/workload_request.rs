@@ -4,7 +4,7 @@ use super::{Decision, PodRequest, Stage};
 use crate::facts::Mode;
 use crate::json::decode::DecodeError;
 use crate::pod::gang::Gang;
-use crate::pod::template::Template;
+use crate::pod::template::{DevShm, Template};
 use crate::pod::workload::{self, Ranks};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
@@ -51,6 +51,7 @@ impl<'a> WorkloadRequest<'a> {
             ranks_over_ssh: false,
             gang: None,
             siblings: None,
+            dev_shm: DevShm::AsWritten,
         }
     }
 
@@ -64,6 +65,7 @@ impl<'a> WorkloadRequest<'a> {
                 && workload::named(&template.maker.kind).any(|kind| kind.ranks == Ranks::OverSsh),
             gang,
             siblings: template.pods,
+            dev_shm: template.dev_shm,
             ..self.of_pod()
         }
     }

@@ -82,9 +82,6 @@ pub fn asks(condition: &str) -> String {
     )
 }
 
-/// Whether `k` is a resource whose name is one of RDMA, as `names_rdma` reads it.
-pub const NAMES_RDMA: &str = "k.startsWith('rdma/') || k.matches('^[^/]+/([^/]*[^A-Za-z0-9])?(rdma[0-9]*|roce|hca)([^A-Za-z0-9].*)?$')";
-
 /// A text as a CEL literal.
 #[must_use]
 pub fn literal(text: &str) -> String {

@@ -6,6 +6,7 @@ use crate::plan::overlay::{Overlay, Variable};
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
 use crate::pod::gang::{self, Gang};
+use crate::pod::nic::names_verbs_device;
 use crate::pod::view::Container;
 use crate::profile::Profile;
 use crate::resolve::Resolution;
@@ -120,28 +121,14 @@ impl<'a> PodContext<'a> {
         }))
     }
 
-    /// Whether an app container gets a device for RDMA, as far as names and facts show: a resource of a
-    /// profile on verbs, a resource behind a known network, or a name of RDMA.
+    /// Whether an app container gets a device for NCCL's transport over verbs, as far as names and facts show: a
+    /// resource of a profile on verbs, or a name of RDMA.
     #[must_use]
     pub fn has_rdma(&self, index: usize) -> bool {
         let Some(container) = self.pod().containers().get(index) else { return false };
         let profile = self.resolution.profile().map(|(p, _)| p);
         let verbs = profile.filter(|p| p.transport.is_verbs());
-        let served = |name: &str| verbs.is_some_and(|p| p.serves_resource(name)) || names_rdma(name);
+        let served = |name: &str| verbs.is_some_and(|p| p.serves_resource(name)) || names_verbs_device(name);
         self.resource_names(index).filter(|n| served(n)).any(|n| self.overlay.units(index, container, n) > 0)
     }
-}
-
-/// Whether a resource name is one of RDMA. The prefix alone proves little: one device plugin serves
-/// `nvidia.com`, `openshift.io`, `mellanox.com`, `intel.com` and `rdma` alike.
-pub(super) fn names_rdma(resource: &str) -> bool {
-    let Some((domain, name)) = resource.split_once('/') else { return false };
-    let words = |text: &str| {
-        let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
-        words.any(|w| {
-            matches!(w, "rdma" | "roce" | "hca")
-                || w.strip_prefix("rdma").is_some_and(|n| n.parse::<u32>().is_ok())
-        })
-    };
-    domain == "rdma" || words(name)
 }

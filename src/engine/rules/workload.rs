@@ -6,6 +6,7 @@ use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
 use crate::pod::gang::Gang;
+use crate::pod::nic::names_rdma_device;
 use crate::pod::template::Maker;
 use crate::pod::view::Metadata;
 use crate::resolve::Resolution;
@@ -81,8 +82,7 @@ impl Asked<'_> {
     #[must_use]
     pub fn rdma_units(&self) -> i64 {
         let profile = self.resolution.profile().map(|(p, _)| p).filter(|p| p.transport.is_verbs());
-        let served =
-            |name: &str| profile.is_some_and(|p| p.serves_resource(name)) || super::pod::names_rdma(name);
+        let served = |name: &str| profile.is_some_and(|p| p.serves_resource(name)) || names_rdma_device(name);
         let mut units = 0_i64;
         for (index, container) in self.overlay.pod().containers().iter().enumerate() {
             let planned = self.plan.of_container(index).iter().filter_map(|change| match &change.edit {

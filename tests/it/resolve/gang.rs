@@ -22,6 +22,7 @@ use crate::support::suite::Suite;
 use fabric_admission::demands::Subject;
 use fabric_admission::facts::Mode;
 use fabric_admission::json::decode;
+use fabric_admission::pod::template::DevShm;
 use fabric_admission::pod::{Accelerators, PodView};
 use fabric_admission::profile::Profile;
 use fabric_admission::resolve::{Evidence, Resolution, resolve};
@@ -384,6 +385,7 @@ fn decided(json: &str, snapshot: &Snapshot) -> Result<Option<String>, String> {
         ranks_over_ssh: false,
         gang: None,
         siblings: None,
+        dev_shm: DevShm::AsWritten,
     };
     Ok(decide_pod(request, snapshot).map_err(|e| e.message)?.profile)
 }

@@ -2,6 +2,7 @@
 
 use fabric_admission::facts::Mode;
 use fabric_admission::manifest::{Item, read};
+use fabric_admission::pod::template::DevShm;
 use fabric_admission::profile::base::BASES;
 use fabric_admission::profile::{FabricProfile, Profile};
 use fabric_admission::review::{Decision, PodRequest, Stage, decide_pod};
@@ -108,6 +109,7 @@ impl World {
         let request = PodRequest {
             gang: None,
             siblings: None,
+            dev_shm: DevShm::AsWritten,
             json: &json,
             namespace: &self.namespace,
             stage,

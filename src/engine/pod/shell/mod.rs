@@ -1,16 +1,18 @@
 //! Variables that a container's command sets itself. Public manifests set about half of their NCCL variables in shell
 //! text rather than in `env`, and there they override injected ones.
 
+mod comments;
 mod settings;
 #[cfg(test)]
 mod tests;
 mod words;
 
+pub(crate) use comments::code;
 pub use settings::{How, Script, Setting, arguments, script};
 
 /// Whether shell text gives a variable a value: `export N=V`, `N=V cmd`, `-x N=V`, `${N:-V}` and the like. Reading it
-/// (`$N`) or passing it on (`-x N`) does not count. It finds more than [`script`] does: leaving out one variable too
-/// many does less harm than missing one that the text sets.
+/// (`$N`), passing it on (`-x N`) and comments do not count. It finds more than [`script`] does: leaving out one variable
+/// too many does less harm than missing one that the text sets.
 #[must_use]
 pub fn sets_variable(text: &str, name: &str) -> bool {
     assigned(text).any(|assigned| assigned == name)
@@ -18,6 +20,16 @@ pub fn sets_variable(text: &str, name: &str) -> bool {
 
 /// Every name that shell text gives a value, by the rules of [`sets_variable`], in one pass over a text of megabytes.
 pub(crate) fn assigned(text: &str) -> impl Iterator<Item = &str> {
+    code(text).flat_map(|(_, part)| assigned_in(part))
+}
+
+/// Whether shell text sources a file, whose variables are not known.
+#[must_use]
+pub fn sources_file(text: &str) -> bool {
+    code(text).any(|(_, part)| part.contains("source ") || part.contains(". /"))
+}
+
+fn assigned_in(text: &str) -> impl Iterator<Item = &str> {
     memchr::memchr2_iter(b'=', b'{', text.as_bytes()).filter_map(|at| {
         let (before, rest) = text.split_at_checked(at)?;
         let name = if rest.starts_with('=') {

@@ -1,5 +1,6 @@
 //! The effects of shell text on environment variables.
 
+use super::comments::code;
 use super::words::{Commands, Word};
 use std::borrow::Cow;
 
@@ -258,8 +259,11 @@ fn handed<'t>(word: &Word<'t>, offset: usize) -> Option<Setting<'t>> {
 
 /// `os.environ["N"] = …` in a program's text: it shows that the variable is set, not its value.
 fn python<'t>(text: &'t str, script: &mut Script<'t>) {
-    for (start, found) in text.match_indices("os.environ") {
-        let after = text.get(start + found.len()..).unwrap_or_default();
+    const FOUND: &str = "os.environ";
+    let places =
+        code(text).flat_map(|(at, part)| part.match_indices(FOUND).map(move |(start, _)| at + start));
+    for start in places {
+        let after = text.get(start + FOUND.len()..).unwrap_or_default();
         let (after, default) = match after.strip_prefix(".setdefault(") {
             Some(rest) => (rest, true),
             None => match after.strip_prefix('[') {

@@ -15,13 +15,18 @@ fn assignments_count() {
 }
 
 #[test]
-fn reading_and_passing_on_do_not() {
+fn reading_passing_on_and_comments_do_not() {
     for text in [
         "mpirun -x NCCL_IB_HCA ./a",
         "echo $NCCL_IB_HCA",
         "echo ${NCCL_IB_HCA}",
         "MY_NCCL_IB_HCA=1",
         "NCCL_IB_HCA_X=1",
+        "# export NCCL_IB_HCA=mlx5",
+        "torchrun x.py # NCCL_IB_HCA=mlx5",
+        "mpirun \\\n  # -x NCCL_IB_HCA=mlx5 \\\n  ./a",
+        "bash -c '\n  # export NCCL_IB_HCA=mlx5\n  run'",
+        "#!/bin/sh\n#NCCL_IB_HCA=mlx5",
     ] {
         assert!(!sets_variable(text, "NCCL_IB_HCA"), "{text}");
     }
@@ -82,6 +87,7 @@ fn shell_text_sets_variables() {
             &["Sets N ?", "Default M ?"],
         ),
         ("python -c 'print(os.environ[\"N\"] == 1)'", &[]),
+        ("python -c '\n# os.environ[\"N\"] = \"1\"\nimport os'", &[]),
         ("export N=a\\ b", &["Sets N a b"]),
         ("export N=\"a\\\"b\"", &["Sets N a\"b"]),
     ] {

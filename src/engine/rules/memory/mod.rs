@@ -14,6 +14,7 @@ mod fab511_privileged_with_rdma;
 mod fab512_host_ipc;
 mod ipc_lock;
 mod shm_volumes;
+mod without_nccl;
 
 use crate::rules::rule::Rule;
 

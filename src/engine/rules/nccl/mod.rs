@@ -26,6 +26,10 @@ mod fab422_ucx_settings;
 mod fab423_open_mpi_interfaces;
 mod fab424_nvshmem_hca_list;
 mod fab425_settings_without_benefit;
+mod fab426_settings_without_device;
+mod fab427_set_by_command;
+mod no_device;
+mod other_users;
 mod pod;
 mod transport;
 
@@ -58,4 +62,6 @@ pub(super) static RULES: &[&Rule] = &[
     &fab423_open_mpi_interfaces::RULE,
     &fab424_nvshmem_hca_list::RULE,
     &fab425_settings_without_benefit::RULE,
+    &fab426_settings_without_device::RULE,
+    &fab427_set_by_command::RULE,
 ];

@@ -1,4 +1,4 @@
-//! NCCL_NET pinned to NCCL's own verbs transport.
+//! The transport that a container chooses for NCCL by name.
 
 use crate::rules::variables::{ContainerVariables, Given};
 
@@ -6,4 +6,15 @@ use crate::rules::variables::{ContainerVariables, Given};
 pub(super) fn pins_verbs<'s>(variables: &'s ContainerVariables<'_>) -> Option<&'s Given<'s>> {
     let given = variables.said("NCCL_NET")?;
     given.value.as_deref().is_some_and(|v| v.eq_ignore_ascii_case("IB")).then_some(given)
+}
+
+/// Whether a variable names a plugin, or may: neither nothing nor one of the words that NCCL itself knows.
+pub(super) fn is_plugin(variables: &ContainerVariables<'_>, name: &str, builtin: &[&str]) -> bool {
+    match variables.last(name).map(|given| given.value.as_deref()) {
+        Some(Some(value)) => {
+            !value.is_empty() && !builtin.iter().any(|word| value.eq_ignore_ascii_case(word))
+        }
+        Some(None) => true,
+        None => false,
+    }
 }

@@ -8,19 +8,34 @@ use std::collections::BTreeSet;
 /// The kinds of nodes that a pod can run on and that list the accelerators it requests by name; `None` where there are
 /// none, it requests none, or nothing is known.
 pub(in crate::rules) fn with_accelerators(context: &PodContext<'_>) -> Option<ClassSet> {
-    let nodes = context.subject.snapshot.nodes();
-    if nodes.is_empty() {
-        return None;
-    }
     let constraints = Constraints::of(context.pod());
     let accelerators = &context.subject.snapshot.settings().accelerators;
     let asked: BTreeSet<&str> =
         constraints.resources.iter().copied().filter(|r| accelerators.contains(r)).collect();
-    if asked.is_empty() || constraints.unread {
+    landed(&constraints, context, asked.into_iter())
+}
+
+/// The kinds of nodes that a pod can run on and that list every one of some resources; `None` as above.
+pub(super) fn with_all<'n>(
+    context: &PodContext<'_>,
+    resources: impl Iterator<Item = &'n str>,
+) -> Option<ClassSet> {
+    landed(&Constraints::of(context.pod()), context, resources)
+}
+
+fn landed<'n>(
+    constraints: &Constraints<'_>,
+    context: &PodContext<'_>,
+    resources: impl Iterator<Item = &'n str>,
+) -> Option<ClassSet> {
+    let nodes = context.subject.snapshot.nodes();
+    let mut resources = resources.peekable();
+    resources.peek()?;
+    if nodes.is_empty() || constraints.unread {
         return None;
     }
-    let mut set = landing(&constraints, nodes);
-    for resource in asked {
+    let mut set = landing(constraints, nodes);
+    for resource in resources {
         match nodes.classes().offering_of(resource) {
             Some(offering) => set.intersect_with(offering),
             None => return None,

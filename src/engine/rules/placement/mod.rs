@@ -12,6 +12,7 @@ mod fab720_resource_not_listed;
 mod fab722_infiniband_and_ethernet;
 mod fab723_driver_not_ready;
 mod fab724_functions_in_the_making;
+mod fab725_more_than_a_node_has;
 pub(super) mod landing;
 mod replica_types;
 
@@ -31,4 +32,5 @@ pub(super) static RULES: &[&Rule] = &[
     &fab722_infiniband_and_ethernet::RULE,
     &fab723_driver_not_ready::RULE,
     &fab724_functions_in_the_making::RULE,
+    &fab725_more_than_a_node_has::RULE,
 ];

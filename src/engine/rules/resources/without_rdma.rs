@@ -1,6 +1,7 @@
 //! Other ways in which a pod may get an RDMA device.
 
-use crate::rules::pod::{PodContext, names_rdma};
+use crate::pod::nic::names_rdma_device;
+use crate::rules::pod::PodContext;
 
 /// Whether a device of the pod has RDMA, or may have it, by something else than its networks.
 pub(super) fn others_may_bring_rdma(context: &PodContext<'_>) -> bool {
@@ -12,7 +13,7 @@ pub(super) fn others_may_bring_rdma(context: &PodContext<'_>) -> bool {
     if context.devices().held.iter().any(|held| held.fact.rdma != Some(false)) {
         return true;
     }
-    let unknown = |name: &str| names_rdma(name) && context.subject.snapshot.resource(name).is_none();
+    let unknown = |name: &str| names_rdma_device(name) && context.subject.snapshot.resource(name).is_none();
     pod.containers()
         .iter()
         .enumerate()

@@ -1,10 +1,11 @@
 //! FAB603: EFA together with another RDMA fabric.
 
 use super::efa::{EFA, holders};
+use crate::pod::nic::{names_efa, names_rdma_device};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::paths::annotation_path;
-use crate::rules::pod::{PodContext, names_rdma};
+use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;
 
@@ -18,7 +19,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, container) in context.pod().containers().iter().enumerate() {
         let other = |name: &&str| {
             let known = || context.subject.snapshot.resource(name).and_then(|fact| fact.rdma);
-            *name != EFA && known().unwrap_or_else(|| names_rdma(name))
+            !names_efa(name) && known().unwrap_or_else(|| names_rdma_device(name))
         };
         let mut others = context.resource_names(index).filter(other);
         if let Some(name) = others.find(|name| context.overlay.units(index, container, name) > 0) {

@@ -1,7 +1,9 @@
 //! FAB501: /dev/shm missing or too small on a container with several accelerators.
 
 use super::shm_volumes::{Mounted, accelerators, mounted, number};
+use super::without_nccl::{self, runs_tool};
 use crate::plan::{SHM_PATH, recommended_shm};
+use crate::pod::template::DevShm;
 use crate::pod::{Bytes, Quantity, memory_limit};
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
@@ -29,11 +31,11 @@ const RECOMMENDED_PER_RANK: i64 = 8 << 30;
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();
-    if pod.host_ipc() {
+    if pod.host_ipc() || context.subject.dev_shm == DevShm::NotRun {
         return;
     }
     for (index, container) in pod.containers().iter().enumerate() {
-        if number(context, index).is_some_and(|n| n < 2) || context.overlay.planned_shm(index).is_some() {
+        if !needs_shm(context, index) || context.overlay.planned_shm(index).is_some() {
             continue;
         }
         let limit = memory_limit(pod, std::iter::once(container));
@@ -52,7 +54,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if container.has_device_at(SHM_PATH) {
             let what = format!("{SHM_PATH} is a raw block device: NCCL cannot create shared memory there");
             findings.add(path, what, format!("Move the device to another path. {fix}"));
-        } else if container.mount_at(SHM_PATH).is_none() {
+        } else if container.mount_at(SHM_PATH).is_none() && !mounted_later(context, index) {
             let who = number(context, index).map(|n| count(n as usize, "accelerator"));
             let who = who.unwrap_or_else(|| "an unknown number of accelerators".to_owned());
             findings.add(
@@ -63,17 +65,32 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
     }
     for volume in mounted(context) {
-        if volume.users.iter().any(|index| number(context, *index).is_none_or(|n| n >= 2)) {
+        if volume.users.iter().any(|index| needs_shm(context, *index)) {
             judge(context, &volume, findings);
         }
     }
+}
+
+/// Whether NCCL is likely to connect several accelerators of a container over shared memory. Neuron devices have
+/// collectives of their own.
+fn needs_shm(context: &PodContext<'_>, index: usize) -> bool {
+    let demand = context.subject.demands.app(index);
+    number(context, index).is_none_or(|n| n >= 2)
+        && (demand.nccl || !demand.any)
+        && context.pod().containers().get(index).is_some_and(|container| !runs_tool(container))
+}
+
+/// Whether the controller of a template will mount memory in this container.
+fn mounted_later(context: &PodContext<'_>, index: usize) -> bool {
+    index == 0 && context.subject.dev_shm == DevShm::ByController
 }
 
 fn cel() -> Cel {
     // A mount counts as none where it has another path; of two, which differ by a slash, the first counts.
     let mounts = "c.?volumeMounts.orValue([]).filter(m, m.mountPath.matches('^/dev/shm/*$'))";
     let several = "!object.spec.?hostIPC.orValue(false) && c.?resources.?limits.orValue({}).exists(k, ({whole}) &&\n\
-                       quantity(string(c.resources.limits[k])).isGreaterThan(quantity('1')))";
+                       !k.startsWith('aws.amazon.com/neuron') && quantity(string(c.resources.limits[k])).isGreaterThan(quantity('1')))";
+    let several = format!("{several} && !{}", without_nccl::CEL);
     let bare = format!("{several} &&\n{mounts}.size() == 0 && c.?volumeDevices.orValue([]).size() == 0");
     let disk = "variables.volumes.filter(v, has(v.emptyDir) && v.emptyDir.?medium.orValue('') != 'Memory').map(v, v.name)";
     let on_disk = format!("{several} &&\n{mounts}.size() > 0 && {mounts}[0].name in variables.diskVolumes");
@@ -94,7 +111,9 @@ fn cel() -> Cel {
                 "/dev/shm is an emptyDir on disk: shared memory goes through the file system; set emptyDir.medium: Memory",
             ),
         ],
-        beyond: Some("accelerators by claim, and sizes"),
+        beyond: Some(
+            "accelerators by claim, sizes, and commands that name a tool without NCCL beside others",
+        ),
     }
 }
 

@@ -1,6 +1,7 @@
 //! FAB401: NCCL_IB_DISABLE on a container that requests RDMA.
 
-use super::transport::pins_verbs;
+use super::other_users::other_user;
+use super::transport::{is_plugin, pins_verbs};
 use crate::nccl::number::{is_open, leading_number};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
@@ -30,33 +31,25 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         // A plugin brings its own transport and does not read this variable.
-        let named = |name, builtin: &[&str]| match variables.last(name).map(|g| g.value.as_deref()) {
-            Some(Some(v)) => !v.is_empty() && !builtin.iter().any(|b| v.eq_ignore_ascii_case(b)),
-            Some(None) => true,
-            None => false,
-        };
-        if named("NCCL_NET", &["IB", "Socket"]) || named("NCCL_NET_PLUGIN", &["none"]) {
+        if is_plugin(variables, "NCCL_NET", &["IB", "Socket"])
+            || is_plugin(variables, "NCCL_NET_PLUGIN", &["none"])
+        {
             continue;
         }
-        // UCX, NVSHMEM and libfabric use verbs whatever NCCL does, and NCCL_NET=Socket is intentional.
-        let verbs_elsewhere = variables
-            .own()
-            .any(|g| ["UCX_", "NVSHMEM_", "FI_", "OMPI_"].iter().any(|prefix| g.name.starts_with(prefix)))
-            || variables
-                .container
-                .env()
-                .iter()
-                .filter_map(|e| e.name.as_deref())
-                .any(|n| ["NIXL_", "MOONCAKE_", "MC_"].iter().any(|prefix| n.starts_with(prefix)));
         let on_purpose = variables.value("NCCL_NET").is_some_and(|v| v.eq_ignore_ascii_case("Socket"));
         // A script may set it on a branch that never runs.
         let sure = matches!(given.place, Place::Env(_) | Place::Planned);
-        let severity =
-            if verbs_elsewhere || on_purpose || !sure { Severity::Warning } else { Severity::Error };
+        let (severity, rest) = match other_user(context, variables) {
+            Some(user) => (Severity::Warning, format!("; {user} may use the device")),
+            None if on_purpose => (Severity::Warning, ", as NCCL_NET=Socket asks".to_owned()),
+            None if !sure => (Severity::Warning, " if the command gets there".to_owned()),
+            None => (Severity::Error, ", and the NIC stays reserved and idle".to_owned()),
+        };
+        let (value, place) = (printable(text, 20), variables.place(given));
         findings.add_as(
             severity,
             variables.path(given),
-            format!("NCCL_IB_DISABLE={}{} with an RDMA device: NCCL runs over TCP, and the NIC stays reserved and idle", printable(text, 20), variables.place(given)),
+            format!("NCCL_IB_DISABLE={value}{place} with an RDMA device: NCCL runs over TCP{rest}"),
             "Remove NCCL_IB_DISABLE; its default is 0.",
         );
     }

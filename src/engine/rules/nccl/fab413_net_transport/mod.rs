@@ -1,5 +1,7 @@
 //! FAB413: NCCL_NET names a transport that the container cannot or does not use.
 
+use super::no_device::gets_nothing;
+use super::other_users::other_library;
 use super::transport::pins_verbs;
 use crate::nccl::number::{is_open, is_word, leading_number};
 use crate::rules::finding::{Findings, Severity};
@@ -28,19 +30,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let socket = variables.said("NCCL_NET");
         let socket = socket.filter(|g| g.value.as_deref().is_some_and(|v| v.eq_ignore_ascii_case("Socket")));
         let Some(net) = socket.filter(|_| context.has_rdma(variables.index)) else { continue };
-        // Other libraries use the device whatever NCCL does.
-        let elsewhere =
-            variables.own().any(|g| ["UCX_", "NVSHMEM_", "FI_"].iter().any(|p| g.name.starts_with(p)));
-        let severity = if elsewhere { Severity::Info } else { Severity::Warning };
-        findings.add_as(
-            severity,
-            variables.path(net),
-            format!(
-                "NCCL_NET=Socket{} with an RDMA device: NCCL runs over TCP, and the NIC stays idle",
-                variables.place(net)
-            ),
-            "Remove NCCL_NET, or the RDMA device.",
-        );
+        let (severity, rest) = match other_library(variables) {
+            Some(user) => (Severity::Info, format!("; {user} may use the device")),
+            None => (Severity::Warning, ", and the NIC stays idle".to_owned()),
+        };
+        let message =
+            format!("NCCL_NET=Socket{} with an RDMA device: NCCL runs over TCP{rest}", variables.place(net));
+        findings.add_as(severity, variables.path(net), message, "Remove NCCL_NET, or the RDMA device.");
     }
 }
 
@@ -79,28 +75,4 @@ fn pinned(
             "Request the fabric's RDMA resource, or remove NCCL_NET.",
         );
     }
-}
-
-/// Whether nothing is seen that could bring an RDMA device to a container. Some clouds hand devices to every container
-/// that asks for accelerators; their manifests add `IPC_LOCK` all the same.
-fn gets_nothing(context: &PodContext<'_>, variables: &ContainerVariables<'_>) -> bool {
-    let (pod, container) = (context.pod(), variables.container);
-    let known = |name: &str| {
-        !name.contains('/')
-            || ["nvidia.com/gpu", "nvidia.com/mig-", "amd.com/gpu"].iter().any(|p| name.starts_with(p))
-    };
-    let annotations = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
-    let hints = |key: &str| key.contains("network") || key.contains("device") || key.contains("cdi");
-    context.subject.demands.app(variables.index).any
-        && container.resource_names().all(known)
-        && !pod.host_network()
-        && !container.privileged()
-        && !container.adds_capability("IPC_LOCK")
-        && pod.spec.as_ref().is_some_and(|s| s.resource_claims.is_none())
-        && context.resolution.profile().is_none()
-        && annotations.is_none_or(|a| !a.iter().any(|(key, _)| hints(key)))
-        && !container
-            .volume_mounts()
-            .iter()
-            .any(|m| m.mount_path.as_deref().is_some_and(|p| p.starts_with("/dev/infiniband")))
 }

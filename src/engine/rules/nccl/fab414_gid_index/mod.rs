@@ -4,7 +4,7 @@ use super::pod::{Attachments, attachments, version};
 use crate::multus::LinkLayer;
 use crate::nccl::NcclVersion;
 use crate::nccl::number::{is_open, is_word, leading_number};
-use crate::pod::shell::sets_variable;
+use crate::pod::shell::{sets_variable, sources_file};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
@@ -123,9 +123,7 @@ fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, container) in context.pod().containers().iter().enumerate() {
         let Some(version) = version(context, container).filter(|v| *v < CHOOSES_IN_PODS) else { continue };
         let from_elsewhere = container.env_from.as_deref().is_some_and(|s| !s.is_empty())
-            || container
-                .shell_text()
-                .any(|t| sets_variable(t, NAME) || t.contains("source ") || t.contains(". /"));
+            || container.shell_text().any(|t| sets_variable(t, NAME) || sources_file(t));
         let set = |name: &str| context.overlay.variable(index, container, name).is_some();
         let old = version < CHOOSES;
         if !context.has_rdma(index)

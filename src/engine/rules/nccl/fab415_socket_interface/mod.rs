@@ -3,7 +3,6 @@
 use super::pod::{attachments, other_networks};
 use crate::nccl::list::NameList;
 use crate::nccl::number::is_open;
-use crate::pod::gang::multi_node;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
@@ -33,11 +32,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
         let place = variables.place(given);
         if list.names().all(|n| n == "lo") {
-            if multi_node(context.pod()).is_some_and(|g| g.several) {
+            if let Some(gang) = context.gang().filter(|gang| gang.several) {
                 findings.add(
                     variables.path(given),
                     format!(
-                        "{NAME}=lo{place} in a pod that is one of several: ranks cannot reach other pods"
+                        "{NAME}=lo{place} in a pod that is one of several ({}): ranks cannot reach other pods",
+                        gang.words
                     ),
                     "Write eth0.",
                 );

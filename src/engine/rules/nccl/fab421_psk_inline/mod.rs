@@ -1,36 +1,35 @@
 //! FAB421: NCCL_PSK in plain text.
 
+use super::pod::version;
+use crate::nccl::NcclVersion;
 use crate::nccl::number::is_open;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
-use crate::rules::variables::Place;
 
-pub(super) static RULE: Rule = Rule {
-    id: "FAB421",
-    severity: Severity::Error,
-    lesser: &[(Severity::Warning, "NCCL may get another value than the one in the text")],
-    files: files!(),
-    pod: Some(check),
-    ..Rule::DEFAULT
-};
+pub(super) static RULE: Rule =
+    Rule { id: "FAB421", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+/// First release that encrypts its TCP traffic. It takes the key from `ncclSetEncryption`, and no release up to it reads
+/// a variable with the key; a program may.
+const ENCRYPTS: NcclVersion = NcclVersion(2, 32, 0);
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
+        if version(context, variables.container).is_some_and(|version| version < ENCRYPTS) {
+            continue;
+        }
         for (given, value) in variables.values() {
             if *given.name != *"NCCL_PSK" || value.is_empty() || is_open(value) {
                 continue;
             }
-            let severity =
-                if matches!(given.place, Place::Env(_)) { Severity::Error } else { Severity::Warning };
-            findings.add_as(
-                severity,
+            findings.add(
                 variables.path(given),
                 format!(
-                    "NCCL_PSK is in plain text{}: everyone who may read pods can read the key",
+                    "NCCL_PSK is in plain text{}: everyone who may read pods can read the key (NCCL takes one from ncclSetEncryption)",
                     variables.place(given)
                 ),
-                "Put a new key into a Secret, and refer to it by valueFrom.secretKeyRef.",
+                "Put a new key into a Secret, and refer to it by secretKeyRef.",
             );
         }
     }

@@ -2,10 +2,14 @@
 
 use super::annotation::{CEL_NETWORKS, INTERFACE, LABEL, short_form};
 use crate::multus::NETWORKS_ANNOTATION;
+use crate::pod::nic::{cel_names_function, names_function};
+use crate::pod::units::Holder;
+use crate::pod::view::Container;
 use crate::rules::cel::{self, Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
+use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB102",
@@ -17,16 +21,53 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    if context.pod().host_network()
-        && let Some(Ok(networks)) = &context.subject.networks
-        && !networks.items.is_empty()
-    {
-        findings.add(
-            "/spec/hostNetwork",
-            "hostNetwork with a networks annotation: the runtime calls no CNI plugin, so no network is attached",
-            format!("Remove hostNetwork, or remove annotation {NETWORKS_ANNOTATION}."),
-        );
+    let asks = context.subject.readable_networks().is_some_and(|networks| !networks.items.is_empty());
+    if !context.pod().host_network() || !asks {
+        return;
     }
+    match reserved(context) {
+        Some(name) => findings.add(
+            PATH,
+            format!(
+                "hostNetwork with a networks annotation: no network is attached, and {} is reserved in vain",
+                printable(name, 80)
+            ),
+            "Remove hostNetwork, or the annotation and the resource.",
+        ),
+        None => findings.add_as(
+            Severity::Warning,
+            PATH,
+            "hostNetwork with a networks annotation: no network is attached, and the pod uses the node's NICs",
+            format!("Remove hostNetwork, or remove annotation {NETWORKS_ANNOTATION}."),
+        ),
+    }
+}
+
+const PATH: &str = "/spec/hostNetwork";
+
+/// A device that the pod takes from others and cannot use: a function of a NIC for a network that is not attached. A
+/// shared device serves a hostNetwork pod, and a privileged container has the node's own functions as well.
+fn reserved<'a>(context: &PodContext<'a>) -> Option<&'a str> {
+    let pod = context.pod();
+    let privileged = |holder: Holder| match holder {
+        Holder::App(index) => pod.containers().get(index).is_some_and(Container::privileged),
+        Holder::Sidecar(_) | Holder::Init(_) => false,
+    };
+    let snapshot = context.subject.snapshot;
+    let is_function = |name: &str| match snapshot.resource(name).and_then(|fact| fact.shared) {
+        Some(shared) => !shared,
+        None => names_function(name),
+    };
+    let taken = context.devices().needs.iter().filter(|need| need.certain_attachments > 0);
+    let taken = taken.flat_map(|need| &need.holders).filter(|(holder, name, _)| {
+        holder.runs() && !privileged(*holder) && snapshot.resource(name).and_then(|f| f.shared) != Some(true)
+    });
+    let held = pod.containers().iter().enumerate().filter(|(_, container)| !container.privileged());
+    let held = held.flat_map(|(index, container)| {
+        let functions = container.resource_names().filter(|name| is_function(name));
+        functions.filter(move |name| context.overlay.units(index, container, name) > 0)
+    });
+    taken.map(|(_, name, _)| *name).next().or_else(|| held.into_iter().next())
 }
 
 fn cel() -> Cel {
@@ -41,12 +82,28 @@ fn cel() -> Cel {
         cel::literal(&short_form()),
         cel::literal(&format!("^\\s*{list}$")),
     );
-    let message = "hostNetwork with a networks annotation: the runtime calls no CNI plugin, so no network is attached; remove hostNetwork, or remove annotation k8s.v1.cni.cncf.io/networks";
+    let function = cel::asks(&cel_names_function());
+    let reserved = format!(
+        "variables.containers.exists(c, !c.?securityContext.?privileged.orValue(false) && {function})"
+    );
+    let check =
+        |severity, wrong: String, message| Check { severity, wrong: Wrong::Object(wrong.into()), message };
     Cel {
         variables: vec![("networks", CEL_NETWORKS.into())],
-        checks: vec![Check { severity: Severity::Error, wrong: Wrong::Object(wrong.into()), message }],
+        checks: vec![
+            check(
+                Severity::Error,
+                format!("({wrong}) && {reserved}"),
+                "hostNetwork with a networks annotation: no network is attached, and a VF is reserved in vain; remove hostNetwork, or the annotation and the resource",
+            ),
+            check(
+                Severity::Warning,
+                format!("({wrong}) && !{reserved}"),
+                "hostNetwork with a networks annotation: no network is attached, and the pod uses the node's NICs; remove hostNetwork, or remove annotation k8s.v1.cni.cncf.io/networks",
+            ),
+        ],
         beyond: Some(
-            "JSON lists with other keys than name, namespace and interface, and text of more than 8000 characters",
+            "devices that only a network or a policy shows to be reserved; JSON lists with other keys than name, namespace and interface; and text of more than 8000 characters",
         ),
     }
 }

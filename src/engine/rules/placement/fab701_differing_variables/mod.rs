@@ -2,7 +2,7 @@
 
 use super::replica_types::is_one_world;
 use crate::plan::overlay::Variable;
-use crate::pod::shell::sets_variable;
+use crate::pod::shell::{sets_variable, sources_file};
 use crate::pod::view::Container;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::rule::{Rule, files};
@@ -128,7 +128,7 @@ fn given<'a>(asked: Asked<'a>, index: usize, container: &'a Container<'a>, name:
         Some(Variable::Unknown) => Given::Unknown,
         None if container.env_from.as_ref().is_some_and(|sources| !sources.is_empty()) => Given::Unknown,
         // A script may set anything.
-        None if container.shell_text().any(|text| text.contains("source ") || text.contains("nccl")) => {
+        None if container.shell_text().any(|text| sources_file(text) || text.contains("nccl")) => {
             Given::Unknown
         }
         None => Given::Absent,

@@ -3,9 +3,9 @@
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::nodes::{Constraints, landing};
 use crate::pod::PodView;
+use crate::pod::nic::names_rdma_device;
 use crate::resolve::{Resolution, without_others};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::names_rdma;
 use crate::rules::rule::{Rule, files};
 use crate::rules::workload::WorkloadContext;
 use crate::snapshot::Snapshot;
@@ -57,11 +57,6 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Whether a resource is a device for NCCL's traffic, by its name.
-fn is_device(name: &str) -> bool {
-    names_rdma(name) || name == "vpc.amazonaws.com/efa"
-}
-
 /// Any resource besides those of the core and the accelerators may be a NIC under a site's own name.
 fn asks_for_devices(pod: &PodView<'_>) -> bool {
     let known = |name: &str| {
@@ -82,7 +77,7 @@ fn offered(pod: &PodView<'_>, snapshot: &Snapshot) -> BTreeSet<String> {
     for (_, class, _) in view.members(&set) {
         let accelerated = constraints.resources.iter().any(|asked| class.offers(asked));
         let devices: Vec<&str> =
-            class.resources.iter().map(|name| &**name).filter(|name| is_device(name)).collect();
+            class.resources.iter().map(|name| &**name).filter(|name| names_rdma_device(name)).collect();
         if accelerated && devices.is_empty() {
             return BTreeSet::new();
         }

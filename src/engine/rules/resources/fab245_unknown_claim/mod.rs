@@ -35,7 +35,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     format!("{}/resources/claims/{index}/name", holder.path()),
                     format!(
-                        "{} uses claim {:?}, which spec.resourceClaims does not have: the API server refuses the pod",
+                        "{} uses claim {:?}: the API server refuses the pod (must be one of the names in pod.spec.resourceClaims)",
                         printable(container.name(), 63),
                         printable(name, 63)
                     ),

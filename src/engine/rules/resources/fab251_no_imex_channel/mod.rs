@@ -2,7 +2,6 @@
 
 use crate::nodes::{Relation, Requirement, Values};
 use crate::plan::overlay::Variable;
-use crate::pod::gang::multi_node;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::placement::landing::with_accelerators;
 use crate::rules::pod::PodContext;
@@ -24,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let off = |(index, container)| {
         matches!(context.overlay.variable(index, container, "NCCL_MNNVL_ENABLE"), Some(Variable::Value("0")))
     };
-    let Some(gang) = multi_node(pod).filter(|gang| gang.several) else { return };
+    let Some(gang) = context.gang().filter(|gang| gang.several) else { return };
     if pod.containers().iter().enumerate().any(off) {
         return;
     }

@@ -1,0 +1,25 @@
+//! Programs that use several accelerators without NCCL.
+
+use crate::pod::view::Container;
+
+/// NVIDIA's bandwidth test (NVIDIA/nvbandwidth), the diagnostics of DCGM (`dcgmi diag`, `dcgmproftester`) and gpu-burn
+/// (wilicc/gpu-burn): each drives all accelerators of a node by itself.
+const TOOLS: [&str; 5] = ["nvbandwidth", "dcgm", "gpu-burn", "gpu_burn", "gpuburn"];
+
+/// What runs ranks, or may: then a tool is only one step of the command.
+const RANKS: [&str; 7] = ["nccl", "torch", "python", "deepspeed", "accelerate", "vllm", "sglang"];
+
+/// Whether container `c` names such a program, in CEL. The cost of a match grows with the text, so a
+/// long one counts as if it did.
+pub(super) const CEL: &str = "((c.?command.orValue([]) + c.?args.orValue([]) + [c.?image.orValue('')]).exists(t,\n\
+                              t.size() > 1000 || t.matches('nvbandwidth|dcgm|gpu[-_]?burn')))";
+
+/// Whether a container runs such a program and nothing else that is seen.
+pub(super) fn runs_tool(container: &Container<'_>) -> bool {
+    // The last part of an image's path names the program; the parts before it name who made the image.
+    let image = container.image.as_deref().unwrap_or_default();
+    let image = image.rsplit('/').next().unwrap_or_default();
+    let has = |words: &[&str], text: &str| words.iter().any(|word| text.contains(word));
+    let tool = has(&TOOLS, image) || container.shell_text().any(|text| has(&TOOLS, text));
+    tool && !has(&RANKS, image) && !container.shell_text().any(|text| has(&RANKS, text))
+}

@@ -1,0 +1,68 @@
+//! FAB426: settings of NCCL's RDMA transport in a container without an RDMA device.
+
+use super::no_device::gets_nothing;
+use super::transport::is_plugin;
+use crate::nccl::number::{is_open, leading_number};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::rules::variables::{ContainerVariables, Given};
+use crate::text::printable;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB426", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+/// Variables that show that RDMA is meant. Others, such as NCCL_IB_TIMEOUT, are copied from job to job.
+const SHOWING: [&str; 3] = ["NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_IB_DISABLE"];
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let alone = match context.gang() {
+        Some(gang) => !gang.several,
+        None => context.subject.siblings == Some(1),
+    };
+    if alone {
+        return;
+    }
+    // A profile that has a variable means it for its pods.
+    let profile = context.resolution.profile().map(|(profile, _)| profile);
+    let of_profile = |name: &str| profile.is_some_and(|p| p.env.iter().any(|entry| entry.name == name));
+    let showing: Vec<&str> = SHOWING.iter().copied().filter(|name| !of_profile(name)).collect();
+    for variables in context.variables() {
+        let set: Vec<(&Given<'_>, &str)> =
+            showing.iter().filter_map(|name| asks_for_rdma(variables, name)).collect();
+        let Some((first, _)) = set.first() else { continue };
+        if runs_otherwise(variables) || !gets_nothing(context, variables) {
+            continue;
+        }
+        let shown: Vec<String> =
+            set.iter().map(|(given, value)| format!("{}={}", given.name, printable(value, 30))).collect();
+        findings.add(
+            variables.path(first),
+            format!(
+                "{}{}, but the container requests no RDMA device: NCCL runs over TCP",
+                shown.join(", "),
+                variables.place(first)
+            ),
+            "Request the fabric's RDMA resource, or remove the variable.",
+        );
+    }
+}
+
+/// The container's own setting of a variable, where it means that NCCL shall use RDMA.
+fn asks_for_rdma<'v>(variables: &'v ContainerVariables<'_>, name: &str) -> Option<(&'v Given<'v>, &'v str)> {
+    let given = variables.said(name)?;
+    let value = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v))?;
+    let means = match name {
+        "NCCL_IB_DISABLE" => leading_number(value) == 0,
+        "NCCL_IB_GID_INDEX" => leading_number(value) >= 0,
+        _ => true,
+    };
+    means.then_some((given, value))
+}
+
+/// Whether other variables keep NCCL from its verbs transport, or pin it, which FAB413 reports.
+fn runs_otherwise(variables: &ContainerVariables<'_>) -> bool {
+    let off = variables.value("NCCL_IB_DISABLE").is_some_and(|v| is_open(v) || leading_number(v) != 0);
+    let net = variables.value("NCCL_NET").is_some_and(|v| !v.is_empty());
+    off || net || is_plugin(variables, "NCCL_NET_PLUGIN", &["none"])
+}

@@ -1,0 +1,60 @@
+//! FAB427: variable of the profile that the container's own settings replace.
+
+use crate::plan::OwnSetting;
+use crate::pod::shell::sets_variable;
+use crate::pod::view::Container;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use std::collections::BTreeMap;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB427", severity: Severity::Info, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+/// Names in one message.
+const SHOWN: usize = 4;
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some((profile, _)) = context.resolution.profile() else { return };
+    let mut by_command: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+    for set in &context.plan.set_by_pod {
+        match set.by {
+            OwnSetting::Command => by_command.entry(set.container).or_default().push(&set.name),
+            OwnSetting::Plugin => findings.add(
+                paths::container(set.container),
+                format!(
+                    "{} of profile {} is not injected: NCCL_NET_PLUGIN names a plugin with its own transport",
+                    set.name, profile.name
+                ),
+                "Remove NCCL_NET_PLUGIN to use NCCL's own transport, or ignore this if intended.",
+            ),
+        }
+    }
+    for (index, names) in by_command {
+        let Some(container) = context.pod().containers().get(index) else { continue };
+        let first = names.first().copied().unwrap_or_default();
+        let more = names.len().saturating_sub(SHOWN);
+        let mut shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+        if more > 0 {
+            shown.push_str(&format!(" and {more} more"));
+        }
+        let (is, it) = if names.len() == 1 { ("is", "it") } else { ("are", "them") };
+        findings.add(
+            place(container, index, first),
+            format!("{shown} of profile {} {is} not injected: the command sets {it}", profile.name),
+            format!("Remove {it} from the command to get the profile's value, or ignore this if intended."),
+        );
+    }
+}
+
+/// Pointer of the element of `command` or `args` that sets a variable.
+fn place(container: &Container<'_>, index: usize, name: &str) -> String {
+    let command = container.command.as_ref().map_or(0, |list| list.0.len());
+    let at = container.shell_text().position(|text| sets_variable(text, name));
+    match at {
+        Some(at) if at < command => paths::in_container(index, format_args!("command/{at}")),
+        Some(at) => paths::in_container(index, format_args!("args/{}", at - command)),
+        None => paths::container(index),
+    }
+}

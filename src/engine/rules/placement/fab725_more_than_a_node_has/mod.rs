@@ -1,0 +1,99 @@
+//! FAB725: more units of a resource than any node for the pod has.
+
+use super::landing::with_all;
+use crate::plan::{Edit, ResourceList};
+use crate::pod::units::{Holder, units};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::{printable, token};
+use std::collections::BTreeMap;
+
+pub(super) static RULE: Rule =
+    Rule { id: "FAB725", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+
+/// What a pod takes of one resource.
+#[derive(Debug, Default)]
+struct Taken {
+    /// Units of app containers and native sidecars, which run together.
+    running: i64,
+    /// Units of the native sidecars that have started so far.
+    sidecars: i64,
+    /// Most units that an init container takes with the sidecars before it.
+    starting: i64,
+    /// Pointer of the first container that takes any.
+    path: String,
+}
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let nodes = context.subject.snapshot.nodes();
+    if nodes.is_empty() {
+        return;
+    }
+    let taken = taken(context);
+    let Some(set) = with_all(context, taken.keys().copied()) else { return };
+    for (name, taken) in taken {
+        let wanted = taken.running.max(taken.starting);
+        // Nothing is known where a node lists 0, as it does while its device plugin restarts.
+        let Some(most) = nodes.most_units(&set, name).and_then(|most| i64::try_from(most).ok()) else {
+            continue;
+        };
+        if wanted <= most {
+            continue;
+        }
+        let has = if context.tenant_view { String::new() } else { format!(" (at most {most})") };
+        findings.add(
+            taken.path,
+            format!(
+                "no node for the pod has {wanted} units of {}{has}: the pod stays Pending",
+                printable(name, 80)
+            ),
+            "Request what one node has, and use more pods.",
+        );
+    }
+}
+
+/// Units of every extended resource that some node lists, as the scheduler adds them up: the app containers and native
+/// sidecars together, or an init container with the sidecars before it, whichever is more (KEP-753).
+fn taken<'a>(context: &PodContext<'a>) -> BTreeMap<&'a str, Taken> {
+    let classes = context.subject.snapshot.nodes().classes();
+    let mut all: BTreeMap<&str, Taken> = BTreeMap::new();
+    let mut take = |holder: Holder, name: &'a str, units: i64| {
+        if units <= 0 || !name.contains('/') || classes.offering_of(name).is_none() {
+            return;
+        }
+        let taken = all.entry(name).or_insert_with(|| Taken {
+            path: format!("{}/resources/limits/{}", holder.path(), token(name)),
+            ..Taken::default()
+        });
+        match holder {
+            Holder::App(_) => taken.running = taken.running.saturating_add(units),
+            Holder::Sidecar(_) => {
+                taken.running = taken.running.saturating_add(units);
+                taken.sidecars = taken.sidecars.saturating_add(units);
+                taken.starting = taken.starting.max(taken.sidecars);
+            }
+            Holder::Init(_) => taken.starting = taken.starting.max(taken.sidecars.saturating_add(units)),
+        }
+    };
+    for (holder, container) in context.pod().holders() {
+        let changes = match holder {
+            Holder::App(index) => context.plan.of_container(index),
+            Holder::Sidecar(_) | Holder::Init(_) => &[],
+        };
+        let mut planned: BTreeMap<&str, i64> = BTreeMap::new();
+        for change in changes {
+            if let Edit::Quantity { list: ResourceList::Limits, name, units, .. } = &change.edit {
+                planned.insert(name, *units);
+            }
+        }
+        container.each_quantity(&mut |name, quantity| {
+            let of_plan = planned.remove(name);
+            take(holder, name, of_plan.unwrap_or_else(|| units(quantity)));
+        });
+        for (name, units) in planned {
+            take(holder, name, units);
+        }
+    }
+    all
+}
