@@ -5,12 +5,13 @@ use crate::multus::NETWORKS_ANNOTATION;
 use crate::rules::cel::{self, Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB102",
     severity: Severity::Error,
     files: files!(),
+    reach: Reach::AnyWarns,
     pod: Some(check),
     cel: Some(cel),
     ..Rule::DEFAULT

@@ -4,11 +4,17 @@ use crate::multus::request::{KEYS, octets};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::{nearest, printable};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB108", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB108",
+    severity: Severity::Warning,
+    files: files!(),
+    reach: Reach::AnyWarns,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 /// Other names that people write for a key.
 const MEANT: &[(&str, &str)] = &[

@@ -4,11 +4,17 @@ use crate::rules::devices::Need;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::{count, token};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB202", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB202",
+    severity: Severity::Error,
+    files: files!(),
+    reach: Reach::Any,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();

@@ -5,11 +5,17 @@ use crate::multus::{LinkLayer, Sharing};
 use crate::rules::devices::{Attached, Held};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::printable;
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB220", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB220",
+    severity: Severity::Error,
+    files: files!(),
+    reach: Reach::AnyWarns,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 /// Annotations by which another program, or Multus in place of the cluster's network, adds interfaces.
 const OTHERS: [&str; 4] = [

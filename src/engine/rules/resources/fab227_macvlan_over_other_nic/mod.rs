@@ -5,11 +5,17 @@ use crate::multus::{LinkLayer, Sharing};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::printable;
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB227", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB227",
+    severity: Severity::Error,
+    files: files!(),
+    reach: Reach::AnyWarns,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 /// Interfaces over others: their names do not show the NIC below.
 const UPPER: [&str; 5] = ["bond", "team", "br", "vlan", "ovs"];
