@@ -208,14 +208,61 @@ pub fn resources<'de: 'a, 'a, D: Deserializer<'de>>(
     }
 }
 
+/// A field that is absent, `null`, or has a value. Most fields need no such distinction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nullable<T> {
+    value: Option<T>,
+    /// Whether it is `null`.
+    pub is_null: bool,
+}
+
+impl<T> Default for Nullable<T> {
+    fn default() -> Self {
+        Self { value: None, is_null: false }
+    }
+}
+
+impl<T> Deref for Nullable<T> {
+    type Target = Option<T>;
+    fn deref(&self) -> &Option<T> {
+        &self.value
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Nullable<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let value = Option::<T>::deserialize(d)?;
+        Ok(Self { is_null: value.is_none(), value })
+    }
+}
+
 /// The text of a resource quantity, which the API takes as a string or as a number
 /// (k8s.io/apimachinery pkg/api/resource, `Quantity.UnmarshalJSON`); `null` reads as zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QuantityText<'a>(pub Cow<'a, str>);
+pub struct QuantityText<'a>(pub Cow<'a, str>, Written);
 
+/// How a quantity is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Value,
+    Null,
+}
+
+impl<'a> QuantityText<'a> {
+    fn of(text: impl Into<Cow<'a, str>>) -> Self {
+        Self(text.into(), Written::Value)
+    }
+    /// Whether it is `null`.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        self.1 == Written::Null
+    }
+}
+
+/// `null`.
 impl Default for QuantityText<'_> {
     fn default() -> Self {
-        Self(Cow::Borrowed("0"))
+        Self(Cow::Borrowed("0"), Written::Null)
     }
 }
 
@@ -228,32 +275,32 @@ impl<'de: 'a, 'a> Deserialize<'de> for QuantityText<'a> {
                 f.write_str("a quantity (a string or a number)")
             }
             fn visit_borrowed_str<E: de::Error>(self, v: &'de str) -> Result<Self::Value, E> {
-                Ok(QuantityText(Cow::Borrowed(v)))
+                Ok(QuantityText::of(v))
             }
             fn visit_str<E: de::Error>(self, v: &str) -> Result<Self::Value, E> {
-                Ok(QuantityText(Cow::Owned(v.to_owned())))
+                Ok(QuantityText::of(v.to_owned()))
             }
             fn visit_u64<E: de::Error>(self, v: u64) -> Result<Self::Value, E> {
-                Ok(QuantityText(Cow::Owned(v.to_string())))
+                Ok(QuantityText::of(v.to_string()))
             }
             fn visit_i64<E: de::Error>(self, v: i64) -> Result<Self::Value, E> {
-                Ok(QuantityText(Cow::Owned(v.to_string())))
+                Ok(QuantityText::of(v.to_string()))
             }
             fn visit_f64<E: de::Error>(self, v: f64) -> Result<Self::Value, E> {
-                Ok(QuantityText(Cow::Owned(v.to_string())))
+                Ok(QuantityText::of(v.to_string()))
             }
             fn visit_bool<E: de::Error>(self, v: bool) -> Result<Self::Value, E> {
-                Ok(QuantityText(Cow::Borrowed(if v { "true" } else { "false" })))
+                Ok(QuantityText::of(if v { "true" } else { "false" }))
             }
             // An unrendered `{{ x }}` reads as a mapping; it is a quantity that the API refuses, but the rest of the
             // object can be read.
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 while map.next_entry::<de::IgnoredAny, de::IgnoredAny>()?.is_some() {}
-                Ok(QuantityText(Cow::Borrowed("{…}")))
+                Ok(QuantityText::of("{…}"))
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
                 while seq.next_element::<de::IgnoredAny>()?.is_some() {}
-                Ok(QuantityText(Cow::Borrowed("[…]")))
+                Ok(QuantityText::of("[…]"))
             }
             fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
                 Ok(QuantityText::default())

@@ -52,7 +52,12 @@ pub fn parse(text: &str) -> Result<Networks<'_>, AnnotationError> {
     if text.contains(['[', '{', '"']) {
         return Ok(Networks { text, form: Form::Json, items: parse_json(text)? });
     }
-    let items = if text.trim().is_empty() { Vec::new() } else { parse_short(text)? };
+    // Multus takes only the empty text for no networks (pkg/k8sclient/k8sclient.go, GetPodNetwork).
+    let items = match text.trim().is_empty() {
+        true if text.is_empty() => Vec::new(),
+        true => return Err(AnnotationError::Blank),
+        false => parse_short(text)?,
+    };
     Ok(Networks { text, form: Form::Short, items })
 }
 
@@ -175,14 +180,15 @@ fn is_part(name: &str) -> bool {
         && bytes.last().is_some_and(|b| *b != b'-')
 }
 
-/// A Linux interface name: at most 15 bytes, no white space, no slash, neither `.` nor `..`.
+/// A Linux interface name: at most 15 bytes, no white space, no slash, no colon, neither `.` nor `..`
+/// (containernetworking/cni pkg/utils/utils.go, ValidateInterfaceName; Linux net/core/dev.c, dev_valid_name).
 #[must_use]
 pub fn is_interface(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= MAX_INTERFACE
         && name != "."
         && name != ".."
-        && name.chars().all(|c| !c.is_whitespace() && !c.is_control() && c != '/')
+        && name.chars().all(|c| !c.is_whitespace() && !c.is_control() && !matches!(c, '/' | ':'))
 }
 
 impl Networks<'_> {
@@ -280,7 +286,7 @@ mod tests {
         assert_eq!(shorts("rdma-net, rdma-net"), ["rdma-net", "rdma-net"]);
         assert_eq!(shorts(" a/b@net1 ,c@x "), ["a/b@net1", "c@x"]);
         assert_eq!(shorts("net1,\n net2"), ["net1", "net2"]);
-        assert!(shorts("  ").is_empty());
+        assert!(shorts("").is_empty());
     }
 
     #[test]
@@ -310,6 +316,8 @@ mod tests {
             "a,",
             "A",
             "a.b",
+            "  ",
+            "a@rail:0",
             "a/b/c",
             "a@b@c",
             "a@averyverylongname",

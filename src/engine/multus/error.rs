@@ -6,6 +6,9 @@ pub enum AnnotationError {
     /// More than the API server stores.
     #[error("{0} bytes; all annotations of an object share 262144")]
     TooLong(usize),
+    /// White space only.
+    #[error("blank; Multus looks for a network without a name")]
+    Blank,
     /// Looks like JSON and is not valid.
     #[error("not valid JSON ({0})")]
     Json(String),

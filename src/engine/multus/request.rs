@@ -44,6 +44,11 @@ pub struct Requests<'a> {
     pub unknown: Vec<String>,
 }
 
+/// Whole numbers of a `bandwidth` (pkg/types/types.go, BandwidthEntry).
+const RATES: [&str; 4] = ["ingressRate", "ingressBurst", "egressRate", "egressBurst"];
+/// Whole numbers of an element of `portMappings` (PortMapEntry).
+const PORTS: [&str; 2] = ["hostPort", "containerPort"];
+
 type Element<'a> = Pairs<'a, Option<&'a RawValue>>;
 
 /// Reads the requests of an element; `None` if it makes none.
@@ -92,11 +97,29 @@ pub(super) fn read<'a>(
                 let _: BTreeMap<String, IgnoredAny> =
                     serde_json::from_str(raw).map_err(|_| wrong("an object"))?;
             }
+            "bandwidth" if !is_numbers(raw, &RATES) => {
+                return Err(wrong(
+                    "an object of whole numbers: ingressRate and egressRate in bit/s, and bursts in bits",
+                ));
+            }
+            "portMappings" => {
+                let list: Option<Vec<Option<&RawValue>>> = serde_json::from_str(raw).ok();
+                if !list.is_some_and(|l| l.into_iter().flatten().all(|port| is_numbers(port.get(), &PORTS))) {
+                    return Err(wrong("a list of objects with ports as numbers"));
+                }
+            }
             // Names are read elsewhere; the other keys decide nothing.
             _ => {}
         }
     }
     Ok((found != Requests::default()).then(|| Box::new(found)))
+}
+
+/// Whether a JSON text is an object in which each of some keys has a whole number, as Go decodes it into an `int`.
+fn is_numbers(json: &str, keys: &[&str]) -> bool {
+    let Ok(object) = serde_json::from_str::<Element<'_>>(json) else { return false };
+    let number = |raw: &Option<&RawValue>| raw.is_none_or(|raw| raw.get().parse::<i64>().is_ok());
+    object.iter().all(|(key, raw)| !keys.iter().any(|k| k.eq_ignore_ascii_case(key)) || number(raw))
 }
 
 fn hardware<'a>(

@@ -7,7 +7,7 @@ pub use super::ignored::Ignored;
 use super::quantity::Quantity;
 use super::sources::{ConfigMapVolume, EnvFrom};
 use super::volume_index::VolumeIndex;
-use crate::json::values::{List, Objects, Pairs, QuantityText, Text, mapping, resources};
+use crate::json::values::{List, Nullable, Objects, Pairs, QuantityText, Text, mapping, resources};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -91,7 +91,7 @@ pub struct Spec<'a> {
     pub node_name: Option<Text<'a>>,
     /// Labels that the node must have.
     #[serde(borrow, default)]
-    pub node_selector: Option<Pairs<'a, Text<'a>>>,
+    pub node_selector: Nullable<Pairs<'a, Text<'a>>>,
     /// Affinity.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub affinity: Option<Affinity<'a>>,

@@ -107,7 +107,12 @@ fn outcome(r: &Reviewed) -> String {
     if changes > 0 {
         parts.push(count(changes, "change"));
     } else if r.findings.is_empty() && r.repeated.count == 0 {
-        parts.push(if decision.in_scope { "fits as it is" } else { "asks for no accelerator" }.to_owned());
+        let words = match (decision.in_scope, decision.rules_only) {
+            (true, false) => "fits as it is",
+            (true, true) => "asks for no accelerator; no problem found",
+            (false, _) => "asks for no accelerator",
+        };
+        parts.push(words.to_owned());
     }
     match r.repeated.count {
         0 => {}

@@ -36,14 +36,14 @@ pub(super) fn findings(
     let mut left = MAX_CONTAINERS;
     let mut jobs: BTreeSet<&str> = BTreeSet::new();
     // A launcher that asks for accelerators is judged as a pod of its own.
-    let not_examined = |s: &&SeenTemplate<'_>| is(s.template, "Launcher") && s.examined.is_none();
+    let not_examined = |s: &&SeenTemplate<'_>| is(s.template, "Launcher") && s.of_profile().is_none();
     for SeenTemplate { template: launcher, pod, .. } in seen.iter().filter(not_examined) {
         let Ok(pod) = pod else { continue };
         if left == 0 || !jobs.insert(&launcher.maker.pointer) {
             continue;
         }
         let same_job = |t: &Template<'_>| is(t, "Worker") && t.maker.pointer == launcher.maker.pointer;
-        let worker = seen.iter().find(|s| same_job(s.template) && s.examined.is_some());
+        let worker = seen.iter().find(|s| same_job(s.template) && s.of_profile().is_some());
         let Some(SeenTemplate { template: worker, pod: Ok(view), .. }) = worker else { continue };
         let accelerators = &snapshot.settings().accelerators;
         let ranks =

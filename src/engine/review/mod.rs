@@ -8,6 +8,8 @@ mod patched;
 mod pod;
 mod ratchet;
 pub mod response;
+#[cfg(test)]
+mod scope_tests;
 mod seen;
 mod train_job;
 mod warnings;
@@ -73,8 +75,10 @@ pub struct PodRequest<'a> {
 /// What is decided on one object.
 #[derive(Debug, Default)]
 pub struct Decision {
-    /// Whether the object asks for anything we look at.
+    /// Whether the object has anything that is looked at.
     pub in_scope: bool,
+    /// Whether its pods ask for no accelerators: rules look at them, and no profile is for them.
+    pub rules_only: bool,
     /// Name of the profile.
     pub profile: Option<String>,
     /// What named it, or why there is none, in a few words.
@@ -91,6 +95,22 @@ pub struct Decision {
     pub denied: bool,
     /// Whether it would be refused in mode enforce, but is not in this one.
     pub would_deny: bool,
+}
+
+/// What is looked at in the parts of an object.
+#[derive(Debug, Default, Clone, Copy)]
+struct Looked {
+    /// Whether anything is.
+    any: bool,
+    /// Whether a profile may be for any of it.
+    of_profile: bool,
+}
+
+impl Looked {
+    fn add(&mut self, decision: &Decision) {
+        self.any |= decision.in_scope;
+        self.of_profile |= decision.in_scope && !decision.rules_only;
+    }
 }
 
 /// Decides on an object that is not a pod.

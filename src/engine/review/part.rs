@@ -4,7 +4,7 @@
 //! not, since the other part may say it.
 
 use super::workload_request::{Decide, MAX_FINDINGS};
-use super::{Annotated, PodRequest, WorkloadRequest, decide_pod, train_job};
+use super::{Annotated, Looked, PodRequest, WorkloadRequest, decide_pod, train_job};
 use crate::json::values::mapping;
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::pod::template;
@@ -23,13 +23,13 @@ struct Part {
     places: Vec<(&'static str, String)>,
 }
 
-/// Findings on the parts of pods that an object holds in place of templates, and whether any of them is in scope.
+/// What is looked at in the parts of pods that an object holds in place of templates, and the findings on them.
 pub(super) fn findings(
     request: WorkloadRequest<'_>,
     holds: Holds,
     snapshot: &Snapshot,
     decide: Decide,
-) -> (bool, Vec<Finding>) {
+) -> (Looked, Vec<Finding>) {
     if holds == Holds::Trainer
         && let Some(joined) = train_job::findings(request, snapshot, decide)
     {
@@ -40,12 +40,12 @@ pub(super) fn findings(
         Holds::Trainer => train_job(request.json).into_iter().collect(),
         Holds::BareSpecs => bare_specs(request.json),
     };
-    let (mut in_scope, mut found) = (false, Vec::<Finding>::new());
+    let (mut looked, mut found) = (Looked::default(), Vec::<Finding>::new());
     for part in parts {
         let pod = PodRequest { json: &part.json, ..request.of_pod() };
         // A value of another type is for the API server to refuse.
         let Ok(decision) = decide_pod(pod, snapshot) else { continue };
-        in_scope |= decision.in_scope;
+        looked.add(&decision);
         let whole: Value = tree(&part.json).unwrap_or_default();
         for finding in decision.findings.into_iter().filter_map(|f| part.place(f, &whole)) {
             // What all parts share stands in the object once.
@@ -54,7 +54,7 @@ pub(super) fn findings(
             }
         }
     }
-    (in_scope, found)
+    (looked, found)
 }
 
 impl Part {

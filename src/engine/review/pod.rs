@@ -9,12 +9,12 @@ use crate::multus;
 use crate::patch::operations;
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, GKE_DOMAIN, Plan, plan};
-use crate::pod::PodView;
+use crate::pod::{Marks, PodView};
 use crate::profile::schema::Inject;
 use crate::resolve::why::{Why, why};
 use crate::resolve::{Because, Resolution, default_profile, resolve};
 use crate::rules::suppression::{Limit, set_aside};
-use crate::rules::{Asked, PodContext, check_pod};
+use crate::rules::{Asked, PodContext, Scope, check_pod};
 use crate::snapshot::Snapshot;
 use std::cell::OnceCell;
 
@@ -24,30 +24,46 @@ use std::cell::OnceCell;
 /// As [`decide_pod`].
 pub fn why_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Option<Why>, DecodeError> {
     let pod: PodView<'_> = decode::object(request.json)?;
-    Ok(subject(&pod, request, snapshot).map(|subject| why(&subject, request.profile)))
+    let subject = subject(&pod, request, snapshot).filter(|(_, scope)| *scope == Scope::Injection);
+    Ok(subject.map(|(subject, _)| why(&subject, request.profile)))
 }
 
-/// The facts about a pod; `None` where it is out of scope.
-fn subject<'a>(pod: &'a PodView<'a>, request: PodRequest<'a>, snapshot: &'a Snapshot) -> Option<Subject<'a>> {
+/// The facts about a pod, and why it is looked at; `None` where it is not.
+fn subject<'a>(
+    pod: &'a PodView<'a>,
+    request: PodRequest<'a>,
+    snapshot: &'a Snapshot,
+) -> Option<(Subject<'a>, Scope)> {
     let demands = Demands::of(pod, request.namespace, snapshot);
-    if !in_scope(pod, &demands, request, snapshot) {
-        return None;
-    }
+    let scope = scope(pod, &demands, request, snapshot)?;
     let known = Subject::with_demands(pod, demands, request.namespace, snapshot);
-    Some(Subject {
+    let subject = Subject {
         ranks_over_ssh: request.ranks_over_ssh || known.ranks_over_ssh,
         gang: request.gang,
         siblings: request.siblings,
         dev_shm: request.dev_shm,
         ..known
-    })
+    };
+    Some((subject, scope))
 }
 
-fn in_scope(pod: &PodView<'_>, demands: &Demands, request: PodRequest<'_>, snapshot: &Snapshot) -> bool {
-    demands.any()
+fn scope(
+    pod: &PodView<'_>,
+    demands: &Demands,
+    request: PodRequest<'_>,
+    snapshot: &Snapshot,
+) -> Option<Scope> {
+    let injection = demands.any()
         || pod.annotation(PROFILE_ANNOTATION).is_some()
         || pod.annotation(multus::NETWORKS_ANNOTATION).is_some()
-            && serves_networks(request.namespace, snapshot)
+            && serves_networks(request.namespace, snapshot);
+    if injection {
+        return Some(Scope::Injection);
+    }
+    let marks = Marks::of(pod);
+    // Variables alone cannot keep a pod from starting: the entry that refuses pods has no part in them.
+    let variables = marks.variable && request.stage != Stage::Final;
+    (marks.annotation || marks.device || variables).then_some(Scope::Rules)
 }
 
 /// Whether pods of a namespace get what the networks need that they name, accelerators or not.
@@ -69,8 +85,9 @@ pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decisi
     })
 }
 
-/// A pod in scope, with what was found about it and is not judged yet.
+/// A pod that is looked at, with what was found about it and is not judged yet.
 pub(super) struct Examined<'p> {
+    scope: Scope,
     subject: Subject<'p>,
     resolution: Resolution,
     plan: Plan,
@@ -78,27 +95,35 @@ pub(super) struct Examined<'p> {
 }
 
 impl<'p> Examined<'p> {
-    /// Looks at a pod; `None` where it is out of scope.
+    /// Looks at a pod; `None` where nothing about it matters.
     pub(super) fn of(pod: &'p PodView<'p>, request: PodRequest<'p>, snapshot: &'p Snapshot) -> Option<Self> {
-        let subject = subject(pod, request, snapshot)?;
-        let resolution = resolve(&subject, request.profile);
+        let (subject, scope) = subject(pod, request, snapshot)?;
+        let resolution = match scope {
+            Scope::Injection => resolve(&subject, request.profile),
+            Scope::Rules => Resolution::NotApplicable { candidates: Vec::new(), known: 0 },
+        };
         let plan = match resolution.profile() {
             Some((profile, evidence)) if request.opted_in => plan(&subject, profile, evidence),
             _ => Plan::default(),
         };
         let not_injected = request.stage == Stage::Final && lacks_everything(&subject, &plan, &resolution);
         let plan = if request.stage == Stage::Final { plan.without_changes() } else { plan };
-        Some(Self { subject, resolution, plan, not_injected })
+        Some(Self { scope, subject, resolution, plan, not_injected })
+    }
+
+    /// Whether the pod is one for a profile, and not only for rules.
+    pub(super) fn injects(&self) -> bool {
+        self.scope == Scope::Injection
     }
 
     /// What the rules on workloads see of it.
-    pub(super) fn asked(&self) -> Asked<'_> {
-        Asked {
+    pub(super) fn asked(&self) -> Option<Asked<'_>> {
+        self.injects().then(|| Asked {
             subject: &self.subject,
             resolution: &self.resolution,
             plan: &self.plan,
             overlay: Overlay::new(self.subject.pod, &self.plan),
-        }
+        })
     }
 
     /// How far the pod's annotations set findings aside.
@@ -115,6 +140,7 @@ impl<'p> Examined<'p> {
         let overlay = Overlay::new(pod, &self.plan);
         let planned = overlay.planned_networks().map(multus::parse);
         let context = PodContext {
+            scope: self.scope,
             tenant_view: request.tenant_view,
             not_injected: self.not_injected,
             overlay,
@@ -133,7 +159,8 @@ impl<'p> Examined<'p> {
         let mut decision = Decision {
             in_scope: true,
             profile: self.resolution.profile().map(|(p, _)| p.name.clone()),
-            evidence: Some(words(&self.resolution)),
+            evidence: (self.scope == Scope::Injection).then(|| words(&self.resolution)),
+            rules_only: self.scope == Scope::Rules,
             plan: self.plan,
             patch,
             findings,

@@ -14,6 +14,13 @@ pub(super) struct SeenTemplate<'p> {
     pub(super) pod: &'p Result<PodView<'p>, DecodeError>,
     /// Whether its pods work together, as the object around it says.
     pub(super) gang: Option<&'p Gang>,
-    /// What was found about the pod; `None` where it is out of scope or cannot be read.
+    /// What was found about the pod; `None` where it is not looked at, or cannot be read.
     pub(super) examined: Option<Examined<'p>>,
+}
+
+impl<'p> SeenTemplate<'p> {
+    /// What was found about a pod that a profile may be for.
+    pub(super) fn of_profile(&self) -> Option<&Examined<'p>> {
+        self.examined.as_ref().filter(|examined| examined.injects())
+    }
 }

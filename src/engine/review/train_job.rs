@@ -2,9 +2,9 @@
 //! each value in the TrainJob (kubeflow/trainer pkg/runtime/core/trainingruntime.go, `newRuntimeInfo`, and
 //! pkg/runtime/framework/plugins/jobset/builder.go, `Trainer`).
 
-use super::WorkloadRequest;
 use super::patched::{MAX_ELEMENTS, Places, merge};
 use super::workload_request::{Decide, MAX_FINDINGS};
+use super::{Looked, WorkloadRequest};
 use crate::pod::workload::JOB_SET;
 use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;
@@ -39,27 +39,29 @@ struct Joined {
     both_say_resources: bool,
 }
 
-/// What is found in the pods of a TrainJob whose runtime is known, and whether any of them is in scope; `None` where it
-/// is not known.
+/// What is looked at and found in the pods of a TrainJob whose runtime is known; `None` where it is not known.
 pub(super) fn findings(
     request: WorkloadRequest<'_>,
     snapshot: &Snapshot,
     decide: Decide,
-) -> Option<(bool, Vec<Finding>)> {
+) -> Option<(Looked, Vec<Finding>)> {
     let joined = join(request, snapshot, Resources::Merged)?;
-    let (in_scope, mut found) = joined.findings(request, snapshot, decide);
+    let (looked, mut found) = joined.findings(request, snapshot, decide);
     // The version of Trainer is not known: a problem of only some versions is not an error.
     if joined.both_say_resources && found.iter().any(|f| f.severity == Severity::Error) {
         let other = join(request, snapshot, Resources::Replaced)?.findings(request, snapshot, decide).1;
         for finding in found.iter_mut().filter(|f| f.severity == Severity::Error) {
-            if !other.iter().any(|o| (o.rule, &o.path) == (finding.rule, &finding.path)) {
+            let same = |o: &Finding| {
+                (o.rule, &o.path, o.severity) == (finding.rule, &finding.path, finding.severity)
+            };
+            if !other.iter().any(same) {
                 finding.severity = Severity::Warning;
                 finding.because = Some("Trainer 2.3 and later keep the runtime's resources");
                 finding.message.push_str("; Trainer before 2.3 drops the runtime's resources");
             }
         }
     }
-    Some((in_scope, found))
+    Some((looked, found))
 }
 
 impl Joined {
@@ -68,18 +70,18 @@ impl Joined {
         request: WorkloadRequest<'_>,
         snapshot: &Snapshot,
         decide: Decide,
-    ) -> (bool, Vec<Finding>) {
+    ) -> (Looked, Vec<Finding>) {
         let inner = WorkloadRequest { group: JOB_SET.group, kind: JOB_SET.kind, json: &self.json, ..request };
         let decided = decide(inner, snapshot);
-        let (mut in_scope, mut found) = (false, Vec::new());
+        let (mut looked, mut found) = (Looked::default(), Vec::new());
         for (template, decision) in decided.templates {
             let Ok(decision) = decision else { continue };
-            in_scope |= decision.in_scope;
+            looked.add(&decision);
             let of_template = |f: Finding| Finding { path: format!("{}{}", template.pointer, f.path), ..f };
             found.extend(decision.findings.into_iter().map(of_template));
         }
         if let Some(own) = decided.own {
-            in_scope |= own.in_scope;
+            looked.add(&own);
             found.extend(own.findings);
         }
         let mut placed = Vec::<Finding>::new();
@@ -89,7 +91,7 @@ impl Joined {
                 placed.push(finding);
             }
         }
-        (in_scope, placed)
+        (looked, placed)
     }
 
     /// A finding at the place in the TrainJob that says the value, else at the runtime it names.

@@ -8,6 +8,7 @@ use super::{
 use crate::facts::Mode;
 use crate::json::values::{Objects, Text, mapping};
 use crate::plan::Plan;
+use crate::pod::scan::may_have_marks;
 use crate::pod::template::DevShm;
 use crate::pod::workload as kinds;
 use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
@@ -93,6 +94,9 @@ fn pod(
         return Ok(Decision::default());
     }
     let object = request.object.ok_or(EnvelopeError::NoObject)?;
+    if !may_have_marks(object.get()) {
+        return Ok(Decision::default());
+    }
     let namespace = request.namespace.as_deref().unwrap_or("default");
     let pod = PodRequest {
         json: object.get(),

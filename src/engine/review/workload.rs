@@ -3,7 +3,7 @@
 use super::pod::Examined;
 use super::seen::SeenTemplate;
 use super::workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
-use super::{Annotated, Decision, Stage, judge, launcher, part};
+use super::{Annotated, Decision, Looked, Stage, judge, launcher, part};
 use crate::json::decode::{self, DecodeError};
 use crate::json::values::mapping;
 use crate::pod::PodView;
@@ -58,14 +58,15 @@ fn gangs(request: WorkloadRequest<'_>, templates: &[Template<'_>]) -> BTreeMap<S
 fn own(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &Snapshot) -> Option<Decision> {
     let holds = workload::find(request.group, request.kind).map_or(Holds::Templates, |kind| kind.holds);
     let has_parts = holds != Holds::Templates;
-    let (mut in_scope, mut findings) = match has_parts {
+    let (mut looked, mut findings) = match has_parts {
         true => part::findings(request, holds, snapshot, decide_workload),
-        false => (false, Vec::new()),
+        false => (Looked::default(), Vec::new()),
     };
-    let examined = || seen.iter().filter_map(|s| s.examined.as_ref());
-    in_scope |= examined().next().is_some();
+    let examined = || seen.iter().filter_map(SeenTemplate::of_profile);
+    looked.any |= seen.iter().any(|s| s.examined.is_some());
+    looked.of_profile |= examined().next().is_some();
     let mut suppressed = Vec::new();
-    if in_scope {
+    if looked.of_profile || !findings.is_empty() {
         findings.extend(together(request, seen, snapshot));
         findings.extend(launcher::findings(request, seen, snapshot));
         // An error of several templates is let go where the profile of each does.
@@ -77,7 +78,9 @@ fn own(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &Snaps
     if findings.is_empty() && suppressed.is_empty() && !has_parts {
         return None;
     }
-    let mut decision = Decision { in_scope, findings, suppressed, ..Decision::default() };
+    let rules_only = looked.any && !looked.of_profile;
+    let mut decision =
+        Decision { in_scope: looked.any, rules_only, findings, suppressed, ..Decision::default() };
     judge(&mut decision, Stage::Whole, request.mode, request.opted_in);
     Some(decision)
 }
@@ -109,7 +112,7 @@ fn together(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &
             role: &template.role,
             pods: template.pods,
             pod,
-            asked: examined.as_ref().map(Examined::asked),
+            asked: examined.as_ref().and_then(Examined::asked),
         });
     }
     let mut findings = Vec::new();

@@ -14,9 +14,20 @@ use crate::rules::devices::{Devices, Sources};
 use crate::rules::variables::{self, ContainerVariables};
 use std::cell::OnceCell;
 
+/// Why a pod is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// It requests accelerators or names a profile, so it gets what its profile has for it.
+    Injection,
+    /// It has networks, devices or variables of a fabric, and no accelerators: rules look at it, nothing changes it.
+    Rules,
+}
+
 /// The context of a rule on pods.
 #[derive(Debug)]
 pub struct PodContext<'a> {
+    /// Why the pod is looked at.
+    pub scope: Scope,
     /// Known facts about the pod or template, as it came.
     pub subject: &'a Subject<'a>,
     /// Whether the answer goes to the pod's owner, who may not read other namespaces.

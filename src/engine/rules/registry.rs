@@ -1,10 +1,10 @@
 //! Every rule, and the loops that check with them. Documentation, `explain`, `rules list` and the meta-tests come from
 //! this list, so that none of them can disagree with it.
 
-use super::finding::{Finding, Findings};
+use super::finding::{Finding, Findings, Severity};
 use super::object::{Event, ObjectContext};
-use super::pod::PodContext;
-use super::rule::{ObjectCheck, PodCheck, Rule, WorkloadCheck};
+use super::pod::{PodContext, Scope};
+use super::rule::{ObjectCheck, PodCheck, Reach, Rule, WorkloadCheck};
 use super::workload::WorkloadContext;
 use super::{cloud, inputs, memory, nccl, networks, operators, placement, profiles, resources};
 use std::sync::LazyLock;
@@ -69,11 +69,21 @@ pub fn judges_kind(group: &str, kind: &str) -> bool {
     RULES.iter().any(|rule| !rule.reads_only && rule.kinds.contains(&(group, kind)))
 }
 
-/// Checks a pod with every rule on pods.
+/// Checks a pod with every rule on pods that looks at pods like it.
 pub fn check_pod(context: &PodContext<'_>) -> Vec<Finding> {
     let mut out = Vec::new();
+    let without = context.scope == Scope::Rules;
     for (rule, check) in &CHECKS.pod {
+        if without && rule.reach == Reach::Accelerated {
+            continue;
+        }
+        let before = out.len();
         check(context, &mut findings(rule, &mut out));
+        if without && rule.reach == Reach::AnyWarns {
+            for finding in out.iter_mut().skip(before) {
+                finding.severity = finding.severity.min(Severity::Warning);
+            }
+        }
     }
     out
 }

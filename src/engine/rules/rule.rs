@@ -31,6 +31,8 @@ pub struct Rule {
     pub kinds: &'static [(&'static str, &'static str)],
     /// Whether an annotation of the pod may set its findings aside.
     pub waiver: Waiver,
+    /// Which pods it checks.
+    pub reach: Reach,
     /// Whether its errors deny before all mutating webhooks have run. For most rules a later webhook may still fix the
     /// pod.
     pub denies_before_final: bool,
@@ -38,7 +40,7 @@ pub struct Rule {
     pub at_one_point: bool,
     /// Whether it checks only that an object can be read and used, and no field for its own sake.
     pub reads_only: bool,
-    /// Checks a pod in scope, as it would be with the plan applied.
+    /// Checks a pod, as it would be with the plan applied.
     pub(super) pod: Option<PodCheck>,
     /// Checks a workload: its pod templates together, and its own fields.
     pub(super) workload: Option<WorkloadCheck>,
@@ -85,6 +87,19 @@ pub enum Waiver {
     File,
 }
 
+/// Which pods a rule checks. A pod without accelerators is never changed, and is refused only for what cannot work in any
+/// pod.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Those that request accelerators or name a profile.
+    Accelerated,
+    /// Also those that only have networks, devices or variables of a fabric. Its findings there are warnings at most: such a
+    /// pod may work without the fabric.
+    AnyWarns,
+    /// The same with its own severity: no container of such a pod starts, whatever it is for.
+    Any,
+}
+
 impl Rule {
     /// What most declarations leave out.
     pub(super) const DEFAULT: Self = Self {
@@ -97,6 +112,7 @@ impl Rule {
         since: "0.1.0",
         kinds: &[],
         waiver: Waiver::Allowed,
+        reach: Reach::Accelerated,
         denies_before_final: false,
         at_one_point: false,
         reads_only: false,

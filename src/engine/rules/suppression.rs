@@ -9,8 +9,7 @@ use super::rule::Waiver;
 use crate::profile::Ignorable;
 use crate::text::{count, nearest, printable};
 
-/// Annotations that set findings aside: this and the id of the rule.
-pub const IGNORE_PREFIX: &str = "fabric-admission.dev/ignore.";
+pub use crate::pod::marks::IGNORE_PREFIX;
 
 /// Most such annotations of one object that are read. They are a tenant's text.
 const MAX_IGNORED: usize = 32;

@@ -15,6 +15,9 @@ mod fab812_profile_in_use;
 mod fab813_old_facts;
 mod fab814_container_choice;
 mod fab815_ineffective_ignore;
+mod fab816_annotation_without_effect;
+mod fab817_namespace_without_effect;
+mod fab818_selector_without_value;
 mod resolution;
 
 use crate::rules::rule::Rule;
@@ -38,4 +41,7 @@ pub(super) static RULES: &[&Rule] = &[
     &fab813_old_facts::RULE,
     &fab814_container_choice::RULE,
     &fab815_ineffective_ignore::RULE,
+    &fab816_annotation_without_effect::RULE,
+    &fab817_namespace_without_effect::RULE,
+    &fab818_selector_without_value::RULE,
 ];

@@ -7,6 +7,8 @@ mod fab203_rdma_on_other_container;
 mod fab204_more_units_than_attachments;
 mod fab205_several_shared_devices;
 mod fab206_huge_pages_alone;
+mod fab207_mistyped_resource;
+mod fab208_quantity_without_value;
 mod fab220_roce_device_without_network;
 mod fab221_device_network_over_shared_device;
 mod fab222_isolation_in_shared_mode;
@@ -40,6 +42,8 @@ pub(super) static RULES: &[&Rule] = &[
     &fab204_more_units_than_attachments::RULE,
     &fab205_several_shared_devices::RULE,
     &fab206_huge_pages_alone::RULE,
+    &fab207_mistyped_resource::RULE,
+    &fab208_quantity_without_value::RULE,
     &fab220_roce_device_without_network::RULE,
     &fab221_device_network_over_shared_device::RULE,
     &fab222_isolation_in_shared_mode::RULE,

@@ -6,10 +6,16 @@ use crate::pod::runs_as_root;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB502", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB502",
+    severity: Severity::Warning,
+    files: files!(),
+    reach: Reach::AnyWarns,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, container) in context.pod().containers().iter().enumerate() {

@@ -1,22 +1,29 @@
-//! FAB507: RDMA device without IPC_LOCK under a profile that relies on it.
+//! FAB507: RDMA device without IPC_LOCK.
 
 use crate::pod::runs_as_root;
 use crate::pod::view::Container;
-use crate::profile::Memlock;
+use crate::profile::{Memlock, Profile};
+use crate::resolve::Resolution;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod::{PodContext, Scope};
+use crate::rules::rule::{Reach, Rule, files};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB507", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB507",
+    severity: Severity::Warning,
+    files: files!(),
+    reach: Reach::AnyWarns,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, container) in context.pod().containers().iter().enumerate() {
         // It has no effect for another user than root and in a user namespace (FAB502, FAB504).
         let heeded = runs_as_root(context.pod(), container) != Some(false) && !context.pod().own_users();
         if !heeded
-            || !context.is_target(index)
+            || context.scope == Scope::Injection && !context.is_target(index)
             || has_leave(context, index, container)
             || !context.has_rdma(index)
         {
@@ -26,15 +33,30 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if context.plan.ipc_lock_refusal(index).is_some() {
             continue;
         }
-        let profile = context.resolution.profile().map(|(p, _)| p);
-        if profile.is_some_and(|p| matches!(p.memlock, Some(Memlock::IpcLock | Memlock::Nri))) {
-            findings.add(
-                paths::in_container(index, "securityContext"),
-                "RDMA device without IPC_LOCK: the runtime's memlock limit applies and registering memory fails",
-                "Add IPC_LOCK to securityContext.capabilities.add, or raise the runtime's limit.",
-            );
-        }
+        let message = match &context.resolution {
+            Resolution::Profile { profile, .. } => match profile.memlock {
+                Some(Memlock::IpcLock | Memlock::Nri) => {
+                    "RDMA device without IPC_LOCK: the runtime's memlock limit applies and registering memory fails"
+                }
+                _ => continue,
+            },
+            Resolution::Outside { profile, .. } if lifts(profile) => continue,
+            Resolution::Ambiguous { candidates, .. } if candidates.iter().any(|p| lifts(p)) => continue,
+            _ => {
+                "RDMA device without IPC_LOCK: registering memory fails unless the container runtime lifts the memlock limit"
+            }
+        };
+        findings.add(
+            paths::in_container(index, "securityContext"),
+            message,
+            "Add IPC_LOCK to securityContext.capabilities.add, or raise the runtime's limit.",
+        );
     }
+}
+
+/// Whether the runtime of a profile's nodes lifts the limit.
+fn lifts(profile: &Profile) -> bool {
+    profile.memlock == Some(Memlock::Runtime)
 }
 
 /// Whether a container may pin memory, now or once the plan is carried out.

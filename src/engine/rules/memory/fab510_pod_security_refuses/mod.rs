@@ -4,11 +4,17 @@ use crate::facts::PodSecurity;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::printable;
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB510", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB510",
+    severity: Severity::Warning,
+    files: files!(),
+    reach: Reach::AnyWarns,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     // Of namespaces without the label the level is a setting of the API server, which may exempt them as well.

@@ -4,12 +4,13 @@ use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB511",
     severity: Severity::Warning,
     files: files!(),
+    reach: Reach::AnyWarns,
     pod: Some(check),
     cel: Some(cel),
     ..Rule::DEFAULT

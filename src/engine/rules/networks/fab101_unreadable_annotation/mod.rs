@@ -4,19 +4,29 @@ use crate::multus::AnnotationError;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB101",
     severity: Severity::Error,
     files: files!(),
     denies_before_final: true,
+    reach: Reach::Any,
     pod: Some(check),
     ..Rule::DEFAULT
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if let Some(Err(error)) = &context.subject.networks {
+        if context.pod().host_network() {
+            findings.add_as(
+                Severity::Warning,
+                annotation_path(),
+                format!("networks annotation cannot be parsed, and has no effect with hostNetwork: {error}"),
+                "Remove the annotation.",
+            );
+            return;
+        }
         let fix = match error {
             // Istio before istio/istio#55000 wrote its own network like this into lists.
             AnnotationError::BadName { what: "network name", value, .. } if value.contains('/') => {

@@ -8,13 +8,14 @@ use crate::pod::view::Container;
 use crate::rules::cel::{self, Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB102",
     severity: Severity::Error,
     files: files!(),
+    reach: Reach::AnyWarns,
     pod: Some(check),
     cel: Some(cel),
     ..Rule::DEFAULT

@@ -6,7 +6,7 @@ use crate::rules::cel::{self, Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::printable;
 use std::collections::BTreeMap;
 
@@ -14,6 +14,7 @@ pub(super) static RULE: Rule = Rule {
     id: "FAB105",
     severity: Severity::Error,
     files: files!(),
+    reach: Reach::Any,
     pod: Some(check),
     cel: Some(cel),
     ..Rule::DEFAULT

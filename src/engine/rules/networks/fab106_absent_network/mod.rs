@@ -5,12 +5,18 @@ use crate::profile::schema::Inject;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::printable;
 use std::collections::HashSet;
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB106", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB106",
+    severity: Severity::Warning,
+    files: files!(),
+    reach: Reach::AnyWarns,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 /// Most networks that are reported for one pod.
 const MAX_REPORTED: usize = 16;

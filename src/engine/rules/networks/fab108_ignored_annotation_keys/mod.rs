@@ -4,7 +4,7 @@ use crate::multus::request::{KEYS, octets};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::{nearest, printable};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     lesser: &[(Severity::Info, "the key is not close to a known one")],
     files: files!(),
+    reach: Reach::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };

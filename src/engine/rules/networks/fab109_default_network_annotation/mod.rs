@@ -6,7 +6,7 @@ use crate::rules::cel::{self, Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
@@ -14,6 +14,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(Severity::Warning, "Multus may run in that namespace")],
     files: files!(),
+    reach: Reach::Any,
     pod: Some(check),
     cel: Some(cel),
     ..Rule::DEFAULT
@@ -21,10 +22,19 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some(text) = context.pod().annotation(DEFAULT_NETWORK_ANNOTATION) else { return };
-    if context.pod().host_network() || text.is_empty() {
+    if context.pod().host_network() {
         return;
     }
     let path = || paths::annotation(DEFAULT_NETWORK_ANNOTATION);
+    // Unlike the networks annotation, Multus parses this one wherever it is present (tryLoadK8sPodDefaultNetwork).
+    if text.is_empty() {
+        findings.add(
+            path(),
+            "default network is empty: Multus refuses the pod, so it stays in ContainerCreating",
+            "Remove the annotation, or name one network as namespace/name.",
+        );
+        return;
+    }
     match parse(text).as_ref().map(|n| n.items.as_slice()) {
         Err(error) => findings.add(
             path(),

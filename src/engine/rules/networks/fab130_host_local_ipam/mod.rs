@@ -8,13 +8,14 @@ use crate::rules::kinds::WITH_IPAM;
 use crate::rules::object::ObjectContext;
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB130",
     severity: Severity::Warning,
     files: files!(),
     kinds: WITH_IPAM,
+    reach: Reach::AnyWarns,
     pod: Some(check_pod),
     object: Some(check_object),
     ..Rule::DEFAULT

@@ -5,10 +5,16 @@ use crate::multus::subnet::first_overlap;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB134", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB134",
+    severity: Severity::Warning,
+    files: files!(),
+    reach: Reach::AnyWarns,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let all: Vec<Attached<'_>> = attached(context).collect();

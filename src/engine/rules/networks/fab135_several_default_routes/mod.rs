@@ -4,10 +4,16 @@ use super::attached::attached;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB135", severity: Severity::Error, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB135",
+    severity: Severity::Error,
+    files: files!(),
+    reach: Reach::Any,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (family, v4) in [("IPv4", true), ("IPv6", false)] {

@@ -9,7 +9,7 @@ use crate::rules::kinds::WITH_IPAM;
 use crate::rules::object::ObjectContext;
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::{nearest, printable};
 use std::collections::BTreeMap;
 
@@ -22,6 +22,7 @@ pub(super) static RULE: Rule = Rule {
     ],
     files: files!(),
     kinds: WITH_IPAM,
+    reach: Reach::AnyWarns,
     pod: Some(check_pod),
     object: Some(check_object),
     ..Rule::DEFAULT

@@ -3,7 +3,7 @@
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, Waiver, files};
+use crate::rules::rule::{Reach, Rule, Waiver, files};
 use crate::text::printable;
 use std::collections::HashSet;
 
@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     files: files!(no_example: "only a cluster setting makes it report"),
     waiver: Waiver::Isolation,
+    reach: Reach::Any,
     pod: Some(check),
     ..Rule::DEFAULT
 };

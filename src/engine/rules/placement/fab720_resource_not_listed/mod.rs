@@ -4,8 +4,10 @@ use super::landing::with_accelerators;
 use crate::plan::{Edit, ResourceList};
 use crate::pod::units::units;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::mistyped::meant;
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
+
 use crate::rules::rule::{Rule, files};
 use crate::text::{printable, token};
 use std::collections::HashSet;
@@ -25,6 +27,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         extended
             && !accelerators.contains(name)
             && facts.class_behind(name).is_none()
+            && meant(name, context.subject.snapshot).is_none()
             && profile.is_none_or(|p| !p.serves_resource(name))
     };
     let mut seen: HashSet<&str> = HashSet::new();

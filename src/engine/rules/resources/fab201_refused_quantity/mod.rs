@@ -1,10 +1,11 @@
 //! FAB201: resource quantity that the API server refuses.
 
+use crate::pod::marks::is_native;
 use crate::pod::view::Container;
 use crate::pod::{Quantity as Amount, QuantityError};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, Waiver, files};
+use crate::rules::rule::{Reach, Rule, Waiver, files};
 use crate::text::{printable, token};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,23 +13,37 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     files: files!(),
     waiver: Waiver::Api,
+    reach: Reach::Any,
     pod: Some(check),
     ..Rule::DEFAULT
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for (field, containers) in
-        [("containers", context.pod().containers()), ("initContainers", context.pod().init_containers())]
-    {
-        for (index, container) in containers.iter().enumerate() {
-            check_quantities(&format!("/spec/{field}/{index}/resources"), container, findings);
-        }
+    for (holder, container) in context.pod().holders() {
+        check_quantities(&format!("{}/resources", holder.path()), container, findings);
     }
 }
 
 fn check_quantities(at: &str, container: &Container<'_>, findings: &mut Findings<'_>) {
     for (field, list) in [("limits", container.limits()), ("requests", container.requests())] {
         for (name, text) in list.iter().flat_map(|l| l.iter()) {
+            let path = || format!("{at}/{field}/{}", token(name));
+            if !name.contains('/') && !is_native(name) {
+                let shown = printable(name, 80);
+                findings.add(
+                    path(),
+                    format!(
+                        "{shown} is not a resource of Kubernetes: without a domain, the API server refuses it"
+                    ),
+                    match name {
+                        "gpu" | "gpus" => "Write nvidia.com/gpu or amd.com/gpu.",
+                        _ => {
+                            "Write the name that the device plugin serves, with its domain: example.com/name."
+                        }
+                    },
+                );
+                continue;
+            }
             let parsed = Amount::parse(&text.0);
             let wrong = match parsed {
                 Err(QuantityError::Placeholder) => Some((
@@ -45,7 +60,6 @@ fn check_quantities(at: &str, container: &Container<'_>, findings: &mut Findings
                 }
                 Ok(_) => None,
             };
-            let path = || format!("{at}/{field}/{}", token(name));
             if let Some((what, fix)) = wrong {
                 findings.add(
                     path(),
@@ -54,9 +68,11 @@ fn check_quantities(at: &str, container: &Container<'_>, findings: &mut Findings
                 );
             } else if let Ok(request) = parsed
                 && field == "requests"
-                && (is_extended(name) || name.starts_with("hugepages-"))
             {
-                check_pair(&path, name, request, container, findings);
+                match is_extended(name) || name.starts_with("hugepages-") {
+                    true => check_pair(&path, name, request, container, findings),
+                    false => check_bound(&path, name, (request, &text.0), container, findings),
+                }
             }
         }
     }
@@ -87,6 +103,25 @@ fn check_pair(
             "Make them equal, or write only the limit.",
         ),
         Some(_) => {}
+    }
+}
+
+/// The request of another resource must not be above its limit.
+fn check_bound(
+    path: &dyn Fn() -> String,
+    name: &str,
+    (request, text): (Amount, &str),
+    container: &Container<'_>,
+    findings: &mut Findings<'_>,
+) {
+    let Some(given) = container.limits().and_then(|l| l.get(name)) else { return };
+    if Amount::parse(&given.0).is_ok_and(|limit| limit < request) {
+        let (request, limit) = (printable(text, 40), printable(&given.0, 40));
+        findings.add(
+            path(),
+            format!("{name}: request {request} is above its limit {limit}: the API server refuses the pod"),
+            format!("Raise the limit to {request}, or lower the request."),
+        );
     }
 }
 

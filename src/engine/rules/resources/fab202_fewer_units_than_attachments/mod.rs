@@ -4,7 +4,7 @@ use crate::rules::devices::Need;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::{count, token};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(Severity::Warning, "another webhook may add the units, or a network may need none")],
     files: files!(),
+    reach: Reach::Any,
     pod: Some(check),
     ..Rule::DEFAULT
 };

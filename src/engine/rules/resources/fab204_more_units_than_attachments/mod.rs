@@ -2,11 +2,17 @@
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::count;
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB204", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB204",
+    severity: Severity::Warning,
+    files: files!(),
+    reach: Reach::AnyWarns,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if context.pod().host_network() {
@@ -20,7 +26,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/containers",
             format!(
-                "{units} units of {} for {}: NCCL sees devices without an interface in the pod",
+                "{units} units of {} for {}: some devices have no interface in the pod",
                 need.shown,
                 count(usize::try_from(attachments).unwrap_or(usize::MAX), "attachment")
             ),

@@ -3,11 +3,17 @@
 use crate::facts::Server;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::printable;
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB205", severity: Severity::Info, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB205",
+    severity: Severity::Info,
+    files: files!(),
+    reach: Reach::AnyWarns,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let shared = context.devices().held.iter().filter(|h| h.fact.server == Server::SharedDevicePlugin);

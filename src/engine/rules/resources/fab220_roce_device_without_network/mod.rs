@@ -7,7 +7,7 @@ use crate::multus::{LinkLayer, Sharing};
 use crate::rules::devices::{Attached, Held};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
@@ -15,6 +15,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(Severity::Warning, "the pod's own network may be over the same NIC")],
     files: files!(),
+    reach: Reach::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };

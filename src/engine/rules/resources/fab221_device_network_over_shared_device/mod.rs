@@ -7,13 +7,14 @@ use crate::rules::kinds::{HOST_DEVICE_NETWORK, NETWORK_ATTACHMENT_DEFINITION};
 use crate::rules::object::ObjectContext;
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB221",
     severity: Severity::Error,
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION, HOST_DEVICE_NETWORK],
+    reach: Reach::Any,
     pod: Some(check_pod),
     object: Some(check_object),
     ..Rule::DEFAULT

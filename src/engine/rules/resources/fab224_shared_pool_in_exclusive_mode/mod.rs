@@ -5,7 +5,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::object::ObjectContext;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     files: files!(),
     kinds: &[NIC_CLUSTER_POLICY, NIC_NODE_POLICY],
+    reach: Reach::AnyWarns,
     pod: Some(check_pod),
     object: Some(check_object),
     ..Rule::DEFAULT

@@ -6,7 +6,7 @@ use crate::multus::{LinkLayer, Sharing};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
@@ -14,6 +14,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(Severity::Warning, "the NIC below an interface is not known on every node")],
     files: files!(),
+    reach: Reach::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };

@@ -7,7 +7,7 @@ use crate::pod::view::PodClaim;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, Waiver, files};
+use crate::rules::rule::{Reach, Rule, Waiver, files};
 use crate::text::printable;
 use std::collections::BTreeSet;
 
@@ -17,6 +17,7 @@ pub(super) static RULE: Rule = Rule {
     lesser: &[(Severity::Warning, "the claim template may be newer than the known one")],
     files: files!(),
     waiver: Waiver::Api,
+    reach: Reach::Any,
     pod: Some(check),
     ..Rule::DEFAULT
 };

@@ -1,0 +1,170 @@
+//! FAB816: annotation or label of ours on a pod that has no effect.
+
+use crate::facts::{MODE_LABEL, PROFILE_ANNOTATION};
+use crate::json::values::Pairs;
+use crate::plan::{CONTAINERS_ANNOTATION, FILE_ANNOTATION, INJECT_ANNOTATION, RAILS_ANNOTATION};
+use crate::pod::gang::MULTI_NODE_ANNOTATION;
+use crate::pod::marks::{IGNORE_PREFIX, OWN_DOMAIN};
+use crate::pod::ranks::RANKS_ANNOTATION;
+use crate::profile::INJECTED_ANNOTATION;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Reach, Rule, files};
+use crate::text::{nearest, printable, token};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB816",
+    severity: Severity::Warning,
+    files: files!(),
+    reach: Reach::AnyWarns,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
+
+/// Annotations of pods, with the values that have an effect where there are only some.
+const ANNOTATIONS: [(&str, &[&str]); 7] = [
+    (PROFILE_ANNOTATION, &[]),
+    (CONTAINERS_ANNOTATION, &[]),
+    (RAILS_ANNOTATION, &[]),
+    (INJECT_ANNOTATION, &["false", "full"]),
+    (MULTI_NODE_ANNOTATION, &["true", "false"]),
+    (RANKS_ANNOTATION, &["ssh"]),
+    (INJECTED_ANNOTATION, &[]),
+];
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some(metadata) = &context.pod().metadata else { return };
+    for (key, value) in metadata.annotations.iter().flat_map(Pairs::iter) {
+        if let Some((message, fix)) = annotation(key, value) {
+            findings.add(paths::annotation(key), message, fix);
+        }
+    }
+    for (key, _) in metadata.labels.iter().flat_map(Pairs::iter) {
+        if let Some((message, fix)) = label(key) {
+            findings.add(format!("/metadata/labels/{}", token(key)), message, fix);
+        }
+    }
+}
+
+fn annotation(key: &str, value: &str) -> Option<(String, String)> {
+    let shown = printable(key, 80);
+    if let Some((_, values)) = ANNOTATIONS.into_iter().find(|(known, _)| *known == key) {
+        return unread_value(key, value, values);
+    }
+    if !is_ours(key) || key.starts_with(FILE_ANNOTATION) || key.starts_with(IGNORE_PREFIX) {
+        return None;
+    }
+    if key == MODE_LABEL {
+        return Some(mode());
+    }
+    Some(match meant(key) {
+        Some(near) => {
+            (format!("annotation {shown} has no effect; did you mean {near}?"), format!("Write {near}."))
+        }
+        None => (
+            format!("annotation {shown} has no effect: the webhook does not read it"),
+            "Remove it, or write an annotation that the webhook reads.".to_owned(),
+        ),
+    })
+}
+
+/// A value that the annotation does not take. `inject: "true"` says what holds anyway, and every text but `ssh` says that
+/// ranks are started another way.
+fn unread_value(key: &str, value: &str, values: &[&str]) -> Option<(String, String)> {
+    let near = values.iter().find(|known| known.eq_ignore_ascii_case(value.trim()));
+    let fine = values.is_empty()
+        || values.contains(&value)
+        || near.is_none() && (key == RANKS_ANNOTATION || key == INJECT_ANNOTATION && value == "true");
+    if fine {
+        return None;
+    }
+    let shown = printable(value, 40);
+    let quoted: Vec<String> = values.iter().map(|v| format!("{v:?}")).collect();
+    let fix = match (near, key) {
+        (Some(near), _) => format!("Write {near:?}."),
+        (None, INJECT_ANNOTATION) => {
+            "Write \"false\" to stop injection, \"full\" to inject beside another fabric, or remove it."
+                .to_owned()
+        }
+        (None, _) => format!("Write {}.", quoted.join(" or ")),
+    };
+    Some((format!("{key}: {shown:?} has no effect; the values are {}", quoted.join(" and ")), fix))
+}
+
+fn label(key: &str) -> Option<(String, String)> {
+    if key == MODE_LABEL {
+        return Some(mode());
+    }
+    let known = is_ours(key).then(|| meant(key)).flatten()?;
+    Some((
+        format!("label {} has no effect: the webhook reads annotation {known}", printable(key, 80)),
+        format!("Write it as an annotation: {known}."),
+    ))
+}
+
+fn mode() -> (String, String) {
+    (
+        format!("{MODE_LABEL} has no effect on a pod: it is a label of the namespace"),
+        "Remove it here; a cluster administrator sets it on the namespace, to enforce or audit.".to_owned(),
+    )
+}
+
+/// Whether a key has our domain, or one that is one mistake away.
+fn is_ours(key: &str) -> bool {
+    key.starts_with(OWN_DOMAIN)
+        || key.split_once('/').is_some_and(|(domain, _)| {
+            let own = OWN_DOMAIN.trim_end_matches('/');
+            domain.len().abs_diff(own.len()) <= 2
+                && domain.starts_with(['f', 'a'])
+                && strsim::osa_distance(domain, own) <= 2
+        })
+}
+
+/// The annotation that a key was probably meant for.
+fn meant(key: &str) -> Option<&'static str> {
+    let name = |key: &'static str| key.strip_prefix(OWN_DOMAIN);
+    let (_, wanted) = key.split_once('/')?;
+    let near = nearest(wanted, ANNOTATIONS.into_iter().filter_map(|(key, _)| name(key)))?;
+    ANNOTATIONS.into_iter().map(|(key, _)| key).find(|key| name(key) == Some(near))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn annotations_with_and_without_effect() {
+        for (key, value) in [
+            ("fabric-admission.dev/profile", "anything"),
+            ("fabric-admission.dev/inject", "false"),
+            ("fabric-admission.dev/inject", "full"),
+            ("fabric-admission.dev/inject", "true"),
+            ("fabric-admission.dev/ranks", "ssh"),
+            ("fabric-admission.dev/ranks", "agent"),
+            ("fabric-admission.dev/multi-node", "true"),
+            ("fabric-admission.dev/file.nccl.conf", ""),
+            ("fabric-admission.dev/ignore.FAB501", "reason"),
+            ("example.com/profile", "a"),
+            ("fabric.example.com/inject", "no"),
+        ] {
+            assert_eq!(annotation(key, value), None, "{key}");
+        }
+        for (key, value) in [
+            ("fabric-admission.dev/profil", "a"),
+            ("fabric-admission.dev/unheard-of", "a"),
+            ("fabric-admision.dev/profile", "a"),
+            ("fabric-admission.dev/inject", "False"),
+            ("fabric-admission.dev/inject", ""),
+            ("fabric-admission.dev/ranks", "SSH"),
+            ("fabric-admission.dev/multi-node", "yes"),
+            ("fabric-admission.dev/mode", "enforce"),
+        ] {
+            assert!(annotation(key, value).is_some(), "{key}: {value}");
+        }
+        assert!(
+            label("fabric-admission.dev/mode").is_some() && label("fabric-admission.dev/inject").is_some()
+        );
+        assert!(label("fabric-admission.dev/unheard-of").is_none() && label("app").is_none());
+    }
+}

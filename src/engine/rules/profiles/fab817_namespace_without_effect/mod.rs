@@ -1,0 +1,86 @@
+//! FAB817: label or annotation of ours on a namespace that has no effect.
+
+use crate::facts::{MODE_LABEL, Mode, PROFILE_ANNOTATION};
+use crate::json::values::{Pairs, Text};
+use crate::pod::marks::OWN_DOMAIN;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::object::ObjectContext;
+use crate::rules::paths;
+use crate::rules::rule::{Rule, files};
+use crate::text::{nearest, printable, token};
+use serde::Deserialize;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB817",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: &[("", "Namespace")],
+    reads_only: true,
+    object: Some(check),
+    ..Rule::DEFAULT
+};
+
+#[derive(Deserialize)]
+struct Namespace<'a> {
+    #[serde(borrow)]
+    metadata: Metadata<'a>,
+}
+
+#[derive(Deserialize)]
+struct Metadata<'a> {
+    #[serde(borrow, default)]
+    labels: Option<Pairs<'a, Text<'a>>>,
+    #[serde(borrow, default)]
+    annotations: Option<Pairs<'a, Text<'a>>>,
+}
+
+fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    // FAB809 reports an object that cannot be read.
+    let Ok(Namespace { metadata }) = serde_json::from_str::<Namespace<'_>>(context.json) else { return };
+    for (key, value) in metadata.labels.iter().flat_map(Pairs::iter) {
+        let path = format!("/metadata/labels/{}", token(key));
+        match key {
+            MODE_LABEL if Mode::parse(value).is_some() => {}
+            MODE_LABEL => findings.add(
+                path,
+                format!(
+                    "{MODE_LABEL}: {:?} opts in to nothing: the API server does not call the webhook here",
+                    printable(value, 63)
+                ),
+                format!("Write {}.", nearest(value, ["enforce", "audit"].into_iter()).unwrap_or("enforce or audit")),
+            ),
+            PROFILE_ANNOTATION => findings.add(
+                path,
+                "label fabric-admission.dev/profile has no effect: the default profile is an annotation of the namespace",
+                "Write it as an annotation.",
+            ),
+            _ => unknown(key, "label", path, findings),
+        }
+    }
+    for (key, _) in metadata.annotations.iter().flat_map(Pairs::iter) {
+        match key {
+            PROFILE_ANNOTATION => {}
+            MODE_LABEL => findings.add(
+                paths::annotation(key),
+                "annotation fabric-admission.dev/mode has no effect: the API server selects namespaces by label",
+                "Write it as a label.",
+            ),
+            _ => unknown(key, "annotation", paths::annotation(key), findings),
+        }
+    }
+}
+
+fn unknown(key: &str, what: &str, path: String, findings: &mut Findings<'_>) {
+    let Some(name) = key.strip_prefix(OWN_DOMAIN) else { return };
+    let known = [MODE_LABEL, PROFILE_ANNOTATION];
+    let near = nearest(name, known.into_iter().filter_map(|key| key.strip_prefix(OWN_DOMAIN)));
+    // An ignore annotation is FAB815's.
+    if let Some(near) = near {
+        let shown = printable(key, 80);
+        findings.add(
+            path,
+            format!("{what} {shown} has no effect; did you mean {OWN_DOMAIN}{near}?"),
+            format!("Write {OWN_DOMAIN}{near}."),
+        );
+    }
+}

@@ -1,0 +1,26 @@
+//! FAB818: nodeSelector that is null.
+
+use crate::plan::Edit;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Reach, Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB818",
+    severity: Severity::Warning,
+    files: files!(),
+    reach: Reach::AnyWarns,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let planned = context.plan.changes.iter().any(|c| matches!(c.edit, Edit::NodeSelector { .. }));
+    if !planned && context.pod().spec.as_ref().is_some_and(|spec| spec.node_selector.is_null) {
+        findings.add(
+            "/spec/nodeSelector",
+            "nodeSelector has no value: the API server ignores it, so the pod can run on any node",
+            "Indent the labels below nodeSelector, or remove the line.",
+        );
+    }
+}

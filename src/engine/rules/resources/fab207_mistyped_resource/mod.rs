@@ -1,0 +1,42 @@
+//! FAB207: resource name that is probably mistyped.
+
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::mistyped::meant;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Reach, Rule, files};
+use crate::text::{printable, token};
+use std::collections::HashSet;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB207",
+    severity: Severity::Warning,
+    files: files!(),
+    reach: Reach::AnyWarns,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let mut seen: HashSet<&str> = HashSet::new();
+    for (holder, container) in context.pod().holders() {
+        for name in container.resource_names() {
+            if !seen.insert(name) {
+                continue;
+            }
+            let Some(meant) = meant(name, context.subject.snapshot) else { continue };
+            let list = match container.limits().is_some_and(|l| l.get(name).is_some()) {
+                true => "limits",
+                false => "requests",
+            };
+            findings.add(
+                format!("{}/resources/{list}/{}", holder.path(), token(name)),
+                format!(
+                    "{}: no known device plugin serves it, and the pod stays Pending unless a node lists it; did you mean {}?",
+                    printable(name, 60),
+                    printable(&meant, 60)
+                ),
+                format!("Write {}.", printable(&meant, 60)),
+            );
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! FAB208: quantity of a resource that is null.
+
+use crate::plan::Edit;
+use crate::pod::units::Holder;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Reach, Rule, files};
+use crate::text::{printable, token};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB208",
+    severity: Severity::Warning,
+    files: files!(),
+    reach: Reach::AnyWarns,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    for (holder, container) in context.pod().holders() {
+        for (field, list) in [("limits", container.limits()), ("requests", container.requests())] {
+            for (name, _) in list.iter().flat_map(|l| l.iter()).filter(|(_, q)| q.is_null()) {
+                if is_planned(context, holder, name) {
+                    continue;
+                }
+                let got = if name.contains('/') { "the container gets none" } else { "it counts as not set" };
+                findings.add(
+                    format!("{}/resources/{field}/{}", holder.path(), token(name)),
+                    format!(
+                        "{}: the quantity has no value, and Kubernetes reads 0: {got}",
+                        printable(name, 80)
+                    ),
+                    "Write the quantity, or remove the line.",
+                );
+            }
+        }
+    }
+}
+
+/// Whether the plan sets the quantity.
+fn is_planned(context: &PodContext<'_>, holder: Holder, resource: &str) -> bool {
+    let Holder::App(index) = holder else { return false };
+    let changes = context.plan.of_container(index).iter();
+    changes.into_iter().any(|c| matches!(&c.edit, Edit::Quantity { name, .. } if name == resource))
+}
