@@ -1,6 +1,6 @@
 //! FAB336: unknown key in a SriovNetwork, SriovIBNetwork or OVSNetwork.
 
-use super::known_keys::check_keys;
+use crate::rules::fields::unknown_keys;
 use crate::rules::finding::Severity;
 use crate::rules::kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
 use crate::rules::rule::{Rule, files};
@@ -10,6 +10,6 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     files: files!(),
     kinds: &[NETWORK, IB_NETWORK, OVS_NETWORK],
-    object: Some(check_keys),
+    object: Some(unknown_keys),
     ..Rule::DEFAULT
 };
