@@ -91,9 +91,10 @@ pub fn sriov(config: &str, default_prefix: &str) -> Result<Vec<ResourceFact>, Co
             Some(one) => vec![one],
         };
         let mut pool = None::<ResourceFact>;
-        for selector in selectors {
-            let selector: Option<Selector> = serde_json::from_value(selector)
-                .map_err(|e| ConfigFault(format!("/resourceList/{index}/selectors: {e}")))?;
+        // The plugin starts without a resource whose selectors it cannot decode.
+        let selectors: Result<Vec<Option<Selector>>, _> =
+            selectors.into_iter().map(serde_json::from_value).collect();
+        for selector in selectors.unwrap_or_default() {
             let selector = selector.unwrap_or_default();
             let rdma = selector.is_rdma.unwrap_or(false);
             // `pfNames` may name a range of functions after the interface.
@@ -238,10 +239,9 @@ mod tests {
         assert!(
             says(r#"{"resourceList":[{"resourceName":1}]}"#).starts_with("/resourceList/0/resourceName: ")
         );
-        assert!(
-            says(r#"{"resourceList":[{"resourceName":"a","selectors":{"isRdma":"yes"}}]}"#)
-                .contains("selectors")
-        );
+        let dropped =
+            r#"{"resourceList":[{"resourceName":"a","selectors":{"isRdma":"yes"}},{"resourceName":"b"}]}"#;
+        assert_eq!(sriov(dropped, "x").unwrap().len(), 1);
         assert!(shared(r#"{"configList":[]}"#).is_err());
         assert!(
             shared(r#"{"configList":[{"resourceName":"a","rdmaHcaMax":"63"}]}"#)

@@ -16,6 +16,8 @@ use std::fmt;
 pub(crate) const CNI: &[&str] = &[
     "address",
     "addresses",
+    "allmulti",
+    "bcqueuelen",
     "capabilities",
     "device",
     "deviceID",
@@ -30,13 +32,19 @@ pub(crate) const CNI: &[&str] = &[
     "kernelpath",
     "linkInContainer",
     "link_state",
+    "logFile",
+    "logLevel",
+    "mac",
     "master",
+    "max_tx_rate",
+    "min_tx_rate",
     "mode",
     "mtu",
     "pciBusID",
     "pkey",
     "poolName",
     "poolType",
+    "promisc",
     "range",
     "rangeEnd",
     "rangeStart",
@@ -45,9 +53,13 @@ pub(crate) const CNI: &[&str] = &[
     "ranges",
     "rdmaIsolation",
     "routes",
+    "spoofchk",
     "subnet",
     "sysctl",
+    "trust",
+    "txQLen",
     "type",
+    "vfioPciMode",
     "vlan",
     "vlanProto",
     "vlanQoS",
@@ -89,7 +101,8 @@ const MAPS: [&str; 4] = ["additionalInfo", "args", "capabilities", "sysctl"];
 
 /// Fields of one number or text that are pointers in Go (k8snetworkplumbingwg/sriov-cni and
 /// Mellanox/k8s-rdma-shared-dev-plugin pkg/types).
-const POINTERS: [&str; 4] = ["periodicUpdateInterval", "vlan", "vlanProto", "vlanQoS"];
+const POINTERS: [&str; 6] =
+    ["max_tx_rate", "min_tx_rate", "periodicUpdateInterval", "vlan", "vlanProto", "vlanQoS"];
 
 /// The fields that keys below a key may match.
 pub(crate) fn below<'f>(fields: &'f [&'static str], key: &str) -> &'f [&'static str] {

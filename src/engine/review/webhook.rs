@@ -125,7 +125,7 @@ fn object(request: &Request<'_>, mode: Mode, snapshot: &Snapshot) -> Result<Deci
     if !checks_kind(group, kind) || !whole {
         return Ok(Decision::default());
     }
-    let context = |json, event| ObjectContext::new((group, kind), json, event, snapshot);
+    let context = |json, event| ObjectContext::new((group, kind), json, event, snapshot).validated();
     match (&*request.operation, request.old_object) {
         ("CREATE" | "UPDATE", _) => {}
         ("DELETE", Some(old)) => return Ok(decide_object(&context(old.get(), Event::Deleted), mode)),

@@ -22,6 +22,7 @@ pub(super) const IP_POOL: Kind = (NV_IPAM, "IPPool");
 pub(super) const CIDR_POOL: Kind = (NV_IPAM, "CIDRPool");
 pub(super) const NETWORK_ATTACHMENT_DEFINITION: Kind = ("k8s.cni.cncf.io", "NetworkAttachmentDefinition");
 pub(super) const SPIDER_MULTUS_CONFIG: Kind = ("spiderpool.spidernet.io", "SpiderMultusConfig");
+pub(super) const CONFIG_MAP: Kind = ("", "ConfigMap");
 pub(super) const FABRIC_PROFILE: Kind = ("fabric-admission.dev", "FabricProfile");
 
 /// Network objects with an `ipam`.
@@ -33,4 +34,23 @@ pub(super) const WITH_IPAM: &[Kind] = &[
     NETWORK,
     IB_NETWORK,
     OVS_NETWORK,
+];
+
+/// Objects whose fields the table of CRDs has.
+pub(super) const WITH_FIELDS: &[Kind] = &[
+    NODE_POLICY,
+    NETWORK,
+    IB_NETWORK,
+    OVS_NETWORK,
+    POOL_CONFIG,
+    OPERATOR_CONFIG,
+    NIC_CLUSTER_POLICY,
+    NIC_NODE_POLICY,
+    MACVLAN_NETWORK,
+    IPOIB_NETWORK,
+    HOST_DEVICE_NETWORK,
+    IP_POOL,
+    CIDR_POOL,
+    NETWORK_ATTACHMENT_DEFINITION,
+    SPIDER_MULTUS_CONFIG,
 ];

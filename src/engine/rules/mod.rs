@@ -6,6 +6,7 @@ mod cloud;
 mod definition;
 mod devices;
 pub mod embedded;
+mod fields;
 mod finding;
 pub mod inputs;
 mod kinds;

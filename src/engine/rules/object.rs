@@ -21,6 +21,9 @@ pub struct ObjectContext<'a> {
     pub event: Event<'a>,
     /// Everything else that is known.
     pub snapshot: &'a Snapshot,
+    /// Whether the API server has compared it with the schema of its kind, as it does before it calls a validating
+    /// webhook (k8s.io/apiserver pkg/registry/generic/registry/store.go, Create).
+    pub validated: bool,
     /// Values that several rules read, each read once.
     views: Views<'a>,
 }
@@ -43,7 +46,13 @@ impl<'a> ObjectContext<'a> {
         event: Event<'a>,
         snapshot: &'a Snapshot,
     ) -> Self {
-        Self { group, kind, json, event, snapshot, views: Views::default() }
+        Self { group, kind, json, event, snapshot, validated: false, views: Views::default() }
+    }
+
+    /// The same object, from the API server's request.
+    #[must_use]
+    pub fn validated(self) -> Self {
+        Self { validated: true, ..self }
     }
 
     /// The network that the object is, or that its operator makes of it.

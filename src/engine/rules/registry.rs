@@ -60,7 +60,7 @@ pub fn find(id: &str) -> Option<&'static Rule> {
 /// Whether any rule checks objects of a kind.
 #[must_use]
 pub fn checks_kind(group: &str, kind: &str) -> bool {
-    RULES.iter().any(|rule| rule.kinds.contains(&(group, kind)))
+    RULES.iter().any(|rule| rule.checks((group, kind)))
 }
 
 /// Whether any rule judges fields of a kind, and not only whether an object of it can be read and used.
@@ -104,8 +104,7 @@ pub fn check_object(context: &ObjectContext<'_>) -> Vec<Finding> {
         Event::Given | Event::Updated { .. } => &CHECKS.object,
         Event::Deleted => &CHECKS.deletion,
     };
-    for (rule, check) in checks.iter().filter(|(rule, _)| rule.kinds.contains(&(context.group, context.kind)))
-    {
+    for (rule, check) in checks.iter().filter(|(rule, _)| rule.checks((context.group, context.kind))) {
         check(context, &mut findings(rule, &mut out));
     }
     out

@@ -29,6 +29,9 @@ pub struct Rule {
     pub since: &'static str,
     /// Group and kind of the objects it checks; empty for rules on pods.
     pub kinds: &'static [(&'static str, &'static str)],
+    /// Group and kind of further objects that may hold what it checks, among much else. The webhook is not called for
+    /// them: only reviews and audits check them.
+    pub may_hold: &'static [(&'static str, &'static str)],
     /// Whether an annotation of the pod may set its findings aside.
     pub waiver: Waiver,
     /// Which pods it checks.
@@ -111,6 +114,7 @@ impl Rule {
         files: Files { page: "", bad: "", good: "", no_example: "" },
         since: "0.1.0",
         kinds: &[],
+        may_hold: &[],
         waiver: Waiver::Allowed,
         reach: Reach::Accelerated,
         denies_before_final: false,
@@ -122,6 +126,12 @@ impl Rule {
         deletion: None,
         cel: None,
     };
+
+    /// Whether it checks objects of a kind.
+    #[must_use]
+    pub fn checks(&self, kind: (&str, &str)) -> bool {
+        self.kinds.contains(&kind) || self.may_hold.contains(&kind)
+    }
 
     /// Name of the group that the id belongs to, which is the name of the group's folder.
     #[must_use]

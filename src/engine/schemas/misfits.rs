@@ -2,7 +2,7 @@
 
 use super::table::{Field, Takes};
 use crate::text::token;
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
 /// What is wrong with a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,18 +43,17 @@ pub enum Reader {
     Go,
 }
 
-/// The values that a field does not accept, with their pointers below `at`; `limit` of them at most. A null stands for
-/// a missing value: kubectl and Go's decoder drop it.
+/// The values of a mapping that are not accepted, with their pointers below it; `limit` of them at most. A null stands
+/// for a missing value: kubectl and Go's decoder drop it.
 #[must_use]
 pub fn misfits<'t, 'v>(
     field: &'t Field,
-    value: &'v Value,
-    at: &str,
+    mapping: &'v Map<String, Value>,
     reader: Reader,
     limit: usize,
 ) -> Vec<Misfit<'t, 'v>> {
-    let mut walk = Walk { reader, limit, at: at.to_owned(), found: Vec::new() };
-    walk.value(field, "", value);
+    let mut walk = Walk { reader, limit, at: String::new(), found: Vec::new() };
+    walk.mapping(field, mapping);
     walk.found
 }
 
@@ -89,21 +88,22 @@ impl<'t, 'v> Walk<'t, 'v> {
                 }
                 return;
             }
-            (Takes::Object, Value::Object(map)) => {
-                let named = field.keys().next().is_some();
-                for (key, value) in map {
-                    self.below(&token(key), |walk| match field.field(key) {
-                        Some(known) => walk.value(known, key, value),
-                        None if named && !field.open => walk.put(field, key, value, Fault::Unknown),
-                        None => {}
-                    });
-                }
-                return;
-            }
+            (Takes::Object, Value::Object(map)) => return self.mapping(field, map),
             _ => Some(Fault::Type),
         };
         if let Some(fault) = fault {
             self.put(field, key, value, fault);
+        }
+    }
+
+    fn mapping(&mut self, field: &'t Field, map: &'v Map<String, Value>) {
+        let named = field.keys().next().is_some();
+        for (key, value) in map {
+            self.below(&token(key), |walk| match field.field(key) {
+                Some(known) => walk.value(known, key, value),
+                None if named && !field.open => walk.put(field, key, value, Fault::Unknown),
+                None => {}
+            });
         }
     }
 
@@ -136,7 +136,7 @@ impl<'t, 'v> Walk<'t, 'v> {
 
 fn text_fault(field: &Field, text: &str) -> Option<Fault> {
     let same = |word: &&str| if field.any_case { word.eq_ignore_ascii_case(text) } else { *word == text };
-    if !field.words.is_empty() && !field.words.iter().any(|word| same(&word)) {
+    if !field.words.is_empty() && !field.words.iter().any(same) {
         return Some(Fault::Word);
     }
     field.pattern.is_some_and(|pattern| !pattern.fits(text)).then_some(Fault::Form)
@@ -149,9 +149,9 @@ mod tests {
     use serde_json::json;
 
     fn policy(spec: &Value) -> Vec<(String, Fault)> {
-        let spec_field = crd("sriovnetwork.openshift.io", "SriovNetworkNodePolicy").unwrap();
-        let field = spec_field.whole.field("spec").unwrap();
-        let found = misfits(field, spec, "/spec", Reader::ApiServer, 50);
+        let object = json!({"apiVersion": "v1", "metadata": {"name": 1}, "spec": spec});
+        let schema = crd("sriovnetwork.openshift.io", "SriovNetworkNodePolicy").unwrap();
+        let found = misfits(&schema.whole, object.as_object().unwrap(), Reader::ApiServer, 50);
         found.into_iter().map(|m| (m.pointer, m.fault)).collect()
     }
 
@@ -160,8 +160,9 @@ mod tests {
         let fine = json!({"numVfs": 8, "mtu": 9000.0, "priority": null, "isRdma": true, "linkType": "IB",
             "nicSelector": {"pfNames": ["a"]}, "nodeSelector": {"x/y": "z"}, "bridge": {}});
         assert_eq!(policy(&fine), []);
-        let wrong = json!({"numVfs": "8", "mtu": 0, "priority": 100, "isRdma": "true", "linkType": "ethernet",
-            "nicSelector": {"pfNames": ["a", 1], "pfName": "x"}, "nodeSelector": {"x/y": true}, "bridge": []});
+        let wrong = json!({"bridge": [], "isRdma": "true", "linkType": "ethernet", "mtu": 0,
+            "nicSelector": {"pfName": "x", "pfNames": ["a", 1]}, "nodeSelector": {"x/y": true}, "numVfs": "8",
+            "priority": 100});
         assert_eq!(
             policy(&wrong),
             [
@@ -186,18 +187,18 @@ mod tests {
     fn values_that_go_refuses() {
         let sriov = plugin("cni", "sriov").unwrap();
         let found = |value: &Value| {
-            let found = misfits(sriov, value, "", Reader::Go, 50);
+            let found = misfits(sriov, value.as_object().unwrap(), Reader::Go, 50);
             found.into_iter().map(|m| m.pointer).collect::<Vec<_>>()
         };
         assert!(found(&json!({"vlan": 0, "vlanProto": "802.1AD", "link_state": "", "other": 1})).is_empty());
-        let wrong = json!({"vlan": 1.0, "vlanProto": "", "spoofchk": true, "link_state": "up"});
+        let wrong = json!({"link_state": "up", "spoofchk": true, "vlan": 1.0, "vlanProto": ""});
         assert_eq!(found(&wrong), ["/link_state", "/spoofchk", "/vlan", "/vlanProto"]);
     }
 
     #[test]
     fn no_more_than_asked() {
-        let many = json!({"nicSelector": {"pfNames": vec![1; 1000]}});
-        let field = crd("sriovnetwork.openshift.io", "SriovNetworkNodePolicy").unwrap().whole.field("spec");
-        assert_eq!(misfits(field.unwrap(), &many, "", Reader::ApiServer, 7).len(), 7);
+        let many = json!({"spec": {"nicSelector": {"pfNames": vec![1; 1000]}}});
+        let schema = crd("sriovnetwork.openshift.io", "SriovNetworkNodePolicy").unwrap();
+        assert_eq!(misfits(&schema.whole, many.as_object().unwrap(), Reader::ApiServer, 7).len(), 7);
     }
 }

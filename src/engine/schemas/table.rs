@@ -11,7 +11,7 @@
 //! the values of a mapping with arbitrary keys.
 
 use super::pattern::Pattern;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::iter::Peekable;
 use std::sync::LazyLock;
 
@@ -78,9 +78,11 @@ pub struct Field {
     pub any_case: bool,
     /// Whether unknown keys are kept.
     pub open: bool,
+    /// Whether the mapping around it must have it.
+    pub required: bool,
     /// The form of its texts.
     pub pattern: Option<Pattern>,
-    fields: HashMap<&'static str, Field>,
+    fields: BTreeMap<&'static str, Field>,
     item: Option<Box<Field>>,
 }
 
@@ -96,8 +98,9 @@ impl Field {
             words: Vec::new(),
             any_case: false,
             open: false,
+            required: false,
             pattern: None,
-            fields: HashMap::new(),
+            fields: BTreeMap::new(),
             item: None,
         }
     }
@@ -113,6 +116,7 @@ impl Field {
                 _ => {
                     field.any_case |= part == "any-case";
                     field.open |= part == "open";
+                    field.required |= part == "required";
                 }
             }
         }
@@ -139,7 +143,7 @@ impl Field {
         self.fields.get(key)
     }
 
-    /// The known keys of a mapping, in no order; none where only its type is known.
+    /// The known keys of a mapping, in order; none where only its type is known.
     pub fn keys(&self) -> impl Iterator<Item = &'static str> {
         self.fields.keys().copied()
     }
@@ -282,7 +286,7 @@ mod tests {
                         Some((">" | "<", number)) => number.parse::<i64>().is_ok(),
                         Some(("words", _)) => true,
                         Some(("pattern", pattern)) => Pattern::parse(pattern).is_some(),
-                        _ => matches!(part, "any-case" | "open"),
+                        _ => matches!(part, "any-case" | "open" | "required"),
                     };
                     assert!(known, "{line}: {part}");
                 }

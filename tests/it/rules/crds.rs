@@ -67,10 +67,7 @@ fn head(crd: &Value) -> (String, Vec<String>) {
     let text = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str).unwrap_or("?");
     let versions = crd["spec"]["versions"].as_array().into_iter().flatten();
     let served = versions.filter(|v| v["served"] == true).filter_map(|v| v["name"].as_str());
-    (
-        format!("{} {}", text("/spec/group"), text("/spec/names/kind")),
-        served.map(str::to_owned).collect(),
-    )
+    (format!("{} {}", text("/spec/group"), text("/spec/names/kind")), served.map(str::to_owned).collect())
 }
 
 fn table(crds: &Path) -> Result<String, String> {
@@ -91,7 +88,7 @@ fn table(crds: &Path) -> Result<String, String> {
                 "metadata" | "status" => {
                     let _ = writeln!(table, " {key} any");
                 }
-                _ => field_lines(&mut table, key, field, 1)?,
+                _ => field_lines(&mut table, key, field, 1, false)?,
             }
         }
     }
@@ -106,7 +103,13 @@ fn table(crds: &Path) -> Result<String, String> {
     Ok(table)
 }
 
-fn field_lines(table: &mut String, key: &str, field: &Value, depth: usize) -> Result<(), String> {
+fn field_lines(
+    table: &mut String,
+    key: &str,
+    field: &Value,
+    depth: usize,
+    required: bool,
+) -> Result<(), String> {
     let below = &field["additionalProperties"];
     let known = field["properties"].is_object();
     let takes = match field["type"].as_str() {
@@ -138,12 +141,16 @@ fn field_lines(table: &mut String, key: &str, field: &Value, depth: usize) -> Re
     if known && field["x-kubernetes-preserve-unknown-fields"] == true {
         table.push_str(" open");
     }
+    if required {
+        table.push_str(" required");
+    }
     table.push('\n');
-    for (key, field) in field["properties"].as_object().into_iter().flatten() {
-        field_lines(table, key, field, depth + 1)?;
+    let required = |key: &str| field["required"].as_array().is_some_and(|all| all.iter().any(|k| k == key));
+    for (key, below) in field["properties"].as_object().into_iter().flatten() {
+        field_lines(table, key, below, depth + 1, required(key))?;
     }
     for item in [&field["items"], below].into_iter().filter(|item| item.is_object()) {
-        field_lines(table, "*", item, depth + 1)?;
+        field_lines(table, "*", item, depth + 1, false)?;
     }
     Ok(())
 }

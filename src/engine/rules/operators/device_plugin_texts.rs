@@ -1,8 +1,11 @@
-//! Faults that device plugins and their operator find in a configuration of valid JSON and types.
+//! Faults that device plugins and their operator find in a configuration of valid JSON.
 
-use crate::rules::finding::Severity;
+use crate::rules::fields::{expected, subject, to_write};
+use crate::rules::finding::{MAX_PER_RULE, Severity};
+use crate::schemas::{self, Misfit, Reader, misfits};
 use crate::text::printable;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// What is wrong: where in the text, how bad, what, and what to do.
@@ -10,7 +13,7 @@ pub(super) struct ConfigFault {
     pub(super) pointer: String,
     pub(super) severity: Severity,
     pub(super) message: String,
-    pub(super) fix: &'static str,
+    pub(super) fix: Cow<'static, str>,
     /// Its consequence.
     pub(super) concern: Concern,
 }
@@ -55,8 +58,46 @@ fn prefix(entry: &Map<String, Value>, at: &str) -> Option<ConfigFault> {
             "resourcePrefix {:?} has no dot: the operator's webhook, if enabled, refuses it",
             printable(prefix, 60)
         ),
-        fix: "Write a domain, such as nvidia.com.",
+        fix: "Write a domain, such as nvidia.com.".into(),
         concern: Concern::Operator,
+    })
+}
+
+/// Values of a type or range that a plugin does not decode.
+fn undecodable(plugin: &str, config: &Map<String, Value>) -> Vec<ConfigFault> {
+    let Some(field) = schemas::plugin("device-plugin", plugin) else { return Vec::new() };
+    let fault = |misfit: &Misfit<'_, '_>| ConfigFault {
+        pointer: misfit.pointer.clone(),
+        severity: Severity::Error,
+        message: format!("{}: the plugin expects {}, and exits", subject(misfit), expected(misfit.field)),
+        fix: to_write(misfit).into(),
+        concern: Concern::Start,
+    };
+    misfits(field, config, Reader::Go, MAX_PER_RULE).iter().map(fault).collect()
+}
+
+/// The fault of a configuration without its list. An empty list may be meant: the plugin has nothing to do.
+fn without_list(config: &Map<String, Value>, list: &'static str) -> Option<ConfigFault> {
+    let missing = config.get(list).is_none_or(Value::is_null);
+    missing.then(|| ConfigFault {
+        pointer: String::new(),
+        severity: Severity::Error,
+        message: format!("no {list}: the plugin has no resource to offer, and exits"),
+        fix: format!("Write {list}: [{{\"resourceName\": …}}].").into(),
+        concern: Concern::Start,
+    })
+}
+
+/// The fault of an entry without a name.
+fn without_name(at: &str, entry: &Map<String, Value>) -> Option<ConfigFault> {
+    let name = entry.get("resourceName");
+    let missing = name.is_none_or(|name| name.is_null() || name.as_str() == Some(""));
+    missing.then(|| ConfigFault {
+        pointer: at.to_owned(),
+        severity: Severity::Error,
+        message: "an entry without resourceName: the plugin exits".to_owned(),
+        fix: "Name the resource, such as \"resourceName\": \"rdma_shared\".".into(),
+        concern: Concern::Start,
     })
 }
 
@@ -65,12 +106,14 @@ const SHARED_SELECTORS: [&str; 5] = ["vendors", "deviceIDs", "drivers", "ifNames
 
 /// Faults of a configuration of the RDMA shared device plugin.
 pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
-    let mut faults = Vec::new();
+    let mut faults = undecodable("shared", config);
+    faults.extend(without_list(config, "configList"));
     let mut names = BTreeSet::new();
     for (i, entry) in entries(config, "configList") {
         let at = format!("/configList/{i}");
-        let mut fault = |key: &str, severity, concern, message: String, fix| {
-            faults.push(ConfigFault { pointer: format!("{at}{key}"), severity, message, fix, concern });
+        let mut fault = |key: &str, severity, concern, message: String, fix: &'static str| {
+            let pointer = format!("{at}{key}");
+            faults.push(ConfigFault { pointer, severity, message, fix: Cow::Borrowed(fix), concern });
         };
         if let Some(name) = text(entry, "resourceName") {
             let shown = printable(name, 63);
@@ -134,32 +177,16 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
                 fix,
             );
         }
-        // FAB302 reports a value of another type.
-        let most = entry.get("rdmaHcaMax").filter(|most| !most.is_null());
-        match most.map_or(Some(0), Value::as_i64) {
-            Some(n) if n < 0 => {
-                let message = format!("rdmaHcaMax {n} is negative: the plugin exits");
-                fault(
-                    "/rdmaHcaMax",
-                    Severity::Error,
-                    Concern::Start,
-                    message,
-                    "Set rdmaHcaMax to the number of pods that may share a NIC, such as 63.",
-                );
-            }
-            Some(0) => {
-                let message =
-                    "rdmaHcaMax is 0 or not set: the plugin advertises no unit of the resource".to_owned();
-                fault(
-                    "/rdmaHcaMax",
-                    Severity::Warning,
-                    Concern::Devices,
-                    message,
-                    "Set rdmaHcaMax to the number of pods that may share a NIC, such as 63.",
-                );
-            }
-            Some(_) | None => {}
+        if entry.get("rdmaHcaMax").is_none_or(|most| most.is_null() || most.as_i64() == Some(0)) {
+            fault(
+                "/rdmaHcaMax",
+                Severity::Warning,
+                Concern::Devices,
+                "rdmaHcaMax is 0 or not set: the plugin advertises no unit of the resource".to_owned(),
+                "Set rdmaHcaMax to the number of pods that may share a NIC, such as 63.",
+            );
         }
+        faults.extend(without_name(&at, entry));
         faults.extend(prefix(entry, &at));
     }
     faults
@@ -167,15 +194,17 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
 
 /// Faults of a configuration of the SR-IOV network device plugin.
 pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
-    let mut faults = Vec::new();
+    let mut faults = undecodable("sriov", config);
+    faults.extend(without_list(config, "resourceList"));
     let mut names = BTreeSet::new();
     let mut earlier: Vec<(String, Vec<&Map<String, Value>>)> = Vec::new();
     for (i, entry) in entries(config, "resourceList") {
         let at = format!("/resourceList/{i}");
         let name = text(entry, "resourceName").unwrap_or_default();
         let shown = printable(name, 63);
-        let mut fault = |key: &str, severity, concern, message: String, fix| {
-            faults.push(ConfigFault { pointer: format!("{at}{key}"), severity, message, fix, concern });
+        let mut fault = |key: &str, severity, concern, message: String, fix: &'static str| {
+            let pointer = format!("{at}{key}");
+            faults.push(ConfigFault { pointer, severity, message, fix: Cow::Borrowed(fix), concern });
         };
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
         if !name.bytes().all(plain) {
@@ -198,14 +227,14 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             fault("/resourceName", Severity::Info, Concern::Operator, message, "Write `_` instead.");
         }
         let device_type = text(entry, "deviceType").unwrap_or("netDevice");
-        if !matches!(device_type, "netDevice" | "accelerator" | "auxNetDevice") {
-            let message = format!("unknown deviceType {:?}: the plugin exits", printable(device_type, 40));
+        // cmd/sriovdp/manager.go reads it through a pointer, and readConfig does not ask whether there is one.
+        if entry.get("selectors").is_none_or(Value::is_null) {
             fault(
-                "/deviceType",
+                "",
                 Severity::Error,
                 Concern::Start,
-                message,
-                "Write netDevice, auxNetDevice or accelerator.",
+                format!("{shown} has no selectors: the plugin crashes at start"),
+                "Write selectors, such as \"pfNames\": [\"ens1f0np0\"].",
             );
         }
         let selectors = selectors(entry);
@@ -243,7 +272,8 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
                 fault(place, Severity::Info, Concern::Devices, message, "Add pfNames, linkTypes or drivers.");
             }
         }
-        if earlier.len() < MAX_COMPARED && !selectors.is_empty() {
+        let dropped = dropped(&at, &shown, &selectors);
+        if earlier.len() < MAX_COMPARED && !selectors.is_empty() && dropped.is_empty() {
             let own: Vec<_> = selectors.iter().map(|(_, s)| *s).collect();
             let taken =
                 |others: &[&Map<String, Value>]| own.iter().all(|s| others.iter().any(|o| covers(o, s)));
@@ -259,7 +289,29 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             }
             earlier.push((shown, own));
         }
+        faults.extend(dropped);
+        faults.extend(without_name(&at, entry));
         faults.extend(prefix(entry, &at));
+    }
+    faults
+}
+
+/// Selectors that the plugin cannot decode. It logs a warning and starts without the resource (cmd/sriovdp/manager.go,
+/// readConfig).
+fn dropped(at: &str, name: &str, selectors: &[(String, &Map<String, Value>)]) -> Vec<ConfigFault> {
+    let Some(field) = schemas::plugin("device-plugin", "sriov-selector") else { return Vec::new() };
+    let mut faults = Vec::new();
+    for (place, selector) in selectors {
+        for misfit in misfits(field, selector, Reader::Go, MAX_PER_RULE) {
+            let expected = expected(misfit.field);
+            faults.push(ConfigFault {
+                pointer: format!("{at}{place}{}", misfit.pointer),
+                severity: Severity::Warning,
+                message: format!("{}: the plugin expects {expected}, and drops {name}", subject(&misfit)),
+                fix: to_write(&misfit).into(),
+                concern: Concern::Devices,
+            });
+        }
     }
     faults
 }
@@ -305,12 +357,13 @@ mod tests {
         for (entry, expected) in [
             (r#"{"resourceName":"a","rdmaHcaMax":63,"selectors":{"ifNames":["e"]}}"#, vec![]),
             (r#"{"resourceName":"a","rdmaHcaMax":63,"devices":["e"]}"#, vec![]),
-            (r#"{"resourceName":"a","rdmaHcaMax":"63","devices":["e"]}"#, vec![]),
+            (r#"{"resourceName":"a","rdmaHcaMax":"63","devices":["e"]}"#, vec![("/rdmaHcaMax", Start)]),
+            (r#"{"rdmaHcaMax":63,"devices":["e"]}"#, vec![("", Start)]),
             (r#"{"resourceName":"a","rdmaHcaMax":null,"devices":["e"]}"#, vec![("/rdmaHcaMax", Devices)]),
             (r#"{"resourceName":"a","devices":["e"]}"#, vec![("/rdmaHcaMax", Devices)]),
             (
                 r#"{"resourceName":"a-b","rdmaHcaMax":-1,"devices":["e"],"resourcePrefix":"rdma"}"#,
-                vec![("/resourceName", Start), ("/rdmaHcaMax", Start), ("/resourcePrefix", Operator)],
+                vec![("/rdmaHcaMax", Start), ("/resourceName", Start), ("/resourcePrefix", Operator)],
             ),
             (
                 r#"{"resourceName":"a","rdmaHcaMax":0,"selectors":{"vendors":["15b3"]},"devices":["e"]}"#,
@@ -339,7 +392,7 @@ mod tests {
             ),
             (
                 r#"{"resourceName":"a.b","deviceType":"nic","selectors":[{"pfNames":["e"],"isRdma":true,"vdpaType":"vhost"}]}"#,
-                vec![("0/resourceName", Start), ("0/deviceType", Start)],
+                vec![("0/deviceType", Start), ("0/resourceName", Start)],
             ),
             (
                 r#"{"resourceName":"a-b","selectors":[{"pKeys":["1"],"isRdma":true,"vdpaType":"vhost"}]}"#,
@@ -357,6 +410,15 @@ mod tests {
             (
                 r#"{"resourceName":"b","selectors":{"pfNames":["e","f"]}},{"resourceName":"a","selectors":{"pfNames":["f","g"]}}"#,
                 vec![],
+            ),
+            (r#"{"resourceName":"a"},{"selectors":{}}"#, vec![("0", Start), ("1", Start)]),
+            (
+                r#"{"resourceName":"a","selectors":{"isRdma":"yes","pfNames":"e"}},{"resourceName":"b","selectors":[{"pfNames":[1]}]}"#,
+                vec![
+                    ("0/selectors/isRdma", Devices),
+                    ("0/selectors/pfNames", Devices),
+                    ("1/selectors/0/pfNames/0", Devices),
+                ],
             ),
             (
                 r#"{"resourceName":"a","selectors":{"pfNames":["e"]}},{"resourceName":"a","selectors":{"pfNames":["f"]}}"#,

@@ -47,7 +47,9 @@ mod fab358_host_device_network;
 mod fab359_shared_network_master;
 mod fab360_nvidia_network_json;
 mod fab361_component_versions;
-mod known_keys;
+mod fab365_unknown_keys;
+mod fab366_refused_values;
+mod fab367_unserved_version;
 mod network_fabric;
 mod node_policy;
 mod node_policy_cel;
@@ -108,4 +110,7 @@ pub(super) static RULES: &[&Rule] = &[
     &fab359_shared_network_master::RULE,
     &fab360_nvidia_network_json::RULE,
     &fab361_component_versions::RULE,
+    &fab365_unknown_keys::RULE,
+    &fab366_refused_values::RULE,
+    &fab367_unserved_version::RULE,
 ];

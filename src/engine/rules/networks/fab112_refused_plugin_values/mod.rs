@@ -1,10 +1,12 @@
-//! FAB112: value that sriov, ib-sriov or ib-kubernetes refuses.
+//! FAB112: value that a CNI plugin or ib-kubernetes refuses.
 
 use crate::rules::definition::Plugin;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::fields::{expected, subject, to_write};
+use crate::rules::finding::{Findings, MAX_PER_RULE, Severity};
 use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
 use crate::rules::object::ObjectContext;
 use crate::rules::rule::{Rule, files};
+use crate::schemas::{self, Reader, misfits};
 use crate::text::printable;
 use serde_json::Value;
 
@@ -24,14 +26,24 @@ type RefusedValue = (&'static str, String, &'static str);
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(definition) = context.definition() else { return };
     for plugin in definition.plugins() {
-        let (severity, faults) = match plugin.cni_type {
-            "sriov" => (Severity::Error, sriov(&plugin)),
-            "ib-sriov" => (Severity::Error, words(&plugin)),
+        let field = schemas::plugin("cni", plugin.cni_type);
+        let misfits = field.map(|field| misfits(field, plugin.object, Reader::Go, MAX_PER_RULE));
+        for misfit in misfits.iter().flatten() {
+            let pointer = format!("{}{}", plugin.pointer, misfit.pointer);
+            let message = format!(
+                "{}: {} expects {}; pods stay in ContainerCreating",
+                subject(misfit),
+                plugin.cni_type,
+                expected(misfit.field)
+            );
+            definition.report(findings, Severity::Error, &pointer, message, to_write(misfit));
+        }
+        let others = match plugin.cni_type {
+            "sriov" => sriov(&plugin),
+            "ib-sriov" => pkey(&plugin).into_iter().map(|fault| (Severity::Warning, fault)).collect(),
             _ => continue,
         };
-        let of_pkey = if plugin.cni_type == "ib-sriov" { pkey(&plugin) } else { None };
-        let all = faults.into_iter().map(|f| (severity, f)).chain(of_pkey.map(|f| (Severity::Warning, f)));
-        for (severity, (key, message, fix)) in all {
+        for (severity, (key, message, fix)) in others {
             definition.report(findings, severity, &format!("{}/{key}", plugin.pointer), message, fix);
         }
     }
@@ -42,61 +54,44 @@ fn present<'a>(plugin: &Plugin<'a>, key: &str) -> Option<&'a Value> {
     plugin.object.get(key).filter(|v| !v.is_null())
 }
 
-fn sriov(plugin: &Plugin<'_>) -> Vec<RefusedValue> {
+/// What sriov refuses of values that are right by themselves (k8snetworkplumbingwg/sriov-cni pkg/config/config.go).
+fn sriov(plugin: &Plugin<'_>) -> Vec<(Severity, RefusedValue)> {
     let number = |key: &str| present(plugin, key).and_then(Value::as_i64);
-    let vlan = number("vlan");
-    let mut faults = words(plugin);
-    if let Some(n) = vlan.filter(|n| !(0..=4094).contains(n)) {
-        faults.push(("vlan", format!("vlan {n}: sriov accepts 0 to 4094"), "Write an id from 0 to 4094."));
+    let missing = present(plugin, "vlan").is_none();
+    let untagged = missing || number("vlan") == Some(0);
+    let mut faults = Vec::new();
+    if let Some(n) = number("vlanQoS").filter(|n| missing || *n != 0 && untagged) {
+        let message =
+            format!("vlanQoS {n} without a VLAN: sriov refuses it, and pods stay in ContainerCreating");
+        faults.push((Severity::Error, ("vlanQoS", message, "Set vlan as well.")));
     }
-    let tagged = vlan.is_some_and(|n| n != 0);
-    if let Some(n) = number("vlanQoS") {
-        if !(0..=7).contains(&n) {
-            faults.push((
-                "vlanQoS",
-                format!("vlanQoS {n}: sriov accepts 0 to 7"),
-                "Write a priority from 0 to 7.",
-            ));
-        } else if vlan.is_none() || (n != 0 && !tagged) {
-            faults.push((
-                "vlanQoS",
-                format!("vlanQoS {n} without a VLAN: sriov refuses it"),
-                "Set vlan as well.",
-            ));
+    let double = |proto: &&str| missing || proto.eq_ignore_ascii_case("802.1ad") && untagged;
+    if let Some(proto) = plugin.text("vlanProto").filter(double) {
+        let message = format!(
+            "vlanProto {} without a VLAN: sriov refuses it, and pods stay in ContainerCreating",
+            printable(proto, 40)
+        );
+        faults.push((Severity::Error, ("vlanProto", message, "Set vlan as well.")));
+    }
+    // pkg/sriov/sriov.go, ApplyVFConfig.
+    for key in ["spoofchk", "trust"] {
+        if let Some(word) = plugin.text(key).filter(|word| !matches!(*word, "on" | "off")) {
+            let message =
+                format!("{key} {:?}: sriov switches it off, since only on is on", printable(word, 40));
+            faults.push((Severity::Warning, (key, message, "Write \"on\" or \"off\".")));
         }
     }
-    if let Some(proto) = plugin.text("vlanProto") {
-        let known = ["802.1q", "802.1ad"].iter().find(|p| p.eq_ignore_ascii_case(proto));
-        let shown = printable(proto, 40);
-        match known {
-            None => faults.push((
-                "vlanProto",
-                format!("vlanProto {shown:?}: sriov accepts 802.1q and 802.1ad"),
-                "Write 802.1q or 802.1ad.",
-            )),
-            Some(p) if vlan.is_none() || (*p == "802.1ad" && !tagged) => {
-                faults.push((
-                    "vlanProto",
-                    format!("vlanProto {p} without a VLAN: sriov refuses it"),
-                    "Set vlan as well.",
-                ));
-            }
-            Some(_) => {}
-        }
+    // The kernel refuses the two (net/core/rtnetlink.c, rtnl_set_vf_rate, since 5.19); 0 is no limit.
+    let most = number("max_tx_rate").filter(|most| *most > 0);
+    if let (Some(least), Some(most)) = (number("min_tx_rate"), most)
+        && least > most
+    {
+        let message = format!(
+            "min_tx_rate {least} is above max_tx_rate {most}: the kernel refuses it, and pods stay in ContainerCreating"
+        );
+        faults.push((Severity::Warning, ("min_tx_rate", message, "Set min_tx_rate to at most max_tx_rate.")));
     }
     faults
-}
-
-/// The one key with a closed set of words: of `spoofchk` and `trust` every text but `on` is off (sriov-cni
-/// pkg/sriov/sriov.go).
-fn words(plugin: &Plugin<'_>) -> Vec<RefusedValue> {
-    let key = "link_state";
-    let Some(value) = plugin.text(key).filter(|v| !matches!(*v, "auto" | "enable" | "disable")) else {
-        return Vec::new();
-    };
-    let message =
-        format!("{key} {:?}: {} accepts auto, enable, disable", printable(value, 40), plugin.cni_type);
-    vec![(key, message, "Write auto, enable or disable, in lower case.")]
 }
 
 fn pkey(plugin: &Plugin<'_>) -> Option<RefusedValue> {

@@ -82,6 +82,10 @@ fn ip_pool(spec: &Value, faults: &mut Vec<PoolFault>) {
             _ => {}
         }
     }
+    if let Some(size) = size.filter(|size| *size > 0) {
+        per_node_exclusions(spec, size - 1, faults);
+    }
+    let mut fault = |key: &str, message: String| faults.push((format!("/{key}"), message));
     let gateway = text(spec, "gateway");
     match gateway.parse::<IpAddr>() {
         _ if gateway.is_empty() => {}
@@ -92,6 +96,7 @@ fn ip_pool(spec: &Value, faults: &mut Vec<PoolFault>) {
             }
         }
     }
+    exclusions(spec, subnet, faults);
     routes(spec, subnet, (!gateway.is_empty()).then_some("gateway").ok_or("gateway"), faults);
 }
 
@@ -128,7 +133,10 @@ fn cidr_pool(spec: &Value, faults: &mut Vec<PoolFault>) {
     }
     if let (Some(net), Some(p)) = (net, node_prefix) {
         allocations(spec, net, p, faults);
+        let hosts = 1_i64.checked_shl(u32::from(net.width().saturating_sub(p))).filter(|n| *n > 0);
+        per_node_exclusions(spec, hosts.map_or(i64::MAX, |n| n - 1), faults);
     }
+    exclusions(spec, net, faults);
     routes(spec, net, index.map(|_| "gatewayIndex").ok_or("gatewayIndex"), faults);
 }
 
@@ -150,6 +158,57 @@ fn allocations(spec: &Value, net: Subnet, prefix: u8, faults: &mut Vec<PoolFault
             fault("prefix", format!("{shown} is not a part of {net} with prefix {prefix}"));
         } else if !prefixes.insert(part) {
             fault("prefix", format!("{part} is allocated twice"));
+        }
+        let gateway = text(allocation, "gateway");
+        let inside = |address: IpAddr| part.contains(address);
+        if !gateway.is_empty() && !gateway.parse().is_ok_and(inside) {
+            fault("gateway", format!("gateway {} is not an address of {part}", printable(gateway, 50)));
+        }
+    }
+}
+
+/// Addresses that are not handed out (api/v1alpha1/validate_exclusions.go).
+fn exclusions(spec: &Value, net: Option<Subnet>, faults: &mut Vec<PoolFault>) {
+    let Some(net) = net else { return };
+    for (i, exclusion) in list(spec, "exclusions").iter().enumerate() {
+        let mut ends = [None; 2];
+        for (end, key) in ends.iter_mut().zip(["startIP", "endIP"]) {
+            let written = text(exclusion, key);
+            let address = written.parse::<IpAddr>().ok();
+            *end = address.filter(|a| net.contains(*a));
+            if end.is_none() {
+                let shown = printable(written, 50);
+                let message = match address {
+                    None => format!("{shown:?} is not an address"),
+                    Some(_) => format!("{shown} is not in {net}"),
+                };
+                faults.push((format!("/exclusions/{i}/{key}"), message));
+            }
+        }
+        if let [Some(start), Some(end)] = ends
+            && end < start
+        {
+            faults.push((format!("/exclusions/{i}"), format!("{start} to {end} ends before it starts")));
+        }
+    }
+}
+
+/// The same as places in the part of each node, of which `last` is the last.
+fn per_node_exclusions(spec: &Value, last: i64, faults: &mut Vec<PoolFault>) {
+    for (i, exclusion) in list(spec, "perNodeExclusions").iter().enumerate() {
+        // A missing index is 0.
+        let index = |key: &str| exclusion.get(key).and_then(Value::as_i64).unwrap_or_default();
+        for key in ["startIndex", "endIndex"] {
+            let index = index(key);
+            if !(0..=last).contains(&index) {
+                let message = format!("{key} {index} is outside a node's part, which ends with {last}");
+                faults.push((format!("/perNodeExclusions/{i}/{key}"), message));
+            }
+        }
+        let (start, end) = (index("startIndex"), index("endIndex"));
+        if end < start {
+            let message = format!("{start} to {end} ends before it starts");
+            faults.push((format!("/perNodeExclusions/{i}"), message));
         }
     }
 }
@@ -208,6 +267,21 @@ mod tests {
                 vec!["/subnet", "/perNodeBlockSize", "/gateway"],
             ),
             (r#"{"subnet":"10.1.0.0/24","perNodeBlockSize":255}"#, vec!["/perNodeBlockSize"]),
+            (
+                r#"{"subnet":"10.1.0.0/24","perNodeBlockSize":8,"exclusions":[{"startIP":"10.1.0.1","endIP":"10.1.0.1"},
+                    {"startIP":"10.2.0.1","endIP":"x"},{"startIP":"10.1.0.9","endIP":"10.1.0.8"},{}],
+                    "perNodeExclusions":[{"startIndex":0,"endIndex":7},{"startIndex":-1,"endIndex":8},{"startIndex":3}]}"#,
+                vec![
+                    "/perNodeExclusions/1/startIndex",
+                    "/perNodeExclusions/1/endIndex",
+                    "/perNodeExclusions/2",
+                    "/exclusions/1/startIP",
+                    "/exclusions/1/endIP",
+                    "/exclusions/2",
+                    "/exclusions/3/startIP",
+                    "/exclusions/3/endIP",
+                ],
+            ),
             (r#"{"subnet":"10.1.0.0/24","perNodeBlockSize":1,"gateway":"10.2.0.1"}"#, vec!["/gateway"]),
             (
                 r#"{"subnet":"10.1.0.0/24","perNodeBlockSize":1,"defaultGateway":true,"routes":[{"dst":"10.0.0.0/8"}]}"#,
@@ -236,6 +310,19 @@ mod tests {
             (r#"{"cidr":"10.1.0.0/16","perNodeNetworkPrefix":24,"gatewayIndex":-1}"#, vec!["/gatewayIndex"]),
             (r#"{"cidr":"10.1.2.0/16","perNodeNetworkPrefix":15}"#, vec!["/cidr", "/perNodeNetworkPrefix"]),
             (r#"{"cidr":"x","perNodeNetworkPrefix":24}"#, vec!["/cidr"]),
+            (
+                r#"{"cidr":"fd00::/48","perNodeNetworkPrefix":64,"perNodeExclusions":[{"startIndex":1,"endIndex":2147483647}]}"#,
+                vec![],
+            ),
+            (
+                r#"{"cidr":"10.1.0.0/16","perNodeNetworkPrefix":24,"perNodeExclusions":[{"startIndex":256,"endIndex":256}],
+                    "staticAllocations":[{"prefix":"10.1.1.0/24","gateway":"10.1.1.1"},{"prefix":"10.1.2.0/24","gateway":"10.1.1.1"}]}"#,
+                vec![
+                    "/staticAllocations/1/gateway",
+                    "/perNodeExclusions/0/startIndex",
+                    "/perNodeExclusions/0/endIndex",
+                ],
+            ),
             (
                 r#"{"cidr":"10.1.0.0/16","perNodeNetworkPrefix":24,"routes":[{"dst":"10.0.0.0/8"}],"staticAllocations":[
                     {"nodeName":"a","prefix":"10.1.1.0/24"},{"nodeName":"a","prefix":"10.1.2.0/24"},

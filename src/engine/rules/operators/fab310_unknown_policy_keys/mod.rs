@@ -1,6 +1,6 @@
 //! FAB310: unknown key in a SriovNetworkNodePolicy.
 
-use super::known_keys::check_keys;
+use crate::rules::fields::unknown_keys;
 use crate::rules::finding::Severity;
 use crate::rules::kinds::NODE_POLICY;
 use crate::rules::rule::{Rule, files};
@@ -11,6 +11,6 @@ pub(super) static RULE: Rule = Rule {
     lesser: &[(Severity::Info, "a newer version of the kind may have the key")],
     files: files!(),
     kinds: &[NODE_POLICY],
-    object: Some(check_keys),
+    object: Some(unknown_keys),
     ..Rule::DEFAULT
 };

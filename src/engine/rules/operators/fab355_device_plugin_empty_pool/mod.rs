@@ -3,7 +3,7 @@
 use super::device_plugin_config::report;
 use super::device_plugin_texts::Concern;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
+use crate::rules::kinds::{CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::object::ObjectContext;
 use crate::rules::rule::{Rule, files};
 
@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     lesser: &[(Severity::Info, "the pool may be meant to take all of them")],
     files: files!(),
     kinds: &[NIC_CLUSTER_POLICY, NIC_NODE_POLICY],
+    may_hold: &[CONFIG_MAP],
     object: Some(check),
     ..Rule::DEFAULT
 };

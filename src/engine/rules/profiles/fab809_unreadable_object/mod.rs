@@ -2,6 +2,7 @@
 
 use crate::facts::kind::READABLE;
 use crate::facts::{self, Kind};
+use crate::rules::fields::is_refused;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object::ObjectContext;
 use crate::rules::rule::{Rule, files};
@@ -20,7 +21,10 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(kind) = Kind::of(context.group, context.kind) else { return };
-    if let Err(error) = facts::check(kind, context.json) {
+    // FAB366 reports a value that the API server refuses.
+    if let Err(error) = facts::check(kind, context.json)
+        && !is_refused(context, &error.pointer)
+    {
         findings.add(
             error.pointer,
             format!(

@@ -1,0 +1,16 @@
+//! FAB366: value that the API server refuses by the CRD.
+
+use crate::rules::fields::refused_values;
+use crate::rules::finding::Severity;
+use crate::rules::kinds::WITH_FIELDS;
+use crate::rules::rule::{Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB366",
+    severity: Severity::Error,
+    files: files!(),
+    kinds: WITH_FIELDS,
+    at_one_point: true,
+    object: Some(refused_values),
+    ..Rule::DEFAULT
+};

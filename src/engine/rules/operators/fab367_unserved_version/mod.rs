@@ -1,0 +1,91 @@
+//! FAB367: API version that current CRDs do not have.
+
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::WITH_FIELDS;
+use crate::rules::object::ObjectContext;
+use crate::rules::rule::{Rule, files};
+use crate::rules::workload::WorkloadContext;
+use crate::schemas;
+use crate::text::printable;
+use serde::Deserialize;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB367",
+    severity: Severity::Warning,
+    files: files!(),
+    kinds: WITH_FIELDS,
+    at_one_point: true,
+    workload: Some(check_workload),
+    object: Some(check_object),
+    ..Rule::DEFAULT
+};
+
+#[derive(Deserialize)]
+struct Versioned {
+    #[serde(rename = "apiVersion")]
+    api_version: String,
+}
+
+fn check_workload(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
+    // In a request the API server has the version.
+    if context.tenant_view {
+        return;
+    }
+    let maker = context.maker;
+    let Ok(versioned) = serde_json::from_str::<Versioned>(maker.json) else { return };
+    check((&maker.group, &maker.kind), &versioned.api_version, &maker.pointer, findings);
+}
+
+fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    if let Some(version) = context.text("/apiVersion").filter(|_| !context.validated) {
+        check((context.group, context.kind), version, "", findings);
+    }
+}
+
+fn check((group, kind): (&str, &str), api_version: &str, at: &str, findings: &mut Findings<'_>) {
+    let Some(known) = schemas::crd(group, kind).map(|schema| schema.versions.as_slice()) else { return };
+    let version = api_version.rsplit('/').next().unwrap_or_default();
+    if known.contains(&version) {
+        return;
+    }
+    let shown = printable(api_version, 80);
+    let all: Vec<String> = known.iter().map(|version| format!("{group}/{version}")).collect();
+    let fix = format!("Write apiVersion: {}.", all.join(" or "));
+    let path = format!("{at}/apiVersion");
+    if known.iter().all(|known| age(version) < age(known)) {
+        let message = format!(
+            "{kind} of {shown}: current CRDs have no such version, and the API server refuses the object"
+        );
+        findings.add(path, message, fix);
+    } else {
+        let message =
+            format!("{kind} of {shown}: a version that is not known, so its fields may not be judged");
+        findings.add_as(Severity::Info, path, message, fix);
+    }
+}
+
+/// Order of versions: a beta follows every alpha, and a stable version every beta (Kubernetes documentation,
+/// CustomResourceDefinition versioning). A text of another form comes last.
+fn age(version: &str) -> (u32, u32, u32) {
+    let parse = || {
+        let rest = version.strip_prefix('v')?;
+        let (stage, major, minor) = match (rest.split_once("alpha"), rest.split_once("beta")) {
+            (Some((major, minor)), _) => (1, major, minor),
+            (None, Some((major, minor))) => (2, major, minor),
+            (None, None) => (3, rest, "0"),
+        };
+        Some((stage, major.parse().ok()?, minor.parse().ok()?))
+    };
+    parse().unwrap_or((u32::MAX, 0, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::age;
+
+    #[test]
+    fn versions_in_order() {
+        let order = ["v1alpha1", "v1alpha2", "v2alpha1", "v1beta1", "v2beta1", "v1", "v2", "next"];
+        assert!(order.is_sorted_by(|a, b| age(a) < age(b)));
+    }
+}
