@@ -3,7 +3,7 @@
 use crate::manifest::Document;
 use crate::report::{Located, Reviewed};
 use crate::rules::{Finding, Severity};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// A finding as all copies of an anchored value have it.
 #[derive(PartialEq, Eq, Hash)]
@@ -82,8 +82,8 @@ pub(super) fn from_anchors(document: &Document, results: &mut [Reviewed]) {
 /// Findings of a run that are about two objects each, such as policies that take the same VFs.
 #[derive(Default)]
 pub(super) struct Pairs {
-    /// The rule, the object whose result has the finding, and the other one.
-    reported: HashSet<(&'static str, String, String)>,
+    /// The rule, the object whose result has the finding, and the other one; with the severity.
+    reported: HashMap<(&'static str, String, String), Severity>,
 }
 
 impl Pairs {
@@ -99,11 +99,13 @@ impl Pairs {
                 kept.push(found);
                 continue;
             };
-            if self.reported.contains(&(rule, other.clone(), name.clone())) {
+            let before = self.reported.get(&(rule, other.clone(), name.clone()));
+            if before.is_some_and(|severity| *severity >= found.item.severity) {
                 result.repeated.count(found.item.severity);
                 continue;
             }
-            self.reported.insert((rule, name.clone(), other));
+            let most = self.reported.entry((rule, name.clone(), other)).or_insert(found.item.severity);
+            *most = found.item.severity.max(*most);
             match first.get(&(rule, path.clone())).and_then(|index| kept.get_mut(*index)) {
                 Some(first) => first.repeats += 1,
                 None => {

@@ -2,7 +2,7 @@
 
 use super::warnings::warnings;
 use super::webhook::{Answer, WebhookEntry};
-use crate::rules::{Finding, Severity};
+use crate::rules::{Finding, Severity, folded};
 use crate::text::count;
 use base64::Engine;
 use serde::Serialize;
@@ -93,16 +93,18 @@ pub fn denial(findings: &[Finding]) -> String {
     let mut message = cut(&first, MAX_FIRST_LINE - HINT.len());
     message.push_str(HINT);
     let mut shown = 0;
-    for finding in findings.iter().filter(|f| f.severity >= Severity::Warning).take(MAX_DENIALS) {
+    let reported = folded(findings.iter().filter(|f| f.severity >= Severity::Warning));
+    for (finding, more) in reported.iter().take(MAX_DENIALS) {
         let path = if finding.path.is_empty() { "object" } else { &finding.path };
-        let line = format!("\n{} {path}: {}", finding.rule, finding.line());
+        let more = if *more == 0 { String::new() } else { format!(" ({more} more of the same)") };
+        let line = format!("\n{} {path}: {}{more}", finding.rule, finding.line());
         if message.len() + line.len() > MAX_MESSAGE - 32 {
             break;
         }
         message.push_str(&line);
         shown += 1;
     }
-    let left = findings.iter().filter(|f| f.severity >= Severity::Warning).count() - shown;
+    let left = reported.len() - shown;
     if left > 0 {
         message.push_str(&format!("\n{left} more"));
     }

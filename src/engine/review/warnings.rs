@@ -2,7 +2,7 @@
 
 use super::webhook::{Answer, WebhookEntry};
 use crate::plan::{Edit, GKE_DOMAIN, ULIMITS_ANNOTATION};
-use crate::rules::{Finding, Severity};
+use crate::rules::{Finding, Severity, folded};
 use crate::text::{count, printable};
 use std::collections::BTreeSet;
 
@@ -45,7 +45,9 @@ fn describe(outcome: &Answer) -> Vec<String> {
     let findings = outcome.decision.findings.iter().filter(|f| f.severity >= Severity::Warning);
     let text = |f: &Finding, at: &str| format!("{}{at} {}", f.rule, f.line());
     if outcome.templates.is_empty() && !matches!(outcome.entry, WebhookEntry::Workload(_)) {
-        return findings.map(|f| text(f, "")).collect();
+        let more =
+            |more: usize| if more == 0 { String::new() } else { format!(" and {more} more of the same:") };
+        return folded(findings).into_iter().map(|(f, n)| text(f, &more(n))).collect();
     }
     let mut groups: Vec<(&Finding, Vec<&str>)> = Vec::new();
     for finding in findings.take(MAX_COMPARED) {

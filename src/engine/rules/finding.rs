@@ -3,6 +3,7 @@
 use crate::text::printable;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// How bad it is.
@@ -77,6 +78,27 @@ impl Finding {
         let rest = rest.strip_suffix('.').unwrap_or(rest);
         format!("{}; {}{rest}", self.message, first.map(String::from).unwrap_or_default())
     }
+}
+
+/// Findings as a person reads them: of those that differ in the other object only, the first, with the number of the
+/// rest.
+pub fn folded<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<(&'a Finding, usize)> {
+    let mut folded: Vec<(&Finding, usize)> = Vec::new();
+    let mut first: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for finding in findings {
+        let key = (finding.rule, finding.path.as_str());
+        let known = first.get(&key).copied().filter(|_| finding.other.is_some());
+        match known.and_then(|index| folded.get_mut(index)) {
+            Some((_, more)) => *more += 1,
+            None => {
+                if finding.other.is_some() {
+                    first.insert(key, folded.len());
+                }
+                folded.push((finding, 0));
+            }
+        }
+    }
+    folded
 }
 
 /// Takes the findings of one rule.
@@ -202,6 +224,33 @@ mod tests {
         assert_eq!(line("Set numVfs: 8."), "it fails; set numVfs: 8");
         assert_eq!(line("IPC_LOCK is missing. Add it."), "it fails; IPC_LOCK is missing. Add it");
         assert_eq!(line(""), "it fails; ");
+    }
+
+    #[test]
+    fn findings_on_pairs_are_folded() {
+        let mut out = Vec::new();
+        let mut findings = Findings::new("FAB325", Severity::Error, &mut out);
+        for other in ["b", "c", "d"] {
+            findings.with(other).add("/spec/a", other, "x");
+        }
+        findings.with("b").add("/spec/z", "b", "x");
+        findings.add("/spec/a", "alone", "x");
+        let shown: Vec<(&str, usize)> = folded(out.iter()).iter().map(|(f, n)| (&*f.message, *n)).collect();
+        assert_eq!(shown, [("b", 2), ("b", 0), ("alone", 0)]);
+    }
+
+    #[test]
+    fn a_lesser_severity_has_its_reason() {
+        let mut out = Vec::new();
+        let mut findings = Findings::new("FAB325", Severity::Error, &mut out)
+            .with_reasons(&[(Severity::Warning, "declared"), (Severity::Info, "quiet")]);
+        findings.add("", "a", "b");
+        findings.add_as(Severity::Warning, "", "a", "b");
+        findings.because("given").add_as(Severity::Warning, "", "a", "b");
+        findings.because("given").add_as(Severity::Error, "", "a", "b");
+        findings.add_as(Severity::Info, "", "a", "b");
+        let reasons: Vec<Option<&str>> = out.iter().map(|f| f.because).collect();
+        assert_eq!(reasons, [None, Some("declared"), Some("given"), None, Some("quiet")]);
     }
 
     #[test]

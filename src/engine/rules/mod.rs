@@ -33,7 +33,7 @@ mod workload;
 mod wrong_type;
 
 pub(crate) use finding::MAX_PER_RULE;
-pub use finding::{Finding, Findings, Severity, Spot};
+pub use finding::{Finding, Findings, Severity, Spot, folded};
 pub use object::{Event, ObjectContext};
 pub use page::Page;
 pub use pod::{PodContext, Scope};

@@ -1,5 +1,8 @@
 //! FAB202: fewer device units than network attachments that need them.
 
+use crate::json::values::Pairs;
+use crate::pod::Quantity;
+use crate::pod::view::Container;
 use crate::rules::devices::Need;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
@@ -25,10 +28,20 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     for need in &context.devices().needs {
-        if need.units() < need.attachments_without_device {
+        if need.units() < need.attachments_without_device && !has_unread_quantity(context, need) {
             report(need, findings);
         }
     }
+}
+
+/// Whether a quantity of the resource cannot be read, which FAB201 reports: how many units there are is not known then.
+fn has_unread_quantity(context: &PodContext<'_>, need: &Need<'_>) -> bool {
+    let unread = |container: &Container<'_>| {
+        let lists = [container.limits(), container.requests()].into_iter().flatten();
+        let mut quantities = lists.flat_map(Pairs::iter).filter(|(name, _)| need.resource.matches(name));
+        quantities.any(|(_, text)| Quantity::parse(&text.0).is_err())
+    };
+    context.pod().containers().iter().chain(context.pod().init_containers()).any(unread)
 }
 
 fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
