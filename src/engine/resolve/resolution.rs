@@ -56,9 +56,9 @@ pub const SHOWN: usize = 5;
 /// Why several profiles are possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Because {
-    /// The nodes that the pod can land on belong to different fabrics.
+    /// The nodes that the pod can run on belong to different fabrics.
     Nodes,
-    /// No node that it can land on exists now, and its selectors fit the nodes of several.
+    /// No node that it can run on exists now, and its selectors fit the nodes of several.
     Selectors,
     /// Its own resources and networks belong to several.
     Own,
@@ -75,9 +75,9 @@ pub enum Evidence {
     Resource(String),
     /// A network that the pod already attaches and that only this profile has.
     Network(String),
-    /// The nodes that the pod can land on carry this profile and no other.
+    /// The nodes that the pod can run on carry this profile and no other.
     Nodes,
-    /// No node that the pod can land on exists now, and of all profiles only this one's nodes fit its selectors.
+    /// No node that the pod can run on exists now, and of all profiles only this one's nodes fit its selectors.
     Selectors,
     /// The highest priority of several, by the cluster's setting; the pod is pinned to its nodes.
     Priority,
@@ -96,9 +96,9 @@ impl Evidence {
             Self::PodAnnotation => "named by the pod's annotation".into(),
             Self::Resource(name) => format!("the only one that serves {}", printable(name, 80)),
             Self::Network(name) => format!("the only one with network {}", printable(name, 80)),
-            Self::Nodes => "the only one on the nodes it can land on".into(),
+            Self::Nodes => "the only one on the nodes it can run on".into(),
             Self::Selectors => "the only one whose nodes fit its selectors; no such node exists now".into(),
-            Self::Priority => "the highest priority on the nodes it can land on".into(),
+            Self::Priority => "the highest priority on the nodes it can run on".into(),
             Self::NamespaceAnnotation => "the namespace's default".into(),
             Self::ClusterDefault => "the cluster's default".into(),
         }

@@ -162,7 +162,7 @@ impl<'a> Conditions<'a> {
             })
     }
 
-    /// Whether the pod requires the profile's nodes: every node it can land on must satisfy the profile's node
+    /// Whether the pod requires the profile's nodes: every node it can run on must satisfy the profile's node
     /// selector, or be one of its instance types.
     pub(crate) fn select(&self, profile: &Profile) -> bool {
         let implied = |requirements: &[Requirement<'_>]| {

@@ -80,7 +80,7 @@ pub(crate) fn add(suite: &mut Suite) {
     ] {
         suite.add(format!("bad_input::skipped::{name}"), move || Ok(skipped(content, reason, documents)?));
     }
-    suite.add("bad_input::duplicate_keys_are_told", || Ok(duplicates()?));
+    suite.add("bad_input::duplicate_keys_are_reported", || Ok(duplicates()?));
     suite.add("bad_input::missing_file", || {
         let review = beside("no such file or directory", &["missing.yaml"])?;
         Ok(same("file", Some("missing.yaml"), review.list("errors")[0]["file"].as_str())?)

@@ -165,14 +165,14 @@ fn results_only() -> Result<(), String> {
     scratch.write("twice.yaml", "kind: ConfigMap\nkind: ConfigMap\n")?;
     let all = ["broken.yaml", "missing.yaml", "error.yaml", "twice.yaml", "clean.yaml"];
     let ran = |format: &str| run(&[&["review", "-o", format][..], &all].concat(), b"", scratch.path());
-    let told = |ran: &Ran| {
+    let reported = |ran: &Ran| {
         let words = ["error: broken.yaml:2:1: ", "error: missing.yaml:1:1: ", "warning: twice.yaml:2:1"];
         words.iter().all(|w| ran.stderr.contains(w))
     };
     for format in FORMATS {
         let ran = ran(format)?;
         same("exit code", 2, ran.code)?;
-        same(&format!("stderr of -o {format} tells everything"), true, told(&ran))?;
+        same(&format!("stderr of -o {format} reports everything"), true, reported(&ran))?;
         same("words of stderr on stdout", false, ran.stdout.contains("duplicate key"))?;
     }
     let json: Value = serde_json::from_str(&ran("json")?.stdout).map_err(|e| e.to_string())?;

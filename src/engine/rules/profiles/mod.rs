@@ -15,6 +15,7 @@ mod fab812_profile_in_use;
 mod fab813_old_facts;
 mod fab814_container_choice;
 mod fab815_ineffective_ignore;
+mod misspelt;
 mod resolution;
 
 use crate::rules::rule::Rule;
