@@ -1,4 +1,4 @@
-//! What a decision costs as the cluster grows, for a pod whose profile is found by the nodes it can land on.
+//! What a decision costs as the cluster grows, for a pod whose profile is found by the nodes it can run on.
 //!
 //! ```text
 //! cargo bench --bench nodes                                      times

@@ -1,7 +1,7 @@
 //! Logs: JSON lines on stderr, level from `FABRIC_ADMISSION_LOG` (default `info`). Objects and values of variables are
 //! never logged.
 //!
-//! Nobody who logs waits for stderr. A thread of its own writes the lines; a line that finds too much before it is dropped
+//! Logging never waits for stderr. A separate thread writes the lines; a line beyond the limit of waiting bytes is dropped
 //! and counted. tracing-appender does this too, but it bounds lines instead of bytes, does not count failed writes,
 //! prints to stdout when it cannot end, and brings three crates.
 
@@ -17,11 +17,11 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// The client library logs answers that it cannot read as they came; one may be a Secret.
+/// The client library logs unreadable answers in full; one may be a Secret.
 const DEFAULT: &str = "info,kube_client=error";
 /// Most bytes of lines that wait for stderr: some thousand lines.
 const MAX_WAITING: usize = 1 << 20;
-/// How long the end of the process waits for the lines before it.
+/// Longest wait at the end of the process for earlier lines.
 const FLUSH: Duration = Duration::from_secs(1);
 
 static DROPPED: LazyLock<Counter> = LazyLock::new(Counter::default);

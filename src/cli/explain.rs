@@ -25,16 +25,16 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let Some(rule) = rules::find(&arguments.id) else {
         writeln!(
             err,
-            "error: unknown rule {:?}{} See `fabric-admission rules list`.",
+            "error: unknown rule {:?}{} See fabric-admission rules list.",
             arguments.id,
             hint(&arguments.id)
         )?;
         return Ok(Exit::Usage);
     };
     let page = rule.page();
-    writeln!(out, "{} ({}): {}\n", rule.id, rule.severity, page.summary)?;
+    writeln!(out, "{} ({}): {}\n", rule.id, rule.severity, bare(&page.summary))?;
     for (title, text) in [("What it checks", page.what), ("Why it breaks", page.why), ("Fix", page.fix)] {
-        writeln!(out, "{title}\n{}\n", wrapped(&text))?;
+        writeln!(out, "{title}\n{}\n", wrapped(&bare(&text)))?;
     }
     if !rule.lesser.is_empty() {
         writeln!(out, "Less severe")?;
@@ -55,12 +55,12 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     }
     writeln!(out, "Sources")?;
     for source in page.sources {
-        writeln!(out, "  {source}")?;
+        writeln!(out, "  {}", bare(&source))?;
     }
     if !page.catalogue.is_empty() {
         writeln!(out, "\nCatalogue of field failures\n  {}", page.catalogue.join(", "))?;
     }
-    writeln!(out, "\nIgnore\n  {}", rule.waiver.words(rule.id))?;
+    writeln!(out, "\nIgnore\n  {}", bare(&rule.waiver.words(rule.id)))?;
     writeln!(out, "\nSince {}", rule.since)?;
     Ok(Exit::Clean)
 }
@@ -74,6 +74,22 @@ fn hint(id: &str) -> String {
     let by_number = rules::find(&format!("FAB{id}")).map(|rule| rule.id);
     let near = by_number.or_else(|| nearest(&id, RULES.iter().map(|r| r.id))).filter(|_| !well_formed);
     near.map_or_else(|| ".".to_owned(), |near| format!("; did you mean {near}?"))
+}
+
+/// The text of a document without its backticks. A literal that is not one plain word gets quotes instead, so that its
+/// ends stay visible.
+fn bare(text: &str) -> String {
+    let mut parts = text.split('`');
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    while let Some(literal) = parts.next() {
+        let plain = literal.chars().any(char::is_alphanumeric) && !literal.contains(char::is_whitespace);
+        let quote = if plain || literal.contains('"') { "" } else { "\"" };
+        shown.push_str(quote);
+        shown.push_str(literal);
+        shown.push_str(quote);
+        shown.push_str(parts.next().unwrap_or_default());
+    }
+    shown
 }
 
 /// A paragraph in lines that fit a terminal.
@@ -142,4 +158,21 @@ fn explain_unread(name: &str, what: Unread, err: &mut dyn Write) -> io::Result<E
     };
     writeln!(err, "error: unknown variable {name:?} (known up to NCCL {KNOWN_UP_TO}){hint}")?;
     Ok(Exit::Usage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_of_documents_have_no_backticks_in_a_terminal() {
+        for (text, shown) in [
+            ("set `sizeLimit: 64Gi` in `spec`", "set \"sizeLimit: 64Gi\" in spec"),
+            ("`^` (all but) and `=`", "\"^\" (all but) and \"=\""),
+            ("`a: \"false\"`", "a: \"false\""),
+            ("none", "none"),
+        ] {
+            assert_eq!(bare(text), shown);
+        }
+    }
 }

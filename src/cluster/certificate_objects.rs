@@ -1,5 +1,5 @@
-//! The objects behind our certificate, read and written by name: one Secret, two configurations. Of a configuration
-//! nothing is ever written but its caBundles.
+//! The objects of our certificate, read and written by name: one Secret and two webhook configurations. Of a configuration
+//! only the caBundles are ever written.
 
 use super::fault::CallFault;
 use super::list::PLAIN;
@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Time limit that is asked of a watch, and how long one may say nothing beyond it.
+/// Requested time limit of a watch, and how long it may be silent beyond that.
 const WATCH: Duration = Duration::from_secs(240);
-/// Pause before a watch that ended is opened again. Looks go on meanwhile.
+/// Pause before a watch is opened again. Periodic reads continue meanwhile.
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// Names of the objects.
@@ -93,8 +93,8 @@ impl Configuration {
         Self { version: text(object, "/metadata/resourceVersion"), webhooks: webhooks.collect() }
     }
 
-    /// The one patch that is ever made: each caBundle that differs, under tests that the object is the one that was read
-    /// and its webhooks are where they were.
+    /// The only patch that is ever sent: each caBundle that differs, with tests that the object and the order of its webhooks
+    /// have not changed since the read.
     fn patch(&self, bundle: &str) -> Value {
         let encoded = STANDARD.encode(bundle);
         let mut patch =
@@ -117,11 +117,11 @@ fn host(url: &str) -> String {
     host.trim_start_matches('[').trim_end_matches(']').to_owned()
 }
 
-/// What became of a write.
+/// The result of a write.
 #[derive(Debug)]
 pub(crate) enum Written {
     Done,
-    /// The object is not as it was read, as it seems: by the API server's answer.
+    /// By the API server's answer, the object has probably changed since it was read.
     Outrun(CallFault),
 }
 
@@ -223,8 +223,8 @@ impl Objects {
         self.call("POST", &path, "application/json", Some(event)).await.map(drop)
     }
 
-    /// Signals every change of the objects, until aborted. The receiver of the signal reads the change, so that a watch that
-    /// breaks costs a delay and no truth.
+    /// Signals every change of the objects, until aborted. The receiver reads the objects itself, so a broken watch delays
+    /// changes and hides none.
     pub(crate) async fn follow(&self, changed: &Notify) {
         let one = |collection: String, name: &str| {
             let selector: String =

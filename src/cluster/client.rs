@@ -1,4 +1,4 @@
-//! Where the API server is and how it is asked.
+//! The client of the API server.
 
 use crate::tls::provider;
 use kube::config::{KubeConfigOptions, Kubeconfig};

@@ -32,7 +32,7 @@ pub(super) struct ListMeta {
     pub(super) next: Option<String>,
 }
 
-/// The part of an object that says which it is, and in which state.
+/// Identity and version of an object.
 #[derive(Debug, Default, Deserialize)]
 struct Header {
     #[serde(default)]
@@ -58,7 +58,7 @@ pub(super) fn identify(kind: &Watched, object: &RawValue) -> Identity {
     Identity { namespace, name: name.unwrap_or_default(), version: resource_version }
 }
 
-/// What the API server says went wrong (`metav1.Status`).
+/// An error of the API server (`metav1.Status`).
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Status {
     #[serde(default)]

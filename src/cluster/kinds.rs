@@ -5,7 +5,7 @@ use crate::facts::Kind;
 /// A kind as the API server serves it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Watched {
-    /// What it is to the Snapshot.
+    /// Its kind of fact.
     pub kind: Kind,
     /// API group; empty for the core group.
     pub group: &'static str,
@@ -24,8 +24,8 @@ const NVIDIA: &str = "mellanox.com";
 const NV_IPAM: &str = "nv-ipam.nvidia.com";
 const DRA: &str = "resource.k8s.io";
 
-/// Every kind that is watched, cluster-wide. ConfigMaps are not among them: they would be all of the cluster's, to find
-/// the few that configure a device plugin.
+/// Every kind that is watched, cluster-wide. ConfigMaps are not: the server would receive all of the cluster's for the few
+/// that configure a device plugin.
 pub static WATCHED: &[Watched] = &[
     watched(Kind::FabricProfile, "fabric-admission.dev", "v1alpha1", "fabricprofiles"),
     watched(Kind::Namespace, "", "v1", "namespaces"),

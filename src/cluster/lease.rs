@@ -1,6 +1,6 @@
-//! A Lease: which of several replicas does what one alone should do.
+//! A Lease: it elects the replica that does what only one should do.
 //!
-//! Taken and renewed by compare-and-swap on `resourceVersion`: of two who write at once the API server takes one.
+//! Acquired and renewed by compare-and-swap on `resourceVersion`: of two concurrent writes the API server accepts one.
 //! Our own clock decides whether another's lease has run out, from the last change that we saw; clocks of
 //! different nodes are never compared (as in client-go tools/leaderelection/leaderelection.go).
 
@@ -35,7 +35,7 @@ impl Lease {
         Self { api: Api::namespaced(client, namespace), name, identity, seen: None, held: None }
     }
 
-    /// Takes the lease where it is free, and renews it where that is due. Whether it is ours.
+    /// Acquires the lease if it is free, and renews it if that is due. Returns whether this replica holds it.
     pub(super) async fn hold(&mut self) -> Result<bool, CallFault> {
         let Some((ours, renewed)) = &self.held else { return self.acquire().await };
         let age = renewed.elapsed();
@@ -74,7 +74,7 @@ impl Lease {
         self.write(found).await
     }
 
-    /// Writes the lease as ours over `found`; whether nobody was faster.
+    /// Writes the lease as ours over `found`. Returns whether no other writer was faster.
     async fn write(&mut self, mut found: Object) -> Result<bool, CallFault> {
         let began = Instant::now();
         let now = MicroTime(Timestamp::now());
@@ -105,8 +105,8 @@ impl Lease {
         }
     }
 
-    /// Gives the lease up, so that another need not wait for its end. It is read again first: the last renewal may have
-    /// been broken off.
+    /// Gives the lease up, so that another replica need not wait for its end. It is read again first, because the last
+    /// renewal may have been interrupted.
     pub(super) async fn release(&mut self) -> Result<(), CallFault> {
         if self.held.take().is_none() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! A list in pages. Never the list from resource version 0: it ignores the limit and comes in one piece
+//! A list in pages. Never a list from resource version 0: it ignores the limit, and the answer is one piece
 //! (kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/storage/cacher), which at 130,000 nodes is gigabytes.
 
 use super::event::{Page, Status, identify};
@@ -17,7 +17,7 @@ fn limit(kind: &Watched) -> usize {
     if kind.kind == Kind::Node { 100 } else { 500 }
 }
 
-/// Most bytes of a page. Objects may have megabytes each; of those fewer are asked at a time.
+/// Most bytes of a page. If objects have megabytes each, the next request asks for fewer.
 const MAX_PAGE: usize = 32 << 20;
 
 /// Why a list or a watch ended.
@@ -29,12 +29,12 @@ pub(super) enum Failure {
     Forbidden(String),
     /// The state that was asked for is gone (410): list again.
     Gone,
-    /// Anything else, which may pass.
+    /// Anything else; it may be temporary.
     Other(String),
 }
 
 impl Failure {
-    /// A failure by its HTTP code. That a token is not accepted (401) says nothing about rights, and passes.
+    /// A failure by its HTTP code. A refused token (401) proves nothing about rights, and is temporary.
     fn of(code: u16, message: &str) -> Self {
         match code {
             404 => Self::Absent,
@@ -45,8 +45,8 @@ impl Failure {
     }
 }
 
-/// Asks for bytes as they are: an API server that compresses a list, or a client library that asks it to, costs more
-/// CPU than the wire saves. kube's feature `gzip` would ask; deny.toml keeps it out.
+/// Requests an uncompressed answer: compression costs more CPU than the network saves. kube's feature `gzip` would request
+/// it; deny.toml keeps that out.
 pub(super) const PLAIN: (http::HeaderName, http::HeaderValue) =
     (http::header::ACCEPT_ENCODING, http::HeaderValue::from_static("identity"));
 
@@ -73,7 +73,7 @@ pub(super) async fn get(client: &Client, path: &str) -> Result<http::Response<Bo
     Err(Failure::of(code, &crate::text::printable(&status.message, 300)))
 }
 
-/// Lists a kind into the builder and takes away what the list does not have. The resource version to watch from.
+/// Lists a kind into the builder and removes objects that are not in the list. Returns the resource version to watch from.
 pub(super) async fn list(
     kind: &'static Watched,
     client: &Client,
@@ -92,7 +92,7 @@ pub(super) async fn list(
         let body = Limited::new(response.into_body(), MAX_PAGE).collect();
         let bytes = match tokio::time::timeout(CALL, body).await {
             Err(_) => return Err(Failure::Other("the list stalled".to_owned())),
-            // The same page in parts; a continue token goes with any limit.
+            // The same page in parts; a continue token is valid with any limit.
             Ok(Err(error)) if error.is::<LengthLimitError>() && limit > 1 => {
                 limit = (limit / 4).max(1);
                 continue;
@@ -125,8 +125,8 @@ pub(super) async fn list(
     }
 }
 
-/// Takes an object in; which one it is, with an empty name where even that is malformed. An object that cannot be read
-/// is counted, and what was known of it stays.
+/// Adds an object to the builder. Returns its identity, with an empty name if even that is malformed. An unreadable object
+/// is counted, and its previous facts stay.
 pub(super) fn take(kind: &'static Watched, shared: &Shared, object: &RawValue) -> Identity {
     let added =
         shared.change(|b| b.add_identified(Layer::Live, kind.group, kind.name(), object.get(), "default"));

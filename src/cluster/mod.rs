@@ -1,12 +1,12 @@
-//! The living cluster: watches that fold every change into the Snapshot's builder, and the publisher that hands
-//! Snapshots to the server.
+//! A live cluster: watches that put every change into the Snapshot's builder, and the publisher that hands Snapshots to the
+//! server.
 //!
 //! ```text
 //! list in pages -> watch line by line -> Builder (one lock, held for one object)
 //!                                           `-> publish, at most ten times a second -> ArcSwap<Snapshot>
 //! ```
 //!
-//! Nothing here is on the path of a request. An API server that is away leaves the last Snapshot in place.
+//! Nothing here is on the path of a request. Without the API server the last Snapshot stays in use.
 
 pub mod certificate_objects;
 pub mod client;
@@ -35,8 +35,8 @@ use shared::Shared;
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
-/// The watches of a cluster, as futures that never end by themselves. Who runs them starts one again that panics: it
-/// lists its kind anew. Cheap to clone.
+/// The watches of a cluster, as futures that never end by themselves. After a panic the caller starts the future again,
+/// and it lists its kind anew. Cheap to clone.
 #[derive(Clone)]
 pub struct Watches {
     client: kube::Client,

@@ -1,4 +1,4 @@
-//! The cluster as it is now, for commands that look once.
+//! One read of the cluster, for commands that do not watch.
 
 use super::list::{Failure, get, list};
 use super::shared::{CALL, Shared};
@@ -9,16 +9,16 @@ use http_body_util::BodyExt;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
-/// What a look at the cluster gives.
+/// The result of one read.
 #[derive(Debug)]
 pub struct Seen {
-    /// Everything that was known before, and what the cluster has.
+    /// The facts that were known before, and those of the cluster.
     pub builder: Builder,
-    /// Kinds that may not be read, with the API server's reason. Of them nothing is known.
+    /// Kinds that may not be read, with the API server's reason. Their objects are unknown.
     pub forbidden: Vec<(&'static str, String)>,
 }
 
-/// Why nothing can be said about the cluster.
+/// Why the cluster cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{kind}: {why}")]
 pub struct OnceError {

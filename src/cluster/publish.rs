@@ -5,7 +5,7 @@ use crate::snapshot::Snapshot;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time between two looks at how old everything is.
+/// Time between two checks of the age of facts.
 const LOOK: Duration = Duration::from_secs(1);
 
 pub(super) async fn forever(shared: Arc<Shared>, publish: impl Fn(Snapshot) + Send + std::marker::Sync) {

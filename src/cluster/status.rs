@@ -1,5 +1,5 @@
-//! Writes what the cluster says about FabricProfiles into their `status`. One replica does, the one with the Lease;
-//! nothing here is on the path of a request.
+//! Writes findings about FabricProfiles into their `status`. Only the replica with the Lease writes; nothing here is on the
+//! path of a request.
 
 use super::Metrics;
 use super::event::{ListMeta, Page};
@@ -17,18 +17,18 @@ use std::time::{Duration, Instant};
 
 /// Name of the Lease; deploy/base/rbac.yaml has it as well.
 pub const LEASE: &str = "fabric-admission-status";
-/// Who wrote a field, as `metadata.managedFields` tells it.
+/// Name of this writer in `metadata.managedFields`.
 pub const FIELD_MANAGER: &str = "fabric-admission";
 /// Time between two rounds.
 const EVERY: Duration = Duration::from_secs(5);
-/// Time after which the objects are looked at though no Snapshot is new: a status may have been changed by others.
+/// Time after which the objects are read again without a new Snapshot: others may have changed a status.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
 /// Objects of a page.
 const LIMIT: u32 = 500;
 const PATH: &str = "/apis/fabric-admission.dev/v1alpha1/fabricprofiles";
 
-/// Writes statuses until `stop`, while the Lease in `namespace` is held by `identity`. `snapshot` gives what decisions
-/// are made with, or `None` while that is not all of the cluster yet. A Lease that is held is given up in the end.
+/// Writes statuses until `stop`, while `identity` holds the Lease in `namespace`. `snapshot` returns the Snapshot that
+/// decisions use, or `None` before the first complete one. At the end a held Lease is given up.
 pub async fn run(
     client: kube::Client,
     namespace: String,
@@ -66,21 +66,21 @@ struct Writer {
     metrics: Arc<Metrics>,
     /// The last error of each sort, so that it is logged once.
     reported: BTreeMap<&'static str, String>,
-    /// By name: what was written last, and what the object had then. An older CRD drops fields; writing them again and
-    /// again would help nobody.
+    /// By name: the last written status, and the status of the object after that. An older CRD drops fields; repeated writes
+    /// would not change that.
     written: BTreeMap<String, (FabricProfileStatus, Option<FabricProfileStatus>)>,
     last: Last,
 }
 
-/// The last complete look.
+/// The last complete round.
 #[derive(Default)]
 struct Last {
     snapshot: Option<Arc<Snapshot>>,
     at: Option<Instant>,
-    /// Objects that are not what the Snapshot has. They are told so at the second look: the Snapshot may be a moment
+    /// Objects that differ from the Snapshot. Their status says so only at the second round, because the Snapshot may be
     /// older than the list.
     others: BTreeSet<String>,
-    /// Whether there are such for the first time.
+    /// Whether some of them are new.
     again: bool,
 }
 
@@ -91,7 +91,7 @@ impl Last {
     }
 }
 
-/// The part of an object that is asked for.
+/// The needed part of an object.
 #[derive(Deserialize)]
 struct Shape {
     metadata: Meta,
@@ -115,7 +115,7 @@ struct Wanted {
 }
 
 impl Writer {
-    /// Logs an error once, until it goes well again or another comes. The value, where there is one.
+    /// Logs an error once, until the call succeeds or the error changes. Returns the value of a successful call.
     fn logged<T>(&mut self, what: &'static str, done: Result<T, CallFault>) -> Option<T> {
         match done {
             Ok(value) => {
@@ -154,7 +154,7 @@ impl Writer {
             if early || self.is_written(&wanted) {
                 continue;
             }
-            // Each write under a lease that outlasts it.
+            // The Lease must outlast each write.
             if !self.leads().await {
                 return;
             }
@@ -176,7 +176,7 @@ impl Writer {
         let leads = self.logged("lease", held).unwrap_or(false);
         self.metrics.status_leader(leads);
         if !leads {
-            // Whoever writes meanwhile knows better.
+            // Another replica writes meanwhile.
             self.metrics.profile_problems(std::iter::empty());
             self.last = Last::default();
             self.written.clear();
@@ -205,7 +205,7 @@ impl Writer {
         }
     }
 
-    /// Writes a status; what the object has then.
+    /// Writes a status. Returns the status that the object has then.
     async fn patch(&self, wanted: &Wanted) -> Result<Option<FabricProfileStatus>, CallFault> {
         let FabricProfileStatus {
             observed_generation,
@@ -215,7 +215,7 @@ impl Writer {
             matching_nodes,
             problems,
         } = &wanted.wants;
-        // Null takes a field away (RFC 7396).
+        // Null removes a field (RFC 7396).
         let problems = (!problems.is_empty()).then_some(problems);
         let body = json!({"status": {
             "observedGeneration": observed_generation, "transport": transport, "attachment": attachment,
@@ -227,15 +227,15 @@ impl Writer {
             .map_err(kube::Error::BuildRequest)?;
         match CallFault::of(self.client.request::<Shape>(request)).await {
             Ok(shape) => Ok(shape.status),
-            // It went in the meantime.
+            // The object was deleted meanwhile.
             Err(fault) if fault.code() == Some(404) => Ok(None),
             Err(fault) => Err(fault),
         }
     }
 }
 
-/// What the objects of a list have and should have. Without a name or with a status of another shape an object is none
-/// of ours.
+/// Current and wanted statuses of the objects of a list. Objects without a name or with another shape of status are
+/// skipped.
 fn wanted(pages: &[String], snapshot: &Snapshot) -> Vec<Wanted> {
     let items = pages.iter().filter_map(|page| serde_json::from_str::<Page<'_>>(page).ok()?.items).flatten();
     items

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What is known of a kind's watch.
+/// State of a kind's watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
-    /// Not answered yet.
+    /// No answer yet.
     Listing,
     /// Listed, and watched.
     Synced,
@@ -35,9 +35,9 @@ impl Phase {
         }
     }
 
-    /// Whether the kind's first list is over: it is there, or known not to come. What decisions stand on is waited for
-    /// longer: an API server that starts refuses rights that it has not read yet, and a server without nodes or
-    /// profiles answers wrongly.
+    /// Whether the kind's first list is complete, or known to be impossible. Essential kinds are waited for longer: an API
+    /// server that starts refuses rights that it has not read yet, and without nodes or profiles the answers would be
+    /// wrong.
     fn settles(self, essential: bool, failures: u32) -> bool {
         match self {
             Self::Synced | Self::Absent => true,
@@ -48,10 +48,10 @@ impl Phase {
     }
 }
 
-/// Kinds that decisions stand on.
+/// Kinds that decisions cannot do without.
 const ESSENTIAL: [&str; 3] = ["FabricProfile", "Namespace", "Node"];
-/// Failures in a row after which a kind is not waited for: one broken conversion webhook, or a right that is not
-/// given on purpose, must not keep us from serving. Essential kinds whose calls fail are waited for.
+/// Failures in a row after which readiness does not wait for a kind: a broken conversion webhook, or a right that is
+/// withheld on purpose, must not prevent serving. Essential kinds whose calls fail are always waited for.
 const PATIENCE: u32 = 5;
 
 #[derive(Debug, Default)]
@@ -80,7 +80,7 @@ impl Sync {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Notes a phase. Whether it is another one than before.
+    /// Notes a phase. Returns whether it has changed.
     pub(super) fn set(&self, kind: &'static str, phase: Phase) -> bool {
         self.with(|state| {
             let failures = state.failures.entry(kind).or_default();

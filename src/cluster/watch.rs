@@ -27,9 +27,9 @@ const STEADY: Duration = Duration::from_secs(5);
 pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<Shared>) {
     let mut version: Option<String> = None;
     let mut pause = FIRST_PAUSE;
-    // Watches in a row that failed from one version: then the past is taken as lost.
+    // Watches in a row that failed from one version; after some the history counts as lost.
     let mut failed = 0;
-    // Before the next list that a lost past asks for: none, unless the last such list led to nothing.
+    // Pause before the next list after a lost history: none, unless the last such list did not help.
     let mut anew = Duration::ZERO;
     loop {
         let listing = version.is_none();
@@ -54,7 +54,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
                     Ok(false) => rest(&mut pause, &shared).await,
                     Err(_) => failed += 1,
                 }
-                // Only a lost past forces another list; after anything else the watch goes on where it was.
+                // Only a lost history forces another list; otherwise the watch resumes from its last version.
                 let lost = matches!(heard, Err(Failure::Gone | Failure::Absent)) || failed >= MAX_FAILED;
                 version = (!lost).then_some(seen);
                 heard.map(|_| ())
@@ -63,7 +63,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
         let outcome = match outcome {
             // A list has no history to lose: if it expires before its next page, it has failed.
             Err(Failure::Gone) if listing => Err(Failure::Other("410: the list expired".to_owned())),
-            // The API has no node or namespace that is "not installed": that is a proxy, or a server that starts.
+            // Core kinds are always installed: the answer is of a proxy, or of an API server that is starting.
             Err(Failure::Absent) if kind.group.is_empty() => Err(Failure::Other("404".to_owned())),
             other => other,
         };
@@ -89,7 +89,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
             }
             Err(Failure::Forbidden(why)) => {
                 shared.heard(kind.name());
-                // What was known stays, but it proves no longer that something does not exist.
+                // Known facts stay, but they no longer prove that an object does not exist.
                 if kind.kind == Kind::NetworkAttachmentDefinition {
                     shared.change(|builder| builder.networks_listed(false));
                 }
@@ -104,7 +104,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
     }
 }
 
-/// Waits, and longer the next time.
+/// Waits, and doubles the pause.
 async fn rest(pause: &mut Duration, shared: &Shared) {
     tokio::time::sleep(*pause).await;
     *pause = longer(*pause, shared);
@@ -150,7 +150,7 @@ async fn watch(
     path.extend(form_urlencoded::byte_serialize(version.as_bytes()));
     let mut body = get(client, &path).await?.into_body();
     shared.heard(kind.name());
-    // The list that it goes on from was complete, whatever was refused since.
+    // The list that it continues from was complete.
     if kind.kind == Kind::NetworkAttachmentDefinition {
         shared.change(|builder| builder.networks_listed(true));
     }
@@ -197,7 +197,7 @@ fn apply(kind: &'static Watched, shared: &Shared, line: &[u8], version: &mut Str
     let event: Event<'_> = std::str::from_utf8(line)
         .map_err(|e| e.to_string())
         .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
-        // What was on the line is lost; only a list brings it back.
+        // The event is lost; only a list recovers it.
         .map_err(|error| {
             tracing::warn!(kind = kind.name(), error, "unreadable watch line; listing again");
             Failure::Gone
@@ -226,7 +226,7 @@ fn apply(kind: &'static Watched, shared: &Shared, line: &[u8], version: &mut Str
             }
             identity
         }
-        // A bookmark says only how far the watch is; of other events nothing is known.
+        // A bookmark has only the version; other events are unknown.
         _ => identify(kind, event.object),
     };
     if let Some(seen) = identity.version.filter(|v| !v.is_empty()) {

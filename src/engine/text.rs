@@ -13,6 +13,34 @@ pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option
         .map(|(_, name)| name)
 }
 
+/// The name that a misspelt one was probably meant to be. It is nearer than [`nearest`] asks, and not another number of a
+/// series: `H200` is not a misspelt `H100`. A label key may also lack its domain.
+pub fn misspelt<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let pattern = series(wanted);
+    let near = |name: &str| {
+        let bare = name.split_once('/').is_some_and(|(_, bare)| bare == wanted);
+        let most = 1.max(name.len() / 6);
+        bare || name.len() > 3
+            && strsim::osa_distance(start(wanted), start(name)) <= most
+            && series(name) != pattern
+    };
+    let found = names.filter(|name| *name != wanted && near(name));
+    found.min_by_key(|name| (strsim::osa_distance(start(wanted), start(name)), *name))
+}
+
+/// A name with one `0` for each number.
+fn series(name: &str) -> String {
+    let mut pattern = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c.is_ascii_digit() {
+            true if pattern.ends_with('0') => {}
+            true => pattern.push('0'),
+            false => pattern.push(c),
+        }
+    }
+    pattern
+}
+
 /// The first characters of a name.
 fn start(name: &str) -> &str {
     name.char_indices().nth(COMPARED).and_then(|(end, _)| name.get(..end)).unwrap_or(name)
@@ -85,6 +113,24 @@ mod tests {
         assert_eq!(nearest("quantum", names.into_iter()), None);
         assert_eq!(nearest("spce", ["sepc", "spec"].into_iter()), Some("spec"));
         assert_eq!(start(&"é".repeat(100)).chars().count(), COMPARED);
+    }
+
+    #[test]
+    fn suggests_a_spelling_but_no_other_number() {
+        let names = ["NVIDIA-H100-80GB-HBM3", "NVIDIA-H200", "roce", "ib", "example.com/fabric", "rack-12"];
+        for (wanted, meant) in [
+            ("NVIDIA-H100-80GB-HBM", Some("NVIDIA-H100-80GB-HBM3")),
+            ("NVIDIA-H300", None),
+            ("rack-13", None),
+            ("Roce", Some("roce")),
+            ("roec", Some("roce")),
+            ("id", None),
+            ("fabric", Some("example.com/fabric")),
+            ("example.com/fabrics", Some("example.com/fabric")),
+            ("roce", None),
+        ] {
+            assert_eq!(misspelt(wanted, names.into_iter()), meant, "{wanted}");
+        }
     }
 
     #[test]

@@ -11,9 +11,9 @@ pub(super) const GATHER: Duration = Duration::from_millis(50);
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Pause {
     pub(super) length: Duration,
-    /// Whether news of a change ends it.
+    /// Whether a change of the objects ends it.
     pub(super) listens: bool,
-    /// Whether it is there to slow us down.
+    /// Whether it is a back-off.
     pub(super) brakes: bool,
 }
 
@@ -35,7 +35,7 @@ impl Brake {
             return Pause { length, listens: length >= GATHER, brakes: false };
         }
         self.row = 0;
-        // Our own writes are news as well: who listens would be back at once.
+        // Our own writes are changes as well, and would end the pause at once.
         Pause { length: tick, listens: false, brakes: true }
     }
 }

@@ -1,5 +1,5 @@
-//! `--tls-ca-out`: the CAs to trust, as a file for whoever calls us without a configuration. The file may be on a volume
-//! that hangs; certificates do not wait for it.
+//! `--tls-ca-out`: the CAs to trust, as a file for clients without a webhook configuration. The file may be on a volume that
+//! hangs, and must not delay certificates.
 
 use std::fs;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// How long a write is waited for, once.
+/// Longest wait for a write; it happens once.
 const DEADLINE: Duration = Duration::from_secs(5);
 
 /// The file.
@@ -43,7 +43,7 @@ impl CaOut {
                 Err(oneshot::error::TryRecvError::Empty) => {
                     return failed("a read or write hangs; is the volume available?".to_owned());
                 }
-                // It was about what was to be trusted then.
+                // Its content is outdated.
                 Ok(_) | Err(oneshot::error::TryRecvError::Closed) => self.hanging = None,
             }
         }
@@ -75,9 +75,9 @@ fn has(path: &Path, text: &str) -> bool {
         && fs::read(path).is_ok_and(|content| content == text.as_bytes())
 }
 
-/// Whoever reads sees the old content or the new.
+/// Replaces the file atomically: a reader sees the old content or the new.
 fn replace(path: &Path, beside: &Path, text: &str) -> io::Result<()> {
-    // What a process of our name left there, or somebody put there: never written through.
+    // A leftover of an earlier process, or a file of somebody else: never written through.
     let _ = fs::remove_file(beside);
     let mut file = fs::OpenOptions::new().write(true).create_new(true).open(beside)?;
     let done = file.write_all(text.as_bytes()).and_then(|()| fs::rename(beside, path));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_write_that_hangs_is_told_and_not_begun_again() {
+    async fn a_write_that_hangs_is_reported_and_not_repeated() {
         let directory = directory("hangs");
         let path = directory.join("ca.crt");
         let mut out = CaOut::new(path.clone(), "a");

@@ -1,4 +1,4 @@
-//! Wall-clock time: a machine that was suspended finds its certificates as old as they are.
+//! Wall-clock time, which goes on while a machine is suspended.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -6,7 +6,7 @@ use std::time::SystemTime;
 /// The clock that certificates are judged by.
 #[derive(Debug, Clone, Default)]
 pub struct Clock {
-    /// For tests: a file that says by how many seconds this clock is off.
+    /// For tests: a file with the number of seconds by which this clock is off.
     pub offset: Option<PathBuf>,
 }
 

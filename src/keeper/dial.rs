@@ -21,11 +21,12 @@ pub(super) enum Silence {
     Deaf,
     /// Another server answered; its reaction.
     Strange(String),
-    /// We could not ask: an address that this machine has not, no file descriptor left. It says nothing about others.
+    /// The check failed on our side: this machine lacks the address, or no file descriptor is free. It proves nothing about
+    /// calls from others.
     Unasked(String),
 }
 
-/// Takes every chain, since the caBundles judge it, but none whose key the other side has not.
+/// Accepts every chain, since the caBundles are compared later, if the other side has the key.
 #[derive(Debug)]
 struct AnyChain(Arc<CryptoProvider>);
 
@@ -64,15 +65,15 @@ impl ServerCertVerifier for AnyChain {
     }
 }
 
-/// Where we reach ourselves, the best first. A machine may have `::` to listen on and no `::1`: IPv6 can be off for an
-/// interface (sysctl net.ipv6.conf.*.disable_ipv6), while calls come by IPv4.
+/// Addresses of our own port, the best first. A machine may listen on `::` without `::1`: IPv6 can be off for an interface
+/// (sysctl net.ipv6.conf.*.disable_ipv6) while calls arrive over IPv4.
 pub(super) fn loopback(bound: SocketAddr) -> Vec<SocketAddr> {
     let ips = match bound.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => vec![Ipv4Addr::LOCALHOST.into()],
         IpAddr::V6(ip) if ip.is_unspecified() => vec![Ipv6Addr::LOCALHOST.into(), Ipv4Addr::LOCALHOST.into()],
         ip => vec![ip],
     };
-    // The whole address but its IP: a link-local one is none without its scope.
+    // Everything except the IP is kept: a link-local address needs its scope.
     let with = |ip| {
         let mut address = bound;
         address.set_ip(ip);
@@ -81,7 +82,7 @@ pub(super) fn loopback(bound: SocketAddr) -> Vec<SocketAddr> {
     ips.into_iter().map(with).collect()
 }
 
-/// The chain that is served at the first of these addresses that can be asked.
+/// The chain at the first of these addresses that can be reached.
 pub(super) async fn chain(
     addresses: &[SocketAddr],
     deadline: Duration,
@@ -171,7 +172,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn a_port_is_told_by_what_it_serves() {
+    async fn a_port_is_known_by_its_certificate() {
         let (address, leaf) = stranger().await;
         assert_eq!(one(address, Duration::from_secs(5)).await, Ok(vec![leaf]));
         // Full: closed at once. Hung: taken by the kernel, and by nobody else. Closed.

@@ -1,5 +1,5 @@
-//! Events about our certificates, on the Secret: what an operator would otherwise find in logs alone. Never about a
-//! review, and never waited for.
+//! Events about our certificates, on the Secret, for operators who do not read the log. Never about a review; nothing waits
+//! for them.
 
 use super::metrics::Metrics;
 use crate::cluster::certificate_objects::Objects;
@@ -12,21 +12,21 @@ use std::time::{Duration, Instant};
 
 /// Least time between two Events of a reason.
 const SELDOM: Duration = Duration::from_secs(60);
-/// The same of what goes on for hours. Events are kept for one (kube-apiserver --event-ttl).
+/// The same for conditions that last hours. An Event is kept for one hour (kube-apiserver --event-ttl).
 const HALF_AN_HOUR: Duration = Duration::from_secs(1800);
 
 /// The reason of an Event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reason {
-    /// Another CA signs, as it should.
+    /// A planned change of the CA.
     Rotated,
-    /// Another CA signs, since the one before could not.
+    /// An emergency change of the CA: the previous one could not sign.
     Replaced,
     /// A caBundle was changed externally; it is restored.
     Reverted,
-    /// Somebody changes a caBundle again and again.
+    /// Another writer changes a caBundle repeatedly.
     Fight,
-    /// Our certificate should have been renewed long ago.
+    /// The renewal of our certificate is overdue.
     Overdue,
 }
 
@@ -53,7 +53,7 @@ impl Reason {
 /// The last Events, and their times.
 pub(super) struct Events {
     objects: Objects,
-    /// Who we are among the replicas.
+    /// Name of this replica.
     instance: String,
     metrics: Arc<Metrics>,
     last: BTreeMap<Reason, Instant>,

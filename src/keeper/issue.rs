@@ -21,7 +21,7 @@ fn failed(error: impl std::fmt::Display) -> String {
     format!("cannot be created: {error}")
 }
 
-/// What a CA of a name says of itself.
+/// Parameters of a CA with this name.
 fn parameters(name: &str) -> CertificateParams {
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
@@ -58,7 +58,7 @@ fn issuer(authority: &Authority, key: &Key) -> Result<Issuer<'static, KeyPair>, 
     Ok(Issuer::new(parameters(name), pair))
 }
 
-/// Whether a CA and its key can sign what an API server takes, dates aside: by a trial.
+/// Whether a CA and its key can sign a leaf that an API server accepts, regardless of dates. It signs a trial leaf.
 pub(super) fn judge(authority: &Authority, key: &Key) -> Result<(), String> {
     let issuer = issuer(authority, key)?;
     let middle = authority.from + (authority.until - authority.from) / 2;
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ca_that_cannot_sign_is_told() {
+    fn a_ca_that_cannot_sign_is_reported() {
         let lives = Lives::default();
         let (a, b) = (authority(NOW, &lives).unwrap(), authority(NOW, &lives).unwrap());
         judge(&a.authority, &a.key).unwrap();

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::watch as channel;
@@ -279,7 +280,10 @@ async fn one_conflict_is_no_fault() {
 
 /// A clock that a test sets.
 fn hours(scene: &mut Scene, hours: i64) -> std::path::PathBuf {
-    let file = std::env::temp_dir().join(format!("keeper-clock-{}-{hours}", std::process::id()));
+    // Tests run at once in one process.
+    static CLOCKS: AtomicU32 = AtomicU32::new(0);
+    let nth = CLOCKS.fetch_add(1, Ordering::Relaxed);
+    let file = std::env::temp_dir().join(format!("keeper-clock-{}-{nth}", std::process::id()));
     std::fs::write(&file, (hours * 3600).to_string()).unwrap();
     scene.keeper.clock(Clock { offset: Some(file.clone()) });
     file

@@ -1,12 +1,11 @@
-//! What a task that is started again must know of the one that died: which leaf is served, which CAs others must go on
-//! trusting for it, and how many emergencies there were. Without it the next would begin with an unbraked emergency, or
-//! sign a leaf that no caBundle knows yet.
+//! State that outlives the task: the leaf in use, the CAs that must stay trusted for it, and the number of emergencies.
+//! Without it a restarted task would begin with an unbraked emergency, or sign a leaf that no caBundle trusts yet.
 
 use crate::certificates::{Authority, Drift, Leaf, Signer};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// What is handed over.
+/// The state.
 #[derive(Clone, Default)]
 pub(super) struct Memory {
     pub(super) leaf: Option<Leaf>,
@@ -19,7 +18,7 @@ pub(super) struct Memory {
     pub(super) verified: Option<Instant>,
 }
 
-/// Where it outlives a task.
+/// The state, shared by successive runs of the task.
 #[derive(Clone, Default)]
 pub(crate) struct Kept(Arc<Mutex<Memory>>);
 

@@ -1,4 +1,4 @@
-//! Metrics of certificates that the server makes, or takes from a Secret.
+//! Metrics of certificates.
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -33,7 +33,7 @@ struct ReloadLabel {
     result: &'static str,
 }
 
-/// What is counted of certificates.
+/// Metrics of certificates.
 #[derive(Debug, Default)]
 pub struct Metrics {
     reloads: Family<ReloadLabel, Counter>,
@@ -120,7 +120,7 @@ impl Metrics {
         );
     }
 
-    /// Notes that a certificate came into use.
+    /// Notes that the server uses a new certificate.
     pub fn certificate_loaded(&self) {
         self.reloads.get_or_create(&ReloadLabel { result: "ok" }).inc();
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -162,11 +162,11 @@ impl Metrics {
     pub fn cabundle_fight(&self, kind: &'static str, is: bool) {
         self.fights.get_or_create_owned(&KindLabel { kind }).set(i64::from(is));
     }
-    /// Counts a certificate that was made, or a change of the CA.
+    /// Counts an issued certificate or a change of the CA.
     pub fn rotated(&self, kind: &'static str, reason: &'static str) {
         self.rotations.get_or_create_owned(&RotationLabels { kind, reason }).inc();
     }
-    /// Counts a CA that was replaced at once.
+    /// Counts an emergency replacement of the CA.
     pub fn ca_emergency(&self) {
         self.emergencies.inc();
     }

@@ -1,6 +1,6 @@
-//! Certificates out of the cluster: made by ourselves (`--tls-mode self-managed`), or by cert-manager. One task looks at
-//! the Secret and the configurations, does at most one write, and looks again; what to do is `crate::certificates`'s.
-//! Handshakes only ever load a pointer.
+//! Certificates from a Secret of the cluster, issued by this server (`--tls-mode self-managed`) or by cert-manager. One task
+//! reads the Secret and the webhook configurations, does at most one write, and reads again; `crate::certificates` decides
+//! which. A handshake only loads a pointer.
 
 mod brake;
 mod ca_out;
@@ -36,7 +36,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Keeps the certificate until dropped. `port` is our own, where a handshake with it says what it serves.
+/// Keeps the certificate valid and trusted until dropped. `port` is our own port, for handshakes that show what it serves.
 pub(crate) async fn run(
     settings: Settings,
     port: Option<Port>,

@@ -18,10 +18,10 @@ pub(super) struct Dialed {
     pub(super) remark: Option<String>,
 }
 
-/// Our own port, and whether it still takes connections.
+/// Our own port, and whether it still accepts connections.
 pub(crate) struct Port {
     pub(crate) address: SocketAddr,
-    /// Whether it takes no more connections.
+    /// Whether it accepts no more connections.
     pub(crate) closes: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
@@ -50,7 +50,7 @@ impl Dialed {
             self.unanswered = 0;
         }
         match answer {
-            // One task changes what is served, and it is the one that asks.
+            // Only the task that asks changes the certificate in use.
             Ok(chain) if chain == served => {}
             Ok(_) => {
                 self.problem = Some(format!("our own port {address} serves a certificate that is not ours"));

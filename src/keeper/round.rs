@@ -1,4 +1,4 @@
-//! One round: look at everything, take the next step, serve the right leaf, and say how it is.
+//! One round: read all objects, take the next step, serve the right leaf, and update the standing.
 
 mod issued;
 mod judging;
@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 /// Longest pause after a write conflict.
 const CONFLICT: u64 = 300;
-/// Write conflicts of one object in a row, after which they are not a race any more.
+/// Write conflicts of one object in a row that are more than a race.
 const PATIENCE: u32 = 5;
 
 pub(super) struct Keeper {
@@ -59,12 +59,12 @@ pub(super) struct Keeper {
     known: Vec<Authority>,
     emergencies: Drift,
     marks: Marks,
-    /// When this process began to look.
+    /// Time of the first read.
     start: Instant,
-    /// What every caBundle trusts, our CA or a certificate of cert-manager's, and since when.
+    /// The CA or certificate that every caBundle trusts, and since when.
     trusted: Option<(String, Instant)>,
     verified: Option<Instant>,
-    /// When this round began: no look was earlier.
+    /// Start of this round: no read was earlier.
     began: Instant,
     reported: BTreeMap<&'static str, String>,
     kept: Kept,
@@ -74,7 +74,7 @@ fn random(below: u64) -> u64 {
     RandomState::new().build_hasher().finish() % below.max(1)
 }
 
-/// What the API server says, and no more: kube prints its answer twice.
+/// The API server's message only: kube prints its answer twice.
 fn shown(fault: &CallFault) -> String {
     let text = match fault {
         CallFault::Api(kube::Error::Api(status)) => format!("{}: {}", status.code, status.message),
@@ -138,12 +138,12 @@ impl Keeper {
         self.signer = None;
     }
 
-    /// One round; the pause until the next, where it is not the usual one.
+    /// One round. Returns the pause until the next one, if it is not the usual one.
     pub(super) async fn round(&mut self) -> Option<Duration> {
-        // Before the looks: who is suspended in between must not sign a leaf that outlives what it saw.
+        // Before the reads: a process that is suspended after them must not sign a leaf by outdated facts.
         let now = self.settings.clock.now();
         self.began = Instant::now();
-        // The Secret last: what is written into a configuration is never older than what was read of it. Of two who read
+        // The Secret last: a caBundle that is written is never older than the one that was read. With two replicas that read
         // in another order one could put an old caBundle back.
         let [a, b] = Kind::ALL;
         let (a, b) = tokio::join!(self.objects.configuration(a), self.objects.configuration(b));
@@ -190,7 +190,7 @@ impl Keeper {
         again.or(settling)
     }
 
-    /// For whoever takes over, should this task die of a bug.
+    /// Stores the state for the next run of this task, in case this one panics.
     fn remember(&self) {
         let Self { leaf, signer, known, emergencies, verified, .. } = self;
         self.kept.store(Memory {
@@ -209,7 +209,7 @@ impl Keeper {
         self.judge(self.settings.clock.now());
     }
 
-    /// A CA of our own: the next write, and the leaf.
+    /// A self-managed CA: the next write, and the leaf.
     async fn own(&mut self, found: Option<Option<Value>>, now: i64) -> Option<Duration> {
         let lives = self.settings.lives;
         let looks: Vec<Look> = self.sights.iter().map(Sight::look).collect();
@@ -244,7 +244,7 @@ impl Keeper {
         }
     }
 
-    /// Sees what others did to caBundles.
+    /// Notes external changes of caBundles.
     fn drift(&mut self, record: &Record, now: i64) {
         let bundle = record.bundle();
         for sight in &mut self.sights {
@@ -296,7 +296,7 @@ impl Keeper {
         self.metrics.certificate_call_failed("publish");
         let pause = Duration::from_secs(self.settings.lives.tick.unsigned_abs().min(10));
         sight.unwritten = Some((shown(&fault), Instant::now() + pause));
-        // The other configuration is not to wait for this one.
+        // A failure of this configuration must not delay the other one.
         Some(Duration::from_millis(20 + random(CONFLICT)))
     }
 

@@ -5,31 +5,31 @@ use crate::certificates::Lives;
 use crate::cluster::certificate_objects::Names;
 use std::path::PathBuf;
 
-/// Who makes the certificate.
+/// The issuer of the certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// We do, with a CA of our own.
+    /// This server, with its own CA.
     SelfManaged,
-    /// cert-manager: the Secret is read, and nothing is written.
+    /// cert-manager: the server reads the Secret and writes nothing.
     CertManager,
 }
 
-/// What is to be known for it.
+/// Settings of the certificate task.
 #[derive(Clone)]
 pub struct Settings {
     /// Client of the API server.
     pub client: kube::Client,
-    /// Who makes the certificate.
+    /// The issuer of the certificate.
     pub mode: Mode,
     /// The objects.
     pub names: Names,
     /// Names and addresses in our certificate.
     pub hosts: Vec<String>,
-    /// How long everything lasts.
+    /// Lifetimes and waits.
     pub lives: Lives,
     /// The clock.
     pub clock: Clock,
-    /// Where the CAs to trust are written as well.
+    /// The file of `--tls-ca-out`.
     pub ca_out: Option<PathBuf>,
     /// Name of this replica among the others.
     pub identity: String,

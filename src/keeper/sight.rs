@@ -54,7 +54,7 @@ impl Sight {
         self.drift.held(now) || self.unwritten.as_ref().is_some_and(|(_, until)| Instant::now() < *until)
     }
 
-    /// Whether the API server would believe this chain by every webhook, as far as known; why not.
+    /// Why the API server would not trust this chain, by the caBundle of each webhook and as far as known.
     pub(super) fn problem(&self, chain: &[CertificateDer<'_>], now: i64) -> Option<String> {
         let Some(read) = &self.read else {
             let why = self.unread.as_deref().unwrap_or("no response yet");

@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// What stands in the way of being ready; one line each.
+    /// Reasons for not being ready; one line each.
     problems: Vec<String>,
-    /// What is worth a line all the same.
+    /// Remarks that do not affect readiness.
     remarks: Vec<String>,
 }
 
-/// Whether the API server would believe us, as far as known; cheap to clone.
+/// Whether the API server would trust our certificate, as far as known; cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Standing(Arc<Mutex<Inner>>);
 
@@ -26,7 +26,7 @@ impl Standing {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Notes how it is now; whether that differs from before.
+    /// Sets the lines. Returns whether they differ from before.
     pub(crate) fn set(&self, problems: Vec<String>, remarks: Vec<String>) -> bool {
         self.with(|inner| {
             let differs = inner.problems != problems || inner.remarks != remarks;
@@ -35,7 +35,7 @@ impl Standing {
         })
     }
 
-    /// Lines for `/readyz`: what stands in the way, and remarks.
+    /// Lines for `/readyz`: problems, and remarks.
     pub(crate) fn lines(&self) -> (Vec<String>, Vec<String>) {
         self.with(|inner| (inner.problems.clone(), inner.remarks.clone()))
     }

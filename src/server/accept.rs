@@ -1,5 +1,5 @@
-//! The accept loop. A handshake never holds up another connection, an error never spins, and the end waits for
-//! what is under way.
+//! The accept loop. A handshake never delays another connection, a failing accept never becomes a busy loop, and the end
+//! waits for requests in progress.
 
 use super::age;
 use super::limits::Limits;
@@ -28,13 +28,13 @@ use tower::ServiceExt;
 /// Pause after an accept that failed; out of file descriptors it would otherwise fail a million times a second.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// How long a connection that has not been used is still served while we stop: its first request may be on its way.
+/// While the server stops, an unused connection is served for this long: its first request may be in transit.
 const FIRST_REQUEST: Duration = Duration::from_secs(1);
 
-/// Most bytes that hyper holds of a connection before it hands them on, and so of a header. Left to itself it takes
-/// 417,792 from who sends much at once (hyper proto/h1/io.rs), for as long as the connection lives: nobody counts them,
-/// and 640 connections have 260 MB. A TLS record has 16 KiB at most, and a header of an API server 1 KiB, or with a
-/// bearer token some more.
+/// Read buffer of hyper per connection (bytes), and so the maximum of a header. By default it grows to 417,792 bytes for a
+/// client that sends much at once (hyper proto/h1/io.rs) and keeps them while the connection lives. They are not in the
+/// budget, and 640 connections would hold 260 MB. A TLS record has 16 KiB at most. A header of an API server has about
+/// 1 KiB, or more with a bearer token.
 pub(super) const READ_BUFFER: usize = 16 * 1024;
 
 /// Serves until a stop signal, and until the last connection has ended or the drain deadline has passed.
@@ -67,7 +67,7 @@ pub(super) async fn serve(
         while connections.try_join_next().is_some() {}
     }
     if *stop.borrow() == Stop::Drain {
-        // What the kernel has taken for us already is answered as well; closing the listener would reset it.
+        // Connections in the kernel's queue are answered as well; closing the listener would reset them.
         while let Ok(Ok((stream, peer))) = tokio::time::timeout(Duration::ZERO, listener.accept()).await {
             port.take(stream, peer, &mut connections);
         }
@@ -76,8 +76,8 @@ pub(super) async fn serve(
     }
 }
 
-/// Waits for the end of what is open. Answers close their connections; one that is idle is left to its client, which may
-/// use it in the very moment in which we close it, and does not send a POST again.
+/// Waits for open connections to end. Answers close their connections. The client closes an idle one: if the server did,
+/// the client might use it at the same moment, and it would not repeat a POST.
 async fn drain(
     table: &Table,
     limits: &Limits,
@@ -97,7 +97,7 @@ async fn drain(
     }
 }
 
-/// What all connections of the port have in common.
+/// State that all connections of the port share.
 struct Port {
     acceptor: TlsAcceptor,
     router: Router,
@@ -106,8 +106,7 @@ struct Port {
 }
 
 impl Port {
-    /// Serves a connection, or closes it at once where there are too many: before its handshake, which costs more than
-    /// any answer.
+    /// Serves a connection, or closes it if there are too many: before its handshake, which costs more than any answer.
     fn take(&self, stream: TcpStream, peer: SocketAddr, connections: &mut JoinSet<()>) {
         let watch = Watch::new();
         let place = match self.table.take(peer.ip(), &watch) {
@@ -233,14 +232,14 @@ impl Connection {
     }
 }
 
-/// Whether a handshake failed for want of the right client certificate.
+/// Whether a handshake failed because the client lacks the right certificate.
 fn of_client(error: &std::io::Error) -> bool {
     let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     matches!(of_tls, Some(rustls::Error::NoCertificatesPresented | rustls::Error::InvalidCertificate(_)))
 }
 
-/// Ends once nothing is under way on a connection that is to end. hyper itself closes those that had a request; of one
-/// that never had any it waits for the first, and of one in the middle of a header or a body for the rest.
+/// Completes once a connection that is to end has no request in progress. hyper itself closes a connection that has had a
+/// request. On a new one it would wait for the first request, and within a header or body for the rest.
 async fn unused(watch: &Watch, grace: Duration) {
     tokio::time::sleep(grace).await;
     while watch.idle_for().is_none() && !watch.can_go() {

@@ -1,12 +1,12 @@
-//! How old a connection gets. A Service balances connections, not requests: without an end to them, replicas that came
-//! later would get no calls from an API server that has connections enough.
+//! Maximum age of a connection. A Service balances connections, not requests: if connections never end, a replica that
+//! starts later gets no calls from an API server that has enough connections already.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
-/// The age from which on the next answer of a connection closes it; zero asks for no such age. Connections that were
-/// opened together do not end together: it is up to a tenth earlier or later, as gRPC does it (grpc-go
-/// internal/transport/http2_server.go, `MaxConnectionAge`).
+/// The age at which the next answer of a connection closes it; zero means no maximum. It varies by up to a tenth, so that
+/// connections that were opened together do not end together (as in grpc-go internal/transport/http2_server.go,
+/// `MaxConnectionAge`).
 pub(super) fn old(age: Duration) -> Duration {
     // Keys are random for each.
     spread(age, RandomState::new().build_hasher().finish())

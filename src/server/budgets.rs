@@ -1,5 +1,5 @@
-//! What all requests together may take: how many are at work, the bytes of their bodies and answers, and how many large
-//! ones are decided at a time. The bytes are shared among the addresses that they come from.
+//! Budgets of all requests together: concurrent requests, bytes of bodies and answers, and concurrent decisions on large
+//! bodies. The bytes are shared among the addresses of the clients.
 
 use super::limits::Limits;
 use hyper::body::Bytes;
@@ -8,22 +8,22 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Large bodies that are decided at a time; the others wait. Each takes a thread, and milliseconds.
+/// Concurrent decisions on large bodies; the other bodies wait. Each takes a thread, and milliseconds.
 const LARGE: usize = 4;
 /// The budget of bytes is counted in pieces of so many.
 const PIECE: usize = 1024;
-/// An address may hold so many times what it leaves free of the bytes that are for all: alone it gets three quarters of
-/// them, the next three quarters of the rest. So do switches share the memory of their ports (dynamic thresholds:
-/// Choudhury and Hahne, IEEE/ACM Transactions on Networking 6/2).
+/// An address may hold this many times the bytes of the shared part that are free. The only address gets three quarters of
+/// that part, the next one three quarters of the rest. Switches share buffer memory among ports in this way (dynamic
+/// thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6/2).
 const TIMES_FREE: usize = 3;
-/// This part of the bytes is not for all, but for addresses that hold little.
+/// This part of the bytes is reserved for addresses that hold little.
 const RESERVE: usize = 8;
-/// Little is this part of the bytes: of 32 MiB, 128 KiB, the pods of sixteen requests that come at once.
+/// At most this part of the bytes counts as little: 128 KiB of 32 MiB, enough for the pods of sixteen concurrent requests.
 const LITTLE: usize = 256;
 
 /// Room for bytes to come, beyond those that are there: a body of a pod is allocated once.
 const FIRST: usize = 8 * 1024;
-/// The same for a large body: this part of what is there, so that what is copied stays linear in what comes.
+/// The same for a large body, as a part of its present size: so the copied bytes stay linear in the received bytes.
 const GROWTH: usize = 4;
 
 /// What is left.
@@ -44,7 +44,7 @@ impl Budgets {
         }
     }
 
-    /// A request more at work, where there may be one.
+    /// Counts one more concurrent request; `None` at the limit.
     pub(super) fn request(&self) -> Option<SemaphorePermit<'_>> {
         self.requests.try_acquire().ok()
     }
@@ -54,7 +54,7 @@ impl Budgets {
         self.large.acquire().await.ok()
     }
 
-    /// A body to come from an address. Of what its header promises nothing is held before it is there.
+    /// An empty body of an address. The length in its header reserves no memory.
     pub(super) fn body(&self, peer: IpAddr, promised: Option<usize>) -> Held {
         let share = Share { pool: Arc::clone(&self.bytes), peer, pieces: 0 };
         Held { bytes: Vec::new(), promised, share }
@@ -145,7 +145,7 @@ impl Drop for Share {
 #[derive(Debug)]
 pub(super) struct Held {
     bytes: Vec<u8>,
-    /// How many there will be, where a header says so.
+    /// The length that a header states.
     promised: Option<usize>,
     share: Share,
 }
@@ -155,8 +155,8 @@ impl Held {
         &self.bytes
     }
 
-    /// Takes more bytes in, where the budget has room for them. What is allocated counts, not what is filled of it, and
-    /// it grows by a part of itself: a vector left to itself would take twice what is counted.
+    /// Adds bytes if the budget has room for them. Allocated capacity counts, not length. The capacity grows by a part of
+    /// itself; a vector by its own rule would double it beyond what is counted.
     pub(super) fn push(&mut self, data: &[u8]) -> Result<(), NoRoom> {
         let needed = self.bytes.len() + data.len();
         if needed > self.bytes.capacity() {
@@ -181,7 +181,7 @@ impl Held {
         Ok(())
     }
 
-    /// Lets everything go.
+    /// Drops the bytes and gives their share back.
     pub(super) fn clear(&mut self) {
         let _ = self.replace(Vec::new());
     }

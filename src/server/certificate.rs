@@ -11,7 +11,7 @@ pub(super) const TASK: &str = "certificates";
 
 /// Where the certificate comes from, loaded and checked.
 pub(super) enum Origin {
-    /// Files, which are read again.
+    /// Files that are checked for changes.
     Files { store: Arc<Store>, poll: Duration },
     /// A Secret of the cluster.
     Cluster { settings: Box<keeper::Settings>, served: Arc<Served> },
@@ -59,7 +59,7 @@ impl Origin {
     }
 }
 
-/// Updates the standing of the certificate in use, by its dates only: this mode knows no caBundle.
+/// Updates the standing of the certificate in use, by its dates only: in this mode the server does not read caBundles.
 pub(super) fn judge(store: &Store, standing: &Standing) {
     let (problem, remark) = store.dates(Clock::default().now());
     let text = problem.as_ref().or(remark.as_ref()).cloned();
@@ -88,7 +88,7 @@ pub(super) async fn reload(store: Arc<Store>, every: Duration, state: Arc<State>
             }
             Some(Err(error)) => {
                 state.metrics.certificates().certificate_failed();
-                // Once, not every few seconds.
+                // Logged once, not at every check.
                 if !failing {
                     tracing::error!(%error, "certificate reload failed; keeping the previous certificate");
                 }

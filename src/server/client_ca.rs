@@ -22,7 +22,7 @@ pub(super) async fn reload(clients: Arc<Clients>, state: Arc<State>) {
             }
             Some(Err(error)) => {
                 state.metrics.client_ca_loaded(false);
-                // Once, not every few seconds.
+                // Logged once, not at every check.
                 if !failing {
                     tracing::error!(%error, "client CA reload failed; keeping the previous CA");
                 }

@@ -12,8 +12,8 @@ const OTHERS: u64 = 512;
 /// The same where there are few: 64 of the admin port, a connection for each watch, and room.
 const LEAST_OTHERS: u64 = 160;
 
-/// Raises the limit of the process to what these limits need, as Go does for every program (os/rlimit.go). Where it cannot
-/// be had, fewer connections are taken.
+/// Raises the limit of the process to the need of these limits, as Go does for every program (os/rlimit.go). If the system
+/// refuses, the server accepts fewer connections.
 pub(super) fn provide(limits: Limits) -> Limits {
     let rlimit = getrlimit(Resource::Nofile);
     let needed = needed(&limits);
@@ -43,8 +43,8 @@ fn needed(limits: &Limits) -> u64 {
     u64::try_from(limits.connections).unwrap_or(u64::MAX).saturating_add(OTHERS)
 }
 
-/// Connections for which so many descriptors are enough, and of one address the same part of them as before. Where there
-/// are few, others keep half.
+/// Connections for which these descriptors are enough. One address gets the same part of them as before, and at most half
+/// if there are few.
 fn within(limits: Limits, there: u64) -> Limits {
     let others = (there / 2).clamp(LEAST_OTHERS, OTHERS);
     let room = usize::try_from(there.saturating_sub(others).max(1)).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! Deadlines and budgets, as data: what a busy hour may take, and what a hostile neighbour may.
+//! Deadlines and budgets: enough for a busy hour, and a bound for a hostile client.
 
 use std::time::Duration;
 
@@ -12,32 +12,32 @@ pub struct Limits {
     pub header: Duration,
     /// End of the headers to the end of the body.
     pub body: Duration,
-    /// Answer ready to its last byte taken by the client's side.
+    /// From a complete answer until the client has taken its last byte.
     pub write: Duration,
-    /// Idle keep-alive. A connection that has not been used yet is one: Go dials for a request and puts the connection
-    /// into its pool where another became free first.
+    /// Idle keep-alive. A connection that was never used is idle too: Go dials for a request, and if another connection
+    /// becomes free first, it keeps the new one in its pool.
     pub idle: Duration,
     /// Bytes of a body: two objects of 3 MiB and the envelope, with room.
     pub body_bytes: usize,
-    /// Bytes of all bodies and answers that are held at a time, and a share of it for each address; more is answered 503.
+    /// Bytes of all bodies and answers that are held at once, shared among addresses; beyond it the answer is 503.
     pub body_budget: usize,
-    /// Requests at a time that are decided or wait for it; more are answered 503.
+    /// Concurrent requests, decided or waiting; beyond it the answer is 503.
     pub requests: usize,
-    /// Connections at a time; for one more one that waits for its client is closed, or else it is.
+    /// Concurrent connections. When full, the server closes one that waits for its client, else the new one.
     pub connections: usize,
-    /// Connections of one address at a time; more are closed at once.
+    /// Concurrent connections of one address; further ones are closed at once.
     pub connections_per_peer: usize,
     /// Approximate maximum age of a connection, at which an answer closes it; zero for no maximum.
     pub connection_age: Duration,
-    /// Lame duck's end to that of connections that nobody uses. With more than those 90 s it is the API server that ends
-    /// them.
+    /// From the end of the lame-duck time to the end of idle connections. If it is longer than those 90 s, the API server
+    /// closes them.
     pub drain: Duration,
-    /// Drain's end to that of what is then under way.
+    /// From the end of the drain to the end of requests in progress.
     pub finish: Duration,
 }
 
 impl Limits {
-    /// Connections of one address. An API server works on at most 600 requests at a time by default
+    /// Connections of one address. An API server has at most 600 concurrent requests by default
     /// (`--max-requests-inflight` 400 and `--max-mutating-requests-inflight` 200), has one connection to us for each,
     /// and keeps 25 idle ones.
     pub const CONNECTIONS_PER_PEER: usize = 640;

@@ -41,7 +41,7 @@ pub enum RequestResult {
     Mutated,
     /// Refused.
     Denied,
-    /// None of our business.
+    /// Outside the webhook's scope.
     OutOfScope,
     /// A request that cannot be answered (4xx).
     BadRequest,
@@ -82,13 +82,13 @@ struct RuleLabel {
 /// How a TLS handshake ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Handshake {
-    /// Well.
+    /// It succeeded.
     Ok,
-    /// The client or the bytes were wrong.
+    /// An error of the client, or of the received bytes.
     Failed,
-    /// The client was too slow, or others wanted its place.
+    /// The client was too slow, or other connections needed its place.
     Timeout,
-    /// The client has no certificate, or one that does not do.
+    /// The client has no certificate, or the wrong one.
     Refused,
 }
 
@@ -109,26 +109,26 @@ struct HandshakeLabel {
     result: Handshake,
 }
 
-/// Why a connection or a request is given up.
+/// Why the server closes a connection or refuses a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shed {
-    /// More connections than there may be, none of which can go.
+    /// The connection limit, and no connection can be closed.
     Connections,
-    /// More connections of one address than it may have.
+    /// The connection limit of one address.
     PeerConnections,
-    /// An idle connection, for another one.
+    /// An idle connection that makes room for another.
     Idle,
-    /// A handshake that is under way, for another connection.
+    /// An unfinished handshake that makes room for another connection.
     UnfinishedHandshake,
-    /// More requests at a time than there may be.
+    /// The limit of concurrent requests.
     Requests,
-    /// More bytes of bodies and answers than may be held.
+    /// The limit of held bytes.
     Memory,
     /// A client too slow with its handshake.
     SlowHandshake,
-    /// A client too slow with a header, or not done with it where others want its place.
+    /// A client too slow with a header, or one within a header that makes room for another.
     SlowHeader,
-    /// A client too slow with a body, or not done with it where others want its place.
+    /// A client too slow with a body, or one within a body that makes room for another.
     SlowBody,
     /// A client too slow in taking its answer.
     SlowAnswer,
@@ -226,7 +226,7 @@ impl Metrics {
         );
         let shed = Family::<ShedLabel, Counter>::default();
         registry.register("shed", "Closed connections and refused requests by reason", shed.clone());
-        // All of them from the start, so that a first one is a rise.
+        // Each reason exists from the start, so that its first event is a rise.
         for reason in Shed::ALL {
             drop(shed.get_or_create(&ShedLabel { reason: reason.name() }));
         }

@@ -52,11 +52,11 @@ pub(super) fn router(state: Arc<State>) -> Router {
     .with_state(state)
 }
 
-/// The entry that a path stands for.
+/// The webhook entry of a path.
 #[derive(Debug, Clone, Copy)]
 struct Called {
     entry: WebhookEntry,
-    /// A setting switches it off: it still answers, and lets everything through.
+    /// A setting switches it off: it still answers, and admits everything.
     off: bool,
 }
 
@@ -69,7 +69,7 @@ impl Called {
     }
 }
 
-/// Where a request comes from: an extension of it.
+/// The client of a request, as a request extension.
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
     pub(super) address: IpAddr,
@@ -90,7 +90,7 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
     };
     let Called { entry, off } = called(&state);
     let decide: Decide = if off { |body, entry, _| acknowledge(body, entry) } else { handle };
-    // A large body takes milliseconds; other connections and the probes go on meanwhile.
+    // A large body takes milliseconds and must not block other connections and probes.
     if held.bytes().len() > LARGE {
         let _turn = state.budgets.large().await;
         return tokio::task::block_in_place(|| answer(&state, entry, held, decide));
@@ -98,7 +98,7 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
     answer(&state, entry, held, decide)
 }
 
-/// Bodies of more bytes are decided apart.
+/// Larger bodies are decided on a blocking thread.
 const LARGE: usize = 64 * 1024;
 
 /// Why a body is not read to its end.
@@ -141,9 +141,8 @@ async fn read(state: &State, request: Request) -> Result<Held, Response> {
 
 const MEMORY: &str = "too much memory held by other requests (--max-body-memory)";
 
-/// The answer to what would be too much now. The API server asks again after that second, as long as its webhook's
-/// time lasts (client-go rest/with_retry.go: any 5xx with Retry-After), over a new connection, which a Service may take
-/// to another replica.
+/// The answer at a limit. The API server retries after that second, within the webhook's timeout (client-go
+/// rest/with_retry.go: any 5xx with Retry-After). It uses a new connection, which a Service may send to another replica.
 fn busy(state: &State, reason: Shed, text: &str) -> Response {
     state.metrics.shed(reason);
     let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, &format!("busy: {text}; try again"));
@@ -152,9 +151,9 @@ fn busy(state: &State, reason: Shed, text: &str) -> Response {
     response
 }
 
-/// Reads a body. Memory is taken from the budget as bytes come, never by what a header promises. Of a body that is
-/// not wanted the rest is read and dropped, up to four times the most there may be: closing on a client that still
-/// writes would lose it the answer.
+/// Reads a body. Memory is taken from the budget as bytes arrive, never by the length in a header. The rest of a refused
+/// body is read and dropped, up to four times the limit: a client that still writes when the connection closes would not
+/// see the answer.
 async fn collect(mut body: Body, mut held: Held, most: usize) -> Result<Held, Unread> {
     let mut unread = None;
     let mut total = 0_usize;

@@ -17,7 +17,7 @@ pub(crate) struct State {
     pub(crate) metrics: Arc<Metrics>,
     /// The sync state of the watches.
     pub(crate) sync: Sync,
-    /// Whether the API server would believe our certificate.
+    /// Whether the API server would trust our certificate.
     pub(crate) certificates: keeper::Standing,
     /// The dates of the certificate in use, for the time when its task is down.
     pub(crate) expiry: keeper::Expiry,

@@ -1,4 +1,4 @@
-//! The connections that are open: how many, whose, and which of them can go when there are too many.
+//! The open connections, by address, and the choice of the one to close when there are too many.
 
 use super::watch::{Waits, Watch};
 use std::cmp::Reverse;
@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Why a connection is not taken.
+/// Why a connection is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// Its address has as many as it may have.
+    /// Its address is at its limit.
     Peer,
-    /// There are too many, and none of them can go.
+    /// The table is full, and no connection can be closed.
     Full,
 }
 
@@ -45,7 +45,7 @@ impl Rows {
         Some(watch)
     }
 
-    /// Addresses that have connections, one that comes among them.
+    /// Addresses that have connections, with that of the newcomer.
     fn peers_with(&self, peer: IpAddr) -> usize {
         self.peers.len() + usize::from(!self.peers.contains_key(&peer))
     }
@@ -89,7 +89,7 @@ struct Dispensable {
 pub(super) struct Place {
     table: Arc<Table>,
     number: u64,
-    /// What the connection waited for that had to go for it.
+    /// What the connection that made room was waiting for.
     pub(super) made_room: Option<Waits>,
 }
 
@@ -100,7 +100,7 @@ impl Table {
 
     /// A place for a connection. If the table is full, another connection has to make room.
     pub(super) fn take(self: &Arc<Self>, peer: IpAddr, watch: &Arc<Watch>) -> Result<Place, Refused> {
-        // A socket of both families gives IPv4 addresses in a form of IPv6.
+        // A dual-stack socket shows IPv4 addresses as IPv4-mapped IPv6.
         let peer = peer.to_canonical();
         let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         if rows.peers.get(&peer).is_some_and(|count| *count >= self.per_peer) {
@@ -125,7 +125,7 @@ impl Table {
 }
 
 impl Table {
-    /// Tells every connection to end once it is idle.
+    /// Asks every connection to end once it is idle.
     pub(super) fn close_all(&self) {
         let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         let mut numbers: Vec<&u64> = rows.open.keys().collect();

@@ -1,7 +1,7 @@
-//! Deadlines of one connection. hyper's header timeout is also its keep-alive timeout: short enough for slow
-//! headers it would cut the API server's idle connections, long enough for those it would let a half-sent
-//! header sit. So the stream itself is watched: from the first byte of a request to the end of its headers, and
-//! from an answer to its last byte.
+//! Deadlines of one connection. hyper has one timeout for headers and for keep-alive. If it is short enough for slow
+//! headers, it closes the API server's idle connections; if it is long enough for those, half a header may stay for as
+//! long. So this module watches the stream itself: from the first byte of a request to the end of its headers, and from an
+//! answer to its last byte.
 
 use std::io;
 use std::pin::Pin;
@@ -25,7 +25,7 @@ pub(super) struct Watch {
     answer_since: AtomicU64,
     closing: AtomicBool,
     evicted: AtomicBool,
-    /// What is on its way is not waited for.
+    /// Data in transit does not delay the end.
     hurried: AtomicBool,
     close: Notify,
 }
@@ -56,11 +56,11 @@ pub(super) enum Waits {
     Body,
 }
 
-/// After so long a header or a body whose rest is still to come counts as stalled. An API server sends both at once.
+/// A header or body that is incomplete for this long counts as stalled. An API server sends both at once.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Waits {
-    /// Whether what is waited for, for so long, may be on its way.
+    /// Whether the awaited data may still be in transit after this time.
     pub(super) fn is_coming(self, age: Duration) -> bool {
         matches!(self, Self::Header | Self::Body) && age < PATIENCE
     }
@@ -90,19 +90,19 @@ impl Watch {
         Duration::from_millis(self.now().saturating_sub(since))
     }
 
-    /// The handshake is over; nothing has been asked yet.
+    /// The handshake is over, without a request so far.
     pub(super) fn handshake_ends(&self) {
         self.idle_since.store(self.now(), Ordering::Release);
         self.state.store(IDLE, Ordering::Release);
     }
 
-    /// A whole header is there.
+    /// The header is complete.
     pub(super) fn request_begins(&self) {
         self.body_since.store(self.now(), Ordering::Release);
         self.state.store(BUSY, Ordering::Release);
     }
 
-    /// A whole body is there.
+    /// The body is complete.
     pub(super) fn body_ends(&self) {
         self.body_since.store(0, Ordering::Release);
     }
@@ -169,7 +169,7 @@ impl Watch {
             .or_else(|| Some((Waits::Body, self.body_age()?)))
     }
 
-    /// Whether the connection has to make room and has nothing to do.
+    /// Whether the connection has to make room and has no request in progress.
     pub(super) fn can_go(&self) -> bool {
         let hurried = self.hurried.load(Ordering::Acquire);
         self.evicted.load(Ordering::Acquire)
@@ -181,7 +181,8 @@ impl Watch {
         self.began.elapsed()
     }
 
-    /// Tells the connection to make room: to end once it waits, or, hurried, while a header or a body is on its way.
+    /// Asks the connection to make room: to end once it waits for its client, or, if `hurried`, even while a header or a body
+    /// is in transit.
     pub(super) fn evict(&self, hurried: bool) {
         self.hurried.store(hurried, Ordering::Release);
         self.evicted.store(true, Ordering::Release);
@@ -195,7 +196,7 @@ impl Watch {
         }
     }
 
-    /// Tells the connection to end once it is idle.
+    /// Asks the connection to end once it is idle.
     pub(super) fn close(&self) {
         self.closing.store(true, Ordering::Release);
         self.close.notify_one();
@@ -214,7 +215,7 @@ impl Watch {
         }
     }
 
-    /// Ends when a header or an answer takes longer than it may. It wakes when one could be late, not on every change.
+    /// Completes when a header or an answer is late. It wakes when one could be late, not on every change.
     pub(super) async fn too_slow(&self, header: Duration, answer: Duration) -> Slow {
         let left = |age: Option<Duration>, most: Duration| most.saturating_sub(age.unwrap_or_default());
         loop {
@@ -230,7 +231,7 @@ impl Watch {
     }
 }
 
-/// A stream that tells its watch what comes in and when all has gone out.
+/// A stream that reports received bytes and finished writes to its watch.
 pub(super) struct Watched<S> {
     stream: S,
     watch: Arc<Watch>,

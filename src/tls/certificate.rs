@@ -1,5 +1,5 @@
-//! The certificate: loaded and checked before the port is bound, looked at again every few seconds, and kept
-//! when what is there cannot be used.
+//! The certificate: loaded and checked before the port is bound, checked for changes every few seconds, and kept if the
+//! new files cannot be used.
 //!
 //! Kubelet swaps the files of a Secret volume by renaming a `..data` symlink; a watch on the file sees nothing
 //! of it after the first time. Reading the files and comparing their content does.
@@ -26,10 +26,10 @@ pub enum TlsError {
     Read {
         /// File.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file holds something else.
+    /// A file has the wrong content.
     #[error("{path}: {message}")]
     Pem {
         /// File.
@@ -117,7 +117,7 @@ impl Store {
         leaf.and_then(|der| crate::certificates::fields(der)).map_or(0, |fields| fields.until)
     }
 
-    /// What stands in the way of being believed now, and what soon will.
+    /// A problem with the dates now, and a remark about a near end.
     pub(crate) fn dates(&self, now: i64) -> (Option<String>, Option<String>) {
         let served = self.current.load();
         let leaf = served.as_ref().and_then(|served| served.cert.first());
@@ -136,7 +136,7 @@ impl Store {
         (None, soon.then_some(text))
     }
 
-    /// Looks at the files again. `true` when another certificate is in use now.
+    /// Reads the files again. Returns whether the certificate has changed.
     ///
     /// # Errors
     /// [`TlsError`] when the files cannot be used; the certificate in use stays.

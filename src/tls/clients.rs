@@ -1,8 +1,7 @@
-//! Who may call: a client certificate of one authority, for one of the names that are expected. Everybody else is turned
-//! away in the handshake, before a byte of HTTP.
+//! Client authentication: a certificate of one authority with an expected name. Other clients are refused in the handshake,
+//! before a byte of HTTP.
 //!
-//! An authority alone would not do: under the CA of a cluster every kubelet has a certificate, and so has everybody
-//! whose signing request was approved.
+//! The authority is not enough: a cluster's CA signs for every kubelet, and for every approved signing request.
 
 use super::names::names;
 use super::{TlsError, provider};
@@ -22,18 +21,18 @@ use std::time::Duration;
 /// Most bytes of the file.
 const MAX_PEM: usize = 1 << 20;
 
-/// Where the authority is, and which names may call.
+/// The authority's file, and the expected names.
 #[derive(Debug, Clone)]
 pub struct ClientSettings {
     /// Certificates of the authority (PEM).
     pub ca: PathBuf,
     /// Names: common names, DNS names or URIs. A certificate needs one of them.
     pub names: Vec<String>,
-    /// How often the file is looked at.
+    /// Check interval of the file.
     pub poll: Duration,
 }
 
-/// Judges client certificates.
+/// Verifies client certificates.
 #[derive(Debug)]
 pub struct Clients {
     settings: ClientSettings,
@@ -56,13 +55,13 @@ impl Clients {
         Ok(Self { settings, known: Mutex::new(known), current })
     }
 
-    /// How often the file is looked at.
+    /// Check interval of the file.
     #[must_use]
     pub fn poll(&self) -> Duration {
         self.settings.poll
     }
 
-    /// Looks at the file again. `true` when another authority counts now.
+    /// Reads the file again. Returns whether the authority has changed.
     ///
     /// # Errors
     /// [`TlsError`] when the file cannot be used; the previous one stays in use.
@@ -78,7 +77,7 @@ impl Clients {
     }
 }
 
-/// What a server without any asks of its clients: nothing.
+/// A server without client authentication requests no certificate.
 pub(super) fn verifier(clients: Option<Arc<Clients>>) -> Arc<dyn ClientCertVerifier> {
     match clients {
         Some(clients) => clients,
@@ -110,7 +109,7 @@ fn authority(path: &Path, pem: &[u8]) -> Result<Authority, TlsError> {
 }
 
 impl ClientCertVerifier for Clients {
-    /// None: who calls knows which certificate is meant, and others need not learn it.
+    /// None: callers know which certificate to send, and others need not learn it.
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
         &[]
     }

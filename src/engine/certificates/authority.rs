@@ -8,7 +8,7 @@ use rustls_pki_types::pem::PemObject;
 
 /// Most bytes of PEM that are parsed at all.
 const MAX_PEM: usize = 1 << 20;
-/// What the common names of our CAs begin with.
+/// Prefix of the common names of our CAs.
 pub const NAME: &str = "fabric-admission CA ";
 
 /// A CA's certificate.
@@ -65,7 +65,7 @@ impl Authority {
         Some(Self { pem: pem(der), from: fields.from, until: fields.until, name, signs: fields.signs })
     }
 
-    /// Whether we made it, by its name.
+    /// Whether this project issued it, by its name.
     #[must_use]
     pub fn is_ours(&self) -> bool {
         self.name.as_ref().is_some_and(|name| name.starts_with(NAME))

@@ -1,6 +1,6 @@
-//! The life of the CA as a function: from what the Secret and the configurations say and the time to the one write that
-//! is next. Any replica may do any step; whoever loses the compare-and-swap looks again. Every write leaves a state from
-//! which the same function goes on, so it does not matter who dies between two of them.
+//! The state machine of the CA, as a function from the Secret, the configurations and the time to the next write. Any replica
+//! may do any step; a replica that loses the compare-and-swap reads again. The function can continue from the state after
+//! each write, so a replica may die between any two.
 //!
 //! ```text
 //! none --create--> current --stage--> current, next --(in every caBundle)--> soaking --switch--> current, previous --drain-.
@@ -14,9 +14,9 @@ use super::look::Look;
 use super::marks::Seen;
 use super::record::{Record, Signer};
 
-/// CAs of the past that are kept. More come only of several emergencies in a row.
+/// Previous CAs that are kept. Only several emergencies in a row cause more.
 const MAX_PREVIOUS: usize = 8;
-/// CAs of the past with which no next one is staged: whoever asks for one again and again waits for the drain.
+/// With this many previous CAs no next one is staged: repeated requests wait for the drain.
 const CROWDED: usize = 4;
 
 /// A write to the Secret.
@@ -24,28 +24,28 @@ const CROWDED: usize = 4;
 pub enum Change {
     /// The Secret does not exist: create it, with a CA.
     Create,
-    /// The CA cannot sign and none is staged: another at once.
+    /// The CA cannot sign and none is staged: create another at once.
     Replace,
-    /// The CA cannot sign: the staged one at once.
+    /// The CA cannot sign: use the staged one at once.
     Promote,
-    /// A next CA; also in the place of one that a fast clock made, and that is not valid yet.
+    /// Stage a next CA; also in place of one that a fast clock created and that is not valid yet.
     Stage,
     /// The next CA cannot be used: drop it.
     Unstage,
     /// The next CA is in every caBundle from now on.
     Soak,
-    /// It is not any more.
+    /// The next CA is no longer in every caBundle.
     Unsoak,
     /// The next CA becomes the current one.
     Switch,
-    /// CAs of the past, and no time that could be right since when: the wait begins now.
+    /// There are previous CAs without a plausible time of the switch: the wait begins now.
     Wait,
     /// No leaf of a CA before the current one can be valid any more.
     Drain,
 }
 
 impl Change {
-    /// Whether a CA is to be made for it.
+    /// Whether the step creates a CA.
     #[must_use]
     pub fn makes(self) -> bool {
         matches!(self, Self::Create | Self::Replace | Self::Stage)
@@ -75,7 +75,7 @@ impl Change {
     }
 }
 
-/// What is to be done next.
+/// The next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Nothing now.
@@ -104,8 +104,8 @@ pub fn next(
     }
     match &record.next {
         Some(Ok(next)) if next.authority.valid(now) => {}
-        // By our clock and perhaps by that of API servers. One of our own is valid for whoever is ahead of us, so no two
-        // replicas do this in turn.
+        // By our clock, and perhaps by that of API servers. A CA that we create is valid for faster clocks too, so two
+        // replicas do not do this in turn.
         Some(Ok(next)) if now < next.authority.from => return Step::Write(Change::Stage),
         Some(_) => return Step::Write(Change::Unstage),
         None => {}

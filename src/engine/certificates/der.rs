@@ -1,8 +1,7 @@
-//! The one reader of X.509 certificates (RFC 5280, 4.1) in DER (X.690): the few fields that are asked for. Signatures,
-//! chains and all that this does not read are the verifier's.
+//! The only reader of X.509 certificates (RFC 5280, 4.1) in DER (X.690), for the few fields that are needed. The TLS
+//! library's verifier checks signatures, chains and everything else.
 //!
-//! What a verifier would refuse may be read here; what is read is read as x509-parser reads it, which tests hold
-//! (tests/fuzz/src/der.rs).
+//! It may read a certificate that a verifier refuses. Tests compare each field with x509-parser (tests/fuzz/src/der.rs).
 
 /// A certificate's fields, borrowed from its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,8 +69,8 @@ struct Element<'a> {
     whole: &'a [u8],
 }
 
-/// Elements one after another. What is cut short, longer than a certificate can be, or has a tag of several bytes ends
-/// them.
+/// Elements one after another. An element that is truncated, longer than a certificate can be, or has a tag of several
+/// bytes ends them.
 #[derive(Clone, Copy)]
 struct Elements<'a>(&'a [u8]);
 
@@ -108,7 +107,7 @@ impl<'a> Elements<'a> {
         self.tagged(wanted).map(|element| Self(element.content))
     }
 
-    /// Passes an element over where it has one of these tags.
+    /// Skips an element that has one of these tags.
     fn skip_if(&mut self, tags: &[u8]) {
         let mut ahead = *self;
         if ahead.next().is_some_and(|element| tags.contains(&element.tag)) {
@@ -141,7 +140,7 @@ pub fn fields(der: &[u8]) -> Option<Fields<'_>> {
     Some(Fields { serial, from, until, subject, key, authority, signs, alternatives })
 }
 
-/// Extensions as far as they matter.
+/// The needed extensions.
 struct Extensions<'a> {
     authority: bool,
     /// Whether the key may sign certificates, by its usage.

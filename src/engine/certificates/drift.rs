@@ -9,12 +9,12 @@ pub(super) const WINDOW: i64 = 600;
 /// Seconds between two writes in a fight.
 pub(super) const SLOW: i64 = 30;
 
-/// What became of one thing that we write and others may change.
+/// The history of one field that the server writes and others may change.
 #[derive(Debug, Clone, Default)]
 pub struct Drift {
     wanted: String,
     right: bool,
-    /// Written since the last look.
+    /// Written since the last read.
     stored: bool,
     reverts: VecDeque<i64>,
     written: Option<i64>,
@@ -49,7 +49,7 @@ impl Drift {
         self.reverts.len() > MANY && self.reverts.front().is_some_and(|first| (now - first).abs() <= WINDOW)
     }
 
-    /// Whether a write would be too soon.
+    /// Whether a write must wait.
     #[must_use]
     pub fn held(&self, now: i64) -> bool {
         self.is_fight(now) && self.written.is_some_and(|written| (0..SLOW).contains(&(now - written)))
@@ -60,7 +60,7 @@ impl Drift {
         self.written = Some(now);
     }
 
-    /// Notes that it was taken: what is wrong at the next look was changed after it.
+    /// Notes that the API server accepted the write: a difference at the next read is a later change.
     pub fn stored(&mut self) {
         self.stored = true;
     }

@@ -1,10 +1,9 @@
-//! When a replica signs another leaf for itself, and under which CA. A leaf that is served stays until the one that takes
-//! its place is known to be trusted.
+//! When a replica signs its next leaf, and by which CA. The leaf in use stays until the next one is known to be trusted.
 
 use super::look::Look;
 use super::record::{Record, Signer};
 
-/// The leaf that is served.
+/// The leaf in use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leaf {
     /// The CA that signed it (PEM).
@@ -20,7 +19,7 @@ pub struct Leaf {
 }
 
 impl Leaf {
-    /// When nine tenths of its life are over: it should have been renewed long ago.
+    /// When nine tenths of its life are over: the renewal is overdue.
     #[must_use]
     pub fn last_tenth(&self) -> i64 {
         self.until - (self.until - self.signed) / 10
@@ -36,10 +35,10 @@ pub enum Reason {
     Renewal,
     /// Another CA signs.
     Authority,
-    /// It does not verify, and one of the present CA can do no worse.
+    /// It does not verify, so a leaf of the current CA loses nothing.
     Distrusted,
-    /// Its end is near, and the Secret has not been read for long or is of no use: one of the CA that is known is better
-    /// than none.
+    /// Its end is near, and the Secret was not read for long or has no usable CA: a leaf of the last known CA is better than
+    /// none.
     LastResort,
 }
 
@@ -70,11 +69,11 @@ pub fn due(
 ) -> Option<Reason> {
     let current = record.signer(now).ok()?;
     let Some(leaf) = leaf else { return fresh.then_some(Reason::First) };
-    // Whose clock was ahead and is set right sees a leaf that nobody believes yet.
+    // After a fast clock is corrected, the leaf is not valid yet.
     let early = now < leaf.from;
     let renewal = now >= leaf.renewal || early;
     if !fresh {
-        // A leaf of a CA that has been retired meanwhile must not live on: so not before it is nearly over.
+        // The CA may have been retired meanwhile, and its leaf must not live on: so only near the end.
         return (now >= leaf.last_tenth() || early).then_some(Reason::LastResort);
     }
     let ours = leaf.issuer == current.authority.pem;

@@ -1,19 +1,19 @@
-//! How long everything lasts (seconds).
+//! Lifetimes and waits of certificates (seconds).
 
 /// Settings of the state machine. Clocks of machines may be off by `skew` in either direction, so two of them differ by
 /// twice that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lives {
-    /// A CA.
+    /// Lifetime of a CA.
     pub ca: i64,
-    /// A leaf.
+    /// Lifetime of a leaf.
     pub leaf: i64,
-    /// How long the next CA is in every caBundle before it signs: API servers tell nobody when they have taken a
-    /// configuration up, so time is the only sign.
+    /// Soak time: how long the next CA is in every caBundle before it signs. An API server does not report when it has read a
+    /// changed configuration, so only time shows it.
     pub soak: i64,
-    /// What a clock may be off.
+    /// Tolerated clock skew.
     pub skew: i64,
-    /// Between two looks.
+    /// Time between two checks.
     pub tick: i64,
     /// Settle time of a correct caBundle. The watches of API servers need some time.
     pub settle: i64,
@@ -30,10 +30,10 @@ impl Default for Lives {
 }
 
 impl Lives {
-    /// What does not fit together.
+    /// Checks the settings against each other.
     ///
     /// # Errors
-    /// The setting, what it is and what it may be.
+    /// The setting, its value and the expected one.
     pub fn check(&self) -> Result<(), String> {
         let within = |name: &str, value: i64, least: i64, most: i64, why: &str| {
             if (least..=most).contains(&value) {
@@ -62,7 +62,7 @@ impl Lives {
         within("--tls-settle", self.settle, 0, 60, "longer is an outage")
     }
 
-    /// How far back validity begins: one clock may be ahead, another behind.
+    /// How long before its issue a certificate becomes valid: one clock may be fast, another slow.
     #[must_use]
     pub fn backdate(&self) -> i64 {
         2 * self.skew
@@ -81,8 +81,8 @@ impl Lives {
         self.leaf + 3 * self.skew + 2 * self.tick
     }
 
-    /// How long before its end a leaf of this life may be over for somebody: by another clock, or at the next look. A tenth
-    /// of the life at most, where that is short.
+    /// How long before its end a leaf of this lifetime may have expired by another clock or at the next check. At most a
+    /// tenth of the lifetime.
     #[must_use]
     pub fn ending(&self, life: i64) -> i64 {
         (2 * self.skew + self.tick).min(life / 10)

@@ -7,7 +7,7 @@ use super::authority::Authority;
 pub enum Look {
     /// The caBundle of each of its webhooks, decoded.
     Present(Vec<Vec<u8>>),
-    /// It does not exist: nobody calls us by it.
+    /// It does not exist, so no API server calls us through it.
     Absent,
     /// It cannot be read.
     Unknown,

@@ -1,19 +1,20 @@
-//! How long a replica itself has seen what the marks of the Secret are about, by a clock that nobody sets. A mark is one
-//! machine's wall clock read by another's: alone it is believed by nobody, and one of the future is waited out here.
+//! How long this replica itself has observed the conditions that the marks of the Secret record, by the monotonic clock. A
+//! mark compares the wall clocks of two machines, so it is not trusted without this; a mark in the future is waited out
+//! here.
 
 use super::look::Look;
 use super::record::Record;
 
-/// Seconds by this replica's steady clock.
+/// Seconds by this replica's monotonic clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// For which this next CA has been in every caBundle at every look.
+    /// How long this next CA has been in every caBundle at every check.
     pub staged: i64,
-    /// For which this CA has been current.
+    /// How long this CA has been current.
     pub switched: i64,
 }
 
-/// What has been seen, and since when.
+/// The observations, and since when.
 #[derive(Debug, Default)]
 pub struct Marks {
     staged: Option<(String, i64)>,

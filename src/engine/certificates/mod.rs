@@ -1,12 +1,11 @@
-//! The certificates of `--tls-mode self-managed`, without input and output: what the Secret and the caBundles say, and
-//! what is to be done about it. Who signs, verifies, reads and writes is the shell's (`server::certificates`,
-//! `cluster::certificates`).
+//! The certificates of `--tls-mode self-managed`, without input and output: from the content of the Secret and the
+//! caBundles to the next step. The shell signs, verifies, reads and writes (`keeper`, `cluster::own`).
 //!
-//! Three things hold whatever happens between two writes (docs/adr/0015-own-certificates.md):
+//! Three invariants hold at every time between two writes (docs/adr/0015-own-certificates.md):
 //!
-//! 1. every leaf that is served chains to a CA in the caBundle of both configurations, as every API server knows them;
+//! 1. every leaf in use chains to a CA in the caBundle of both configurations, in the version of every API server;
 //! 2. at most one CA is current, by compare-and-swap;
-//! 3. a replica is ready only where the first is verified for itself.
+//! 3. a replica is ready only while it verifies the first one for its own leaf.
 
 mod authority;
 mod ca_steps;

@@ -340,7 +340,7 @@ fn apply(world: &mut World, event: &Event, spoilt: &mut u32) {
 }
 
 proptest! {
-    /// Deaths, races, skew, deleted and garbled Secrets break nothing; spoilt caBundles are mended.
+    /// Deaths, races, skew, deleted and garbled Secrets break nothing; damaged caBundles are repaired.
     #[test]
     fn whatever_happens_leaves_are_trusted_and_all_is_well_in_the_end(
         offsets in prop::array::uniform3(-LIVES.skew..=LIVES.skew),

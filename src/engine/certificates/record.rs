@@ -1,4 +1,4 @@
-//! What the Secret says: which CA signs, which is next, which are still trusted, and since when.
+//! The content of the Secret: which CA signs, which is next, which are still trusted, and since when.
 
 use super::authority::Authority;
 use super::lives::Lives;
@@ -30,15 +30,15 @@ pub struct Record {
     pub current: Result<Signer, String>,
     /// The CA that will sign, or why it cannot.
     pub next: Option<Result<Signer, String>>,
-    /// CAs that signed leaves which may still be served.
+    /// CAs of leaves that may still be in use.
     pub previous: Vec<Authority>,
     /// How often a CA became current.
     pub generation: u64,
     /// Since when `next` is in every caBundle.
     pub soaking_since: Option<i64>,
-    /// When `current` became it.
+    /// When `current` became the current CA.
     pub switched_at: Option<i64>,
-    /// Whether an operator asks for another CA.
+    /// Whether an operator requests another CA.
     pub rotate: bool,
 }
 
@@ -51,13 +51,13 @@ impl Record {
         current.chain(next).chain(&self.previous).collect()
     }
 
-    /// The caBundle: every trusted CA, in an order and a form that never vary, so that equal content is equal text.
+    /// The caBundle: every trusted CA, in a fixed order and form, so that equal content is equal text.
     #[must_use]
     pub fn bundle(&self) -> String {
         self.trusted().iter().map(|authority| authority.pem.as_str()).collect()
     }
 
-    /// Whether the CA that signs can, now.
+    /// Whether the current CA can sign now.
     ///
     /// # Errors
     /// Why not.
@@ -66,7 +66,7 @@ impl Record {
         if now >= signer.authority.until {
             return Err("has expired".to_owned());
         }
-        // Validity begins earlier than any clock that is borne could be behind: this one is off, or its maker's was.
+        // Validity begins earlier than any tolerated skew: this clock is wrong, or that of the issuer was.
         if now < signer.authority.from {
             return Err("is not valid yet: a clock is or was ahead".to_owned());
         }

@@ -13,10 +13,10 @@ const GENERATION: &str = "fabric-admission.dev/generation";
 const SOAKING_SINCE: &str = "fabric-admission.dev/soaking-since";
 const SWITCHED_AT: &str = "fabric-admission.dev/switched-at";
 const PHASE: &str = "fabric-admission.dev/phase";
-/// Whoever sets this, to anything, gets another CA.
+/// Annotation that requests another CA, with any value.
 pub const ROTATE: &str = "fabric-admission.dev/rotate";
 
-/// Reads a Secret. `judge` says what is wrong with a CA and its key, beyond dates.
+/// Reads a Secret. `judge` checks a CA and its key, except their dates.
 pub fn read(secret: &Value, judge: &dyn Fn(&Authority, &Key) -> Result<(), String>) -> Record {
     let signer = |[certificate, key]: [&str; 2]| -> Result<Signer, String> {
         let text = field(secret, certificate)?;
@@ -106,7 +106,7 @@ pub fn write(secret: Option<&Value>, name: &str, record: &Record) -> Value {
     object
 }
 
-/// What an operator reads.
+/// Fields for operators.
 fn phase(record: &Record) -> &'static str {
     match (&record.next, record.soaking_since, record.previous.is_empty()) {
         (Some(_), Some(_), _) => "soaking",

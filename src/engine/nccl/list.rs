@@ -83,7 +83,7 @@ impl<'a> NameList<'a> {
 
     /// The value as it was probably meant: one mark at the start, no spaces, no quotes.
     #[must_use]
-    pub fn mended(self) -> String {
+    pub fn corrected(self) -> String {
         let clean = |item: &'a str| item.trim_matches([' ', '\t', '\n', '^', '=', '"', '\'']);
         let names: Vec<&str> = self.items.split(',').map(clean).filter(|n| !n.is_empty()).collect();
         let excludes = self.excludes || self.items.contains('^');
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn faults() {
-        for (value, fault, mended) in [
+        for (value, fault, corrected) in [
             ("=^mlx5_1", Some(ListFault::Order), "^=mlx5_1"),
             ("==mlx5_0,mlx5_1", Some(ListFault::Twice), "=mlx5_0,mlx5_1"),
             ("=mlx5_1,=mlx5_2", Some(ListFault::Mark("=mlx5_2")), "=mlx5_1,mlx5_2"),
@@ -135,7 +135,7 @@ mod tests {
             ("", None, ""),
         ] {
             let list = NameList::parse(value);
-            assert_eq!((list.fault(), list.mended().as_str()), (fault, mended), "{value}");
+            assert_eq!((list.fault(), list.corrected().as_str()), (fault, corrected), "{value}");
         }
     }
 }

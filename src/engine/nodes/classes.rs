@@ -156,6 +156,21 @@ impl Classes {
         self.keys.contains_key(key)
     }
 
+    /// Keys of the labels of classes.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.keys.keys().map(|key| &**key)
+    }
+
+    /// Values of a label.
+    pub(super) fn values(&self, key: &str) -> impl Iterator<Item = &str> {
+        self.keys.get(key).into_iter().flat_map(|key| key.values.keys().map(|value| &**value))
+    }
+
+    /// Whether any class has a label with this value.
+    pub(super) fn has_value(&self, key: &str, value: &str) -> bool {
+        self.keys.get(key).is_some_and(|key| key.values.contains_key(value))
+    }
+
     /// The classes whose taints are all tolerated.
     pub fn tolerated(&self, tolerates: impl Fn(&Taint) -> bool) -> ClassSet {
         let mut set = self.none();

@@ -1,4 +1,4 @@
-//! The node filter: which nodes a pod can land on, by the rules of kube-scheduler (plugins NodeName, NodeAffinity and
+//! The node filter: which nodes a pod can run on, by the rules of kube-scheduler (plugins NodeName, NodeAffinity and
 //! TaintToleration), without cordons and passing taints.
 
 use super::classes::ClassSet;
@@ -157,7 +157,7 @@ pub struct Dropped {
     pub nodes: usize,
 }
 
-/// The classes that have a node the pod can land on.
+/// The classes that have a node the pod can run on.
 #[must_use]
 pub fn landing(constraints: &Constraints<'_>, view: &NodeView) -> ClassSet {
     if let Some(name) = constraints.node_name {

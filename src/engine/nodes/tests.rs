@@ -324,8 +324,8 @@ fn views_depend_only_on_the_nodes() {
     let reached = std::cell::RefCell::new(Reached::default());
     TestRunner::new(config)
         .run(&(steps(), questions()), |(steps, questions)| {
-            let told = answers_are_of_the_nodes_alone(&steps, &questions, &mut reached.borrow_mut());
-            told.map_err(TestCaseError::fail)
+            let reported = answers_are_of_the_nodes_alone(&steps, &questions, &mut reached.borrow_mut());
+            reported.map_err(TestCaseError::fail)
         })
         .unwrap();
     let Reached { taken_out, shared, landed } = reached.into_inner();

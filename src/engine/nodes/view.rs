@@ -62,7 +62,7 @@ pub struct NodeView {
 }
 
 impl NodeView {
-    /// Whether any node is known. If not, the nodes that a pod lands on are unknown.
+    /// Whether any node is known. If not, the nodes that a pod runs on are unknown.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.len() == 0
@@ -110,6 +110,28 @@ impl NodeView {
     #[must_use]
     pub fn selects_any(&self, requirements: &[Requirement<'_>]) -> bool {
         self.all_selected(requirements).next().is_some()
+    }
+
+    /// Whether any node has a label.
+    #[must_use]
+    pub fn has_label(&self, key: &str) -> bool {
+        self.classes.has_key(key) || self.own_keys.contains_key(key)
+    }
+
+    /// Whether any node may have a label with this value; a label that differs on every node may have any.
+    #[must_use]
+    pub fn may_have(&self, key: &str, value: &str) -> bool {
+        self.own_keys.contains_key(key) || self.classes.has_value(key, value)
+    }
+
+    /// Keys of the labels that nodes have, in no order.
+    pub fn label_keys(&self) -> impl Iterator<Item = &str> {
+        self.classes.keys().chain(self.own_keys.keys().map(|key| &**key))
+    }
+
+    /// Values of a label that several nodes may share.
+    pub fn label_values(&self, key: &str) -> impl Iterator<Item = &str> {
+        self.classes.values(key)
     }
 
     fn all_selected<'s, 'q>(&'s self, requirements: &'q [Requirement<'q>]) -> impl Iterator<Item = &'s str> {

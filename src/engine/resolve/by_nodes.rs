@@ -1,4 +1,4 @@
-//! Profiles by the nodes that a pod can land on, or by its selectors if no such node exists.
+//! Profiles by the nodes that a pod can run on, or by its selectors if no such node exists.
 
 use super::strength::keep_strongest;
 use super::{Because, Conditions, Evidence, Resolution, Strength, admits, unmet};
@@ -40,7 +40,7 @@ impl Found {
 /// Label of the GPU operator (NVIDIA/gpu-operator controllers/state_manager.go).
 const GPU_PRESENT: &str = "nvidia.com/gpu.present";
 
-/// Finds the profiles on the nodes that a pod can land on: of each kind of node the highest priority, or all that tie.
+/// Finds the profiles on the nodes that a pod can run on: of each kind of node the highest priority, or all that tie.
 /// Whether there are nodes with accelerators that no profile it can have is for.
 fn ground(constraints: &Constraints<'_>, subject: &Subject<'_>) -> (Found, bool) {
     let snapshot = subject.snapshot;
@@ -108,7 +108,7 @@ fn accelerated(class: &Class, constraints: &Constraints<'_>, snapshot: &Snapshot
     asked.into_iter().any(|r| class.offers(r)) || class.label(GPU_PRESENT) == Some("true")
 }
 
-/// Whether a pod waits for a profile's nodes: no node that it can land on now carries a profile or has its
+/// Whether a pod waits for a profile's nodes: no node that it can run on now carries a profile or has its
 /// accelerators, and the profile's nodes could fit it. Then its selectors are evidence for the profile.
 pub(crate) fn awaits(
     profile: &Profile,
@@ -139,7 +139,7 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
         return None;
     }
     let usable = |p: &Profile| admits(p, subject.namespace, facts) && unmet(p, subject).is_none();
-    // The default is what nodes without a profile are for; where the pod can land on those as well, it is one of
+    // The default is what nodes without a profile are for; where the pod can run on those as well, it is one of
     // the answers.
     let default = default.and_then(|name| snapshot.profile(name)).filter(|p| usable(p));
     let (mut found, bare) = ground(&constraints, subject);

@@ -3,7 +3,7 @@
 //! count, so that the ranks of one job get one profile (docs/adr/0009).
 //!
 //! The steps, first answer wins: `--profile`; the pod's annotation; its own resources and networks; the nodes it can
-//! land on; if no such node exists, its selectors; the namespace's default; the cluster's.
+//! run on; if no such node exists, its selectors; the namespace's default; the cluster's.
 
 mod admits;
 mod by_nodes;
@@ -88,7 +88,7 @@ fn not_applicable(subject: &Subject<'_>) -> Resolution {
 
 fn named(name: &str, by: Evidence, subject: &Subject<'_>) -> Resolution {
     let (facts, snapshot) = (subject.namespace_facts, subject.snapshot);
-    // Only profiles that the namespace may use are told: a tenant learns of no other.
+    // Only profiles that the namespace may use are named: a tenant learns of no others.
     let usable =
         || snapshot.profiles().filter(|p| admits(p, subject.namespace, facts)).map(|p| p.name.as_str());
     match snapshot.profile(name) {

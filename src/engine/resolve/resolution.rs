@@ -57,9 +57,9 @@ pub const SHOWN: usize = 5;
 /// Why several profiles are possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Because {
-    /// The nodes that the pod can land on belong to different fabrics.
+    /// The nodes that the pod can run on belong to different fabrics.
     Nodes,
-    /// No node that it can land on exists now, and its selectors fit the nodes of several.
+    /// No node that it can run on exists now, and its selectors fit the nodes of several.
     Selectors,
     /// Its own resources and networks belong to several.
     Own,
@@ -76,11 +76,11 @@ pub enum Evidence {
     Resource(String),
     /// A network that the pod already attaches and that only this profile has.
     Network(String),
-    /// The nodes that the pod can land on carry this profile and no other.
+    /// The nodes that the pod can run on carry this profile and no other.
     Nodes,
-    /// Of the profiles on the nodes that the pod can land on, the one whose nodes its selectors ask for.
+    /// Of the profiles on the nodes that the pod can run on, the one whose nodes its selectors ask for.
     Asked,
-    /// No node that the pod can land on exists now, and its selectors leave only this profile.
+    /// No node that the pod can run on exists now, and its selectors leave only this profile.
     Selectors(Strength),
     /// The highest priority of several, by the cluster's setting; the pod is pinned to its nodes.
     Priority,
@@ -99,8 +99,8 @@ impl Evidence {
             Self::PodAnnotation => "named by the pod's annotation".into(),
             Self::Resource(name) => format!("the only one that serves {}", printable(name, 80)),
             Self::Network(name) => format!("the only one with network {}", printable(name, 80)),
-            Self::Nodes => "the only one on the nodes it can land on".into(),
-            Self::Asked => "on the nodes it can land on, and the one that its selectors ask for".into(),
+            Self::Nodes => "the only one on the nodes it can run on".into(),
+            Self::Asked => "on the nodes it can run on, and the one that its selectors ask for".into(),
             Self::Selectors(strength) => {
                 let why = match strength {
                     Strength::Open => "the only one whose nodes fit its selectors",
@@ -109,7 +109,7 @@ impl Evidence {
                 };
                 format!("{why}; no such node exists now")
             }
-            Self::Priority => "the highest priority on the nodes it can land on".into(),
+            Self::Priority => "the highest priority on the nodes it can run on".into(),
             Self::NamespaceAnnotation => "the namespace's default".into(),
             Self::ClusterDefault => "the cluster's default".into(),
         }

@@ -42,11 +42,11 @@ pub struct Step {
 pub struct Landing {
     /// Nodes known (count).
     pub nodes: usize,
-    /// Nodes that the pod can land on (count).
+    /// Nodes that the pod can run on (count).
     pub fits: usize,
     /// Of those, the nodes of each set of profiles (count); the empty set is nodes without a profile.
     pub fabrics: Vec<(Vec<String>, usize)>,
-    /// Why it cannot land on the others.
+    /// Why it cannot run on the others.
     pub dropped: Vec<Dropped>,
 }
 
@@ -57,10 +57,10 @@ pub struct Candidate {
     pub name: String,
     /// Whether the pod gets it.
     pub chosen: bool,
-    /// Its nodes, and those of them that the pod can land on (counts); `None` if it does not name its nodes, or if no
+    /// Its nodes, and those of them that the pod can run on (counts); `None` if it does not name its nodes, or if no
     /// node is known.
     pub nodes: Option<(usize, usize)>,
-    /// Why the pod cannot land on its nodes.
+    /// Why the pod cannot run on its nodes.
     pub dropped: Vec<Dropped>,
     /// What the pod or the cluster would need for it; empty if nothing is missing.
     pub needs: Vec<String>,
@@ -206,7 +206,7 @@ fn nodes(fits: Option<&ClassSet>, snapshot: &Snapshot) -> String {
     let Some(fits) = fits else { return "no node is known".to_owned() };
     let view = snapshot.nodes();
     let all = view.count(view.classes().all());
-    let mut said = format!("can land on {} of {}", view.count(fits), count(all, "node"));
+    let mut said = format!("can run on {} of {}", view.count(fits), count(all, "node"));
     let fabrics: Vec<String> = fabrics(fits, snapshot)
         .into_iter()
         .map(|(names, nodes)| match names.as_slice() {
@@ -320,7 +320,7 @@ fn candidate(
     match nodes {
         Some((0, _)) => needs.push(format!("nodes with {}", own_selector(profile))),
         Some((_, 0)) => {
-            needs.push(format!("a pod that can land on its nodes, which have {}", own_selector(profile)));
+            needs.push(format!("a pod that can run on its nodes, which have {}", own_selector(profile)));
         }
         Some(_) => {}
         None if !profile.has_nodes() => {

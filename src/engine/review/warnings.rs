@@ -40,7 +40,7 @@ pub(super) fn warnings(outcome: &Answer) -> Vec<String> {
     warnings
 }
 
-/// The findings as texts. One that several templates of a workload share is told once, with the first of them.
+/// The findings as texts. A finding that several templates of a workload share is reported once, with the first template.
 fn describe(outcome: &Answer) -> Vec<String> {
     let findings = outcome.decision.findings.iter().filter(|f| f.severity >= Severity::Warning);
     let text = |f: &Finding, at: &str| format!("{}{at} {}", f.rule, f.line());

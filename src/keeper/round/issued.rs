@@ -1,4 +1,4 @@
-//! A certificate that cert-manager makes.
+//! A certificate that cert-manager issues.
 
 use super::Keeper;
 use crate::certificates::{Authority, secret};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Instant;
 
 impl Keeper {
-    /// A certificate that cert-manager made. Another one is served once it verifies, or where that in use does not.
+    /// Serves a new certificate of cert-manager once it verifies, or if the one in use does not.
     pub(super) fn issued(&mut self, found: Option<Option<Value>>, now: i64) {
         let Some(found) = found else { return };
         let names = &self.settings.names;

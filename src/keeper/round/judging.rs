@@ -1,11 +1,11 @@
-//! What is said of how it stands.
+//! The standing: problems and remarks for `/readyz`.
 
 use super::super::events;
 use super::Keeper;
 use std::time::{Duration, Instant};
 
 impl Keeper {
-    /// Why an API server would not believe us, as far as known.
+    /// Why an API server would not trust our certificate, as far as known.
     pub(super) fn problems(&self, now: i64) -> Vec<String> {
         match self.served.load() {
             None => vec!["no certificate yet".to_owned()],
@@ -13,7 +13,7 @@ impl Keeper {
         }
     }
 
-    /// Says how it is. The pause after which it may be well, where nothing but time is missing.
+    /// Updates the standing. Returns a pause if only time is missing.
     pub(super) fn judge(&mut self, now: i64) -> Option<Duration> {
         let mut problems = self.problems(now);
         problems.extend(self.dialed.problem.clone());
@@ -68,8 +68,8 @@ impl Keeper {
         pause
     }
 
-    /// What is wrong with how long our certificate is still for, and what will be. While it verifies, calls succeed, and
-    /// what keeps it from being renewed keeps all replicas: to go early would be the outage that is feared.
+    /// A problem or remark about the remaining life of our certificate. While it verifies, calls succeed. The cause that
+    /// prevents its renewal affects all replicas, so becoming unready early would itself be the outage.
     fn ending(&mut self, now: i64) -> (Option<String>, Option<String>) {
         let over = self.leaf.as_ref().filter(|leaf| now >= leaf.last_tenth());
         self.metrics.leaf_overdue(over.is_some());
@@ -84,7 +84,7 @@ impl Keeper {
         (None, Some(text))
     }
 
-    /// Logs an error once, until it is gone or another.
+    /// Logs an error once, until it ends or changes.
     pub(super) fn report(&mut self, what: &'static str, text: Option<String>) {
         if self.reported.get(what) != text.as_ref() {
             if let Some(error) = &text {

@@ -1,4 +1,4 @@
-//! Another leaf, where one is due.
+//! Signs the next leaf when it is due.
 
 use super::super::issue;
 use super::{Keeper, random};
@@ -20,7 +20,7 @@ impl Keeper {
         Duration::from_secs(self.settings.lives.settle.unsigned_abs())
     }
 
-    /// Signs another leaf where that is due.
+    /// Signs the next leaf if it is due.
     pub(super) fn sign(&mut self, record: &Record, looks: &[Look], fresh: bool, now: i64) {
         let age = |since: Instant| self.began.saturating_duration_since(since);
         let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle());

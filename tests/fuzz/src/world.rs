@@ -48,7 +48,7 @@ pub fn objects(data: &[u8]) {
     let text = |key: &str| input[key].as_str().unwrap_or_default();
     let (object, old) = (input["object"].to_string(), input["old"].to_string());
     let mut builder = builder();
-    // What cannot be taken in is told, and is no fact.
+    // An object that cannot be read is reported, and is not a fact.
     let _ = builder.add(Layer::Live, text("group"), text("kind"), &object, "default");
     let snapshot = builder.build();
     for event in [Event::Given, Event::Updated { old: &old }, Event::Deleted] {

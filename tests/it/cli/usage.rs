@@ -166,7 +166,7 @@ fn results_only() -> Result<(), String> {
     let all = ["broken.yaml", "missing.yaml", "error.yaml", "twice.yaml", "clean.yaml"];
     let ran = |format: &str| run(&[&["review", "-o", format][..], &all].concat(), b"", scratch.path());
     // A report has the repeated key among its findings.
-    let told = |ran: &Ran, format: &str| {
+    let reported = |ran: &Ran, format: &str| {
         let words = ["error: broken.yaml:2:1: ", "error: missing.yaml:1:1: "];
         let twice = ran.stderr.contains("warning: twice.yaml:2:1");
         words.iter().all(|w| ran.stderr.contains(w)) && twice != matches!(format, "text" | "json")
@@ -174,7 +174,7 @@ fn results_only() -> Result<(), String> {
     for format in FORMATS {
         let ran = ran(format)?;
         same("exit code", 2, ran.code)?;
-        same(&format!("stderr of -o {format} tells everything"), true, told(&ran, format))?;
+        same(&format!("stderr of -o {format} reports everything"), true, reported(&ran, format))?;
         same("words of stderr on stdout", false, ran.stdout.contains("duplicate key"))?;
     }
     let json: Value = serde_json::from_str(&ran("json")?.stdout).map_err(|e| e.to_string())?;

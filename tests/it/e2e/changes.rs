@@ -75,7 +75,7 @@ pub(super) fn are_known(
 ) -> Result<Vec<(&'static str, Vec<Duration>)>, String> {
     let mut api = Api::connect(site.plane)?;
     let mut client = site.server.client()?;
-    let mut told = Vec::new();
+    let mut measured = Vec::new();
     for change in changes() {
         let pod = pod("a", change.product);
         let mut times = Vec::new();
@@ -86,9 +86,9 @@ pub(super) fn are_known(
             }
         }
         times.sort();
-        told.push((change.what, times));
+        measured.push((change.what, times));
     }
-    Ok(told)
+    Ok(measured)
 }
 
 /// Asks until the pod gets a network; how long that took.

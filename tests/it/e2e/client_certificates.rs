@@ -108,13 +108,13 @@ fn shown(plane: &Plane) -> Outcome {
                 Ok(done.ok && done.stdout.contains("rail7"))
             })?,
             Some(alert) => {
-                let mut told = String::new();
+                let mut output = String::new();
                 plane
                     .until(what, Duration::from_secs(20), || {
-                        told = create()?.stderr;
-                        Ok(told.contains(alert))
+                        output = create()?.stderr;
+                        Ok(output.contains(alert))
                     })
-                    .map_err(|e| format!("{e}: {told}"))?;
+                    .map_err(|e| format!("{e}: {output}"))?;
                 assert_eq!(answered()?, 0, "{what}");
             }
         }

@@ -102,7 +102,7 @@ fn three_fabrics(plane: &Plane) -> Outcome {
         "{}",
         done.stderr
     );
-    // Where it is not said which, the pod is refused and told.
+    // Where it is not said which, the pod is refused and reported.
     let mut anywhere = pod("d", "");
     anywhere["spec"].as_object_mut().map(|s| s.remove("nodeSelector"));
     let refused = site.create(&namespace, &anywhere, &["--dry-run=server"])?;
@@ -115,7 +115,7 @@ fn three_fabrics(plane: &Plane) -> Outcome {
     run(&["label", "--overwrite", "node", "h200-1", "h200-2", "example.com/fabric=roce"])?;
     gets(&site, &namespace, &h200, "fabric/roce")?;
     run(&["delete", "network-attachment-definitions", "-n", "fabric", "roce"])?;
-    plane.until("the missing network is told", Duration::from_secs(10), || {
+    plane.until("the missing network is reported", Duration::from_secs(10), || {
         Ok(network(&site, &namespace, &h100)?.1.contains("FAB801"))
     })?;
     plane.apply(&read(&root().join("examples/site/cluster/networks.yaml"))?)?;
@@ -129,11 +129,11 @@ fn three_fabrics(plane: &Plane) -> Outcome {
     assert!(done.ok, "{}", done.stderr);
     let kubeconfig = plane.directory().join("kubeconfig").to_string_lossy().into_owned();
     let args = ["why", "--live", "--kubeconfig", &kubeconfig, "-n", &namespace, "-o", "json", "pod/a"];
-    let told = crate::support::run(&args, b"", root())?;
-    assert_eq!(told.code, 0, "{}", told.stderr);
-    let told: Value = serde_json::from_str(&told.stdout).map_err(|e| e.to_string())?;
-    assert_eq!(told["results"][0]["review"]["profile"], "roce", "{told}");
-    assert_eq!(told["results"][0]["review"]["changes"], json!([]), "{told}");
+    let reported = crate::support::run(&args, b"", root())?;
+    assert_eq!(reported.code, 0, "{}", reported.stderr);
+    let reported: Value = serde_json::from_str(&reported.stdout).map_err(|e| e.to_string())?;
+    assert_eq!(reported["results"][0]["review"]["profile"], "roce", "{reported}");
+    assert_eq!(reported["results"][0]["review"]["changes"], json!([]), "{reported}");
     Ok(())
 }
 
@@ -182,7 +182,7 @@ fn networks_come_back(plane: &Plane) -> Outcome {
     })?;
     gets(&site, &namespace, &h100, "fabric/roce")?;
     plane.install_crds()?;
-    plane.until("the missing network is told", Duration::from_secs(20), || {
+    plane.until("the missing network is reported", Duration::from_secs(20), || {
         Ok(network(&site, &namespace, &h100)?.1.contains("FAB801"))
     })?;
     plane.apply(&read(&root().join("examples/site/cluster/networks.yaml"))?)?;
@@ -201,7 +201,7 @@ fn another_authority(plane: &Plane) -> Outcome {
         let failing = |l: &&str| l.contains("watch_state{") && l.contains("failing") && l.ends_with(" 1");
         Ok(metrics.lines().filter(failing).count() == fabric_admission::cluster::kinds::WATCHED.len())
     })?;
-    // Long enough for kinds that are not waited for for ever.
+    // Long enough for kinds that are not waited for permanently.
     std::thread::sleep(Duration::from_secs(2));
     let ready = server.admin("/readyz")?;
     assert!(ready.status == 503 && ready.body.contains("Node"), "{} {}", ready.status, ready.body);

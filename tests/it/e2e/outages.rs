@@ -25,7 +25,7 @@ fn mutate_away(plane: &Plane) -> Outcome {
         bare.stderr
     );
     assert!(site.create(&namespace, &cpu_pod("cpu"), &[])?.ok);
-    // The same pod, told to run without the fabric, is let in.
+    // The same pod, annotated to run without the fabric, is admitted.
     let mut opted_out = training_pod("opted-out");
     opted_out["metadata"]["annotations"]["fabric-admission.dev/inject"] = json!("false");
     let done = site.create(&namespace, &opted_out, &[])?;

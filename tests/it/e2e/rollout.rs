@@ -88,7 +88,7 @@ impl Drop for Fleet<'_> {
     }
 }
 
-/// Creates at a steady rate, however long the answers take, until told to stop.
+/// Creates at a steady rate, however long the answers take, until it is stopped.
 pub(super) struct Creates<'a> {
     pub(super) plane: &'a Plane,
     pub(super) namespace: &'a str,
@@ -168,11 +168,11 @@ fn rollout(plane: &Plane) -> Outcome {
         let mut story = || -> Result<(), String> {
             std::thread::sleep(Duration::from_secs(1));
             for _ in 0..rounds * REPLICAS {
-                // maxSurge 1, maxUnavailable 0: a new one is ready before an old one is told to go.
+                // maxSurge 1, maxUnavailable 0: a new one is ready before an old one is stopped.
                 replicas.push(fleet.replica()?);
                 fleet.balancer.set(endpoints(&replicas));
                 let old = replicas.remove(0);
-                let told = Instant::now();
+                let reported = Instant::now();
                 old.signal("-TERM")?;
                 plane.until("readyz turns at once", Duration::from_secs(1), || {
                     Ok(old.admin("/readyz")?.status == 503)
@@ -181,7 +181,7 @@ fn rollout(plane: &Plane) -> Outcome {
                 std::thread::sleep(lag);
                 fleet.balancer.set(endpoints(&replicas));
                 // A Deployment goes on while it ends, which may take as long as the API server keeps idle connections.
-                stopping.push((old, told));
+                stopping.push((old, reported));
             }
             std::thread::sleep(Duration::from_secs(1));
             Ok(())
@@ -192,13 +192,13 @@ fn rollout(plane: &Plane) -> Outcome {
     })?;
     let outcomes = creates.outcomes.into_inner().unwrap();
     let mut ended = Duration::ZERO;
-    for (mut old, told) in stopping {
+    for (mut old, reported) in stopping {
         if !alone {
             // The second signal.
             let _ = old.signal("-TERM");
         }
         assert_eq!(old.wait(Duration::from_secs(120))?, 0);
-        ended = ended.max(told.elapsed());
+        ended = ended.max(reported.elapsed());
     }
     // What was idle the API server has closed: before we would, which is 5 s + 95 s after SIGTERM.
     assert!(ended < Duration::from_secs(98), "{ended:?}");

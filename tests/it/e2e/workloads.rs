@@ -245,7 +245,7 @@ fn ratchet(plane: &Plane) -> Outcome {
     )?;
     assert!(status.ok, "{}", status.stderr);
     if plane.has_controllers {
-        // Its ReplicaSet is made by a controller and told to nobody; the pod itself is refused, as an event.
+        // A controller creates its ReplicaSet, so no user sees a warning; the refusal of the pod is an Event.
         plane.until("the event is there", Duration::from_secs(30), || {
             let events = plane.get(&["events", "-n", &namespace])?.to_string();
             Ok(events.contains("FailedCreate") && events.contains("FAB401"))

@@ -136,7 +136,7 @@ pub(crate) fn add(suite: &mut Suite) {
         assert_eq!(units(&pod, 0), 2, "{pod}");
         Ok(())
     });
-    suite.add("nri::a_node_selector_of_the_pods_stays_and_is_told", || {
+    suite.add("nri::a_node_selector_of_the_pod_is_kept_and_reported", || {
         let definitions = &[("default", "foo-network", None, HOSTNAME)];
         let own = json!({"kubernetes.io/hostname": "n9", "zone": "a"});
         let (pod, findings) =
@@ -154,7 +154,7 @@ pub(crate) fn add(suite: &mut Suite) {
         assert_eq!(pod, same, "a pod learns whether the network exists");
         Ok(())
     });
-    suite.add("nri::absent_networks_of_the_own_namespace_and_of_default_are_told", || {
+    suite.add("nri::absent_networks_of_the_own_namespace_and_of_default_are_reported", || {
         let containers = || json!([{"name": "a"}]);
         for network in ["foo-network", "default/foo-network"] {
             let asks = pod("team", network, containers(), json!({}));
@@ -172,7 +172,7 @@ pub(crate) fn add(suite: &mut Suite) {
         }
         Ok(())
     });
-    suite.add("nri::a_webhook_that_did_not_run_is_told", || {
+    suite.add("nri::a_webhook_that_did_not_run_is_reported", || {
         let world = world(HERE, "default");
         let decision = world.decide_as(
             &pod("default", "foo-network", json!([{"name": "a"}]), json!({})),

@@ -1,7 +1,8 @@
 //! What holds of every decision, whatever the pod and the cluster: checked on cases made by chance, with the
-//! smallest case and the seed told where one fails. `PROPTEST_CASES` asks for more of them.
+//! smallest case and the seed printed where one fails. `PROPTEST_CASES` asks for more of them.
 
-use crate::support::documents::{Documents, pointers};
+use crate::support::api_pods::{self, Site};
+use crate::support::documents::{Dice, Documents, pointers};
 use crate::support::generator;
 use crate::support::property::check;
 use crate::support::suite::{Outcome, Suite};
@@ -14,6 +15,7 @@ use fabric_admission::review::webhook::{WebhookEntry, handle};
 use fabric_admission::review::{Decision, Stage, envelope, response};
 use fabric_admission::rules::{Finding, Severity};
 use proptest::prelude::{Strategy, any};
+use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -54,6 +56,29 @@ pub(crate) fn add(suite: &mut Suite) {
         })
     });
     suite.add("properties::cases_reach_everything", cases_reach_everything);
+    suite.add("properties::some_pods_bring_their_own_fabric", own_fabric);
+}
+
+/// The share of generated pods for the API server that have their own networks and units: enough to be met in every run,
+/// and few enough that most pods are patched.
+fn own_fabric() -> Outcome {
+    let pod = |dice: &mut Dice<'_>| api_pods::pod(&Site { profiles: &["roce"] }, dice);
+    let mut runner = TestRunner::new(Config { rng_seed: RngSeed::Fixed(1), ..Config::default() });
+    let own = |pod: &Value| {
+        let limits = pod["spec"]["containers"][0]["resources"]["limits"].as_object();
+        let device = |name: &String| {
+            let others = ["nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-1g.10gb", "amd.com/gpu"];
+            name.contains('/') && !others.contains(&name.as_str()) && !name.contains("neuron")
+        };
+        pod.pointer(NETWORKS).is_some_and(|text| text.as_str().is_some_and(|t| !t.is_empty()))
+            && limits.is_some_and(|limits| limits.keys().any(device))
+    };
+    let mut count = 0;
+    for _ in 0..1000 {
+        let tree = Documents(pod).new_tree(&mut runner).map_err(|e| e.to_string())?;
+        count += usize::from(own(&tree.current().0));
+    }
+    if (40..150).contains(&count) { Ok(()) } else { Err(format!("{count} of 1,000").into()) }
 }
 
 type Property = fn(&World) -> Result<(), String>;
@@ -306,7 +331,7 @@ fn modes(world: &World) -> Result<(), String> {
         errors.any(|f| only.is_empty() || only.contains(&f.rule))
     };
     let verdicts = [enforce.denied, enforce.would_deny, audit.denied, audit.would_deny, mutate.denied];
-    // Before the last mutating webhook has run, only these cannot be mended any more.
+    // Before the last mutating webhook has run, only these cannot be corrected any more.
     if verdicts != [errors(&[]), false, false, errors(&[]), errors(&["FAB101", "FAB804", "FAB810", "FAB814"])]
     {
         return Err(format!("verdicts {verdicts:?} for {:#?}", enforce.findings));

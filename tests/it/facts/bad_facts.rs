@@ -157,14 +157,14 @@ fn cluster((_, content, rule, _, pointer, (line, column), _): &Fault) -> Result<
     let review = review(&args, b"", scratch.path())?;
     same("exit code", 0, review.ran.code)?;
     good_is_reviewed(&review)?;
-    let told: Vec<&str> = review.ran.stderr.lines().collect();
+    let reported: Vec<&str> = review.ran.stderr.lines().collect();
     if !matches!(*rule, "FAB366" | "FAB809") {
-        return same("stderr", Vec::<&str>::new(), told);
+        return same("stderr", Vec::<&str>::new(), reported);
     }
     let start = format!("warning: facts.yaml:{line}:{column}: ");
-    match told[..] {
+    match reported[..] {
         [one] if one.starts_with(&start) && one.contains(pointer) => Ok(()),
-        _ => Err(format!("expected one line {start:?} with {pointer}: {told:?}")),
+        _ => Err(format!("expected one line {start:?} with {pointer}: {reported:?}")),
     }
 }
 

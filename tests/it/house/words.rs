@@ -37,6 +37,15 @@ const ODD: &[&str] = &[
     "of which nothing",
     "counts on",
     "speaks for",
+    "land on",
+    "lands on",
+    "let through",
+    "lets through",
+    "for want of",
+    "begins anew",
+    "goes well",
+    "counts before",
+    "stands in the way",
 ];
 
 /// `is no NOUN` should be `is not a NOUN`, unless one of these words is before or after it: `there is no NOUN`,

@@ -4,7 +4,7 @@
 //! the server itself runs on.
 //!
 //! It holds of sequences
-//! (a) that only add nodes: what the pod may land on grows, and with it the set of profiles found there. A profile
+//! (a) that only add nodes: what the pod may run on grows, and with it the set of profiles found there. A profile
 //!     that joins makes the pod ambiguous. From no node at all the selectors decide, among all profiles whose nodes
 //!     could ever fit the pod, and the default where nodes of no profile could;
 //! (b) that only delete, down to zero: the set of profiles found shrinks. When its last node goes, the selector step

@@ -148,9 +148,9 @@ fn then_and_now() -> Result<(), String> {
         crate::cli::schema::validate_why(&report)?;
         let (then, now) = (mark(&report, "injected"), mark(&report, "now"));
         same(&format!("then {then}, now {now}"), words.contains("are the same"), then == now)?;
-        let told = run(&["why", "-"], input.as_bytes(), root())?.stdout;
-        if !told.contains(&format!("created with  {then}\n     {words}")) {
-            return Err(format!("{words:?} is not in {told}"));
+        let reported = run(&["why", "-"], input.as_bytes(), root())?.stdout;
+        if !reported.contains(&format!("created with  {then}\n     {words}")) {
+            return Err(format!("{words:?} is not in {reported}"));
         }
     }
     Ok(())

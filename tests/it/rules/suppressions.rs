@@ -1,4 +1,4 @@
-//! Findings that annotations set aside: seen, told with their reason, and counted for nothing.
+//! Findings that annotations ignore: listed with their reason, and without effect on the verdict.
 
 use crate::support::root;
 use crate::support::round_trip::{Review, review, same};
@@ -9,7 +9,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("suppressions::what_is_set_aside_counts_for_nothing", counts_for_nothing);
     suite.add("suppressions::errors_stay_unless_somebody_lets_them_go", errors);
     suite.add("suppressions::some_rules_are_never_set_aside", never);
-    suite.add("suppressions::every_wrong_annotation_is_told", wrong);
+    suite.add("suppressions::every_wrong_annotation_is_reported", wrong);
     suite.add("suppressions::annotations_are_bounded", bounds);
     suite.add("suppressions::of_objects_and_workloads", objects);
 }
@@ -102,10 +102,10 @@ fn wrong() -> Outcome {
     ] {
         let review = reviewed(&pod(&ignore(rule, reason), &word()), &[])?;
         let findings = review.results().iter().flat_map(|r| r["findings"].as_array()).flatten();
-        let told: Vec<&Value> = findings.filter(|f| f["rule"] == "FAB815").collect();
-        assert!(told.len() == 1 && told[0].to_string().contains(words), "{rule}: {told:?}");
-        assert_eq!(told[0]["severity"], severity, "{rule}");
-        assert_eq!(told[0]["path"], format!("/metadata/annotations/fabric-admission.dev~1ignore.{rule}"));
+        let reported: Vec<&Value> = findings.filter(|f| f["rule"] == "FAB815").collect();
+        assert!(reported.len() == 1 && reported[0].to_string().contains(words), "{rule}: {reported:?}");
+        assert_eq!(reported[0]["severity"], severity, "{rule}");
+        assert_eq!(reported[0]["path"], format!("/metadata/annotations/fabric-admission.dev~1ignore.{rule}"));
         assert!(review.rules().contains(&"FAB402".to_owned()), "{rule}");
     }
     Ok(())
@@ -118,8 +118,8 @@ fn bounds() -> Outcome {
     }
     let review = reviewed(&pod(&Value::Object(annotations), &json!([])), &[])?;
     let findings = review.results()[0]["findings"].as_array().cloned().unwrap_or_default();
-    let told = findings.iter().filter(|f| f["rule"] == "FAB815").count();
-    assert!(told == 33, "{told}");
+    let reported = findings.iter().filter(|f| f["rule"] == "FAB815").count();
+    assert!(reported == 33, "{reported}");
     assert!(findings.iter().any(|f| f["message"].to_string().contains("8 annotations")), "{findings:?}");
     let long = format!("\u{1b}[31m{}", "é".repeat(5_000));
     let review = reviewed(&pod(&ignore("FAB402", &long), &word()), &[])?;

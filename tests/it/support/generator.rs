@@ -252,8 +252,8 @@ fn variable(dice: &mut Dice<'_>) -> Value {
         "A",
     ];
     if dice.percent(8) {
-        let told: Vec<_> = TOLD.split(' ').filter_map(|t| t.split_once('=')).collect();
-        let (name, value) = dice.pick(&told);
+        let reported: Vec<_> = TOLD.split(' ').filter_map(|t| t.split_once('=')).collect();
+        let (name, value) = dice.pick(&reported);
         return json!({"name": name, "value": value});
     }
     let mut variable = json!({});

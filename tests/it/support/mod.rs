@@ -2,6 +2,7 @@
 
 pub(crate) mod api_pods;
 pub(crate) mod authority;
+pub(crate) mod complete;
 pub(crate) mod documents;
 pub(crate) mod generator;
 pub(crate) mod placement;

@@ -26,11 +26,13 @@ pub(crate) fn check<S: Strategy>(
     let (cases, seed) = (config.cases, config.rng_seed);
     let result = TestRunner::new(config).run(&strategy, |value| property(value).map_err(TestCaseError::fail));
     result.map_err(|error| {
-        let told = match error {
+        let reported = match error {
             TestError::Fail(why, value) => format!("{why}\nsmallest case: {value:?}"),
             TestError::Abort(why) => why.to_string(),
         };
-        format!("{told}\nagain: PROPTEST_RNG_SEED={seed} PROPTEST_CASES={cases} cargo test --test it {name}")
-            .into()
+        format!(
+            "{reported}\nagain: PROPTEST_RNG_SEED={seed} PROPTEST_CASES={cases} cargo test --test it {name}"
+        )
+        .into()
     })
 }

@@ -1,4 +1,4 @@
-//! Nodes, and pods that may land on some of them, by chance; all of it as the API server takes it.
+//! Nodes, and pods that may run on some of them, by chance; all of it as the API server takes it.
 
 use crate::support::documents::{Dice, put};
 use serde_json::{Value, json};

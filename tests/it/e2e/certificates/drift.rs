@@ -101,7 +101,7 @@ pub(super) fn of_bundles(plane: &Plane) -> Outcome {
     Ok(())
 }
 
-/// Somebody who does not give up: said, slowed down, and mended in the end.
+/// Somebody who does not give up: said, slowed down, and restored in the end.
 pub(super) fn fight(plane: &Plane) -> Outcome {
     let site = Site::new(plane)?;
     let server = site.replica(&QUICK)?;
@@ -114,7 +114,7 @@ pub(super) fn fight(plane: &Plane) -> Outcome {
     }
     let writes = metric(&server, "cabundle_writes_total")?;
     set(&site, 1, None)?;
-    plane.until("the fight is told", Duration::from_secs(5), || {
+    plane.until("the fight is reported", Duration::from_secs(5), || {
         let (status, body) = readyz(server.admin)?;
         Ok(status == 503 && body.contains("again and again") && metric(&server, "cabundle_fight")? == 1)
     })?;
@@ -202,7 +202,7 @@ pub(super) fn of_the_secret(plane: &Plane) -> Outcome {
             std::thread::sleep(Duration::from_secs(2));
             Ok(took)
         })?;
-        eprintln!("{what}: mended after {took:?}; {} creates, {} failed", load.calls, load.failures.len());
+        eprintln!("{what}: restored after {took:?}; {} creates, {} failed", load.calls, load.failures.len());
         load.clean(what)?;
     }
     assert_eq!(emergencies()?, 5);

@@ -118,7 +118,7 @@ pub(super) fn absent(plane: &Plane) -> Outcome {
     site.install()?;
     plane.until("the webhook is believed", Duration::from_secs(10), || Ok(site.create().is_ok()))?;
     eprintln!("configurations that come are believed after {:?}", start.elapsed());
-    // One that asks for another server than ours is told, by name.
+    // One that asks for another server than ours is reported, by name.
     let patch = r#"[{"op":"replace","path":"/webhooks/1/clientConfig/url","value":"https://other.example.com/audit"}]"#;
     plane.kubectl(&["patch", kind, name, "--type=json", "-p", patch], "")?;
     says(plane, &server, 503, &["webhook audit.fabric-admission.dev", "not for other.example.com"])?;

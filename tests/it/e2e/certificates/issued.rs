@@ -140,21 +140,21 @@ pub(super) fn by_cert_manager(plane: &Plane) -> Outcome {
     let args = ["--tls-mode", "cert-manager", "--tls-tick", "1s", "--tls-settle", "1s"];
     let server = site.replica_in_mode(&args)?;
     site.front.set(&[&server]);
-    let told = |words: &'static str| {
+    let reported = |words: &'static str| {
         plane
             .until(words, Duration::from_secs(10), || Ok(readyz(server.admin)?.1.contains(words)))
             .map_err(|e| format!("{e}: {:?}", readyz(server.admin)))
     };
-    told("does not exist; cert-manager creates it")?;
+    reported("does not exist; cert-manager creates it")?;
     let ca = issue(&site, "issued-1")?;
-    told("the caBundle is empty")?;
+    reported("the caBundle is empty")?;
     inject(&site, &ca)?;
     site.ready(&server)?;
     site.front.set(&[&server]);
     site.create()?;
     // Another CA, no overlap: the old certificate is served until the caBundle has the new CA.
     let ca = issue(&site, "issued-2")?;
-    told("a new certificate that no caBundle verifies yet")?;
+    reported("a new certificate that no caBundle verifies yet")?;
     site.ready(&server)?;
     site.create()?;
     inject(&site, &ca)?;
@@ -162,7 +162,7 @@ pub(super) fn by_cert_manager(plane: &Plane) -> Outcome {
     // Garbage changes nothing.
     let patch = json!({"data": {"tls.crt": STANDARD.encode("garbage")}}).to_string();
     plane.kubectl(&["patch", "secret", SECRET, "-n", NAMESPACE, "--type=merge", "-p", &patch], "")?;
-    told("tls.crt: holds no certificate")?;
+    reported("tls.crt: holds no certificate")?;
     site.ready(&server)?;
     site.create()?;
     assert_eq!(metric(&server, "cabundle_writes_total")?, 0);

@@ -74,7 +74,7 @@ pub(super) fn under_load<T>(
     };
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(worker)).collect();
-        let told = story();
+        let reported = story();
         over.store(true, Ordering::SeqCst);
         let mut all = Vec::new();
         for worker in workers {
@@ -90,6 +90,6 @@ pub(super) fn under_load<T>(
         };
         let calls = all.len();
         let failures = all.into_iter().filter_map(|(_, _, outcome)| outcome.err()).collect();
-        Ok((told?, Load { calls, failures, slowest, gap }))
+        Ok((reported?, Load { calls, failures, slowest, gap }))
     })
 }

@@ -23,7 +23,7 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
     add("rotate_under_creates_without_a_failed_call", rotation::under_creates);
     add("survive_a_death_in_every_state", rotation::deaths);
     add("changed_cabundles_are_put_back", drift::of_bundles);
-    add("fights_are_told_and_slowed_down", drift::fight);
+    add("fights_are_reported_and_slowed_down", drift::fight);
     add("survive_a_spoilt_or_deleted_secret", drift::of_the_secret);
     add("come_back_when_nobody_was_left", drift::nobody_left);
     add("wait_for_rights", faults::rights);

@@ -62,9 +62,9 @@ pub(crate) fn fate(
         (Ok(_), false) => return Err(format!("accepted, and offline {:?} deny it", offline.denies)),
         (Err(why), denied) => {
             let ours = why.contains("fabric-admission.dev\" denied the request");
-            let told: BTreeSet<String> =
+            let reported: BTreeSet<String> =
                 offline.denies.iter().filter(|r| why.contains(r.as_str())).cloned().collect();
-            if ours && !denied && !told.is_empty() {
+            if ours && !denied && !reported.is_empty() {
                 return not_by_our_change(pod, offline.denies, engine);
             }
             return Err(format!("accepted without us and REFUSED with us: {why}\npatch: {}", offline.patch));

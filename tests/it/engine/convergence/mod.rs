@@ -39,7 +39,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("convergence::spiderpool_asks_one_unit_for_eight_rails", spiderpool_is_topped_up);
     suite.add("convergence::injector_before_us_puts_units_on_the_proxy", injector_on_the_proxy);
     suite.add("convergence::honoring_injector_before_us_adds_nothing_of_ours", honoring_before_us);
-    suite.add("convergence::honoring_injector_after_us_doubles_and_is_told", honoring_after_us);
+    suite.add("convergence::honoring_injector_after_us_doubles_and_is_reported", honoring_after_us);
     suite.add("convergence::old_istio_in_a_list_is_refused_with_the_fix", old_istio);
     suite.add("convergence::istio_breaks_an_empty_list_unless_we_come_first", istio_breaks_an_empty_list);
 }
@@ -231,9 +231,9 @@ fn rested(world: &World, first: &Value, pod: &Value, theirs: &[(String, String)]
     }
     let elsewhere: i64 =
         containers.iter().filter(|c| c["resources"]["limits"]["nvidia.com/gpu"].is_null()).map(units).sum();
-    let told = again.findings.iter().any(|f| f.rule == "FAB203");
-    if told != (elsewhere > 0 && sum - elsewhere < needs) {
-        return Err(format!("{elsewhere} units elsewhere, FAB203: {told}"));
+    let reported = again.findings.iter().any(|f| f.rule == "FAB203");
+    if reported != (elsewhere > 0 && sum - elsewhere < needs) {
+        return Err(format!("{elsewhere} units elsewhere, FAB203: {reported}"));
     }
     Ok(())
 }
@@ -324,7 +324,7 @@ fn spiderpool_is_topped_up() -> Outcome {
 }
 
 /// The injector sees a network only where the user named it. Before us, and with a proxy in front, its units are lost to
-/// the container with the accelerators: they cannot be taken back, and that is told.
+/// the container with the accelerators: they cannot be taken back, and that is reported.
 fn injector_on_the_proxy() -> Outcome {
     let mut pod = shape("own_network_in_short_form");
     let world = world(&pod);
@@ -333,9 +333,13 @@ fn injector_on_the_proxy() -> Outcome {
     us(&world, &mut pod)?;
     assert_eq!(units(&pod), [1, 7]);
     let decision = world.decide_as(&pod, Stage::Final, Mode::Enforce).unwrap();
-    let told = decision.findings.iter().find(|f| f.rule == "FAB203").unwrap();
-    assert_eq!(told.path, "/spec/containers/0/resources/limits/example.com~1vf");
-    assert!(told.message.contains("istio-proxy") && told.message.contains("7 for 8"), "{}", told.message);
+    let reported = decision.findings.iter().find(|f| f.rule == "FAB203").unwrap();
+    assert_eq!(reported.path, "/spec/containers/0/resources/limits/example.com~1vf");
+    assert!(
+        reported.message.contains("istio-proxy") && reported.message.contains("7 for 8"),
+        "{}",
+        reported.message
+    );
     // With networks of the profile alone the injector has nothing to do, wherever the proxy stands.
     let mut pod = shape("bare");
     istio_with_proxy(&mut pod);
@@ -387,8 +391,11 @@ fn old_istio() -> Outcome {
         r#"[{"name":"storage"}, {"name": "default/istio-cni"}]"#.into();
     let decision = world(&pod).decide().unwrap();
     assert!(decision.denied && decision.patch.is_empty());
-    let told = decision.findings.iter().find(|f| f.rule == "FAB101").unwrap();
-    assert!(told.message.contains("default/istio-cni") && told.fix.contains("\"namespace\""), "{told:?}");
+    let reported = decision.findings.iter().find(|f| f.rule == "FAB101").unwrap();
+    assert!(
+        reported.message.contains("default/istio-cni") && reported.fix.contains("\"namespace\""),
+        "{reported:?}"
+    );
     Ok(())
 }
 

@@ -2,7 +2,8 @@
 //! DeviceClasses are created, deleted, or reach us late. Either the plans of both are equal, or one of them saw that an
 //! object it names was not there, says so in a warning, and added neither networks nor units.
 
-use super::{added, complete};
+use super::added;
+use crate::support::complete;
 use crate::support::documents::{Dice, Documents, put};
 use crate::support::property::check;
 use crate::support::suite::Suite;

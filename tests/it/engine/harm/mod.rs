@@ -1,10 +1,10 @@
 //! Do no harm: a pod that is complete for its fabric gains no attachment and no unit under any base and any fitting
 //! profile, whatever facts are at hand; and the ranks of a gang get equal plans while facts come and go.
 
-mod complete;
 mod corpus;
 mod gang;
 
+use crate::support::complete;
 use crate::support::documents::Documents;
 use crate::support::property::check;
 use crate::support::suite::Suite;

@@ -16,7 +16,7 @@ pub(super) fn add(suite: &mut Suite) {
             run(seed).map_err(|e| format!("seed {seed}: {e}").into())
         });
     }
-    suite.add("live::answers_tell_clusters_apart", told_apart);
+    suite.add("live::answers_distinguish_clusters", distinguished);
 }
 
 /// xorshift64*, so that a seed says everything.
@@ -188,7 +188,7 @@ fn fresh(script: &Script) -> Result<Vec<Value>, String> {
 }
 
 /// Other objects give other answers, or the comparison above would say nothing.
-fn told_apart() -> Outcome {
+fn distinguished() -> Outcome {
     let script = super::site()?;
     let first = fresh(&script)?;
     script.put("Node", node("gpu-1", "west", "p"));

@@ -100,7 +100,7 @@ fn no_tls() -> Outcome {
     let server = Server::start_in(scratch, &["--kubeconfig", "kubeconfig", "--watch-retry", "0.2"])?;
     let live = Live { script, server };
     live.state("Node", "failing")?;
-    // Long enough for kinds that are not waited for for ever.
+    // Long enough for kinds that are not waited for permanently.
     std::thread::sleep(Duration::from_secs(2));
     let ready = live.server.admin("/readyz")?;
     assert!(ready.status == 503 && ready.body.contains("Node"), "{} {}", ready.status, ready.body);

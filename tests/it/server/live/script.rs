@@ -239,7 +239,7 @@ impl Script {
         });
     }
 
-    /// Drops what watches were told, but for the last `keep` revisions; who is further behind has to list.
+    /// Drops what watches were sent, but for the last `keep` revisions; who is further behind has to list.
     pub(crate) fn forget(&self, keep: u64) {
         self.command(|state| {
             let oldest = state.revision.saturating_sub(keep);
@@ -302,12 +302,12 @@ impl Script {
         self.shared.state().failing.1
     }
 
-    /// Accepts connections and says nothing, until it is told otherwise.
+    /// Accepts connections and says nothing, until another setting.
     pub(crate) fn stall(&self, stalled: bool) {
         self.command(|state| state.stalled = stalled);
     }
 
-    /// Makes the streams that are open now silent for ever; others work.
+    /// Makes the streams that are open now silent permanently; others work.
     pub(crate) fn freeze_streams(&self) {
         self.command(|state| state.frozen = state.next_stream);
     }

@@ -178,7 +178,7 @@ fn soak() -> Outcome {
     Ok(live.end()?)
 }
 
-/// Every fifth look, so that a run that is ended early has told something.
+/// Every fifth look, so that a run that is ended early has printed something.
 fn tell(looks: &[Look], at: Duration) {
     if let Some((memory, threads, files)) = looks.last().filter(|_| looks.len() % 5 == 1) {
         eprintln!(

@@ -28,7 +28,7 @@ fn body(pod: &Value) -> String {
     review("u", ("", "Pod"), "CREATE", pod).to_string()
 }
 
-/// Asks 50 times a second until told to stop; how many answers there were, and the slowest. All give the fabric of the
+/// Asks 50 times a second until it is stopped; how many answers there were, and the slowest. All give the fabric of the
 /// node.
 fn ask(live: &Live, over: &AtomicBool) -> Result<(usize, Duration), String> {
     let mut client = live.server.client()?;
@@ -143,7 +143,7 @@ fn storm() -> Outcome {
 }
 
 /// The wall clock leaps by a hundred days and back by a day, as after a suspended machine or a wrong time server. How
-/// old facts are, deadlines and pauses are told by the steady clock.
+/// old facts are, deadlines and pauses follow the monotonic clock.
 fn clock(library: &Path) -> Outcome {
     let script = site()?;
     let clock = crate::support::Scratch::new()?;

@@ -38,7 +38,7 @@ fn again() -> Outcome {
         change(now);
         change(other);
         right(other).map_err(|e| format!("round {round}, as it comes: {e}"))?;
-        // The streams that are open do not tell this any more; new ones do, with much that was told before.
+        // The streams that are open do not tell this any more; new ones do, with much that was sent before.
         live.script.stall(true);
         change(other);
         change(now);

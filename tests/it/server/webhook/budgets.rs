@@ -10,9 +10,9 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 pub(super) fn add(suite: &mut Suite) {
-    suite.add("webhook::requests_over_the_budget_are_told_to_come_again", requests);
+    suite.add("webhook::requests_over_the_budget_are_asked_to_retry", requests);
     suite.add("webhook::slow_bodies_are_no_requests_at_work", slow_bodies);
-    suite.add("webhook::bodies_over_the_budget_are_told_to_come_again", memory);
+    suite.add("webhook::bodies_over_the_budget_are_asked_to_retry", memory);
     suite.add("webhook::one_address_cannot_take_the_memory_of_all", memory_of_others);
 }
 

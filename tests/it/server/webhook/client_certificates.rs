@@ -47,7 +47,7 @@ fn status(
     client.stream.sock.set_read_timeout(Some(Duration::from_millis(300))).map_err(|e| e.to_string())?;
     match client.stream.read(&mut [0]) {
         Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
-        told => return Err(format!("{told:?}")),
+        reported => return Err(format!("{reported:?}")),
     }
     client.stream.sock.set_read_timeout(Some(Duration::from_secs(5))).map_err(|e| e.to_string())?;
     Ok(client.post("/mutate", b"{}")?.status)
@@ -76,10 +76,10 @@ fn asked_for() -> Outcome {
         ];
         for (what, identity, alert) in &wrong {
             let answer = status(&server, identity.as_ref(), versions);
-            let told = answer
+            let reported = answer
                 .as_ref()
                 .is_err_and(|error| error.contains(alert) || error.contains("HandshakeFailure"));
-            assert!(told, "{what}, {versions:?}: {answer:?}");
+            assert!(reported, "{what}, {versions:?}: {answer:?}");
             count += 1.0;
             // The alert goes out first; it is counted when the handshake has ended.
             let end = Instant::now() + Duration::from_secs(5);

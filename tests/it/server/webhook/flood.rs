@@ -117,7 +117,7 @@ fn large_bodies() -> Outcome {
     let count = |status: u16| statuses.iter().filter(|s| **s == status).count();
     let peak = server.status("VmHWM").unwrap_or_default() / 1024;
     eprintln!(
-        "24 bodies of 7 MiB at once: {} answered, {} told to come again; {peak} MiB",
+        "24 bodies of 7 MiB at once: {} answered, {} asked to retry; {peak} MiB",
         count(200),
         count(503)
     );
@@ -184,7 +184,7 @@ fn largest_answer() -> Outcome {
     let most = ask(fabric_admission::plan::MAX_CONTAINERS)?;
     assert!(most.status == 200 && most.body.contains("\"patch\""), "{}", most.status);
     assert!(most.body.len() < 4 << 20, "{}", most.body.len());
-    // The API server's word of it would be FAB805 as well: nothing is injected, and the pod is told why.
+    // The API server's word of it would be FAB805 as well: nothing is injected, and the pod gets the reason.
     for containers in [fabric_admission::plan::MAX_CONTAINERS + 1, 9_000] {
         let beyond = ask(containers)?;
         assert!(beyond.status == 200 && !beyond.body.contains("\"patch\""), "{}", beyond.status);

@@ -94,7 +94,7 @@ fn unreadable() -> Outcome {
         std::fs::remove_file(at(name)).map_err(|e| e.to_string())?;
         symlink("/proc/self/mem", at(name)).map_err(|e| e.to_string())?;
     }
-    until("both are told", || Ok(count("certificate")? >= 2.0 && count("facts")? >= 1.0))?;
+    until("both are reported", || Ok(count("certificate")? >= 2.0 && count("facts")? >= 1.0))?;
     answers(&server)?;
     // The whole volume goes.
     for directory in ["profiles", "tls"] {

@@ -150,14 +150,15 @@ fn compare(pod: &Value, offline: &Value, online: &Value, mode: &str) -> Result<(
     }
     // Every warning and error that the review tells, the webhook tells in the same words, cut to a warning's
     // length; a denial tells everything in its message.
-    let told = format!("{}{}", response["warnings"], response["status"]["message"]);
+    let reported = format!("{}{}", response["warnings"], response["status"]["message"]);
     let alike =
         |f: &&Value| f["severity"] != "info" && !TENANTS_KNOW_LESS.iter().any(|rule| f["rule"] == *rule);
     let missing = findings.iter().filter(alike).find(|finding| {
         let text = |key: &str| finding[key].as_str().unwrap_or_default();
         let head: String = without_owner(text("message")).chars().take(150).collect();
         let head = serde_json::to_string(&head).unwrap_or_default();
-        !told.contains(text("rule")) || !told.contains(head.get(1..head.len() - 1).unwrap_or_default())
+        !reported.contains(text("rule"))
+            || !reported.contains(head.get(1..head.len() - 1).unwrap_or_default())
     });
-    missing.map_or(Ok(()), |finding| Err(format!("not told online: {finding}")))
+    missing.map_or(Ok(()), |finding| Err(format!("not reported online: {finding}")))
 }

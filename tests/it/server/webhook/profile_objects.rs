@@ -30,9 +30,9 @@ fn refused() -> Outcome {
         let server = Server::start(&[], &["--network-objects", mode])?;
         let answer = ask(&server, "CREATE", &broken, &Value::Null)?;
         assert_eq!(answer["allowed"], mode == "audit", "{answer}");
-        let told = if mode == "audit" { &answer["warnings"][0] } else { &answer["status"]["message"] };
-        let told = told.as_str().unwrap_or_default();
-        assert!(told.contains("FAB811") && told.contains("spec.bootstrap"), "{answer}");
+        let reported = if mode == "audit" { &answer["warnings"][0] } else { &answer["status"]["message"] };
+        let reported = reported.as_str().unwrap_or_default();
+        assert!(reported.contains("FAB811") && reported.contains("spec.bootstrap"), "{answer}");
         let answer = ask(&server, "CREATE", &good, &Value::Null)?;
         assert!(answer["allowed"] == true && answer.get("warnings").is_none(), "{answer}");
         // One that is broken already can still be touched, and go.
@@ -52,9 +52,9 @@ fn in_use() -> Outcome {
     let new = profile(json!({"base": "roce-sriov", "env": [{"name": "NCCL_IB_TC", "value": "106"}]}));
     for (operation, object) in [("UPDATE", &new), ("DELETE", &Value::Null)] {
         let answer = ask(&server, operation, object, &old)?;
-        let told = answer["warnings"][0].as_str().unwrap_or_default();
-        assert!(answer["allowed"] == true && told.starts_with("FAB812"), "{answer}");
-        assert!(told.contains("1 namespace may use: team") && told.chars().count() < 200, "{answer}");
+        let reported = answer["warnings"][0].as_str().unwrap_or_default();
+        assert!(answer["allowed"] == true && reported.starts_with("FAB812"), "{answer}");
+        assert!(reported.contains("1 namespace may use: team") && reported.chars().count() < 200, "{answer}");
     }
     let renamed = profile(json!({"base": "roce-sriov", "description": "ours"}));
     assert!(ask(&server, "UPDATE", &renamed, &old)?.get("warnings").is_none());

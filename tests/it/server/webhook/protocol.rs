@@ -146,7 +146,7 @@ fn audit() -> Outcome {
     let bare = send(&server, "/audit", &review("a", ("", "Pod"), "CREATE", &bare_pod()))?;
     assert!(bare["response"].get("patch").is_none());
     assert!(bare["response"]["warnings"].to_string().contains("would inject networks"), "{bare}");
-    // The mutating entry refuses the same pod: no later webhook can mend an annotation that cannot be read.
+    // The mutating entry refuses the same pod: no later webhook can correct an annotation that cannot be read.
     let denied = send(&server, "/mutate", &review("m", ("", "Pod"), "CREATE", &pod))?;
     assert_eq!(denied["response"]["allowed"], false);
     Ok(())

@@ -114,7 +114,7 @@ fn lame_duck() -> Outcome {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(server.admin("/livez")?.status, 200);
-    // An open connection is answered and told to close; a new one is still taken: endpoints lag behind.
+    // An open connection is answered and closed; a new one is still taken: endpoints lag behind.
     let during = open.post("/mutate", b"{}")?;
     assert!(during.status == 400 && during.closes(), "{during:?}");
     let fresh = server.client()?.post("/mutate", b"{}")?;
@@ -151,10 +151,10 @@ fn drain_deadline() -> Outcome {
     let mut server = Server::start(&[], &["--lame-duck", "0", "--drain", "1"])?;
     let (mut used, _unused) = (server.client()?, server.client()?);
     used.post("/mutate", b"{}")?;
-    let told = Instant::now();
+    let reported = Instant::now();
     server.signal("-TERM")?;
     assert_eq!(server.wait(Duration::from_secs(20))?, 0);
-    assert!((1..10).contains(&told.elapsed().as_secs()), "{:?}", told.elapsed());
+    assert!((1..10).contains(&reported.elapsed().as_secs()), "{:?}", reported.elapsed());
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Workloads: told when they are made, told once, and never held back by what they were already.
+//! Workloads: reported when they are created, once, and never refused for what they were before.
 
 use crate::support::round_trip::{documents, same};
 use crate::support::server::{PROFILE, Server, review};
@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("webhook::workloads_are_warned_of_or_refused_by_setting", settings);
     suite.add("webhook::warnings_of_workloads_name_the_template_and_come_once", warnings);
-    suite.add("webhook::workloads_in_audit_are_told_and_never_refused", audit);
-    suite.add("webhook::what_a_judged_workload_makes_is_not_told_again", owned);
+    suite.add("webhook::workloads_in_audit_are_reported_and_never_refused", audit);
+    suite.add("webhook::pods_of_a_reviewed_workload_are_not_reported_again", owned);
     suite.add("webhook::an_update_is_judged_by_what_it_brings", ratchet);
     suite.add("webhook::a_network_object_is_judged_by_what_an_update_brings", ratchet_of_objects);
     suite.add("webhook::parts_of_workloads_are_left_alone", parts);
@@ -69,7 +69,7 @@ fn create(server: &Server, kind: (&str, &str), object: &Value) -> Result<Value, 
     ask(server, "/validate-workload", kind, "CREATE", (object, &Value::Null))
 }
 
-fn told(answer: &Value) -> Vec<String> {
+fn texts_of(answer: &Value) -> Vec<String> {
     let texts = answer["warnings"].as_array().into_iter().flatten();
     texts.filter_map(|t| t.as_str().map(str::to_owned)).collect()
 }
@@ -81,7 +81,7 @@ fn settings() -> Outcome {
         let server = server(setting)?;
         let answer = create(&server, JOB, &bad)?;
         assert_eq!(answer["allowed"], allowed, "{setting}: {answer}");
-        assert_eq!(told(&answer).iter().any(|t| t.contains("FAB401")), speaks, "{setting}: {answer}");
+        assert_eq!(texts_of(&answer).iter().any(|t| t.contains("FAB401")), speaks, "{setting}: {answer}");
         assert!(answer.get("patch").is_none(), "{answer}");
         if setting == "deny" {
             let message = answer["status"]["message"].as_str().unwrap_or_default();
@@ -101,7 +101,7 @@ fn settings() -> Outcome {
 fn warnings() -> Outcome {
     let server = server("warn")?;
     let bad = template(&fault());
-    let both = told(&create(&server, PYTORCH, &pytorch(&bad, &bad))?);
+    let both = texts_of(&create(&server, PYTORCH, &pytorch(&bad, &bad))?);
     assert!(
         both[0].starts_with("FAB401 /spec/pytorchReplicaSpecs/Master/template and 1 more: NCCL_IB_DISABLE=1"),
         "{both:?}"
@@ -110,7 +110,7 @@ fn warnings() -> Outcome {
     let last = both.last().map(String::as_str).unwrap_or_default();
     assert!(last.starts_with("fabric-admission will inject networks, RDMA resources"), "{both:?}");
     assert!(last.ends_with("into its pods (profile h100)"), "{both:?}");
-    let one = told(&create(&server, PYTORCH, &pytorch(&template(&json!([])), &bad))?);
+    let one = texts_of(&create(&server, PYTORCH, &pytorch(&template(&json!([])), &bad))?);
     let first = "FAB401 /spec/pytorchReplicaSpecs/Worker/template: ";
     assert!(one.iter().any(|t| t.starts_with(first)), "{one:?}");
     assert!(one.iter().any(|t| t.starts_with("FAB701 ")), "{one:?}");
@@ -126,7 +126,7 @@ fn warnings() -> Outcome {
         })
         .collect();
     many["spec"]["containers"].as_array_mut().ok_or("no containers")?.splice(0..0, words);
-    let many = told(&create(&server, JOB, &job(&many))?);
+    let many = texts_of(&create(&server, JOB, &job(&many))?);
     assert!(many.len() <= 15 && many.iter().all(|t| t.chars().count() < 200), "{many:?}");
     assert!(many[0].starts_with("FAB401"), "{many:?}");
     assert!(many.iter().any(|t| t.ends_with("more findings")), "{many:?}");
@@ -137,7 +137,7 @@ fn audit() -> Outcome {
     let server = server("deny")?;
     let bad = job(&template(&fault()));
     let answer = ask(&server, "/audit", JOB, "CREATE", (&bad, &Value::Null))?;
-    let texts = told(&answer);
+    let texts = texts_of(&answer);
     assert!(answer["allowed"] == true && texts[0].starts_with("FAB401 /spec/template: "), "{answer}");
     assert!(texts.iter().any(|t| t.starts_with("fabric-admission would inject")), "{answer}");
     let noted = &answer["auditAnnotations"];
@@ -160,7 +160,7 @@ fn owned() -> Outcome {
             json!([{"apiVersion": version, "kind": kind, "name": "o", "uid": "1", "controller": controller}]);
         let answer = create(&server, JOB, &job)?;
         assert_eq!(answer["allowed"], silent, "{version} {kind}: {answer}");
-        assert!(told(&answer).is_empty(), "{answer}");
+        assert!(texts_of(&answer).is_empty(), "{answer}");
     }
     Ok(())
 }
@@ -174,7 +174,7 @@ fn ratchet() -> Outcome {
     let mut moved = of(json!([{"name": "NCCL_IB_DISABLE", "value": "1"}, {"name": "A", "value": "2"}]));
     moved["spec"]["parallelism"] = json!(2);
     let answer = update(&moved, &old)?;
-    assert!(answer["allowed"] == true && told(&answer).is_empty(), "{answer}");
+    assert!(answer["allowed"] == true && texts_of(&answer).is_empty(), "{answer}");
     // What comes new is refused.
     let clean = of(json!([{"name": "A", "value": "1"}]));
     let answer = update(&old, &clean)?;
@@ -243,7 +243,7 @@ fn train_job() -> Outcome {
             "resourcesPerNode": {"limits": {"nvidia.com/gpu": "8"}},
             "env": [{"name": "A", "value": "1"}, {"name": "NCCL_CROSS_NIC", "value": "on"}]}}});
     let answer = create(&server, ("trainer.kubeflow.org", "TrainJob"), &job)?;
-    let texts = told(&answer);
+    let texts = texts_of(&answer);
     // What the runtime may say is not missed here: neither /dev/shm nor a profile.
     assert_eq!(texts.len(), 1, "{answer}");
     assert!(texts[0].starts_with("FAB402 /spec/trainer/env/1"), "{answer}");
@@ -260,7 +260,7 @@ fn set_aside() -> Outcome {
     assert_eq!(create(&server, JOB, &job(&bad))?["allowed"], false);
     bad["metadata"]["annotations"]["fabric-admission.dev/ignore.FAB401"] = json!("measures TCP");
     let answer = create(&server, JOB, &job(&bad))?;
-    assert!(answer["allowed"] == true && !told(&answer).iter().any(|t| t.contains("FAB401")), "{answer}");
+    assert!(answer["allowed"] == true && !texts_of(&answer).iter().any(|t| t.contains("FAB401")), "{answer}");
     assert_eq!(answer["auditAnnotations"]["ignored"], "FAB401", "{answer}");
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": bad["metadata"], "spec": bad["spec"]});
     let patched = ask(&server, "/mutate", ("", "Pod"), "CREATE", (&pod, &Value::Null))?;
@@ -270,7 +270,7 @@ fn set_aside() -> Outcome {
     Ok(())
 }
 
-/// What is judged at its own admission is what the API server is told to ask about.
+/// What is judged at its own admission is what the webhook configuration selects.
 fn kinds() -> Result<(), String> {
     let text = read(&root().join("deploy/base/webhooks.yaml"))?;
     let plural = |kind: &WorkloadKind| (kind.group.to_owned(), format!("{}s", kind.kind.to_lowercase()));

@@ -7,8 +7,11 @@ mod containers;
 mod volumes;
 
 use crate::support::documents::{Dice, put};
-use crate::support::generator;
+use crate::support::{complete, generator};
 use serde_json::{Value, json};
+
+/// Pods that have their own networks and units, as public guides write them (percent).
+const COMPLETE: usize = 10;
 
 /// Names by which pods name a profile.
 pub(crate) struct Site<'a> {
@@ -64,6 +67,9 @@ pub(crate) fn pod(site: &Site<'_>, dice: &mut Dice<'_>) -> Value {
     }
     around(&mut spec, dice);
     pod["spec"] = spec;
+    if !windows && dice.percent(COMPLETE) {
+        complete::give(&mut pod, dice);
+    }
     put(&mut pod, "status", 5, dice, |_| json!({"phase": "Pending"}));
     if pod["metadata"]["annotations"]["kubernetes.io/config.mirror"].is_string() {
         // Only the kubelet makes mirror pods, of pods on its own node that refer to nothing else.

@@ -15,7 +15,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for left in context.plan.left_out.iter().filter(|l| l.why == EnvRefusal::EnvFrom) {
         findings.add(
             paths::in_container(left.container, "envFrom"),
-            format!("{} not set: envFrom may hold {}{}", names(left), them(left), no_file(left)),
+            format!("{} not set: envFrom may contain {}{}", names(left), them(left), no_file(left)),
             format!("Add to its ConfigMap or to env: {}.", assignments(profile, left, "")),
         );
     }

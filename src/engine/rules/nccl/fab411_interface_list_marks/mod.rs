@@ -25,7 +25,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     "Write the plain interface name, such as eth0.".to_owned(),
                 )
             } else if let Some(fault) = list.fault() {
-                (problem(fault), format!("Write {}.", printable(&list.mended(), 80)))
+                (problem(fault), format!("Write {}.", printable(&list.corrected(), 80)))
             } else if *given.name == *"NCCL_IB_HCA" && list.names().any(|n| n.split(':').nth(1) == Some("0"))
             {
                 ("ports start at 1, so port 0 matches nothing".to_owned(), "Write :1, or no port.".to_owned())

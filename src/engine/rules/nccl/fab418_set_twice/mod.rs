@@ -49,13 +49,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 
 fn wins(first: &Given<'_>, second: &Given<'_>) -> Option<(Severity, &'static str)> {
     Some(match (first.place, second.place, second.how) {
-        (Place::Env(_), Place::Env(_), _) => (Severity::Warning, "the last entry of env counts"),
-        (Place::EnvFrom(..), Place::EnvFrom(..), _) => (Severity::Info, "the last source of envFrom counts"),
-        (Place::EnvFrom(..), Place::Env(_), _) => {
-            (Severity::Info, "env counts, not the ConfigMap of envFrom")
-        }
+        (Place::Env(_), Place::Env(_), _) => (Severity::Warning, "the last entry of env wins"),
+        (Place::EnvFrom(..), Place::EnvFrom(..), _) => (Severity::Info, "the last source of envFrom wins"),
+        (Place::EnvFrom(..), Place::Env(_), _) => (Severity::Info, "env wins over the ConfigMap of envFrom"),
         (Place::Env(_) | Place::EnvFrom(..), Place::Text(..) | Place::Script(..), How::Sets) => {
-            (Severity::Warning, "the value that the command sets counts")
+            (Severity::Warning, "the value that the command sets wins")
         }
         _ => return None,
     })

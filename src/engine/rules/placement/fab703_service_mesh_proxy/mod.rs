@@ -42,7 +42,7 @@ fn injected(pod: &PodView<'_>, context: &PodContext<'_>) -> Option<(&'static str
     let labels = pod.metadata.as_ref().and_then(|m| m.labels.as_ref());
     let label = |key: &str| labels.and_then(|l| l.get(key)).map(|v| &**v);
     let no_istio = "Label the pods sidecar.istio.io/inject: \"false\".";
-    // The label counts before the annotation, and both before the namespace.
+    // The label takes precedence over the annotation, and both over the namespace.
     let asked = label(ISTIO).map(|v| (v, "labels"));
     if let Some((value, of)) = asked.or_else(|| pod.annotation(ISTIO).map(|v| (v, "annotations"))) {
         let on = matches!(value, "true" | "yes" | "on" | "y");

@@ -91,7 +91,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::UnknownNetworks(networks) => (
             annotation(NETWORKS_ANNOTATION),
             format!(
-                "{} without a known definition may be the pod's rails, and its units do not show which",
+                "{} of the pod may be rails: the definition is not known, and the requested units do not show it",
                 count(*networks, "network")
             ),
             "Create the networks before the pod, or request a unit for each; in a review add them to the inputs \

@@ -1,6 +1,8 @@
 //! FAB806: several profiles fit the pod, and nothing decides between them.
 
+use super::misspelt;
 use crate::facts::PROFILE_ANNOTATION;
+use crate::nodes::Constraints;
 use crate::plan::pod_level_refusal;
 use crate::resolve::{Because, Resolution, SHOWN};
 use crate::rules::finding::{Findings, Severity};
@@ -32,10 +34,18 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         names.push(&more);
     }
     let names = names.join(", ");
-    let why = match because {
-        Because::Nodes => "the pod can run on nodes of several fabrics",
-        Because::Selectors => "no current node matches the pod, and its selectors match several profiles",
-        Because::Own => "the pod's resources and networks belong to several profiles",
+    let constraints = Constraints::of(context.pod());
+    let wrong = match because {
+        Because::Selectors => misspelt::find(context, &constraints, candidates),
+        Because::Nodes | Because::Own => None,
+    };
+    let why = match (because, &wrong) {
+        (Because::Nodes, _) => "the pod can run on nodes of several fabrics".to_owned(),
+        (_, Some(wrong)) => format!("{wrong} The other selectors match several profiles"),
+        (Because::Selectors, None) => {
+            "no current node matches the pod, and its selectors match several profiles".to_owned()
+        }
+        (Because::Own, None) => "the pod's resources and networks belong to several profiles".to_owned(),
     };
     let first = candidates.first();
     let label = first.and_then(|p| p.node_selector.as_ref()?.match_labels.iter().next());
@@ -43,6 +53,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let name = first.map_or("NAME", |p| p.name.as_str());
     let fix = match because {
         Because::Own => "Request resources and networks of only one profile.".to_owned(),
+        _ if wrong.is_some() => {
+            format!("Correct the label, or annotate the pod template with {PROFILE_ANNOTATION}: {name}.")
+        }
         _ => format!("Annotate the pod template with {PROFILE_ANNOTATION}: {name}{selector}."),
     };
     let severity = match (because, context.subject.snapshot.settings().ambiguity) {

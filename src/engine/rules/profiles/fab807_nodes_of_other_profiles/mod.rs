@@ -1,4 +1,4 @@
-//! FAB807: the pod cannot land on the nodes of its profile.
+//! FAB807: the pod cannot run on the nodes of its profile.
 
 use super::resolution::{constraints, is_named};
 use crate::nodes::landing;
@@ -45,5 +45,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let by = crate::nodes::dropped(&constraints, nodes, carrying);
     let by: Vec<String> = by.iter().take(3).map(|d| printable(&d.by, 80)).collect();
     let message = format!("the pod cannot run on the nodes of profile {}: {}", profile.name, by.join("; "));
-    findings.add("/spec", message, "Correct that, or name the profile of the nodes where it runs.");
+    findings.add(
+        "/spec",
+        message,
+        "Change that constraint, or name the profile of the nodes where the pod runs.",
+    );
 }

@@ -1,5 +1,6 @@
-//! FAB808: no node that the pod can land on exists now; its profile follows from selectors.
+//! FAB808: no node that the pod can run on exists now; its profile follows from selectors.
 
+use super::misspelt;
 use super::resolution::{constraints, is_named};
 use crate::nodes::landing;
 use crate::resolve::{Evidence, awaits, without_others};
@@ -42,9 +43,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         by.unwrap_or_default(),
         profile.name
     );
-    findings.add(
-        "/spec",
-        message,
-        "Ignore this if the pool grows on demand; else correct the pod's nodeSelector.",
-    );
+    let wrong = misspelt::find(context, &constraints(context, profile), std::slice::from_ref(profile));
+    let fix = match wrong {
+        Some(wrong) => format!("Correct the label ({wrong}), or ignore this if the pool grows on demand."),
+        None => "Ignore this if the pool grows on demand; else correct the pod's nodeSelector.".to_owned(),
+    };
+    findings.add("/spec", message, fix);
 }

@@ -17,7 +17,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let stale = context.subject.snapshot.stale();
     if !stale.is_empty() && context.resolution.profile().is_some() {
         let message = format!(
-            "facts about the cluster's {} are old: the API server has sent none for a while",
+            "facts about the cluster's {} are old: the API server has sent no update for a while",
             stale.join(", ")
         );
         findings.add("", message, "Report this to the platform team; the answer may be outdated.");

@@ -231,6 +231,42 @@ pub(crate) fn case(dice: &mut Dice<'_>) -> Value {
     case
 }
 
+/// Gives a pod the networks, units, claim and annotations of a shape, on its first container.
+pub(crate) fn give(pod: &mut Value, dice: &mut Dice<'_>) {
+    let shape = dice.pick(SHAPES);
+    let own = self::pod(&shape, "trainer", dice.percent(40), dice.percent(40));
+    if !pod["metadata"]["annotations"].is_object() {
+        pod["metadata"]["annotations"] = json!({});
+    }
+    lay(&mut pod["metadata"]["annotations"], &own["metadata"]["annotations"]);
+    let given = &own["spec"]["containers"][0]["resources"];
+    let resources = &mut pod["spec"]["containers"][0]["resources"];
+    if !resources.is_object() {
+        *resources = json!({});
+    }
+    if !resources["limits"].is_object() {
+        resources["limits"] = json!({});
+    }
+    lay(&mut resources["limits"], &given["limits"]);
+    // The API server sets the requests of extended resources to their limits, and refuses others.
+    if let (Some(requests), Some(limits)) =
+        (resources["requests"].as_object_mut(), given["limits"].as_object())
+    {
+        requests.retain(|name, _| !limits.contains_key(name));
+    }
+    if shape.claim.is_some() {
+        resources["claims"] = given["claims"].clone();
+        pod["spec"]["resourceClaims"] = own["spec"]["resourceClaims"].clone();
+    }
+}
+
+/// Sets the fields of one object in another.
+fn lay(object: &mut Value, fields: &Value) {
+    for (key, value) in fields.as_object().into_iter().flatten() {
+        object[key.as_str()] = value.clone();
+    }
+}
+
 fn numbered(text: &str, number: usize) -> String {
     text.replace("{}", &number.to_string())
 }

@@ -1,0 +1,60 @@
+//! A label of the pod's node selector or required affinity that no node has, with the probable spelling.
+
+use crate::nodes::{Constraints, Relation, Requirement};
+use crate::profile::Profile;
+use crate::rules::pod::PodContext;
+use crate::text::{misspelt, printable};
+use std::fmt;
+use std::sync::Arc;
+
+/// Most conditions of a pod that are compared: each costs as much as there are names.
+const COMPARED: usize = 16;
+/// Most values of a label that are compared.
+const VALUES: usize = 1024;
+
+/// `no node has fabric=rcoe; did you mean roce?`
+pub(super) struct Misspelt {
+    written: String,
+    meant: String,
+}
+
+impl fmt::Display for Misspelt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no node has {}; did you mean {}?", self.written, self.meant)
+    }
+}
+
+/// The first condition of a pod with a probable spelling mistake. A tenant may know the selectors of profiles that admit
+/// its namespace; only an admin may know what labels the nodes have.
+pub(super) fn find(
+    context: &PodContext<'_>,
+    constraints: &Constraints<'_>,
+    profiles: &[Arc<Profile>],
+) -> Option<Misspelt> {
+    let nodes = context.subject.snapshot.nodes();
+    if nodes.is_empty() {
+        return None;
+    }
+    let published: Vec<Requirement<'_>> =
+        profiles.iter().flat_map(|p| p.stated()).filter(|r| r.relation == Relation::In).collect();
+    let terms = constraints.terms.iter().flatten().flat_map(|term| &term.labels);
+    let asked = constraints.selector.iter().chain(terms).filter(|r| r.relation == Relation::In);
+    asked.take(COMPARED).find_map(|r| {
+        if r.values.iter().any(|value| nodes.may_have(r.key, value)) {
+            return None;
+        }
+        let wanted = r.values.iter().next()?;
+        let written = format!("{}={}", printable(r.key, 80), printable(wanted, 63));
+        let of_nodes = nodes.label_values(r.key).take(VALUES).filter(|_| !context.tenant_view);
+        let of_profiles = published.iter().filter(|p| p.key == r.key).flat_map(|p| p.values.iter());
+        if let Some(value) = misspelt(wanted, of_profiles.chain(of_nodes)) {
+            return Some(Misspelt { written, meant: printable(value, 63) });
+        }
+        if nodes.has_label(r.key) || published.iter().any(|p| p.key == r.key) {
+            return None;
+        }
+        let keys = nodes.label_keys().filter(|_| !context.tenant_view);
+        let keys = published.iter().map(|p| p.key).chain(keys);
+        misspelt(r.key, keys).map(|key| Misspelt { written, meant: format!("label {}", printable(key, 80)) })
+    })
+}
