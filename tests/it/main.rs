@@ -38,6 +38,7 @@ mod facts {
 mod resolve {
     pub(crate) mod gang;
     pub(crate) mod strength;
+    pub(crate) mod templates;
     pub(crate) mod why;
 }
 
@@ -116,6 +117,7 @@ fn main() -> std::process::ExitCode {
 
     resolve::gang::add(&mut suite);
     resolve::strength::add(&mut suite);
+    resolve::templates::add(&mut suite);
     resolve::why::add(&mut suite);
 
     engine::convergence::add(&mut suite);

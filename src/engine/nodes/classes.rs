@@ -19,6 +19,8 @@ pub struct Class {
     pub taints: Vec<Taint>,
     /// Names of the extended resources that its nodes list. The number of units changes no answer.
     pub resources: Vec<Arc<str>>,
+    /// Whether its nodes list resources at all, such as `cpu`. A Node in a file may have only labels.
+    pub lists: bool,
 }
 
 impl Class {
@@ -46,6 +48,8 @@ pub struct Classes {
     taints: Vec<(Vec<Taint>, ClassSet)>,
     /// Which classes list an extended resource.
     offering: BTreeMap<Arc<str>, ClassSet>,
+    /// Which classes list resources at all.
+    listing: ClassSet,
 }
 
 #[derive(Debug, Default)]
@@ -57,11 +61,12 @@ struct Key {
 impl Classes {
     pub(super) fn new(slots: Vec<Option<Arc<Class>>>) -> Self {
         let empty = || ClassSet::with_capacity(slots.len());
-        let mut classes = Self { all: empty(), ..Self::default() };
+        let mut classes = Self { all: empty(), listing: empty(), ..Self::default() };
         let mut taints: BTreeMap<&[Taint], ClassSet> = BTreeMap::new();
         for (number, class) in slots.iter().enumerate() {
             let Some(class) = class else { continue };
             classes.all.insert(number);
+            classes.listing.set(number, class.lists);
             taints.entry(&class.taints).or_insert_with(empty).insert(number);
             for resource in &class.resources {
                 classes.offering.entry(Arc::clone(resource)).or_insert_with(empty).insert(number);
@@ -148,6 +153,12 @@ impl Classes {
     #[must_use]
     pub fn offering_of(&self, resource: &str) -> Option<&ClassSet> {
         self.offering.get(resource)
+    }
+
+    /// The classes that list resources at all.
+    #[must_use]
+    pub fn listing(&self) -> &ClassSet {
+        &self.listing
     }
 
     /// Whether any class has a label.

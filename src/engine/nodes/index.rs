@@ -52,6 +52,7 @@ struct Incoming<'a> {
     taints: Vec<Taint>,
     /// Extended resources with their units.
     resources: Vec<(&'a str, u64)>,
+    lists: bool,
 }
 
 impl NodeIndex {
@@ -59,7 +60,12 @@ impl NodeIndex {
     /// node without a name is skipped.
     pub fn add(&mut self, node: &NodeObject<'_>) -> bool {
         let Some(name) = node.name() else { return false };
-        let incoming = Incoming { labels: node.labels(), taints: node.taints(), resources: node.resources() };
+        let incoming = Incoming {
+            labels: node.labels(),
+            taints: node.taints(),
+            resources: node.resources(),
+            lists: node.lists(),
+        };
         let changed = self.put(name, incoming);
         self.take_out_labels();
         changed
@@ -115,7 +121,7 @@ impl NodeIndex {
             .collect();
         let labels: Vec<(&str, &str)> = incoming.labels.iter().copied().filter(|(k, _)| !is_own(k)).collect();
         let resources: Vec<&str> = incoming.resources.iter().map(|(name, _)| *name).collect();
-        let class = self.intern(&labels, &incoming.taints, &resources);
+        let class = self.intern(&labels, &incoming.taints, &resources, incoming.lists);
         let amounts = self.view.amounts.find(&incoming.resources).unwrap_or_else(|| {
             let units = incoming.resources.iter().map(|(name, units)| (self.string(name), *units)).collect();
             Arc::make_mut(&mut self.view.amounts).keep(units)
@@ -132,12 +138,19 @@ impl NodeIndex {
     }
 
     /// Number of the class with these properties; a new number if there is none yet.
-    fn intern(&mut self, labels: &[(&str, &str)], taints: &[Taint], resources: &[&str]) -> usize {
+    fn intern(
+        &mut self,
+        labels: &[(&str, &str)],
+        taints: &[Taint],
+        resources: &[&str],
+        lists: bool,
+    ) -> usize {
         let mut hasher = DefaultHasher::new();
-        (labels, taints, resources).hash(&mut hasher);
+        (labels, taints, resources, lists).hash(&mut hasher);
         let print = hasher.finish();
         let same = |class: &Class| {
             class.taints == taints
+                && class.lists == lists
                 && class.labels.iter().map(|(k, v)| (&**k, &**v)).eq(labels.iter().copied())
                 && class.resources.iter().map(|r| &**r).eq(resources.iter().copied())
         };
@@ -151,6 +164,7 @@ impl NodeIndex {
             labels: labels.iter().map(|(k, v)| (self.string(k), self.string(v))).collect(),
             taints: taints.to_vec(),
             resources: resources.iter().map(|r| self.string(r)).collect(),
+            lists,
         };
         self.stale = true;
         let number = self.free.pop().unwrap_or_else(|| {
@@ -217,7 +231,7 @@ impl NodeIndex {
             let labels: Vec<(&str, &str)> = class.labels.iter().map(|(k, v)| (&**k, &**v)).collect();
             let resources: Vec<&str> = class.resources.iter().map(|r| &**r).collect();
             let mut hasher = DefaultHasher::new();
-            (labels.as_slice(), class.taints.as_slice(), resources.as_slice()).hash(&mut hasher);
+            (labels.as_slice(), class.taints.as_slice(), resources.as_slice(), class.lists).hash(&mut hasher);
             let print = hasher.finish();
             if let Some(numbers) = self.prints.get_mut(&print) {
                 numbers.retain(|n| *n != entry.class());
@@ -272,7 +286,8 @@ impl NodeIndex {
                 true => class.resources.iter().map(|name| (&**name, 0)).collect(),
                 false => resources.iter().map(|(name, units)| (&**name, *units)).collect(),
             };
-            self.put(name, Incoming { labels, taints: class.taints.clone(), resources });
+            let (taints, lists) = (class.taints.clone(), class.lists);
+            self.put(name, Incoming { labels, taints, resources, lists });
         }
         self.stale = true;
     }

@@ -88,6 +88,12 @@ impl NodeObject<'_> {
         taints
     }
 
+    /// Whether it lists allocatable resources at all. A kubelet does from its first status on.
+    pub(super) fn lists(&self) -> bool {
+        let pairs = self.status.as_ref().and_then(|s| s.allocatable.as_ref());
+        pairs.is_some_and(|pairs| pairs.iter().next().is_some())
+    }
+
     /// Allocatable extended resources with their units, sorted by name; of a repeated name the last. Native resources
     /// have no domain, or Kubernetes' own.
     pub(super) fn resources(&self) -> Vec<(&str, u64)> {

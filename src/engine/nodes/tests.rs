@@ -69,7 +69,7 @@ fn a_view_never_changes() {
 fn passing_state_makes_no_class() {
     let mut index = NodeIndex::default();
     put(&mut index, r#"{"metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "8", "pods": "9"}}}"#);
-    let passing = r#"{"metadata": {"name": "b"}, "spec": {"unschedulable": true, "taints": [
+    let passing = r#"{"metadata": {"name": "b"}, "status": {"allocatable": {"cpu": "4"}}, "spec": {"unschedulable": true, "taints": [
         {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"},
         {"key": "dedicated", "effect": "PreferNoSchedule"}]}}"#;
     put(&mut index, passing);

@@ -9,7 +9,8 @@ pub fn page() -> String {
         "# Rules\n\n\
          <!-- Generated from src/engine/rules by `just docs`; a test keeps it current. -->\n\n\
          For users who got a finding. `error` denies in mode enforce; `warning` and `info` never deny. A rule without the\n\
-         facts that it needs reports nothing.\n\n\
+         facts that it needs reports nothing. [truth.md](truth.md) explains how a rule earns its severity, and how to report a\n\
+         false finding.\n\n\
          | id | severity | group | summary |\n| --- | --- | --- | --- |\n",
     );
     for rule in RULES.iter() {

@@ -3,8 +3,8 @@
 use super::strength::keep_strongest;
 use super::{Because, Conditions, Evidence, Resolution, Strength, admits, unmet};
 use crate::demands::Subject;
-use crate::facts::NamespaceFacts;
-use crate::nodes::{Class, ClassSet, Constraints, landing};
+use crate::facts::{NamespaceFacts, Server};
+use crate::nodes::{Class, ClassSet, Constraints, Relation, Requirement, Values, landing};
 use crate::profile::Profile;
 use crate::snapshot::{Ambiguity, Snapshot};
 use std::collections::BTreeMap;
@@ -60,8 +60,9 @@ fn ground(constraints: &Constraints<'_>, subject: &Subject<'_>) -> (Found, bool)
     (found, bare)
 }
 
-/// Removes the classes that have accelerators, but none that the pod requests. By name only: a plugin that has not
-/// started yet lists nothing.
+/// Removes the classes that have none of the accelerators that the pod requests: those with others, and those that list
+/// resources without any. The pod cannot run there; before its plugin has started, a node is as good as none, and its
+/// pool counts as one at zero.
 pub(crate) fn without_others(
     mut set: ClassSet,
     constraints: &Constraints<'_>,
@@ -79,6 +80,18 @@ pub(crate) fn without_others(
         if asked(name) {
             fit.union_with(listing);
         }
+    }
+    // Nodes do not list a resource that a DeviceClass provides (kubernetes/enhancements KEP-5004).
+    let claimed =
+        |name: &&str| snapshot.resource(name).is_some_and(|fact| fact.server == Server::DeviceClass);
+    if !constraints.resources.iter().any(claimed) {
+        let mut without = classes.listing().clone();
+        without.difference_with(&have);
+        let mut present = without.clone();
+        let values = Values::One("true");
+        classes.retain(&mut present, Requirement { key: GPU_PRESENT, relation: Relation::In, values });
+        without.difference_with(&present);
+        set.difference_with(&without);
     }
     have.difference_with(&fit);
     set.difference_with(&have);
@@ -118,6 +131,7 @@ pub(crate) fn awaits(
     snapshot: &Snapshot,
 ) -> bool {
     let (view, catalog) = (snapshot.nodes(), snapshot.catalog());
+    let landing = without_others(landing.clone(), constraints, snapshot);
     let idle = |class: usize| {
         !catalog.fabric(catalog.fabric_of(class)).iter().any(|p| admits(p, namespace, facts))
             && !view.classes().get(class).is_some_and(|c| accelerated(c, constraints, snapshot))

@@ -17,12 +17,15 @@
 use crate::support::round_trip;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{names, read, root};
+use fabric_admission::manifest::{Item, read as read_manifest};
+use serde_json::Value;
 use std::path::PathBuf;
 
 const SEVERITIES: [&str; 3] = ["error", "warning", "info"];
 
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("field::the_reader_refuses_what_it_cannot_check", || Ok(refuses()?));
+    suite.add("field::a_report_of_a_false_finding_has_what_a_test_needs", || Ok(template()?));
     for group in names(&field()) {
         for file in names(&field().join(&group)) {
             let slug = file.trim_end_matches(".yaml");
@@ -136,6 +139,28 @@ fn check(path: &str) -> Outcome {
     } else {
         Err(format!("{}\nall findings:\n  {}", wrong.join("\n"), shown()).into())
     }
+}
+
+/// The form for false findings asks for the manifest, its findings and the source, as a file here has them.
+fn template() -> Result<(), String> {
+    let file = root().join(".github/ISSUE_TEMPLATE/false-finding.yml");
+    let form = match read_manifest("false-finding.yml", read(&file)?.as_bytes()).pop() {
+        Some(Item::Document(document)) => {
+            serde_json::from_str::<Value>(document.json.get()).map_err(|e| e.to_string())?
+        }
+        other => return Err(format!("{other:?}")),
+    };
+    let fields = form["body"].as_array().into_iter().flatten();
+    let required: Vec<&str> = fields
+        .filter(|field| field["validations"]["required"] == true)
+        .filter_map(|field| field["id"].as_str())
+        .collect();
+    for id in ["manifest", "output", "evidence"] {
+        if !required.contains(&id) {
+            return Err(format!("the form does not require {id:?}, only {required:?}"));
+        }
+    }
+    Ok(())
 }
 
 /// A typing error in a promise must not turn it into one that always holds.
