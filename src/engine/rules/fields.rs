@@ -5,7 +5,7 @@ use super::finding::{Findings, MAX_PER_RULE, Severity};
 use super::object::ObjectContext;
 use crate::schemas::{self, Fault, Field, Misfit, Reader, Takes, misfits};
 use crate::text::{nearest, printable};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Names that are used elsewhere for the same thing: the operator's own Go field, and keys of rendered definitions.
 const OTHER_NAMES: &[(&str, &str)] = &[
@@ -52,9 +52,9 @@ const MISSING: &[(&str, &str, &str)] = &[
     ("IPoIBNetwork", "master", "every attachment fails"),
     ("HostDeviceNetwork", "networkNamespace", "the operator creates no network"),
     ("HostDeviceNetwork", "resourceName", "Multus has no device, and every attachment fails"),
-    ("NicClusterPolicy", "rdmaSharedDevicePlugin", "no node offers shared RDMA devices"),
-    ("NicClusterPolicy", "sriovDevicePlugin", "no node offers the devices"),
-    ("NicClusterPolicy", "ofedDriver", "the operator installs no driver"),
+    ("", "rdmaSharedDevicePlugin", "no node offers shared RDMA devices"),
+    ("", "sriovDevicePlugin", "no node offers the devices"),
+    ("", "ofedDriver", "the operator installs no driver"),
     ("NicClusterPolicy", "secondaryNetwork", "the operator installs no CNI plugins"),
     ("NicClusterPolicy", "nvIpam", "the operator installs no nv-ipam"),
     ("IPPool", "gateway", "pods get no gateway"),
@@ -200,6 +200,21 @@ pub(super) fn refused_values(context: &ObjectContext<'_>, findings: &mut Finding
         };
         findings.add_as(severity, &misfit.pointer, message, to_write(misfit));
     }
+}
+
+/// The values that a CNI plugin of a type cannot decode or refuses: pointer, message and fix of each.
+pub(super) fn refused_by_plugin(
+    cni_type: &str,
+    configuration: &Map<String, Value>,
+) -> Vec<(String, String, String)> {
+    let Some(field) = schemas::plugin("cni", cni_type) else { return Vec::new() };
+    let found = misfits(field, configuration, Reader::Go, MAX_PER_RULE);
+    let reported = found.iter().map(|misfit| {
+        let (subject, expected) = (subject(misfit), expected(misfit.field));
+        let message = format!("{subject}: {cni_type} expects {expected}; pods stay in ContainerCreating");
+        (misfit.pointer.clone(), message, to_write(misfit))
+    });
+    reported.collect()
 }
 
 /// Whether a text waits for a template engine or `envsubst`, so that its value is not known.

@@ -50,6 +50,7 @@ mod fab361_component_versions;
 mod fab365_unknown_keys;
 mod fab366_refused_values;
 mod fab367_unserved_version;
+mod meta_plugins;
 mod network_fabric;
 mod node_policy;
 mod node_policy_cel;

@@ -1,12 +1,11 @@
 //! FAB112: value that a CNI plugin or ib-kubernetes refuses.
 
 use crate::rules::definition::Plugin;
-use crate::rules::fields::{expected, subject, to_write};
-use crate::rules::finding::{Findings, MAX_PER_RULE, Severity};
+use crate::rules::fields::refused_by_plugin;
+use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
 use crate::rules::object::ObjectContext;
 use crate::rules::rule::{Rule, files};
-use crate::schemas::{self, Reader, misfits};
 use crate::text::printable;
 use serde_json::Value;
 
@@ -26,17 +25,9 @@ type RefusedValue = (&'static str, String, &'static str);
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(definition) = context.definition() else { return };
     for plugin in definition.plugins() {
-        let field = schemas::plugin("cni", plugin.cni_type);
-        let misfits = field.map(|field| misfits(field, plugin.object, Reader::Go, MAX_PER_RULE));
-        for misfit in misfits.iter().flatten() {
-            let pointer = format!("{}{}", plugin.pointer, misfit.pointer);
-            let message = format!(
-                "{}: {} expects {}; pods stay in ContainerCreating",
-                subject(misfit),
-                plugin.cni_type,
-                expected(misfit.field)
-            );
-            definition.report(findings, Severity::Error, &pointer, message, to_write(misfit));
+        for (below, message, fix) in refused_by_plugin(plugin.cni_type, plugin.object) {
+            let pointer = format!("{}{below}", plugin.pointer);
+            definition.report(findings, Severity::Error, &pointer, message, fix);
         }
         let others = match plugin.cni_type {
             "sriov" => sriov(&plugin),

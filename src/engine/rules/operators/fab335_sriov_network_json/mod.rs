@@ -1,5 +1,6 @@
 //! FAB335: ipam, metaPlugins or capabilities that are not valid JSON.
 
+use super::meta_plugins::refused_plugin_values;
 use crate::json::go::CNI;
 use crate::rules::embedded::{self, EmbeddedFault};
 use crate::rules::finding::{Findings, Severity};
@@ -42,6 +43,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add_within(path, fault.spot, format!("{field} is {what}: {fault}"), fix);
         }
     }
+    refused_plugin_values(context, findings);
 }
 
 /// Reads `capabilities`, which the CNI library takes as a mapping of truth values

@@ -1,5 +1,6 @@
 //! FAB360: ipam or metaPlugins of an NVIDIA network that are not valid JSON.
 
+use super::meta_plugins::refused_plugin_values;
 use crate::json::go::CNI;
 use crate::rules::embedded::{object, sequence, spot};
 use crate::rules::finding::{Findings, Severity};
@@ -48,6 +49,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                     "Add its type, such as \"type\": \"tuning\".",
                 );
             }
+            refused_plugin_values(context, findings);
         }
     }
 }
