@@ -26,7 +26,8 @@ const BROKEN: &[(&str, &str, (u64, u64), &str)] = &[
     ("helm_value", "kind: Pod\nmetadata:\n  name: {{ .Release.Name }}\n", (3, 9), "Helm"),
     (
         "merge_conflict",
-        "kind: Pod\n        (2, 1),
+        "kind: Pod\n<<<<<<< HEAD\na: 1\n=======\na: 2\n>>>>>>> main\n",
+        (2, 1),
         "merge conflict",
     ),
     (
@@ -78,7 +79,6 @@ pub(crate) fn add(suite: &mut Suite) {
     ] {
         suite.add(format!("bad_input::skipped::{name}"), move || Ok(skipped(content, reason, documents)?));
     }
-<<<<<<< HEAD
     suite.add("bad_input::skipped::empty_file", || {
         let (_scratch, review) = with_good(b"")?;
         same("exit code", 0, review.ran.code)?;
