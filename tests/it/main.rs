@@ -37,6 +37,7 @@ mod facts {
 /// Which profile a pod gets, and why.
 mod resolve {
     pub(crate) mod gang;
+    pub(crate) mod misspelt;
     pub(crate) mod why;
 }
 
@@ -113,6 +114,7 @@ fn main() -> std::process::ExitCode {
     facts::of_the_corpus::add(&mut suite);
 
     resolve::gang::add(&mut suite);
+    resolve::misspelt::add(&mut suite);
     resolve::why::add(&mut suite);
 
     engine::convergence::add(&mut suite);
