@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         unread.append(&mut review.unread);
         reviews.push(review);
     }
-    // Objects that are no pods have no profile to be found.
+    // Only pods have a profile.
     let pods =
         || reviews.iter().flat_map(|review| &review.results).filter(|reviewed| reviewed.template.is_some());
     match arguments.output {

@@ -81,7 +81,7 @@ mod tests {
 
     /// Otherwise each event of a kind would be decoded twice, or a watch would go on from the wrong place.
     #[test]
-    fn the_decoding_of_a_fact_says_which_object_it_was() {
+    fn the_decoding_of_a_fact_identifies_its_object() {
         let metadata = r#"{"metadata":{"namespace":"n","name":"x","resourceVersion":"7"}"#;
         for kind in WATCHED.iter().filter(|k| k.kind != Kind::FabricProfile) {
             let json = format!(r#"{metadata},"spec":{{}}}}"#);

@@ -182,7 +182,7 @@ mod tests {
         let store = Store::default();
         let (mut a, mut b) = (store.lease("a"), store.lease("b"));
         assert!(a.hold().await.unwrap() && !b.hold().await.unwrap() && a.hold().await.unwrap());
-        // A second look is no sign that it has run out.
+        // A second read does not show that it has run out.
         assert!(!b.hold().await.unwrap());
         assert_eq!(
             (&store.spec()["holderIdentity"], &store.spec()["leaseTransitions"]),

@@ -251,7 +251,7 @@ async fn our_own_port_is_not_asked_while_we_stop() {
 }
 
 #[tokio::test]
-async fn a_ca_that_cannot_sign_is_replaced_and_an_event_tells_it() {
+async fn a_ca_that_cannot_sign_is_replaced_with_an_event() {
     let mut scene = Scene::new();
     scene.rounds(6).await;
     assert_eq!(scene.reasons().await, Vec::<String>::new());

@@ -39,6 +39,7 @@ mod resolve {
     pub(crate) mod gang;
     pub(crate) mod strength;
     pub(crate) mod templates;
+    pub(crate) mod misspelt;
     pub(crate) mod why;
 }
 
@@ -118,6 +119,7 @@ fn main() -> std::process::ExitCode {
     resolve::gang::add(&mut suite);
     resolve::strength::add(&mut suite);
     resolve::templates::add(&mut suite);
+    resolve::misspelt::add(&mut suite);
     resolve::why::add(&mut suite);
 
     engine::convergence::add(&mut suite);

@@ -179,7 +179,7 @@ impl Profile {
     }
 
     /// How it selects its nodes: its node selector, else its instance types.
-    pub(crate) fn telling(&self) -> impl Iterator<Item = Requirement<'_>> {
+    pub(crate) fn selecting(&self) -> impl Iterator<Item = Requirement<'_>> {
         let types = if self.node_selector.is_none() { self.instance_type() } else { None };
         self.node_selector.iter().flat_map(LabelSelector::conditions).chain(types)
     }

@@ -11,7 +11,7 @@ pub struct Taint {
     pub effect: Box<str>,
 }
 
-/// Taints that come and go during a node's life: they are no evidence about its fabric, and a rank that is created
+/// Taints that come and go during a node's life: they prove nothing about its fabric, and a rank that is created
 /// while a node has one must get the same answer as its peers. An entry that ends in a slash is a prefix.
 const PASSING: &[&str] = &[
     // Cordon, pressure, readiness: kubernetes/kubernetes pkg/controller/nodelifecycle.

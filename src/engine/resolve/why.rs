@@ -347,6 +347,6 @@ fn candidate(
 
 /// How a profile selects its nodes.
 fn own_selector(profile: &Profile) -> String {
-    let said: Vec<String> = profile.telling().map(|condition| condition.to_string()).collect();
+    let said: Vec<String> = profile.selecting().map(|condition| condition.to_string()).collect();
     if said.is_empty() { "any labels".to_owned() } else { said.join(", ") }
 }

@@ -58,7 +58,7 @@ pub struct TemplateOutcome {
 /// Decides on the body of an AdmissionReview.
 ///
 /// # Errors
-/// [`EnvelopeError`] when the body is no request that can be answered.
+/// [`EnvelopeError`] when the body is not a request that can be answered.
 pub fn handle(body: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Result<Answer, EnvelopeError> {
     let request = envelope::parse(body)?;
     let is_pod = (&*request.kind.group, &*request.kind.kind) == ("", "Pod");
@@ -76,7 +76,7 @@ pub fn handle(body: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Result<A
 /// Answers a request that an entry has no part in because a setting switches it off: no object is looked at.
 ///
 /// # Errors
-/// [`EnvelopeError`] when the body is no request that can be answered.
+/// [`EnvelopeError`] when the body is not a request that can be answered.
 pub fn acknowledge(body: &[u8], entry: WebhookEntry) -> Result<Answer, EnvelopeError> {
     let uid = envelope::parse(body)?.uid.to_string();
     Ok(Answer { uid, entry, decision: Decision::default(), templates: Vec::new() })

@@ -118,7 +118,7 @@ fn together(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &
     let mut findings = Vec::new();
     let asked = |(_, _, views): &&Made<'_>| views.iter().any(|v| v.asked.is_some());
     for (maker, gang, templates) in makers.values().filter(asked) {
-        // What is no mapping is for the API server to refuse.
+        // The API server refuses a value that is not a mapping.
         let metadata = serde_json::from_str::<Headed<'_>>(maker.json).ok().and_then(|h| h.metadata);
         findings.extend(check_workload(&WorkloadContext {
             tenant_view: request.tenant_view,

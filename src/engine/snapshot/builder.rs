@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_nothing_new_changes_nothing() {
+    fn an_equal_object_changes_nothing() {
         let node = |beat: u8, pool: &str| {
             format!(
                 r#"{{"metadata":{{"name":"a","resourceVersion":"{beat}","labels":{{"pool":"{pool}"}}}},

@@ -134,7 +134,7 @@ impl Catalog {
 /// The classes of a profile's nodes.
 fn classes(profile: &Profile, nodes: &NodeView) -> Option<ClassSet> {
     let mut set = nodes.classes().all().clone();
-    for condition in profile.telling() {
+    for condition in profile.selecting() {
         nodes.classes().retain(&mut set, condition);
     }
     profile.has_nodes().then_some(set)

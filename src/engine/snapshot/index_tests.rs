@@ -19,7 +19,7 @@ const STATE: &str = r#"{"metadata":{"name":"n","namespace":"op"},
     "status":{"interfaces":[{"name":"p1","pciAddress":"1","linkType":"IB"}]}}"#;
 
 #[test]
-fn nodes_tell_the_link_layer_where_policies_take_either() {
+fn nodes_show_the_link_layer_where_policies_take_either() {
     let policy = r#"{"metadata":{"name":"p"},"spec":{"resourceName":"r","numVfs":4}}"#;
     let state = (SRIOV, "SriovNetworkNodeState", STATE);
     let both = snapshot(&[(SRIOV, "SriovNetworkNodePolicy", policy), state]);

@@ -16,7 +16,7 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "live_three_fabrics_and_changes", three_fabrics);
     trial(suite, assets, "live_a_crd_goes_and_comes_back", crd_comes_back);
     trial(suite, assets, "live_the_crd_of_networks_goes_and_comes_back", networks_come_back);
-    trial(suite, assets, "live_an_api_server_of_another_authority_is_not_believed", another_authority);
+    trial(suite, assets, "live_an_api_server_of_another_authority_is_not_trusted", another_authority);
 }
 
 const SITE: [&str; 5] = [

@@ -125,7 +125,7 @@ fn compare(plane: &Plane, seed: u64) -> Result<(), String> {
     for pod in list(plane, &pods)? {
         let name = pod["metadata"]["name"].as_str().unwrap_or_default();
         let Some(place) = found.get(name) else { continue };
-        // What binding wrote is no wish of the pod's.
+        // Binding wrote this; the pod did not request it.
         let mut asked = pod.clone();
         asked["spec"].as_object_mut().map(|s| s.remove("nodeName"));
         let classes = landing::classes(&asked, view)?;

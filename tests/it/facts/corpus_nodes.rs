@@ -107,7 +107,7 @@ fn offers_rails(corpus: &Path) -> Outcome {
     Ok(())
 }
 
-/// Devices of a claim are no extended resources; a slice gives no fact yet, and is no error.
+/// Devices of a claim are not extended resources; a slice gives no fact yet, and is not an error.
 fn slice(corpus: &Path) -> Outcome {
     let spec =
         json!({"transport": "roce", "attachment": "none", "nodeSelector": {"matchLabels": {"a": "b"}}});

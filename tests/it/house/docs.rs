@@ -38,7 +38,7 @@ fn promised(trials: &BTreeSet<String>) -> Result<(), String> {
     if names.len() > 20 && unknown.is_empty() {
         return Ok(());
     }
-    Err(format!("docs/reliability.md has {} names; of these are no trials: {unknown:?}", names.len()))
+    Err(format!("docs/reliability.md has {} names; these are not trials: {unknown:?}", names.len()))
 }
 
 fn agree(trials: &BTreeSet<String>) -> Result<(), String> {

@@ -1,7 +1,7 @@
 //! Which file of `src/` imports which: every path is followed, through what modules hand on, to the file that
 //! defines the item.
 //!
-//! * `mod child;` and `pub use child::Item` in a parent declare; they are no import. Everybody who names the item
+//! * `mod child;` and `pub use child::Item` in a parent declare; they are not imports. Everybody who names the item
 //!   imports the file that defines it, not the module that hands it on.
 //! * Code in a parent that uses an item of a child imports the child's file. A child that uses an item which the
 //!   parent's own file defines imports the parent's file. Both at once are a cycle.

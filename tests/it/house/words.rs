@@ -237,7 +237,7 @@ fn sees() -> Result<(), String> {
         "there is no rule, and there are no pods",
         "is no longer read, and are no more than 8",
         "we recommend it",
-        "`live::a_task_that_dies_is_told_and_serves_on`",
+        "`live::a_task_that_panics_is_told_and_serves_on`",
         "the answer is no. Rules follow",
         "untold, retells, amend, of hours",
         "for every pod",

@@ -1,7 +1,7 @@
 //! The kept inputs of `tests/fuzz`, each through its check; libFuzzer makes up others (docs/testing.md).
 
 use crate::support::suite::{Outcome, Suite};
-use crate::support::{names, root};
+use crate::support::{names, read, root};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -20,9 +20,40 @@ pub(crate) fn add(suite: &mut Suite) {
         assert_eq!((&folders, &programs), (&targets, &targets));
         Ok(())
     });
+    suite.add("fuzz::the_lock_file_has_our_dependencies", || Ok(locked()?));
     for (name, check) in checks::TARGETS {
         suite.add(format!("fuzz::{name}"), move || replay(name, *check));
     }
+}
+
+/// The fuzz targets are a workspace of their own, which the ordinary build does not lock.
+fn locked() -> Result<(), String> {
+    let lock = read(&root().join("tests/fuzz/Cargo.lock"))?;
+    for (package, manifest) in
+        [("fabric-admission", "Cargo.toml"), ("fabric-admission-engine", "src/engine/Cargo.toml")]
+    {
+        let head = format!("\n[[package]]\nname = \"{package}\"\n");
+        let entry = lock.split_once(&head).and_then(|(_, rest)| rest.split("\n[[package]]").next());
+        let entry = entry.ok_or_else(|| format!("tests/fuzz/Cargo.lock has no {package}"))?;
+        let manifest = read(&root().join(manifest))?;
+        let dependencies = manifest.split("\n[dependencies]\n").nth(1).unwrap_or_default();
+        let lines = dependencies.lines().take_while(|line| !line.starts_with('['));
+        let names =
+            lines.filter_map(|line| Some(line.split_once('=')?.0.trim())).filter(|n| !n.starts_with('#'));
+        let missing: Vec<&str> = names
+            .filter(|name| {
+                let listed =
+                    |line: &str| line.trim().trim_matches(['"', ',']).split(' ').next() == Some(name);
+                !entry.lines().any(listed)
+            })
+            .collect();
+        if !missing.is_empty() {
+            return Err(format!(
+                "tests/fuzz/Cargo.lock lacks {missing:?} of {package}; run `cargo check --manifest-path tests/fuzz/Cargo.toml`"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn replay(target: &str, check: checks::Check) -> Outcome {

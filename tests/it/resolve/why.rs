@@ -36,7 +36,7 @@ pub(crate) fn add(suite: &mut Suite) {
 fn json(args: &[&str], stdin: &str) -> Result<Value, String> {
     let ran = run(&[&["why", "-o", "json"], args].concat(), stdin.as_bytes(), root())?;
     same("stderr", "", ran.stderr.as_str())?;
-    serde_json::from_str(&ran.stdout).map_err(|e| format!("stdout is no JSON ({e}): {}", ran.stdout))
+    serde_json::from_str(&ran.stdout).map_err(|e| format!("stdout is not JSON ({e}): {}", ran.stdout))
 }
 
 fn site_as_json() -> Result<(), String> {

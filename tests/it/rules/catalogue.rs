@@ -44,7 +44,7 @@ fn complete() -> Outcome {
     for id in &known {
         match (taken.contains(id.as_str()), not_taken.get(id.as_str())) {
             (true, Some(_)) => wrong.push(format!("{id} is a rule and stands in the page")),
-            (false, None) => wrong.push(format!("{id} is no rule, and the page does not say why")),
+            (false, None) => wrong.push(format!("{id} is not a rule, and the page does not say why")),
             (false, Some((what, why)))
                 if what.len() < 10 || why.len() < 10 || what.contains("to be judged") =>
             {
@@ -54,9 +54,7 @@ fn complete() -> Outcome {
         }
     }
     let named = taken.iter().chain(not_taken.keys());
-    wrong.extend(
-        named.filter(|id| !known.contains(**id)).map(|id| format!("{id} is no number of the catalogue")),
-    );
+    wrong.extend(named.filter(|id| !known.contains(**id)).map(|id| format!("{id} is not in the catalogue")));
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn run<S: AsRef<str>>(args: &[S], stdin: &[u8], cwd: &Path) -> Result
         .map_err(|e| format!("cannot start the binary: {e}"))?;
     let mut pipe = child.stdin.take().ok_or("no pipe to the binary")?;
     let output = std::thread::scope(|scope| {
-        // A binary that does not read its input closes the pipe; that is no fault.
+        // A binary that does not read its input closes the pipe; that is not a fault.
         scope.spawn(move || drop(pipe.write_all(stdin)));
         child.wait_with_output()
     })

@@ -18,7 +18,7 @@ pub(crate) fn review(args: &[String], stdin: &[u8], cwd: &Path) -> Result<Review
     let mut all = vec!["review".to_owned(), "-o".to_owned(), "json".to_owned()];
     all.extend_from_slice(args);
     let ran = run(&all, stdin, cwd)?;
-    let json = serde_json::from_str(&ran.stdout).map_err(|e| format!("stdout is no JSON ({e}): {ran:?}"))?;
+    let json = serde_json::from_str(&ran.stdout).map_err(|e| format!("stdout is not JSON ({e}): {ran:?}"))?;
     Ok(Review { ran, json })
 }
 
@@ -65,7 +65,7 @@ impl Review {
     fn patched(&self, mut documents: Vec<(usize, Value)>) -> Result<Vec<Value>, String> {
         for result in self.results() {
             let operations: json_patch::Patch = serde_json::from_value(result["patch"].clone())
-                .map_err(|e| format!("a patch is no RFC 6902: {e}: {}", result["patch"]))?;
+                .map_err(|e| format!("a patch does not apply (RFC 6902): {e}: {}", result["patch"]))?;
             let index = result["source"]["document"].as_u64();
             let document = documents.iter_mut().find(|(i, _)| Some(*i as u64) == index);
             let (_, document) = document.ok_or_else(|| format!("no document for {}", result["source"]))?;

@@ -88,7 +88,7 @@ fn standing(
     if let Some(resource) = units.of_another_fabric(subject, profile).filter(|_| !attached) {
         return other(OtherFabric::Unit(resource.to_owned()));
     }
-    // Beside a unit that the profile gave it, the pod's own network was no fabric before.
+    // With a unit from the profile: before that, the pod's own network was not a fabric.
     let injected = subject.pod.annotation(INJECTED_ANNOTATION).is_some();
     if own + stand_ins == 0
         && !injected

@@ -148,7 +148,7 @@ fn the_runtime_is_the_one_that_is_named() {
 }
 
 /// Trainer 2.3 merges the two, and before it the TrainJob's took the place of the runtime's: what breaks with one of them
-/// alone is no error.
+/// alone is not an error.
 #[test]
 fn resources_are_merged_or_replaced() {
     let runtime = RUNTIME.replace(

@@ -34,11 +34,11 @@ pub(crate) fn add(suite: &mut Suite) {
             every_order(&pod, &[spiderpool, istio])
         });
     }
-    suite.add("convergence::a_write_of_ib_kubernetes_is_no_business_of_ours", update_is_let_through);
+    suite.add("convergence::a_write_of_ib_kubernetes_is_not_changed", update_is_let_through);
     suite.add("convergence::ib_kubernetes_marks_stay_when_a_pod_is_made_again", marks_stay);
     suite.add("convergence::spiderpool_asks_one_unit_for_eight_rails", spiderpool_is_topped_up);
     suite.add("convergence::injector_before_us_puts_units_on_the_proxy", injector_on_the_proxy);
-    suite.add("convergence::honoring_injector_before_us_adds_nothing_of_ours", honoring_before_us);
+    suite.add("convergence::honoring_injector_before_us_leaves_nothing_to_add", honoring_before_us);
     suite.add("convergence::honoring_injector_after_us_doubles_and_is_reported", honoring_after_us);
     suite.add("convergence::old_istio_in_a_list_is_refused_with_the_fix", old_istio);
     suite.add("convergence::istio_breaks_an_empty_list_unless_we_come_first", istio_breaks_an_empty_list);

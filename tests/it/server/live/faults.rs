@@ -65,7 +65,7 @@ fn dropped(how: How) -> Outcome {
     live.script.put("Node", node("gpu-1", "west", "p"));
     live.gives(&pod_of("p"), "x.com/west")?;
     assert!(live.script.asked("Node", true).len() > watches, "no stream was resumed");
-    assert_eq!(live.of_kind("lists_total", "Node")?, lists, "a dropped stream is no reason to list");
+    assert_eq!(live.of_kind("lists_total", "Node")?, lists, "a dropped stream does not cause a list");
     Ok(live.end()?)
 }
 
@@ -233,7 +233,7 @@ fn errors() -> Outcome {
         live.script.drop_streams(How::Clean);
         live.script.put("Node", node("gpu-1", "west", "p"));
         live.gives(&pod_of("p"), "x.com/west").map_err(|e| format!("{code}: {e}"))?;
-        // An error is no word about what exists.
+        // An error proves nothing about existing objects.
         live.settled()?;
         for kind in ["Node", "FabricProfile", "NetworkAttachmentDefinition"] {
             live.script.refuse(kind, Some(code));

@@ -12,7 +12,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("live::answers_go_on_while_the_server_is_away", away);
     suite.add("live::a_server_that_is_down_at_the_start_is_waited_for", down_at_start);
     suite.add("live::a_server_that_is_set_up_anew_is_followed", restored);
-    suite.add("live::answers_say_when_facts_are_old", old_facts);
+    suite.add("live::answers_report_old_facts", old_facts);
     suite.add("live::facts_cannot_be_old_between_two_watches", too_soon_old);
 }
 
@@ -113,7 +113,7 @@ fn restored() -> Outcome {
     Ok(live.end()?)
 }
 
-/// Silence is no news where nothing happens, as long as watches are renewed; it is once they are not.
+/// A quiet kind is not outdated while its watches are renewed; without renewal it is.
 fn old_facts() -> Outcome {
     let mut live = Live::begin(site()?, &["--watch-timeout", "1", "--stale-after", "3"])?;
     live.ready()?;

@@ -11,7 +11,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("live::a_right_that_was_never_given_keeps_one_kind_unknown", never_given);
     suite.add("live::a_right_that_is_taken_away_leaves_what_was_known", taken_away);
     suite.add("live::a_token_that_ends_is_waited_out", token);
-    suite.add("live::a_server_that_speaks_no_tls_is_not_believed", no_tls);
+    suite.add("live::a_server_without_tls_is_not_trusted", no_tls);
 }
 
 fn never_given() -> Outcome {
@@ -64,7 +64,7 @@ fn taken_away() -> Outcome {
     Ok(live.end()?)
 }
 
-/// A service account's token is renewed on disk; until the new one is read, calls are unauthorized. That is no word
+/// A service account's token is renewed on disk; until the new one is read, calls are unauthorized. That proves nothing
 /// about rights or about what exists.
 fn token() -> Outcome {
     let script = site()?;

@@ -1,11 +1,11 @@
-//! What a stream may say that is no news, or no line at all.
+//! Lines of a stream without news, and bytes that are not a line.
 
 use super::script::How;
 use super::{Live, namespace, network, node, pod_naming, pod_of, pod_of_namespace, profile, site, soon};
 use crate::support::suite::{Outcome, Suite};
 
 pub(super) fn add(suite: &mut Suite) {
-    suite.add("live::events_that_come_again_in_another_order_change_nothing", again);
+    suite.add("live::events_that_arrive_again_in_another_order_change_nothing", again);
     suite.add("live::a_line_without_an_end_is_given_up", endless);
 }
 

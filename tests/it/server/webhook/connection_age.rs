@@ -7,7 +7,7 @@ use std::time::Duration;
 
 pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::the_next_answer_of_an_old_connection_closes_it", old);
-    suite.add("webhook::connections_may_be_kept_for_ever", kept);
+    suite.add("webhook::connections_may_be_kept_without_a_limit", kept);
 }
 
 /// The most that an age of one second becomes.

@@ -16,8 +16,8 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("webhook::an_update_is_judged_by_what_it_brings", ratchet);
     suite.add("webhook::a_network_object_is_judged_by_what_an_update_brings", ratchet_of_objects);
     suite.add("webhook::parts_of_workloads_are_left_alone", parts);
-    suite.add("webhook::a_train_job_is_judged_by_what_it_says", train_job);
-    suite.add("webhook::set_aside_is_seen_in_the_audit_log_alone", set_aside);
+    suite.add("webhook::a_train_job_is_reviewed_by_its_own_fields", train_job);
+    suite.add("webhook::an_ignored_finding_is_only_in_the_audit_log", set_aside);
     suite.add("webhook::kinds_of_workloads_are_those_of_the_configuration", || Ok(kinds()?));
 }
 

@@ -26,7 +26,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             if applies(entry, container, profile) != Applies::Yes {
                 continue;
             }
-            // A value that this pod cannot use is no measure for the user's.
+            // A value that this pod cannot use is not compared with the user's.
             if unused_interface(entry, &context.plan.unused_interfaces).is_some() {
                 continue;
             }
