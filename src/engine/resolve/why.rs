@@ -1,7 +1,10 @@
 //! The whole explanation of a resolution: each step with its inputs and result, where the pod can land, and what
 //! every profile would have needed. Slower than [`resolve`] and never on the request path.
 
-use super::{Conditions, Evidence, Missing, Resolution, Strength, Then, admits, missing, resolve, unmet};
+use super::{
+    Conditions, Evidence, Missing, Resolution, Strength, Then, admits, missing, resolve, unmet,
+    without_others,
+};
 use crate::demands::Subject;
 use crate::facts::PROFILE_ANNOTATION;
 use crate::nodes::{ClassSet, Constraints, Dropped, dropped, landing};
@@ -128,6 +131,8 @@ fn steps(
             format!("default of namespace {}: {}", subject.namespace, quoted(facts.profile.as_deref()))
         }
     };
+    // Of the nodes that the scheduler would allow, those that have the pod's accelerators.
+    let usable = fits.map(|fits| without_others(fits.clone(), constraints, snapshot));
     let all = [
         ("flag", format!("--profile: {}", quoted(flag.map(|p| p.name.as_str())))),
         (
@@ -135,7 +140,7 @@ fn steps(
             format!("{PROFILE_ANNOTATION}: {}", quoted(subject.pod.annotation(PROFILE_ANNOTATION))),
         ),
         ("own", own(subject)),
-        ("nodes", nodes(fits, snapshot)),
+        ("nodes", nodes(fits, usable.as_ref(), snapshot)),
         ("selectors", selectors(constraints, snapshot)),
         ("namespace", namespace),
         (
@@ -148,7 +153,7 @@ fn steps(
     for (name, said) in all {
         let decides = deciding == Some(name);
         let skipped = name == "flag" && flag.is_none()
-            || name == "selectors" && !decides && fits.is_some_and(|f| !f.is_clear());
+            || name == "selectors" && !decides && usable.as_ref().is_some_and(|f| !f.is_clear());
         if !skipped {
             let said = if decided { "not asked".to_owned() } else { said };
             steps.push(Step { name, said, decides });
@@ -202,8 +207,8 @@ fn own(subject: &Subject<'_>) -> String {
     }
 }
 
-fn nodes(fits: Option<&ClassSet>, snapshot: &Snapshot) -> String {
-    let Some(fits) = fits else { return "no node is known".to_owned() };
+fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, snapshot: &Snapshot) -> String {
+    let (Some(fits), Some(usable)) = (fits, usable) else { return "no node is known".to_owned() };
     let view = snapshot.nodes();
     let all = view.count(view.classes().all());
     let mut said = format!("can run on {} of {}", view.count(fits), count(all, "node"));
@@ -217,6 +222,9 @@ fn nodes(fits: Option<&ClassSet>, snapshot: &Snapshot) -> String {
     if !fabrics.is_empty() {
         said.push_str(": ");
         said.push_str(&fabrics.join(", "));
+    }
+    if usable.is_clear() && !fits.is_clear() {
+        said.push_str("; none of them has the accelerators that the pod requests");
     }
     said
 }

@@ -63,6 +63,11 @@ fn one_line() -> Result<(), String> {
             "leave open: b200-ib, h100-roce",
             "it has no candidate node, and its selectors fit several profiles",
         ),
+        (
+            "a-node-without-accelerators-has-no-say",
+            "leave open: h100-roce, tcp",
+            "it has no candidate node, and its selectors fit several profiles",
+        ),
     ] {
         let ran = run(&["why", "-o", "json", &format!("tests/field/resolve/{file}.yaml")], b"", root())?;
         let report: Value = serde_json::from_str(&ran.stdout).map_err(|e| format!("{e}: {}", ran.stdout))?;
@@ -196,7 +201,16 @@ fn stays(case: &Value, counts: &[Cell<usize>; 2]) -> Result<(), String> {
     Ok(())
 }
 
+/// Whatever labels and profiles it carries.
 fn without_any_node(case: &Value, counts: &[Cell<usize>; 2]) -> Result<(), String> {
+    let kinds = case["kinds"].as_array().cloned().unwrap_or_default();
+    let plain = kinds.iter().enumerate().map(|(i, kind)| node(&format!("n{i}"), kind, true));
+    let plain = world(case, std::iter::once(server()).chain(plain).collect()).snapshot();
+    let (plain, server_only) =
+        (resolved(case, &plain), resolved(case, &world(case, vec![server()]).snapshot()));
+    if format!("{plain:?}") != format!("{server_only:?}") {
+        return Err(format!("with plain nodes {plain:?}, with the server's {server_only:?}"));
+    }
     let (none, one) = (world(case, Vec::new()).snapshot(), world(case, vec![server()]).snapshot());
     let (Some(none), Some(one)) = (resolved(case, &none), resolved(case, &one)) else { return Ok(()) };
     let by_strength = |resolution: &Resolution| match resolution {
