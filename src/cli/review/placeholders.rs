@@ -6,7 +6,7 @@ use crate::cli::input::place;
 use crate::pod::workload;
 use crate::report::{Located, Repeated, Reviewed};
 use crate::rules::inputs::{self, Placeholder};
-use crate::rules::{Severity, checks_kind};
+use crate::rules::{Finding, Severity, checks_kind, find};
 
 impl Templated {
     /// Moves behind so many results of the document.
@@ -37,7 +37,7 @@ pub(super) fn take(
         return None;
     }
     let mut caused = Vec::new();
-    let mut worst: Option<(Severity, &Placeholder)> = None;
+    let mut worst: Option<Worst<'_>> = None;
     for (number, result) in results.iter_mut().enumerate() {
         let base = result.template.clone().unwrap_or_default();
         let mut taken = Repeated::default();
@@ -47,8 +47,9 @@ pub(super) fn take(
             let cause = found.iter().find(|p| p.pointer == path).or_else(quoted);
             let Some(cause) = cause else { return true };
             taken.count(f.item.severity);
-            if worst.is_none_or(|(severity, _)| severity < f.item.severity) {
-                worst = Some((f.item.severity, cause));
+            let rank = (f.item.severity, find(f.item.rule).is_some_and(|rule| rule.names_placeholders));
+            if worst.as_ref().is_none_or(|worst| worst.rank < rank) {
+                worst = Some(Worst { rank, cause, result: number, finding: f.clone() });
             }
             false
         });
@@ -64,13 +65,26 @@ pub(super) fn take(
         return None;
     }
     let inside = || found.iter().find(|p| home(results, &p.pointer).is_some());
-    let first = worst.map(|(_, cause)| cause).or_else(inside).or(found.first())?;
+    let first = worst.as_ref().map(|worst| worst.cause).or_else(inside).or(found.first())?;
     let place = place(object.document, &format!("{}{}", object.pointer, first.pointer));
-    let (home, path) = home(results, &first.pointer).unzip();
+    let (mut home, path) = home(results, &first.pointer).unzip();
+    let named = worst.filter(|worst| worst.rank.1 && known);
+    home = named.as_ref().map(|named| named.result).or(home);
     let own = if home.is_none() { Some(Box::new(own())) } else { None };
+    let named = named.map(|named| named.finding);
     let first =
         Placeholder { pointer: path.unwrap_or_else(|| first.pointer.clone()), text: first.text.clone() };
-    Some(Templated { first, place, home, own, values: found.len(), caused, known })
+    Some(Templated { first, place, home, own, named, values: found.len(), caused, known })
+}
+
+/// The most severe finding that a placeholder causes.
+struct Worst<'a> {
+    /// Its severity, and whether its rule names placeholders.
+    rank: (Severity, bool),
+    cause: &'a Placeholder,
+    /// The number of its result.
+    result: usize,
+    finding: Located<Finding>,
 }
 
 /// Reports the placeholders of one file once: at the most severe, of equal ones at the first.
@@ -96,14 +110,12 @@ pub(in crate::cli) fn report(reviews: &mut [DocumentReview]) {
         }
         if here {
             reported = true;
-            let Some(finding) = inputs::unsubstituted(&object.first, values - 1, severity, object.known)
-            else {
-                continue;
-            };
+            let unsubstituted = || inputs::unsubstituted(&object.first, severity, object.known);
+            let found = object.named.or_else(|| Some(Located::new(unsubstituted()?, object.place)));
             let index = object.home.unwrap_or(review.results.len());
             review.results.extend(object.own.map(|own| *own));
-            if let Some(result) = review.results.get_mut(index) {
-                result.add(Located::new(finding, object.place));
+            if let (Some(result), Some(found)) = (review.results.get_mut(index), found) {
+                result.add(Located { repeats: values - 1, ..found });
             }
         }
     }

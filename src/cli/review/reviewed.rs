@@ -2,7 +2,8 @@
 
 use crate::cli::input::File;
 use crate::cli::input::objects::Object;
-use crate::report::{Place, Repeated, Reviewed, Skipped, Unread};
+use crate::report::{Located, Place, Repeated, Reviewed, Skipped, Unread};
+use crate::rules::Finding;
 use crate::rules::inputs::Placeholder;
 
 /// An object, and the file that holds it.
@@ -30,6 +31,8 @@ pub(super) struct Templated {
     /// The result that has it, by its number; `None`: `own` has it.
     pub(super) home: Option<usize>,
     pub(super) own: Option<Box<Reviewed>>,
+    /// The most severe finding, where its rule names placeholders.
+    pub(super) named: Option<Located<Finding>>,
     /// Values with a placeholder.
     pub(super) values: usize,
     /// The findings that placeholders caused, by the number of their result.

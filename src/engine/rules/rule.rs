@@ -21,6 +21,9 @@ pub struct Rule {
     /// Whether its findings of severity info are about settings that people make on purpose. A review as text shows them
     /// with `--verbose` only.
     pub quiet: bool,
+    /// Whether its findings call a placeholder by that name. Of the findings that the placeholders of a file cause, a
+    /// review shows one, preferably such a one.
+    pub names_placeholders: bool,
     /// Whether it is about how a file writes an object. The review reports it as it reads files; no check finds it.
     pub of_files: bool,
     /// Its text and examples.
@@ -110,6 +113,7 @@ impl Rule {
         severity: Severity::Info,
         lesser: &[],
         quiet: false,
+        names_placeholders: false,
         of_files: false,
         files: Files { page: "", bad: "", good: "", no_example: "" },
         since: "0.1.0",

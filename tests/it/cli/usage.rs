@@ -119,6 +119,9 @@ pub(crate) fn add(suite: &mut Suite) {
         suite.add(format!("usage::broken_profile::{name}"), move || Ok(broken_profile(spec, place, words)?));
     }
     suite.add("usage::profiles_load_all_or_none", || Ok(all_or_none()?));
+    suite.add("usage::pods_without_a_profile_are_one_line", || Ok(without_profile()?));
+    suite.add("usage::notes_about_deliberate_settings_need_verbose", || Ok(verbose()?));
+    suite.add("usage::a_lesser_severity_says_why", || Ok(because()?));
     suite.add("usage::help_and_version", || {
         for args in [&["--help"][..], &["--version"], &["review", "--help"], &["help", "rules"]] {
             let ran = run(args, b"", root())?;
@@ -255,4 +258,76 @@ fn all_or_none() -> Result<(), String> {
     let places: Vec<&str> =
         faults.filter_map(|line| line.strip_prefix("error: profiles/")?.split(": ").next()).collect();
     same("places", vec!["a.yaml:7:3", "a.yaml:8:3", "c.yaml:1:1"], places)
+}
+
+fn gpu_pod(name: &str) -> String {
+    pod(name, "    resources: {limits: {nvidia.com/gpu: 2}}\n")
+}
+
+/// One line for the run, information for each pod.
+fn without_profile() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    let pods: Vec<String> =
+        ["a", "b", "c"].iter().map(|name| gpu_pod(name).replace("SIZE", "16Gi")).collect();
+    scratch.write("pods.yaml", pods.join("---\n"))?;
+    let text = run(&["review", "--fail-on", "warning", "pods.yaml"], b"", scratch.path())?;
+    same("exit code", 0, text.code)?;
+    let lines: Vec<&str> = text.stdout.lines().filter(|line| line.contains("FAB803")).collect();
+    let [line] = lines.as_slice() else { return Err(format!("expected one line: {lines:?}")) };
+    same(
+        "the line",
+        true,
+        line.starts_with("info FAB803 3 pods match no fabric profile") && line.contains("--profile"),
+    )?;
+    let review = review(&["pods.yaml".to_owned()], b"", scratch.path())?;
+    same("the count", Some(3), review.json["summary"]["withoutProfile"].as_u64())?;
+    for result in review.results() {
+        let found = &result["findings"][0];
+        same(
+            "rule and severity",
+            (Some("FAB803"), Some("info")),
+            (found["rule"].as_str(), found["severity"].as_str()),
+        )?;
+        same(
+            "the fix names a base",
+            true,
+            found["fix"].as_str().is_some_and(|fix| fix.contains("roce-sriov")),
+        )?;
+    }
+    // The fix works.
+    let fixed = run(&["review", "--profile", "roce-sriov", "pods.yaml"], b"", scratch.path())?;
+    same("with --profile", false, fixed.stdout.contains("FAB803"))
+}
+
+/// Text counts them; JSON has them in any case.
+fn verbose() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    scratch.write("pod.yaml", gpu_pod("p").replace(", sizeLimit: SIZE", ""))?;
+    let text = |args: &[&str]| run(&[&["review"][..], args, &["pod.yaml"]].concat(), b"", scratch.path());
+    let (quiet, all) = (text(&[])?.stdout, text(&["-v"])?.stdout);
+    same(
+        "without -v",
+        (false, true),
+        (quiet.contains("FAB505"), quiet.contains("2 notes hidden (-v shows them)")),
+    )?;
+    same("with -v", (true, false), (all.contains("info FAB505"), all.contains("hidden")))?;
+    same("FAB803 of the pod with -v", 2, all.matches("FAB803").count())?;
+    let review = review(&["pod.yaml".to_owned()], b"", scratch.path())?;
+    same("rules of -o json", true, review.rules().contains(&"FAB505".to_owned()))
+}
+
+/// A setting that the profile lets the user keep is information, though the rule can be an error.
+fn because() -> Result<(), String> {
+    let review = review(
+        &["--profile", "roce-sriov", "examples/leaderworkerset.yaml"].map(str::to_owned),
+        b"",
+        root(),
+    )?;
+    let findings = review.results().iter().flat_map(|r| r["findings"].as_array()).flatten();
+    let found = findings.clone().find(|f| f["rule"] == "FAB403").ok_or("no FAB403")?;
+    same("because", Some("the profile allows other values"), found["because"].as_str())?;
+    let text = run(&["review", "--profile", "roce-sriov", "examples/leaderworkerset.yaml"], b"", root())?;
+    same("text", true, text.stdout.contains("info because the profile allows other values"))?;
+    let explained = run(&["explain", "FAB403"], b"", root())?;
+    same("explain", true, explained.stdout.contains("info where the profile allows other values"))
 }

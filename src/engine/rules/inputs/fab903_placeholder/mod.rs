@@ -18,26 +18,18 @@ pub(super) static RULE: Rule = Rule {
 /// Why a finding on an object of an unknown kind is no error.
 const UNKNOWN_KIND: &str = "the kind is not known, and its controller may replace the placeholder";
 
-/// The finding on the placeholders of a file, at the first of them. `more` other values of the file have one.
-/// `severity` is that of the most severe finding that a placeholder causes, and at least a warning. `known`: whether no
-/// controller replaces placeholders in objects of the kind.
+/// The finding on the placeholders of a file, at one of them. `severity` is that of the most severe finding that a
+/// placeholder causes, and at least a warning. `known`: whether no controller replaces placeholders in objects of the
+/// kind.
 #[must_use]
-pub fn unsubstituted(first: &Placeholder, more: usize, severity: Severity, known: bool) -> Option<Finding> {
+pub fn unsubstituted(at: &Placeholder, severity: Severity, known: bool) -> Option<Finding> {
     let mut out = Vec::new();
     let mut findings = Findings::new(RULE.id, RULE.severity, &mut out).with_reasons(RULE.lesser);
-    let others = match more {
-        0 => String::new(),
-        1 => " (and 1 other value of this file)".to_owned(),
-        _ => format!(" (and {more} other values of this file)"),
-    };
-    let shown = printable(&first.text, 60);
-    let message = format!("placeholder {shown} is not substituted{others}");
+    let message = format!("placeholder {} is not substituted", printable(&at.text, 60));
     let fix = "Render the file first (helm template, envsubst, kustomize build), and review the result.";
     match known {
-        true => findings.add_as(severity.max(Severity::Warning), first.pointer.as_str(), message, fix),
-        false => {
-            findings.because(UNKNOWN_KIND).add_as(Severity::Warning, first.pointer.as_str(), message, fix)
-        }
+        true => findings.add_as(severity.max(Severity::Warning), at.pointer.as_str(), message, fix),
+        false => findings.because(UNKNOWN_KIND).add_as(Severity::Warning, at.pointer.as_str(), message, fix),
     }
     out.pop()
 }

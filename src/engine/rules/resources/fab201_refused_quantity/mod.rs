@@ -11,6 +11,7 @@ use crate::text::{printable, token};
 pub(super) static RULE: Rule = Rule {
     id: "FAB201",
     severity: Severity::Error,
+    names_placeholders: true,
     files: files!(),
     waiver: Waiver::Api,
     reach: Reach::Any,
