@@ -9,11 +9,11 @@ pub const OWN_DOMAIN: &str = "fabric-admission.dev/";
 /// Annotations that set findings aside: this and the id of the rule.
 pub const IGNORE_PREFIX: &str = "fabric-admission.dev/ignore.";
 /// End of the domain of Multus' annotations: `k8s.v1.cni.cncf.io`, and what people write for it.
-pub(super) const MULTUS_DOMAIN: &str = "cni.cncf.io";
+const MULTUS_DOMAIN: &str = "cni.cncf.io";
 /// Domain of the annotation that replaces the cluster's network for one pod.
-pub(super) const MULTUS_OWN_DOMAIN: &str = "v1.multus-cni.io/";
+const MULTUS_OWN_DOMAIN: &str = "v1.multus-cni.io/";
 /// Prefixes of the variables of NCCL, UCX and libfabric.
-pub(super) const VARIABLES: [&str; 3] = ["NCCL_", "UCX_", "FI_"];
+const VARIABLES: [&str; 3] = ["NCCL_", "UCX_", "FI_"];
 
 /// The signs on one pod.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,54 +1,46 @@
 //! Whether the JSON text of a pod may have a sign of a fabric (`marks`). Most pods have none; the webhook admits those
 //! without decoding them, which costs several times as much.
 
-use super::marks::{MULTUS_DOMAIN, MULTUS_OWN_DOMAIN, OWN_DOMAIN, VARIABLES, is_native};
-use memchr::memchr_iter;
-use memchr::memmem::{find, find_iter};
+use super::marks::is_native;
+use memchr::memmem::Finder;
+use std::sync::LazyLock;
+
+/// Texts of which each sign has one: parts of the domains of Multus' and our annotations and labels, the ends of `claims`
+/// and `resourceClaims`, and the prefixes of variables. `\/` is an escape that the API server does not write.
+static SIGNS: LazyLock<[Finder<'static>; 7]> = LazyLock::new(|| {
+    ["cni.", "fabric-admission.dev", "laims\"", "\"NCCL_", "\"UCX_", "\"FI_", "\\/"].map(Finder::new)
+});
+/// Keys of lists of resources.
+static LISTS: LazyLock<[Finder<'static>; 2]> =
+    LazyLock::new(|| ["\"limits\"", "\"requests\""].map(Finder::new));
+static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u00"));
 
 /// Whether a pod must be decoded. False only where the pod has no sign of a fabric, and nothing else that puts it in
 /// scope; true proves nothing.
 #[must_use]
 pub fn may_have_marks(json: &str) -> bool {
     let bytes = json.as_bytes();
-    // What is not an object is for the decoder to refuse. Every sign but a part of a domain stands right after a quote.
+    let after = |at: usize, finder: &Finder<'_>| bytes.get(at + finder.needle().len()..).unwrap_or_default();
+    // What is not an object is for the decoder to refuse.
     !json.starts_with('{')
-        || find(bytes, MULTUS_DOMAIN.as_bytes()).is_some()
-        || has_odd_escapes(bytes)
-        || memchr_iter(b'"', bytes).any(|quote| bytes.get(quote + 1..).is_some_and(is_mark))
+        || SIGNS.iter().any(|sign| sign.find(bytes).is_some())
+        || LISTS.iter().any(|key| key.find_iter(bytes).any(|at| !is_native_only(after(at, key))))
+        || ESCAPE.find_iter(bytes).any(|at| is_odd(after(at, &ESCAPE)))
 }
 
-/// The API server escapes only quotes, backslashes, control characters, `<`, `>`, `&` and two line ends (Go's
-/// encoding/json). With any other escape a sign could be written in another way.
-fn has_odd_escapes(bytes: &[u8]) -> bool {
-    find(bytes, b"\\/").is_some()
-        || find_iter(bytes, b"\\u00").any(|at| {
-            let code = bytes.get(at + 4..at + 6).unwrap_or_default();
-            !matches!(code, [b'0' | b'1', _] | [b'2', b'6'] | [b'3', b'c' | b'C' | b'e' | b'E'])
-        })
+/// Whether the last two digits of an escape are of a character that the API server does not escape: it does so for control
+/// characters, `<`, `>` and `&` (Go's encoding/json). A sign could be written in another way with such an escape.
+fn is_odd(code: &[u8]) -> bool {
+    !matches!(code, [b'0' | b'1', ..] | [b'2', b'6', ..] | [b'3', b'c' | b'C' | b'e' | b'E', ..])
 }
 
-/// Whether a text that begins after a quote is a sign.
-fn is_mark(text: &[u8]) -> bool {
-    let key = |name: &str| {
-        let rest = text.strip_prefix(name.as_bytes())?.strip_prefix(b"\"")?;
-        rest.trim_ascii_start().strip_prefix(b":").map(<[u8]>::trim_ascii_start)
-    };
-    match text.first() {
-        Some(b'f') => text.starts_with(OWN_DOMAIN.as_bytes()),
-        Some(b'v') => text.starts_with(MULTUS_OWN_DOMAIN.as_bytes()),
-        Some(b'N' | b'U' | b'F') => VARIABLES.iter().any(|prefix| text.starts_with(prefix.as_bytes())),
-        Some(b'c') => key("claims").is_some(),
-        Some(b'l') => key("limits").is_some_and(|list| !is_native_only(list)),
-        Some(b'r') => {
-            key("requests").is_some_and(|list| !is_native_only(list)) || key("resourceClaims").is_some()
-        }
-        _ => false,
-    }
-}
-
-/// Whether a text begins with `null`, or with a flat object of Kubernetes' own resources.
+/// Whether what follows `"limits"` is its value: `null`, or a flat object of Kubernetes' own resources. Where it is not a
+/// key, nothing follows from it.
 fn is_native_only(text: &[u8]) -> bool {
-    let Some(mut rest) = text.strip_prefix(b"{") else { return text.starts_with(b"null") };
+    let Some(value) = text.trim_ascii_start().strip_prefix(b":").map(<[u8]>::trim_ascii_start) else {
+        return true;
+    };
+    let Some(mut rest) = value.strip_prefix(b"{") else { return value.starts_with(b"null") };
     loop {
         rest = rest.trim_ascii_start();
         if rest.first() == Some(&b'}') {

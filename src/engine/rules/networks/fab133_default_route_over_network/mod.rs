@@ -11,7 +11,7 @@ use crate::rules::kinds::{
 use crate::rules::object::ObjectContext;
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::rule::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB133",
@@ -28,7 +28,6 @@ pub(super) static RULE: Rule = Rule {
         IP_POOL,
         CIDR_POOL,
     ],
-    reach: Reach::AnyWarns,
     pod: Some(check_pod),
     object: Some(check_object),
     ..Rule::DEFAULT

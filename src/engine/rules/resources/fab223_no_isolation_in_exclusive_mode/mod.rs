@@ -10,7 +10,7 @@ use crate::rules::kinds::{IB_NETWORK, NETWORK, NETWORK_ATTACHMENT_DEFINITION};
 use crate::rules::object::ObjectContext;
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::rule::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB223",
@@ -21,7 +21,6 @@ pub(super) static RULE: Rule = Rule {
     )],
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION, NETWORK, IB_NETWORK],
-    reach: Reach::AnyWarns,
     pod: Some(check_pod),
     object: Some(check_object),
     ..Rule::DEFAULT

@@ -5,17 +5,11 @@ use crate::multus::Sharing;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::rule::{Rule, files};
 use crate::text::printable;
 
-pub(super) static RULE: Rule = Rule {
-    id: "FAB226",
-    severity: Severity::Warning,
-    files: files!(),
-    reach: Reach::AnyWarns,
-    pod: Some(check),
-    ..Rule::DEFAULT
-};
+pub(super) static RULE: Rule =
+    Rule { id: "FAB226", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let devices = context.devices();
