@@ -2,6 +2,7 @@
 //! by arguments, files or another container, and seldom by a variable, so everything that a pod shows is looked at.
 
 use crate::nccl::number::leading_number;
+use crate::pod::shell::code;
 use crate::pod::units::Holder;
 use crate::pod::view::Container;
 use crate::rules::pod::PodContext;
@@ -93,20 +94,26 @@ pub(super) fn other_library(variables: &ContainerVariables<'_>) -> Option<String
     let given = variables.own().map(|given| &*given.name);
     let mut names = container.env().iter().filter_map(|entry| entry.name.as_deref()).chain(given);
     if let Some(name) = names.find(|name| VARIABLES.iter().any(|start| name.starts_with(start))) {
-        return Some(format!("the library of {}", printable(name, 40)));
+        return Some(format!("another library ({})", printable(name, 40)));
     }
     let mounts = container.volume_mounts().iter().filter_map(|mount| mount.mount_path.as_deref());
     let mut texts = container.shell_text().chain(container.image.as_deref()).chain(mounts);
-    texts.find_map(named).map(|word| format!("what {} names", printable(word, 30)))
+    texts.find_map(named).map(|word| format!("another library ({})", printable(word, 30)))
 }
 
-/// A word of a text that names another user of verbs.
+/// A word of a text that names another user of verbs. Names of NCCL's own variables have such words as well.
 fn named(text: &str) -> Option<&str> {
-    text.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| {
-        let starts =
-            |start: &str| word.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start));
-        STARTS.iter().any(|start| starts(start)) || WORDS.iter().any(|whole| word.eq_ignore_ascii_case(whole))
-    })
+    let starts = |word: &str, start: &str| {
+        word.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+    };
+    code(text)
+        .flat_map(|(_, part)| part.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
+        .filter(|word| !starts(word, "NCCL_"))
+        .flat_map(|word| word.split('_'))
+        .find(|word| {
+            STARTS.iter().any(|start| starts(word, start))
+                || WORDS.iter().any(|whole| word.eq_ignore_ascii_case(whole))
+        })
 }
 
 /// Whether a container may mount file systems itself, such as NFS over RDMA.
@@ -132,9 +139,14 @@ mod tests {
         ] {
             assert!(named(text).is_some(), "{text}");
         }
-        for text in
-            ["torchrun --nproc-per-node=8 train.py --configs a.yaml", "python -m fibonacci", "/data/skvm", ""]
-        {
+        for text in [
+            "torchrun --nproc-per-node=8 train.py --configs a.yaml",
+            "python -m fibonacci",
+            "/data/skvm",
+            "",
+            "export NCCL_IB_HCA=mlx5; run -x NCCL_IB_GID_INDEX=3",
+            "run # with rdma",
+        ] {
             assert_eq!(named(text), None, "{text}");
         }
     }

@@ -3,6 +3,7 @@
 use super::landing::with_all;
 use crate::plan::{Edit, ResourceList};
 use crate::pod::units::{Holder, units};
+use crate::profile::schema::Inject;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
@@ -27,11 +28,17 @@ struct Taken {
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let nodes = context.subject.snapshot.nodes();
-    if nodes.is_empty() {
+    let profile = context.resolution.profile().map(|(profile, _)| profile);
+    // Under this kind of profile the plan adds node selectors of networks, and so narrows the nodes.
+    if nodes.is_empty() || profile.is_some_and(|p| p.inject == Inject::Networks) {
         return;
     }
-    let taken = taken(context);
-    let Some(set) = with_all(context, taken.keys().copied()) else { return };
+    let Some(taken) = taken(context) else { return };
+    let Some(mut set) = with_all(context, taken.keys().copied()) else { return };
+    // The plan may keep the pod to the nodes of its profile.
+    if let Some(own) = profile.and_then(|p| context.subject.snapshot.catalog().classes_of(&p.name)) {
+        set.intersect_with(own);
+    }
     for (name, taken) in taken {
         let wanted = taken.running.max(taken.starting);
         // Nothing is known where a node lists 0, as it does while its device plugin restarts.
@@ -53,13 +60,19 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Units of every extended resource that some node lists, as the scheduler adds them up: the app containers and native
+/// Units of every extended resource, as the scheduler adds them up; `None` where no node lists one of them, which FAB720
+/// reports: the app containers and native
 /// sidecars together, or an init container with the sidecars before it, whichever is more (KEP-753).
-fn taken<'a>(context: &PodContext<'a>) -> BTreeMap<&'a str, Taken> {
+fn taken<'a>(context: &PodContext<'a>) -> Option<BTreeMap<&'a str, Taken>> {
     let classes = context.subject.snapshot.nodes().classes();
     let mut all: BTreeMap<&str, Taken> = BTreeMap::new();
+    let mut unlisted = false;
     let mut take = |holder: Holder, name: &'a str, units: i64| {
-        if units <= 0 || !name.contains('/') || classes.offering_of(name).is_none() {
+        if units <= 0 || !name.contains('/') {
+            return;
+        }
+        unlisted |= classes.offering_of(name).is_none();
+        if unlisted {
             return;
         }
         let taken = all.entry(name).or_insert_with(|| Taken {
@@ -95,5 +108,5 @@ fn taken<'a>(context: &PodContext<'a>) -> BTreeMap<&'a str, Taken> {
             take(holder, name, units);
         }
     }
-    all
+    (!unlisted).then_some(all)
 }
