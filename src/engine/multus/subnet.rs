@@ -135,4 +135,17 @@ mod tests {
         assert_eq!((net("10.0.0.0/24").size(), net("10.0.0.0/32").size()), (256, 1));
         assert_eq!((net("0.0.0.0/0").size(), net("::/0").size()), (1 << 32, u128::MAX));
     }
+
+    #[test]
+    fn the_first_overlap_is_of_two_members() {
+        let net = |text: &str| Subnet::parse(text).unwrap().1;
+        let of = |list: &[(&str, usize)]| {
+            first_overlap(list.iter().map(|(text, member)| (net(text), *member)).collect())
+        };
+        assert_eq!(of(&[("10.1.0.0/16", 0), ("10.2.0.0/16", 1)]), None);
+        assert_eq!(of(&[("10.1.0.0/16", 0), ("10.1.4.0/24", 0)]), None);
+        let wide = net("10.1.0.0/16");
+        assert_eq!(of(&[("10.1.4.0/24", 1), ("10.1.0.0/16", 0), ("fd00::/64", 2)]), Some((wide, 0, 1)));
+        assert_eq!(of(&[("10.1.0.0/16", 3), ("10.1.0.0/16", 2)]), Some((wide, 2, 3)));
+    }
 }

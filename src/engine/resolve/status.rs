@@ -265,6 +265,30 @@ mod tests {
     }
 
     #[test]
+    fn rails_in_one_subnet_are_reported() {
+        let group = "k8s.cni.cncf.io";
+        let status = |second: &str| {
+            let mut builder = Builder::default();
+            for (name, range) in [("a", "10.1.0.0/16"), ("b", second)] {
+                let config = format!(
+                    r#"{{\"type\":\"macvlan\",\"ipam\":{{\"type\":\"whereabouts\",\"range\":\"{range}\"}}}}"#
+                );
+                let json = format!(
+                    r#"{{"metadata":{{"name":"{name}","namespace":"fabric"}},"spec":{{"config":"{config}"}}}}"#
+                );
+                builder.add(Layer::Cluster, group, "NetworkAttachmentDefinition", &json, "").unwrap();
+            }
+            let json = profile("p", r#""rails":[{"network":"fabric/a"},{"network":"fabric/b"}]"#);
+            builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", &json, "").unwrap();
+            of_object(&json, &builder.build()).0.problems
+        };
+        let found = status("10.1.64.0/18");
+        assert_eq!((found.len(), found[0].pointer.as_str()), (1, "/spec/rails/1/network"));
+        assert!(found[0].message.contains("in one subnet (10.1.0.0/16)"), "{found:?}");
+        assert!(status("10.2.0.0/16").is_empty());
+    }
+
+    #[test]
     fn equal_priorities_on_the_same_nodes_are_reported() {
         let first = profile("p", EAST);
         let found =

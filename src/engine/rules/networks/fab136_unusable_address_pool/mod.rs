@@ -63,8 +63,11 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
+/// A pool, and the networks that take addresses from it, by namespace and name.
+type Takers<'a> = (&'a PoolRef, Vec<(&'a str, &'a str)>);
+
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let mut pools: BTreeMap<&str, (&PoolRef, Vec<(&str, &str)>)> = BTreeMap::new();
+    let mut pools: BTreeMap<&str, Takers<'_>> = BTreeMap::new();
     for attachment in attached(context) {
         let pool = attachment.fact.and_then(|f| f.addressing.ipam.as_ref()?.pool.as_ref());
         if let Some(pool) = pool.filter(|p| !p.cidr) {

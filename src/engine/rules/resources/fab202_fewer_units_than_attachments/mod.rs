@@ -70,12 +70,15 @@ fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
     // Not an error where another webhook may still add the units, or where those may suffice that certainly need one.
     let short = units > 0 && need.certain_attachments > units;
     let severity = if short { Severity::Error } else { Severity::Warning };
+    let why = match (short, units) {
+        (true, _) => ": a CNI plugin gets no device",
+        (false, 0) => ", unless network-resources-injector adds them",
+        (false, _) => ": a CNI plugin that takes one gets no device",
+    };
     findings.add_as(
         severity,
         annotation_path(),
-        format!(
-            "the networks need {takes} of {shown}, but the containers request {units}: a CNI plugin gets no device"
-        ),
+        format!("the networks need {takes} of {shown}, but the containers request {units}{why}"),
         fix,
     );
 }

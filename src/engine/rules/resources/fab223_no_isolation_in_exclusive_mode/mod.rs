@@ -27,18 +27,17 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let severity = || {
-        if context.wants_rdma() && context.subject.snapshot.states_cover_nodes() {
-            Severity::Error
-        } else {
-            Severity::Warning
-        }
-    };
+    let covered = || context.subject.snapshot.states_cover_nodes();
     of_pod(context, stays_behind, &mut |network| {
+        let (severity, nodes, so) = match (context.wants_rdma(), covered()) {
+            (true, true) => (Severity::Error, "its nodes", "NCCL finds none"),
+            (true, false) => (Severity::Warning, "its known nodes", "NCCL finds none there"),
+            (false, _) => (Severity::Warning, "its nodes", "the pod has none, if it needs RDMA"),
+        };
         findings.add_as(
-            severity(),
+            severity,
             annotation_path(),
-            format!("network {network} does not move the RDMA device, and its nodes are in RDMA mode exclusive: NCCL finds none"),
+            format!("network {network} does not move the RDMA device, and {nodes} are in RDMA mode exclusive: {so}"),
             "Request a network with plugin rdma, or with rdmaIsolation of ib-sriov.",
         );
     });
