@@ -1,7 +1,6 @@
 //! Whether a container gets no RDMA device at all.
 
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::pod::view::Container;
 use crate::profile::Profile;
 use crate::profile::schema::Transport;
 use crate::resolve::Resolution;
@@ -15,7 +14,7 @@ const RUNTIME: [&str; 3] = ["NVIDIA_MOFED", "NVIDIA_GDS", "MELLANOX_VISIBLE_DEVI
 /// Whether nothing is seen that could bring an RDMA device to a container. Some clouds hand devices to every container
 /// that asks for accelerators; their manifests add `IPC_LOCK` all the same.
 pub(super) fn gets_nothing(context: &PodContext<'_>, variables: &ContainerVariables<'_>) -> bool {
-    let (pod, container) = (context.pod(), variables.container);
+    let pod = context.pod();
     // A profile on verbs adds a device, or another rule reports why it does not; of several, none is chosen yet.
     let ethernet = |profile: &Profile| profile.transport == Transport::Ethernet;
     let no_fabric = match context.resolution {
@@ -29,7 +28,7 @@ pub(super) fn gets_nothing(context: &PodContext<'_>, variables: &ContainerVariab
         && !pod.host_network()
         && pod.spec.as_ref().is_some_and(|s| s.resource_claims.is_none())
         && !annotated(context)
-        && !opened(context, container)
+        && !opened(context, variables)
 }
 
 /// Resources of the core and GPUs; any other may be a NIC under a site's own name.
@@ -42,7 +41,10 @@ fn is_no_nic(name: &str) -> bool {
 /// Ethernet.
 fn annotated(context: &PodContext<'_>) -> bool {
     let annotations = context.pod().metadata.as_ref().and_then(|m| m.annotations.as_ref());
-    let hints = |key: &str| key.contains("network") || key.contains("device") || key.contains("cdi");
+    let hints = |key: &str| {
+        let names = key.contains("network") || key.contains("device") || key.contains("cdi");
+        names && !key.starts_with("fabric-admission.dev/")
+    };
     annotations.is_some_and(|a| {
         a.iter().any(|(key, _)| hints(key) && !(key == NETWORKS_ANNOTATION && only_of_profile(context)))
     })
@@ -62,11 +64,13 @@ fn only_of_profile(context: &PodContext<'_>) -> bool {
 }
 
 /// Whether the container opens devices of the node without asking for them by a resource.
-fn opened(context: &PodContext<'_>, container: &Container<'_>) -> bool {
+fn opened(context: &PodContext<'_>, variables: &ContainerVariables<'_>) -> bool {
+    let container = variables.container;
     let of_node = |path: &str| path.trim_end_matches('/') == "/dev" || path.starts_with("/dev/infiniband");
     let volumes = context.pod().volumes().iter();
     container.privileged()
         || container.adds_capability("IPC_LOCK")
+        || context.overlay.adds_ipc_lock(variables.index)
         || RUNTIME.iter().any(|name| container.env_var(name).is_some())
         || container.volume_mounts().iter().any(|m| m.mount_path.as_deref().is_some_and(of_node))
         || volumes.filter_map(|v| v.host_path.as_ref()?.path.as_deref()).any(of_node)
