@@ -16,6 +16,7 @@ mod state;
 mod stop;
 mod table;
 mod watch;
+mod weight;
 
 use crate::cluster::{self, Pace, Sync};
 use crate::facts::Mode;

@@ -4,6 +4,7 @@ mod budgets;
 mod client_certificates;
 mod connection_age;
 mod deadlines;
+mod decoded;
 mod descriptors;
 mod facts;
 mod flood;
@@ -24,6 +25,7 @@ pub(crate) fn add(suite: &mut Suite) {
     reload::add(suite);
     facts::add(suite);
     deadlines::add(suite);
+    decoded::add(suite);
     budgets::add(suite);
     descriptors::add(suite);
     flood::add(suite);
