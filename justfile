@@ -66,3 +66,7 @@ reliability-outage minutes="10":
 # 10,000 connections and as many requests as four threads can send, from one address.
 reliability-flood seconds="60":
     FABRIC_ADMISSION_FLOOD={{seconds}} cargo test --locked --profile dist --test it -- --nocapture webhook::a_flood
+
+# The cost property at length: inputs of up to 8 MiB, ten minutes of CPU for each way in.
+cost seconds="600" bytes="8388608":
+    FABRIC_ADMISSION_COST={{seconds}} FABRIC_ADMISSION_COST_BYTES={{bytes}} FABRIC_ADMISSION_COST_TABLE=1 cargo test --locked --profile dist --test it -- --nocapture cost::

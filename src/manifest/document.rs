@@ -67,7 +67,13 @@ impl Document {
     /// item that of the item. Linear in the size of the document.
     #[must_use]
     pub fn locate(&self, pointer: &str) -> Position {
-        let found = pointer::resolve(self.json.get(), pointer);
+        self.locate_in(self.json.get(), pointer)
+    }
+
+    /// The same below a part of [`Document::json`], such as an item of a List: linear in the size of the part.
+    #[must_use]
+    pub fn locate_in(&self, part: &str, pointer: &str) -> Position {
+        let found = pointer::resolve(self.json.get(), self.offset(part), pointer);
         self.positions.at(found.start).unwrap_or(Position { line: self.line, column: 1 })
     }
 
@@ -91,14 +97,27 @@ impl Document {
         copy.or_else(|| self.positions.at(start))
     }
 
-    /// Position of a character of the string at a pointer, by its line and column in the string, both from 1; of the
-    /// string itself if that cannot be found. `file` is the source of the document.
+    /// Where a part of the JSON text starts; 0 for a text that is not part of it.
+    fn offset(&self, part: &str) -> usize {
+        let (whole, part) = (self.json.get().as_bytes().as_ptr_range(), part.as_bytes().as_ptr_range());
+        let inside = whole.start <= part.start && part.end <= whole.end;
+        if inside { part.start.addr() - whole.start.addr() } else { 0 }
+    }
+
+    /// Position of a character of the string at a pointer below a part, by its line and column in the string, both from 1;
+    /// of the string itself if that cannot be found. `file` is the source of the document.
     #[must_use]
-    pub fn locate_within(&self, file: &[u8], pointer: &str, line: u32, column: u32) -> Position {
-        let entry = self.locate(pointer);
+    pub fn locate_within(
+        &self,
+        file: &[u8],
+        part: &str,
+        pointer: &str,
+        (line, column): (u32, u32),
+    ) -> Position {
+        let entry = self.locate_in(part, pointer);
         let within = || {
             let source = std::str::from_utf8(file).ok()?;
-            let value: String = serde_json::from_str(self.get(pointer)?.get()).ok()?;
+            let value: String = serde_json::from_str(self.text_of(part, pointer)?).ok()?;
             within::place(source, entry, &value, line, column)
         };
         within().unwrap_or(entry)
@@ -107,11 +126,11 @@ impl Document {
     /// The JSON text of the node at an RFC 6901 pointer, if it exists.
     #[must_use]
     pub fn get(&self, pointer: &str) -> Option<&RawValue> {
-        let found = pointer::resolve(self.json.get(), pointer);
-        if !found.exact {
-            return None;
-        }
-        let text = self.json.get().get(found.start..found.end)?;
-        serde_json::from_str(text).ok()
+        serde_json::from_str(self.text_of(self.json.get(), pointer)?).ok()
+    }
+
+    fn text_of(&self, part: &str, pointer: &str) -> Option<&str> {
+        let found = pointer::resolve(self.json.get(), self.offset(part), pointer);
+        if found.exact { self.json.get().get(found.start..found.end) } else { None }
     }
 }

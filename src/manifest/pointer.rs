@@ -16,10 +16,9 @@ pub(super) struct Found {
     pub(super) exact: bool,
 }
 
-/// Follows a pointer as far as nodes exist.
-pub(super) fn resolve(json: &str, pointer: &str) -> Found {
+/// Follows a pointer as far as nodes exist, from the node that starts at byte `start`.
+pub(super) fn resolve(json: &str, mut start: usize, pointer: &str) -> Found {
     let bytes = json.as_bytes();
-    let mut start = 0;
     let mut exact = pointer.is_empty() || pointer.starts_with('/');
     if exact {
         for token in pointer.split('/').skip(1) {
@@ -163,7 +162,7 @@ mod tests {
     const JSON: &str = r#"{"a":[1,{"b":"x,}]\""},[],""],"c/d":{"e~f":null},"":-1.5,"q\"":true}"#;
 
     fn text(pointer: &str) -> (&'static str, bool) {
-        let found = resolve(JSON, pointer);
+        let found = resolve(JSON, 0, pointer);
         (JSON.get(found.start..found.end).unwrap(), found.exact)
     }
 
@@ -187,6 +186,6 @@ mod tests {
         assert!(!text("/a/00").1);
         assert_eq!(text("/a/2/0"), ("[]", false));
         assert_eq!(text("/a/0/z"), ("1", false));
-        assert_eq!(resolve("", "/a"), Found { start: 0, end: 0, exact: false });
+        assert_eq!(resolve("", 0, "/a"), Found { start: 0, end: 0, exact: false });
     }
 }

@@ -13,14 +13,32 @@ pub struct Position {
 /// document's JSON text.
 ///
 /// Tens of thousands of documents are held at once and few of them are ever queried, so the table is a byte string of
-/// differences (three to four bytes per node) that is decoded from the start for each query.
+/// differences (three to four bytes per node) that is decoded for each query, from the last mark before the node: a List
+/// may have as many items as a large document has nodes.
 #[derive(Debug, Default)]
-pub(super) struct Positions(Box<[u8]>);
+pub(super) struct Positions {
+    bytes: Box<[u8]>,
+    marks: Box<[Mark]>,
+}
+
+/// Where decoding may start.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    /// Place in the byte string.
+    byte: usize,
+    /// Offset and line of the node before it.
+    offset: u32,
+    line: u32,
+}
+
+/// Bytes of the table from one mark to the next.
+const APART: usize = 4096;
 
 /// Collects positions in the order in which the nodes are written.
 #[derive(Default)]
 pub(super) struct Recorder {
     bytes: Vec<u8>,
+    marks: Vec<Mark>,
     offset: u32,
     line: u32,
 }
@@ -29,6 +47,9 @@ impl Recorder {
     /// Records that the node whose text starts at `offset` has the position `at`. Offsets never decrease: a node is
     /// written before its children.
     pub(super) fn push(&mut self, offset: u32, at: Position) {
+        if self.bytes.len() >= (self.marks.len() + 1) * APART {
+            self.marks.push(Mark { byte: self.bytes.len(), offset: self.offset, line: self.line });
+        }
         put(&mut self.bytes, offset.wrapping_sub(self.offset));
         let step = at.line.wrapping_sub(self.line).cast_signed();
         put(&mut self.bytes, ((step << 1) ^ (step >> 31)).cast_unsigned());
@@ -38,15 +59,17 @@ impl Recorder {
     }
 
     pub(super) fn finish(self) -> Positions {
-        Positions(self.bytes.into_boxed_slice())
+        Positions { bytes: self.bytes.into_boxed_slice(), marks: self.marks.into_boxed_slice() }
     }
 }
 
 impl Positions {
     /// Position of the node whose JSON text starts at `offset`.
     pub(super) fn at(&self, offset: usize) -> Option<Position> {
-        let mut bytes = self.0.iter();
-        let (mut start, mut line) = (0u32, 0u32);
+        let before = |mark: &Mark| usize::try_from(mark.offset).is_ok_and(|before| before < offset);
+        let mark = self.marks.partition_point(before).checked_sub(1).and_then(|at| self.marks.get(at));
+        let (byte, mut start, mut line) = mark.map_or((0, 0, 0), |m| (m.byte, m.offset, m.line));
+        let mut bytes = self.bytes.get(byte..)?.iter();
         loop {
             start = start.wrapping_add(take(&mut bytes)?);
             let step = take(&mut bytes)?;
@@ -99,5 +122,18 @@ mod tests {
         }
         assert_eq!(table.at(2), None);
         assert_eq!(Positions::default().at(0), None);
+    }
+
+    #[test]
+    fn marks_change_nothing() {
+        let mut recorder = Recorder::default();
+        let node = |i: u32| (i * 7, Position { line: 1 + i / 3, column: i % 50 });
+        (0..10_000).map(node).for_each(|(offset, at)| recorder.push(offset, at));
+        let table = recorder.finish();
+        assert!(table.marks.len() > 5);
+        for (offset, at) in (0..10_000).map(node) {
+            assert_eq!(table.at(offset as usize), Some(at));
+            assert_eq!(table.at(offset as usize + 1), None);
+        }
     }
 }

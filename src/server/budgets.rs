@@ -10,6 +10,9 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Concurrent decisions on large bodies; the other bodies wait. Each takes a thread, and milliseconds.
 const LARGE: usize = 4;
+/// Memory of all decisions on large bodies together (bytes), and so the most of one. A body that is decided takes up to
+/// forty times its length.
+pub(super) const DECODED: usize = 64 << 20;
 /// The budget of bytes is counted in pieces of so many.
 const PIECE: usize = 1024;
 /// An address may hold this many times the bytes of the shared part that are free. The only address gets three quarters of
@@ -32,6 +35,14 @@ pub(crate) struct Budgets {
     most_requests: usize,
     bytes: Arc<Pool>,
     large: Semaphore,
+    decoded: Semaphore,
+}
+
+/// A turn to decide a large body, with the memory for it.
+#[derive(Debug)]
+pub(super) struct Turn<'a> {
+    _turn: SemaphorePermit<'a>,
+    _memory: SemaphorePermit<'a>,
 }
 
 impl Budgets {
@@ -41,6 +52,7 @@ impl Budgets {
             most_requests: limits.requests,
             bytes: Arc::new(Pool { pieces: limits.body_budget / PIECE, taken: Mutex::default() }),
             large: Semaphore::new(LARGE),
+            decoded: Semaphore::new(DECODED / PIECE),
         }
     }
 
@@ -49,9 +61,13 @@ impl Budgets {
         self.requests.try_acquire().ok()
     }
 
-    /// Waits for a turn to decide a large body.
-    pub(super) async fn large(&self) -> Option<SemaphorePermit<'_>> {
-        self.large.acquire().await.ok()
+    /// Waits for a turn to decide a large body, which will take about so much memory. `None` if that is more than all
+    /// decisions together may take.
+    pub(super) async fn large(&self, decoded: usize) -> Option<Turn<'_>> {
+        let pieces = u32::try_from(decoded.div_ceil(PIECE)).ok().filter(|_| decoded <= DECODED)?;
+        let turn = self.large.acquire().await.ok()?;
+        let memory = self.decoded.acquire_many(pieces).await.ok()?;
+        Some(Turn { _turn: turn, _memory: memory })
     }
 
     /// An empty body of an address. The length in its header reserves no memory.

@@ -20,6 +20,7 @@ mod supervisor;
 mod table;
 mod tasks;
 mod watch;
+mod weight;
 
 use crate::cluster::{self, Sync};
 use crate::snapshot::Snapshot;

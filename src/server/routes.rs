@@ -1,10 +1,11 @@
 //! Paths of the webhook port. An invalid request gets 4xx and an internal error 500, so that
 //! failurePolicy decides; a denial is always about the object.
 
-use super::budgets::{Held, NoRoom};
+use super::budgets::{self, Held, NoRoom};
 use super::metrics::{RequestResult, Shed};
 use super::state::State;
 use super::watch::Watch;
+use super::weight;
 use crate::facts::Mode;
 use crate::review::envelope::EnvelopeError;
 use crate::review::response;
@@ -92,7 +93,10 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
     let decide: Decide = if off { |body, entry, _| acknowledge(body, entry) } else { handle };
     // A large body takes milliseconds and must not block other connections and probes.
     if held.bytes().len() > LARGE {
-        let _turn = state.budgets.large().await;
+        let decoded = tokio::task::block_in_place(|| weight::decoded(held.bytes()));
+        let Some(_turn) = state.budgets.large(decoded).await else {
+            return plain(StatusCode::PAYLOAD_TOO_LARGE, &too_many_entries(decoded));
+        };
         return tokio::task::block_in_place(|| answer(&state, entry, held, decide));
     }
     answer(&state, entry, held, decide)
@@ -100,6 +104,13 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
 
 /// Larger bodies are decided on a blocking thread.
 const LARGE: usize = 64 * 1024;
+
+fn too_many_entries(decoded: usize) -> String {
+    let (takes, most) = (decoded >> 20, budgets::DECODED >> 20);
+    format!(
+        "the body has too many list and map entries: it would take {takes} MiB to decode; at most {most} MiB are allowed"
+    )
+}
 
 /// Why a body is not read to its end.
 enum Unread {

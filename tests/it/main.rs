@@ -49,6 +49,7 @@ mod engine {
     mod allowed;
     pub(crate) mod convergence;
     pub(crate) mod corpus;
+    pub(crate) mod cost;
     pub(crate) mod golden;
     pub(crate) mod harm;
     pub(crate) mod nri;
@@ -124,6 +125,7 @@ fn main() -> std::process::ExitCode {
 
     engine::convergence::add(&mut suite);
     engine::corpus::add(&mut suite);
+    engine::cost::add(&mut suite);
     engine::golden::add(&mut suite);
     engine::harm::add(&mut suite);
     engine::nri::add(&mut suite);

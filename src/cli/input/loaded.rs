@@ -17,13 +17,14 @@ pub(in crate::cli) struct Loaded {
     pub(in crate::cli) skipped: Vec<Skipped>,
 }
 
-/// Where an object of a document stands.
-pub(in crate::cli) fn source(document: &Document, pointer: &str) -> Source {
-    let line = if pointer.is_empty() { document.line } else { document.locate(pointer).line };
+/// Where an object of a document stands; `json` is its text in the document.
+pub(in crate::cli) fn source(document: &Document, json: &str, pointer: &str) -> Source {
+    let line = if pointer.is_empty() { document.line } else { document.locate_in(json, "").line };
     Source { file: document.file.to_string(), document: document.index, line, pointer: pointer.to_owned() }
 }
 
-pub(in crate::cli) fn place(document: &Document, pointer: &str) -> Place {
-    let position = document.locate(pointer);
+/// The place of a value in an object, whose text in the document is `json`.
+pub(in crate::cli) fn place(document: &Document, json: &str, pointer: &str) -> Place {
+    let position = document.locate_in(json, pointer);
     Place { line: position.line, column: position.column }
 }

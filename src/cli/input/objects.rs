@@ -85,18 +85,15 @@ fn unwrap<'a>(
     let header: Header<'_> = match crate::json::decode::object(json) {
         Ok(header) => header,
         Err(error) => {
-            found.push(Found::Unread(unread(
-                document,
-                &format!("{pointer}{}", error.pointer),
-                &error.message,
-            )));
+            let at = (pointer.as_str(), error.pointer.as_str());
+            found.push(Found::Unread(unread(document, json, at, &error.message)));
             return;
         }
     };
     let owned = |text: Option<Text<'_>>| text.map(|t| t.to_string());
     let Some(kind) = owned(header.kind).filter(|k| !k.is_empty()) else {
         let reason = "not a Kubernetes object: it has no kind".to_owned();
-        found.push(Found::Skipped(Skipped { source: source(document, &pointer), reason }));
+        found.push(Found::Skipped(Skipped { source: source(document, json, &pointer), reason }));
         return;
     };
     let api_version = owned(header.api_version).unwrap_or_default();
@@ -137,9 +134,10 @@ fn unwrap<'a>(
 /// An AdmissionReview is reviewed as its request.
 fn review_request<'a>(document: &'a Document, json: &'a str, found: &mut Vec<Found<'a>>) {
     match envelope::parse(json.as_bytes()) {
-        Err(error) => found.push(Found::Unread(unread(document, "", &error.to_string()))),
+        Err(error) => found.push(Found::Unread(unread(document, json, ("", ""), &error.to_string()))),
         Ok(request) => {
-            let skip = |reason: String| Found::Skipped(Skipped { source: source(document, ""), reason });
+            let skip =
+                |reason: String| Found::Skipped(Skipped { source: source(document, json, ""), reason });
             let operation = crate::text::printable(&request.operation, 20);
             let part = request.sub_resource.as_deref().filter(|s| !s.is_empty());
             let is_pod = request.kind.group.is_empty() && &*request.kind.kind == "Pod";
@@ -169,9 +167,17 @@ fn review_request<'a>(document: &'a Document, json: &'a str, found: &mut Vec<Fou
     }
 }
 
-pub(in crate::cli) fn unread(document: &Document, pointer: &str, message: &str) -> Unread {
-    let place = place(document, pointer);
-    let at = if pointer.is_empty() { String::new() } else { format!("{pointer}: ") };
+/// A value that cannot be read: `json` is the text of its object in the document, `base` the pointer of the object, and
+/// `pointer` that of the value in it.
+pub(in crate::cli) fn unread(
+    document: &Document,
+    json: &str,
+    (base, pointer): (&str, &str),
+    message: &str,
+) -> Unread {
+    let place = place(document, json, pointer);
+    let whole = base.is_empty() && pointer.is_empty();
+    let at = if whole { String::new() } else { format!("{base}{pointer}: ") };
     Unread {
         file: document.file.to_string(),
         line: place.line,
@@ -210,8 +216,7 @@ pub(in crate::cli) fn facts(
                     FactError::Decode { pointer, .. } => (pointer.as_str(), error.to_string()),
                     FactError::Profile(profile) => (profile.pointer.as_str(), error.to_string()),
                 };
-                let at = format!("{}{pointer}", object.pointer);
-                let mut unread = unread(document, &at, "");
+                let mut unread = unread(document, object.json, (&object.pointer, pointer), "");
                 unread.message = message;
                 match (object.kind.as_str(), layer) {
                     ("FabricProfile", _) => problems.errors.push((unread, None)),

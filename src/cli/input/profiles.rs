@@ -48,26 +48,28 @@ pub(in crate::cli) fn load(
                                 .any(|p: &FabricProfile| p.metadata.name == profile.metadata.name) =>
                         {
                             let message = format!("duplicate FabricProfile {:?}", profile.metadata.name);
-                            let at = format!("{}/metadata/name", object.pointer);
-                            problems.push((objects::unread(document, &at, &message), None));
+                            let at = (object.pointer.as_str(), "/metadata/name");
+                            problems.push((objects::unread(document, object.json, at, &message), None));
                         }
                         Ok(profile) => profiles.push(profile),
                         Err(faults) => {
                             for (pointer, message) in faults {
-                                let at = format!("{}{pointer}", object.pointer);
-                                problems.push((objects::unread(document, &at, &message), None));
+                                let at = (object.pointer.as_str(), pointer.as_str());
+                                problems.push((objects::unread(document, object.json, at, &message), None));
                             }
                         }
                     }
                 }
                 objects::Found::Object(object) => {
                     let message = format!("expected a FabricProfile, found {}", object.kind);
-                    problems.push((objects::unread(document, &object.pointer, &message), None));
+                    let at = (object.pointer.as_str(), "");
+                    problems.push((objects::unread(document, object.json, at, &message), None));
                 }
                 objects::Found::Unread(unread) => problems.push((unread, None)),
                 objects::Found::Skipped(skipped) => {
                     let message = format!("expected a FabricProfile: {}", skipped.reason);
-                    problems.push((objects::unread(document, &skipped.source.pointer, &message), None));
+                    let (whole, at) = (document.json.get(), ("", skipped.source.pointer.as_str()));
+                    problems.push((objects::unread(document, whole, at, &message), None));
                 }
             }
         }

@@ -17,6 +17,7 @@ use crate::review::{
 };
 use crate::rules::{Event, Finding, ObjectContext, checks_kind, judges_kind};
 use crate::snapshot::Snapshot;
+use std::collections::BTreeMap;
 
 pub(in crate::cli) fn document(
     file: &File,
@@ -93,7 +94,15 @@ fn decide(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
             || !decision.suppressed.is_empty()
             || judges_kind(object.group(), &object.kind);
         if has_result {
-            review.results.push(reviewed(given, None, object.namespace.clone(), true, mode, decision));
+            review.results.push(reviewed(
+                given,
+                object.json,
+                None,
+                object.namespace.clone(),
+                true,
+                mode,
+                decision,
+            ));
         }
     }
     if object.is_pod() {
@@ -102,7 +111,9 @@ fn decide(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
     has_result |= workload(given, setting, snapshot, review);
     if !has_result {
         let reason = reason(object);
-        review.skipped.push(Skipped { source: source(object.document, &object.pointer), reason });
+        review
+            .skipped
+            .push(Skipped { source: source(object.document, object.json, &object.pointer), reason });
     }
 }
 
@@ -150,13 +161,24 @@ fn workload(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &m
     };
     let decided = decide_workload(request, snapshot);
     let has_result = decided.own.is_some() || !decided.templates.is_empty();
+    // Read once for each object that makes pods: it may have a thousand templates.
+    let mut gangs = BTreeMap::new();
     for (found, decision) in decided.templates {
-        let gang = gang_of(request, &found);
+        let maker = found.maker.pointer.clone();
+        let gang = gangs.entry(maker).or_insert_with(|| gang_of(request, &found));
         let of_pod = request.of_template(&found, gang.as_ref());
         template(given, &found.pointer, of_pod, decision, setting, snapshot, review);
     }
     if let Some(own) = decided.own {
-        review.results.push(reviewed(given, None, Some(namespace.to_owned()), opted_in, mode, own));
+        review.results.push(reviewed(
+            given,
+            object.json,
+            None,
+            Some(namespace.to_owned()),
+            opted_in,
+            mode,
+            own,
+        ));
     }
     has_result
 }
@@ -175,19 +197,23 @@ fn template(
         Ok(decision) => {
             let namespace = Some(request.namespace.to_owned());
             let (opted_in, mode) = (request.opted_in, request.mode);
-            let of_object = reviewed(given, Some(pointer.to_owned()), namespace, opted_in, mode, decision);
+            let of_object =
+                reviewed(given, request.json, Some(pointer.to_owned()), namespace, opted_in, mode, decision);
             let why = if setting.why { why_pod(request, snapshot).ok().flatten() } else { None };
             review.results.push(Reviewed { containers: names(request.json), why, ..of_object });
         }
         Err(error) => {
-            let pointer = format!("{}{pointer}{}", object.pointer, error.pointer);
-            review.unread.push(unread(object.document, &pointer, &error.message));
+            let base = format!("{}{pointer}", object.pointer);
+            let at = (base.as_str(), error.pointer.as_str());
+            review.unread.push(unread(object.document, request.json, at, &error.message));
         }
     }
 }
 
+/// The result for an object or for a part of it, whose text is `json`: findings are relative to it.
 fn reviewed(
     given: Given<'_>,
+    json: &str,
     template: Option<String>,
     namespace: Option<String>,
     opted_in: bool,
@@ -195,15 +221,12 @@ fn reviewed(
     mut decision: Decision,
 ) -> Reviewed {
     let Given { file, object } = given;
-    let base = format!("{}{}", object.pointer, template.as_deref().unwrap_or_default());
-    let place = |finding: &Finding| {
-        let pointer = format!("{base}{}", finding.path);
-        match finding.spot {
-            None => place(object.document, &pointer),
-            Some(spot) => {
-                let at = object.document.locate_within(&file.text, &pointer, spot.line, spot.column);
-                Place { line: at.line, column: at.column }
-            }
+    let place = |finding: &Finding| match finding.spot {
+        None => place(object.document, json, &finding.path),
+        Some(spot) => {
+            let spot = (spot.line, spot.column);
+            let at = object.document.locate_within(&file.text, json, &finding.path, spot);
+            Place { line: at.line, column: at.column }
         }
     };
     let findings = std::mem::take(&mut decision.findings).into_iter();
@@ -219,7 +242,7 @@ fn reviewed(
     });
     let suppressed = suppressed.collect();
     Reviewed {
-        source: source(object.document, &object.pointer),
+        source: source(object.document, object.json, &object.pointer),
         api_version: object.api_version.clone(),
         kind: object.kind.clone(),
         namespace,

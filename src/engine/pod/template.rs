@@ -4,7 +4,7 @@
 //! from it, and their role.
 
 use super::workload;
-use crate::json::values::{List, Objects, Pairs, Text, mapping};
+use crate::json::values::{List, Objects, Pairs, Text};
 use crate::text::token;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -60,8 +60,9 @@ pub struct BareSpec<'a> {
     pub json: &'a str,
 }
 
-/// Deepest nesting that is searched; an AppWrapper around a PyTorchJob takes eight levels.
-const MAX_DEPTH: usize = 32;
+/// Deepest nesting that is searched, and so the most times that any text is read. An AppWrapper around a PyTorchJob takes
+/// eight levels, one around a training runtime twelve.
+const MAX_DEPTH: usize = 16;
 /// Most templates that are read: an object of 3 MiB has room for fifty thousand.
 const MAX_TEMPLATES: usize = 1_000;
 
@@ -88,7 +89,7 @@ pub fn find(json: &str) -> Vec<Template<'_>> {
             size: None,
             dev_shm: DevShm::AsWritten,
         };
-        search(json, &mut String::new(), 0, &way, &mut found);
+        search(json, members(json), &mut String::new(), 0, &way, &mut found);
     }
     found
 }
@@ -111,7 +112,7 @@ pub fn bare_specs(json: &str, unfinished: bool) -> Vec<BareSpec<'_>> {
     found
 }
 
-fn members(json: &str) -> Option<Pairs<'_, Option<&RawValue>>> {
+fn members(json: &str) -> Option<Members<'_>> {
     json.starts_with('{').then(|| serde_json::from_str(json).ok()).flatten()
 }
 
@@ -128,40 +129,49 @@ fn below<R>(pointer: &mut String, step: &str, go: impl FnOnce(&mut String) -> R)
     result
 }
 
+/// Members of an object, each as text.
+type Members<'a> = Pairs<'a, Option<&'a RawValue>>;
+
+/// Searches a value; `object` has its members if it is an object. Each text is read once on each level.
 fn search<'a>(
     json: &'a str,
+    object: Option<Members<'a>>,
     pointer: &mut String,
     depth: usize,
     way: &Way<'a>,
     found: &mut Vec<Template<'a>>,
 ) {
-    if depth > MAX_DEPTH || found.len() >= MAX_TEMPLATES || !json.contains("\"containers\"") {
+    if depth > MAX_DEPTH || found.len() >= MAX_TEMPLATES {
         return;
     }
-    if depth > 0 && is_template(json) {
-        found.push(Template {
-            pointer: pointer.clone(),
-            json,
-            pods: way.pods,
-            role: way.role.clone(),
-            maker: way.maker.clone(),
-            dev_shm: way.dev_shm,
-        });
-        return;
-    }
-    if let Some(object) = members(json) {
+    if let Some(object) = object {
+        let mut spec = object.get("spec").copied().flatten().map(RawValue::get).and_then(members);
+        if depth > 0 && spec.as_ref().is_some_and(is_pod_spec) {
+            found.push(Template {
+                pointer: pointer.clone(),
+                json,
+                pods: way.pods,
+                role: way.role.clone(),
+                maker: way.maker.clone(),
+                dev_shm: way.dev_shm,
+            });
+            return;
+        }
         let way = way.through(&object, json, pointer);
         for (key, value) in object.iter() {
             // Most members lead to no template, and need no path.
-            if let Some(value) = value.filter(|v| v.get().contains("\"containers\"")) {
+            if let Some(value) = value.map(RawValue::get).filter(|v| v.contains("\"containers\"")) {
                 let own = way.at_member(key);
-                below(pointer, &token(key), |p| search(value.get(), p, depth + 1, &own, found));
+                let inner = if key == "spec" { spec.take() } else { None };
+                let inner = inner.or_else(|| members(value));
+                below(pointer, &token(key), |p| search(value, inner, p, depth + 1, &own, found));
             }
         }
     } else if let Some(list) = elements(json) {
         for (index, value) in list.0.into_iter().enumerate() {
-            if let Some(value) = value {
-                below(pointer, &index.to_string(), |p| search(value.get(), p, depth + 1, way, found));
+            if let Some(value) = value.map(RawValue::get).filter(|v| v.contains("\"containers\"")) {
+                let inner = members(value);
+                below(pointer, &index.to_string(), |p| search(value, inner, p, depth + 1, way, found));
             }
         }
     }
@@ -169,7 +179,7 @@ fn search<'a>(
 
 impl<'a> Way<'a> {
     /// The path inside an object, by its members.
-    fn through(&self, object: &Pairs<'a, Option<&'a RawValue>>, json: &'a str, pointer: &str) -> Self {
+    fn through(&self, object: &Members<'a>, json: &'a str, pointer: &str) -> Self {
         let mut way = self.clone();
         let raw = |key: &str| object.get(key).copied().flatten().map(RawValue::get);
         let text = |key: &str| raw(key).and_then(|t| serde_json::from_str::<String>(t).ok());
@@ -246,12 +256,6 @@ impl<'a> Way<'a> {
 }
 
 #[derive(Deserialize)]
-struct Shape<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
-    spec: Option<SpecShape<'a>>,
-}
-
-#[derive(Deserialize)]
 struct SpecShape<'a> {
     #[serde(borrow, default)]
     containers: Option<Objects<ContainerShape<'a>>>,
@@ -265,12 +269,10 @@ struct ContainerShape<'a> {
     image: Option<Text<'a>>,
 }
 
-fn is_template(json: &str) -> bool {
-    if !json.starts_with('{') {
-        return false;
-    }
-    let Ok(shape) = serde_json::from_str::<Shape<'_>>(json) else { return false };
-    let containers = shape.spec.and_then(|s| s.containers);
+/// Whether the members are those of a pod spec: some container names an image.
+fn is_pod_spec(spec: &Members<'_>) -> bool {
+    let Some(containers) = spec.get("containers").copied().flatten() else { return false };
+    let containers: Option<Objects<ContainerShape<'_>>> = serde_json::from_str(containers.get()).ok();
     containers.is_some_and(|c| c.iter().any(|c| c.image.as_deref().is_some_and(|i| !i.is_empty())))
 }
 

@@ -5,6 +5,7 @@ mod client_certificates;
 mod connection_age;
 mod connections;
 mod deadlines;
+mod decoded;
 mod descriptors;
 mod facts;
 mod flood;
@@ -25,6 +26,7 @@ pub(crate) fn add(suite: &mut Suite) {
     reload::add(suite);
     facts::add(suite);
     deadlines::add(suite);
+    decoded::add(suite);
     budgets::add(suite);
     connections::add(suite);
     descriptors::add(suite);

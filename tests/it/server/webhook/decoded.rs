@@ -1,0 +1,70 @@
+//! Bodies whose entries take many times their length while they are decided: memory stays bounded however many come at
+//! once, and a body that alone would take too much is refused in words.
+
+use crate::support::Scratch;
+use crate::support::server::{PROFILE, Server, bare_pod, certificate, review};
+use crate::support::suite::{Outcome, Suite};
+use serde_json::{Value, json};
+
+pub(super) fn add(suite: &mut Suite) {
+    suite.add("webhook::bodies_of_many_entries_stay_within_their_memory", together);
+    suite.add("webhook::a_body_of_too_many_entries_is_refused", alone);
+}
+
+fn arguments(n: usize) -> Vec<u8> {
+    let mut pod = bare_pod();
+    pod["spec"]["containers"][0]["args"] = vec![""; n].into();
+    review("u", ("", "Pod"), "CREATE", &pod).to_string().into_bytes()
+}
+
+/// A JobSet whose templates have so many containers without any field: half a kilobyte for three bytes.
+fn hollow(n: usize) -> Vec<u8> {
+    const EACH: usize = 9_000;
+    let mut containers = vec![json!({}); EACH];
+    containers[0] = json!({"name": "a", "image": "b", "resources": {"limits": {"nvidia.com/gpu": 8}}});
+    let template = json!({"spec": {"template": {"spec": {"containers": containers}}}});
+    let jobs: Vec<Value> =
+        (0..n / EACH).map(|i| json!({"name": format!("j{i}"), "template": template})).collect();
+    let object = json!({"metadata": {"name": "a"}, "spec": {"replicatedJobs": jobs}});
+    review("u", ("jobset.x-k8s.io", "JobSet"), "CREATE", &object).to_string().into_bytes()
+}
+
+fn server() -> Result<Server, String> {
+    Server::start(&[("profiles.yaml", PROFILE)], &["--profiles", "profiles.yaml"])
+}
+
+fn alone() -> Outcome {
+    let server = server()?;
+    for (path, body) in [("/mutate", arguments(1_000_000)), ("/validate-workload", hollow(400_000))] {
+        let answer = server.post(path, &body)?;
+        assert_eq!(answer.status, 413, "{path}: {}", answer.body);
+        assert!(answer.body.contains("entries") && answer.body.contains("at most 64 MiB"), "{}", answer.body);
+    }
+    // Some hundred times as many as in a large pod.
+    assert_eq!(server.post("/mutate", &arguments(300_000))?.status, 200);
+    Ok(())
+}
+
+fn together() -> Outcome {
+    // The C library of this build keeps the memory of each thread for itself; that of the shipped one does not.
+    let scratch = Scratch::new()?;
+    scratch.write("profiles.yaml", PROFILE)?;
+    certificate(&scratch.path().join("tls"))?;
+    let server = Server::start_with(scratch, &["--profiles", "profiles.yaml"], &[("MALLOC_ARENA_MAX", "1")])?;
+    let before = server.status("VmHWM").unwrap_or_default();
+    let bodies = [("/mutate", arguments(300_000)), ("/validate-workload", hollow(160_000))];
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let ask = |i: usize| {
+            let (path, body) = &bodies[i % 2];
+            server.post(path, body).map_or(0, |answer| answer.status)
+        };
+        let running: Vec<_> = (0..12).map(|i| scope.spawn(move || ask(i))).collect();
+        running.into_iter().map(|r| r.join().unwrap_or_default()).collect()
+    });
+    assert!(statuses.iter().all(|s| [200, 503].contains(s)) && statuses.contains(&200), "{statuses:?}");
+    let more = server.status("VmHWM").unwrap_or_default().saturating_sub(before) / 1024;
+    eprintln!("12 bodies of many entries at once: {statuses:?}, {more} MiB");
+    // What decisions may take, the bodies and answers, and as much again as these for what lies between.
+    assert!(more < 64 + 32 + 32, "{more} MiB");
+    Ok(())
+}
