@@ -67,13 +67,14 @@ impl Document {
     /// item that of the item. Linear in the size of the document.
     #[must_use]
     pub fn locate(&self, pointer: &str) -> Position {
-        self.locate_in(self.json.get(), pointer)
+        self.locate_in((self.json.get(), ""), pointer)
     }
 
-    /// The same below a part of [`Document::json`], such as an item of a List: linear in the size of the part.
+    /// The same below a part of the document, such as an item of a List, given as its text and its pointer: linear in the
+    /// size of the part if the text is a slice of [`Document::json`].
     #[must_use]
-    pub fn locate_in(&self, part: &str, pointer: &str) -> Position {
-        let found = pointer::resolve(self.json.get(), self.offset(part), pointer);
+    pub fn locate_in(&self, part: (&str, &str), pointer: &str) -> Position {
+        let found = pointer::resolve(self.json.get(), self.start(part), pointer);
         self.positions.at(found.start).unwrap_or(Position { line: self.line, column: 1 })
     }
 
@@ -90,18 +91,21 @@ impl Document {
         if self.shared.is_empty() {
             return None;
         }
-        let start = pointer::resolve(self.json.get(), pointer).start;
+        let start = pointer::resolve(self.json.get(), 0, pointer).start;
         let offset = u32::try_from(start).ok()?;
         let copy = self.shared.binary_search_by_key(&offset, |(offset, _)| *offset).ok();
         let copy = copy.and_then(|at| self.shared.get(at)).map(|(_, position)| *position);
         copy.or_else(|| self.positions.at(start))
     }
 
-    /// Where a part of the JSON text starts; 0 for a text that is not part of it.
-    fn offset(&self, part: &str) -> usize {
+    /// Where a part starts in the JSON text. A corrected copy of a part is found by its pointer.
+    fn start(&self, (part, at): (&str, &str)) -> usize {
         let (whole, part) = (self.json.get().as_bytes().as_ptr_range(), part.as_bytes().as_ptr_range());
-        let inside = whole.start <= part.start && part.end <= whole.end;
-        if inside { part.start.addr() - whole.start.addr() } else { 0 }
+        if whole.start <= part.start && part.end <= whole.end {
+            part.start.addr() - whole.start.addr()
+        } else {
+            pointer::resolve(self.json.get(), 0, at).start
+        }
     }
 
     /// Position of a character of the string at a pointer below a part, by its line and column in the string, both from 1;
@@ -110,7 +114,7 @@ impl Document {
     pub fn locate_within(
         &self,
         file: &[u8],
-        part: &str,
+        part: (&str, &str),
         pointer: &str,
         (line, column): (u32, u32),
     ) -> Position {
@@ -126,11 +130,11 @@ impl Document {
     /// The JSON text of the node at an RFC 6901 pointer, if it exists.
     #[must_use]
     pub fn get(&self, pointer: &str) -> Option<&RawValue> {
-        serde_json::from_str(self.text_of(self.json.get(), pointer)?).ok()
+        serde_json::from_str(self.text_of((self.json.get(), ""), pointer)?).ok()
     }
 
-    fn text_of(&self, part: &str, pointer: &str) -> Option<&str> {
-        let found = pointer::resolve(self.json.get(), self.offset(part), pointer);
+    fn text_of(&self, part: (&str, &str), pointer: &str) -> Option<&str> {
+        let found = pointer::resolve(self.json.get(), self.start(part), pointer);
         if found.exact { self.json.get().get(found.start..found.end) } else { None }
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn resolve(json: &str, mut start: usize, pointer: &str) -> Found {
 /// The byte range of the node at a pointer in a JSON text without blanks; `None` where it does not exist.
 #[must_use]
 pub fn range(json: &str, pointer: &str) -> Option<Range<usize>> {
-    let found = resolve(json, pointer);
+    let found = resolve(json, 0, pointer);
     found.exact.then_some(found.start..found.end)
 }
 

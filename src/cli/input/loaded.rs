@@ -19,12 +19,12 @@ pub(in crate::cli) struct Loaded {
 
 /// Where an object of a document stands; `json` is its text in the document.
 pub(in crate::cli) fn source(document: &Document, json: &str, pointer: &str) -> Source {
-    let line = if pointer.is_empty() { document.line } else { document.locate_in(json, "").line };
+    let line = if pointer.is_empty() { document.line } else { document.locate_in((json, pointer), "").line };
     Source { file: document.file.to_string(), document: document.index, line, pointer: pointer.to_owned() }
 }
 
-/// The place of a value in an object, whose text in the document is `json`.
-pub(in crate::cli) fn place(document: &Document, json: &str, pointer: &str) -> Place {
-    let position = document.locate_in(json, pointer);
+/// The place of a value in a part of a document, such as an object, given as the part's text and pointer.
+pub(in crate::cli) fn place(document: &Document, part: (&str, &str), pointer: &str) -> Place {
+    let position = document.locate_in(part, pointer);
     Place { line: position.line, column: position.column }
 }

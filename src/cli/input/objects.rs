@@ -175,7 +175,7 @@ pub(in crate::cli) fn unread(
     (base, pointer): (&str, &str),
     message: &str,
 ) -> Unread {
-    let place = place(document, json, pointer);
+    let place = place(document, (json, base), pointer);
     let whole = base.is_empty() && pointer.is_empty();
     let at = if whole { String::new() } else { format!("{base}{pointer}: ") };
     Unread {

@@ -45,10 +45,10 @@ fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
     let own = || {
         let (namespace, opted_in, mode) = namespace(given.object, setting, snapshot);
         let decision = Decision { in_scope: true, ..Decision::default() };
-        reviewed(given, None, Some(namespace.to_owned()), opted_in, mode, decision)
+        reviewed(given, given.object.json, None, Some(namespace.to_owned()), opted_in, mode, decision)
     };
     let place_of =
-        |pointer: &str| place(given.object.document, &format!("{}{pointer}", given.object.pointer));
+        |pointer: &str| place(given.object.document, (given.object.json, &given.object.pointer), pointer);
     if !decided.unread.is_empty()
         && let Some(readable) = written::readable(given)
     {
@@ -221,11 +221,13 @@ fn reviewed(
     mut decision: Decision,
 ) -> Reviewed {
     let Given { file, object } = given;
+    let base = format!("{}{}", object.pointer, template.as_deref().unwrap_or_default());
+    let part = (json, base.as_str());
     let place = |finding: &Finding| match finding.spot {
-        None => place(object.document, json, &finding.path),
+        None => place(object.document, part, &finding.path),
         Some(spot) => {
             let spot = (spot.line, spot.column);
-            let at = object.document.locate_within(&file.text, json, &finding.path, spot);
+            let at = object.document.locate_within(&file.text, part, &finding.path, spot);
             Place { line: at.line, column: at.column }
         }
     };

@@ -66,7 +66,7 @@ pub(super) fn take(
     }
     let inside = || found.iter().find(|p| home(results, &p.pointer).is_some());
     let first = worst.as_ref().map(|worst| worst.cause).or_else(inside).or(found.first())?;
-    let place = place(object.document, &format!("{}{}", object.pointer, first.pointer));
+    let place = place(object.document, (object.json, &object.pointer), &first.pointer);
     let (mut home, path) = home(results, &first.pointer).unzip();
     let named = worst.filter(|worst| worst.rank.1 && known);
     home = named.as_ref().map(|named| named.result).or(home);
