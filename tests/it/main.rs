@@ -37,9 +37,9 @@ mod facts {
 /// Which profile a pod gets, and why.
 mod resolve {
     pub(crate) mod gang;
+    pub(crate) mod misspelt;
     pub(crate) mod strength;
     pub(crate) mod templates;
-    pub(crate) mod misspelt;
     pub(crate) mod why;
 }
 

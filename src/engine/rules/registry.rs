@@ -80,8 +80,9 @@ pub fn check_pod(context: &PodContext<'_>) -> Vec<Finding> {
         let before = out.len();
         check(context, &mut findings(rule, &mut out));
         if without && rule.reach == Reach::AnyWarns {
-            for finding in out.iter_mut().skip(before) {
-                finding.severity = finding.severity.min(Severity::Warning);
+            for finding in out.iter_mut().skip(before).filter(|f| f.severity == Severity::Error) {
+                finding.severity = Severity::Warning;
+                finding.because = Some("the pod requests no accelerator, so it may not need the fabric");
             }
         }
     }

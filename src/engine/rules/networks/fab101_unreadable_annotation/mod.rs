@@ -9,6 +9,7 @@ use crate::rules::rule::{Reach, Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB101",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "Multus never reads it in a hostNetwork pod")],
     files: files!(),
     denies_before_final: true,
     reach: Reach::Any,

@@ -14,6 +14,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB102",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "the pod may be meant to use the node's NICs")],
     files: files!(),
     reach: Reach::AnyWarns,
     pod: Some(check),

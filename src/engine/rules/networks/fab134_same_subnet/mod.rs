@@ -10,6 +10,7 @@ use crate::rules::rule::{Reach, Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB134",
     severity: Severity::Warning,
+    lesser: &[(Severity::Info, "only the platform team can change the networks of the profile")],
     files: files!(),
     reach: Reach::AnyWarns,
     pod: Some(check),

@@ -12,6 +12,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB305",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "the feature gate may be off")],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),

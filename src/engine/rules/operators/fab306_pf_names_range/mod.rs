@@ -15,6 +15,7 @@ use serde_json::Value;
 pub(super) static RULE: Rule = Rule {
     id: "FAB306",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, "another policy gives the NIC enough VFs")],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),

@@ -12,7 +12,10 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB309",
     severity: Severity::Error,
-    lesser: &[(Severity::Info, "the device may be newer than the list of known ones")],
+    lesser: &[
+        (Severity::Warning, "nodes or CRDs that are not known may have such a device"),
+        (Severity::Info, "the device may be newer than the list of known ones"),
+    ],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),

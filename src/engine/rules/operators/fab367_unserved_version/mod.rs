@@ -12,6 +12,7 @@ use serde::Deserialize;
 pub(super) static RULE: Rule = Rule {
     id: "FAB367",
     severity: Severity::Warning,
+    lesser: &[(Severity::Info, "a newer version may have other fields")],
     files: files!(),
     kinds: WITH_FIELDS,
     at_one_point: true,
