@@ -114,6 +114,8 @@ fn start(
     let lines = Lines { sender, waiting: Arc::clone(&waiting), dropped: dropped.clone() };
     let work = move || {
         let _on_end = OnEnd(notified);
+        // Bound after it, so dropped before it by a panic: whoever is notified finds that lines are dropped and counted.
+        let receiver = receiver;
         while let Ok(Message::Line(line)) = receiver.recv() {
             // A full disk or a closed pipe: a later line may succeed.
             if to.write_all(&line).is_err() {
