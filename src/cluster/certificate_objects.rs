@@ -1,7 +1,7 @@
 //! The objects of our certificate, read and written by name: one Secret and two webhook configurations. Of a configuration
 //! only the caBundles are ever written.
 
-use super::fault::CallFault;
+use super::call::CallFault;
 use super::list::PLAIN;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -3,7 +3,7 @@
 
 use super::event::{Page, Status, identify};
 use super::kinds::Watched;
-use super::listed::Listed;
+use super::listed_names::Listed;
 use super::shared::{CALL, Shared};
 use crate::facts::Kind;
 use crate::snapshot::{FactError, Identity, Layer};

@@ -8,27 +8,27 @@
 //!
 //! Nothing here is on the path of a request. Without the API server the last Snapshot stays in use.
 
+mod call;
 pub mod certificate_objects;
 pub mod client;
 mod event;
-mod fault;
 pub mod kinds;
 mod lease;
 mod list;
-mod listed;
+mod listed_names;
 mod metrics;
-mod once;
+mod phases;
 mod publish;
+mod read_once;
 mod shared;
 pub mod status;
-mod sync;
 mod watch;
 
-pub(crate) use fault::CallFault;
+pub(crate) use call::CallFault;
 pub use metrics::Metrics;
-pub use once::{OnceError, Seen, once, pod};
+pub use phases::{Phase, Phases};
+pub use read_once::{OnceError, Seen, once, pod};
 pub use shared::Pace;
-pub use sync::{Phase, Sync};
 
 use crate::snapshot::{Builder, Snapshot};
 use shared::Shared;
@@ -50,7 +50,7 @@ impl Watches {
         client: kube::Client,
         builder: Builder,
         pace: Pace,
-        sync: Sync,
+        sync: Phases,
         metrics: Arc<Metrics>,
     ) -> Self {
         let changed = Notify::new();

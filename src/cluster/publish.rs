@@ -38,7 +38,7 @@ pub(super) async fn forever(shared: Arc<Shared>, publish: impl Fn(Snapshot) + Se
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Metrics, Pace, Sync};
+    use super::super::{Metrics, Pace, Phases};
     use super::*;
     use crate::snapshot::Builder;
     use std::sync::Mutex;
@@ -48,7 +48,7 @@ mod tests {
         let shared = Arc::new(Shared {
             builder: Mutex::new(Builder::default()),
             changed: tokio::sync::Notify::new(),
-            sync: Sync::default(),
+            sync: Phases::default(),
             metrics: Arc::new(Metrics::default()),
             pace: Pace::default(),
         });

@@ -1,6 +1,6 @@
 //! State that all watches share, and their pace.
 
-use super::{Metrics, Sync};
+use super::{Metrics, Phases};
 use crate::snapshot::Builder;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub(super) const PUBLISH: Duration = Duration::from_millis(100);
 pub(crate) struct Shared {
     pub(super) builder: Mutex<Builder>,
     pub(super) changed: Notify,
-    pub(crate) sync: Sync,
+    pub(crate) sync: Phases,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) pace: Pace,
 }

@@ -2,8 +2,8 @@
 //! path of a request.
 
 use super::Metrics;
+use super::call::CallFault;
 use super::event::{ListMeta, Page};
-use super::fault::CallFault;
 use super::lease::Lease;
 use crate::profile::FabricProfileStatus;
 use crate::resolve::status::{Standing, of_object};

@@ -1,10 +1,10 @@
 //! Rounds against an API server that is made up: what it refuses, and what others do between a write and the next look.
 
-use super::dial::tests::stranger;
-use super::kept::Kept;
+use super::handover::Kept;
 use super::metrics::Metrics;
 use super::port::Port;
 use super::round::Keeper;
+use super::self_check::tests::stranger;
 use super::settings::{Mode, Settings};
 use super::{Clock, Standing};
 use crate::certificates::Lives;

@@ -2,35 +2,35 @@
 //! reads the Secret and the webhook configurations, does at most one write, and reads again; `crate::certificates` decides
 //! which. A handshake only loads a pointer.
 
-mod brake;
 mod ca_out;
 mod clock;
-mod dial;
+mod configuration;
 mod events;
 mod expiry;
+mod handover;
 mod issue;
 #[cfg(test)]
 mod keeper_tests;
-mod kept;
 mod metrics;
+mod pace;
 mod port;
+mod readiness;
 mod round;
+mod self_check;
 mod settings;
-mod sight;
-mod standing;
 mod verify;
 
 pub use clock::Clock;
 pub(crate) use expiry::Expiry;
-pub(crate) use kept::Kept;
+pub(crate) use handover::Kept;
 pub use metrics::Metrics;
 pub(crate) use port::Port;
+pub(crate) use readiness::Standing;
 pub use settings::{Mode, Settings};
-pub(crate) use standing::Standing;
 
 use crate::cluster::certificate_objects::Objects;
 use crate::tls::Served;
-use brake::{Brake, GATHER};
+use pace::{Brake, GATHER};
 use round::Keeper;
 use std::sync::Arc;
 use std::time::Duration;

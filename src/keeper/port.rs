@@ -1,6 +1,6 @@
 //! Our own port, and its answers to handshakes.
 
-use super::dial::Silence;
+use super::self_check::Silence;
 use rustls_pki_types::CertificateDer;
 use std::net::SocketAddr;
 use std::sync::Arc;

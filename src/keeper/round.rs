@@ -1,19 +1,19 @@
 //! One round: read all objects, take the next step, serve the right leaf, and update the standing.
 
 mod issued;
-mod judging;
-mod myself;
+mod own_port;
+mod report;
 mod signing;
 
 use super::ca_out::CaOut;
+use super::configuration::Sight;
 use super::events::{self, Events};
+use super::handover::{Kept, Memory};
 use super::issue;
-use super::kept::{Kept, Memory};
 use super::metrics::Metrics;
 use super::port::{Dialed, Port};
+use super::readiness::Standing;
 use super::settings::{Mode, Settings};
-use super::sight::Sight;
-use super::standing::Standing;
 use crate::certificates::{
     Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, advance, next, secret,
 };

@@ -1,14 +1,14 @@
 //! The accept loop. A handshake never delays another connection, a failing accept never becomes a busy loop, and the end
 //! waits for requests in progress.
 
-use super::age;
+use super::connection_age;
+use super::connections::{Place, Refused, Table};
+use super::deadlines::{Slow, Waits, Watch, Watched};
 use super::limits::Limits;
 use super::metrics::{Handshake, Shed};
 use super::routes::{self, Caller};
 use super::state::State;
 use super::stop::Stop;
-use super::table::{Place, Refused, Table};
-use super::watch::{Slow, Waits, Watch, Watched};
 use axum::Router;
 use axum::http::{HeaderValue, header};
 use hyper::body::Incoming;
@@ -178,7 +178,7 @@ impl Connection {
         };
         state.metrics.connected();
         watch.handshake_ends();
-        let old = age::old(state.limits.connection_age);
+        let old = connection_age::old(state.limits.connection_age);
         let service = hyper::service::service_fn({
             let (watch, state) = (Arc::clone(&watch), Arc::clone(&state));
             move |mut request: hyper::Request<Incoming>| {

@@ -3,10 +3,12 @@
 
 mod accept;
 mod admin;
-mod age;
 mod budgets;
 mod certificate;
 mod client_ca;
+mod connection_age;
+mod connections;
+mod deadlines;
 mod descriptors;
 mod facts;
 mod failed;
@@ -17,12 +19,10 @@ mod settings;
 mod state;
 mod stop;
 mod supervisor;
-mod table;
 mod tasks;
-mod watch;
 mod weight;
 
-use crate::cluster::{self, Sync};
+use crate::cluster::{self, Phases};
 use crate::snapshot::Snapshot;
 use crate::tls::{self, Clients};
 use arc_swap::ArcSwap;
@@ -89,8 +89,8 @@ pub async fn run(
         snapshot: ArcSwap::from_pointee(snapshot),
         metrics: Arc::new(Metrics::new()),
         sync: match &facts {
-            Facts::Live(_) => Sync::of(cluster::kinds::WATCHED.iter().map(|kind| kind.name())),
-            Facts::Fixed | Facts::Files(_) => Sync::default(),
+            Facts::Live(_) => Phases::of(cluster::kinds::WATCHED.iter().map(|kind| kind.name())),
+            Facts::Fixed | Facts::Files(_) => Phases::default(),
         },
         certificates: certificate.standing(),
         expiry: certificate.expiry(),

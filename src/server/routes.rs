@@ -2,9 +2,9 @@
 //! failurePolicy decides; a denial is always about the object.
 
 use super::budgets::{self, Held, NoRoom};
+use super::deadlines::Watch;
 use super::metrics::{RequestResult, Shed};
 use super::state::State;
-use super::watch::Watch;
 use super::weight;
 use crate::facts::Mode;
 use crate::review::envelope::EnvelopeError;

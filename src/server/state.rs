@@ -3,7 +3,7 @@
 use super::budgets;
 use super::failed::Failed;
 use super::{Limits, Metrics};
-use crate::cluster::Sync;
+use crate::cluster::Phases;
 use crate::facts::Mode;
 use crate::keeper;
 use crate::snapshot::Snapshot;
@@ -16,7 +16,7 @@ pub(crate) struct State {
     pub(crate) snapshot: ArcSwap<Snapshot>,
     pub(crate) metrics: Arc<Metrics>,
     /// The sync state of the watches.
-    pub(crate) sync: Sync,
+    pub(crate) sync: Phases,
     /// Whether the API server would trust our certificate.
     pub(crate) certificates: keeper::Standing,
     /// The dates of the certificate in use, for the time when its task is down.
@@ -42,7 +42,7 @@ impl State {
         Self {
             snapshot: ArcSwap::from_pointee(Snapshot::default()),
             metrics: Arc::new(Metrics::new()),
-            sync: Sync::default(),
+            sync: Phases::default(),
             certificates: keeper::Standing::default(),
             expiry: keeper::Expiry::default(),
             failed: Failed::default(),

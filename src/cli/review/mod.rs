@@ -10,9 +10,9 @@ mod written;
 
 pub(super) use setting::Setting;
 
+use super::exit_code::FailOn;
 use super::{Exit, input};
 use crate::facts::Mode;
-use crate::rules::Severity;
 use clap::ValueEnum;
 use setting::Format;
 use std::io::{self, Write};
@@ -46,14 +46,6 @@ enum ModeArgument {
     Audit,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FailOn {
-    Error,
-    Warning,
-    Info,
-    Never,
-}
-
 fn kube_version(text: &str) -> Result<(u32, u32), String> {
     let mut parts = text.trim_start_matches('v').split(['.', '+', '-']);
     let mut number = || parts.next().and_then(|p| p.parse::<u32>().ok());
@@ -84,18 +76,5 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     }
     let (loaded, snapshot) = (prepared.loaded, prepared.snapshot);
     let sum = output::write(arguments.output, &loaded, prepared.unread, &snapshot, &setting, out, err)?;
-    Ok(exit(arguments.fail_on, &sum))
-}
-
-fn exit(fail_on: FailOn, sum: &output::Sum) -> Exit {
-    if sum.summary.errors > 0 {
-        return Exit::Usage;
-    }
-    let least = match fail_on {
-        FailOn::Error => Severity::Error,
-        FailOn::Warning => Severity::Warning,
-        FailOn::Info => Severity::Info,
-        FailOn::Never => return Exit::Clean,
-    };
-    if sum.worst.is_some_and(|worst| worst >= least) { Exit::Findings } else { Exit::Clean }
+    Ok(Exit::of_review(sum.summary.errors > 0, sum.worst, arguments.fail_on))
 }

@@ -9,9 +9,9 @@
 //! ```
 
 use super::authority::Authority;
-use super::lives::Lives;
-use super::look::Look;
-use super::marks::Seen;
+use super::bundles::Look;
+use super::lifetimes::Lives;
+use super::mark_ages::Seen;
 use super::record::{Record, Signer};
 
 /// Previous CAs that are kept. Only several emergencies in a row cause more.

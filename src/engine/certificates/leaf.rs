@@ -1,6 +1,6 @@
 //! When a replica signs its next leaf, and by which CA. The leaf in use stays until the next one is known to be trusted.
 
-use super::look::Look;
+use super::bundles::Look;
 use super::record::{Record, Signer};
 
 /// The leaf in use.

@@ -8,24 +8,24 @@
 //! 3. a replica is ready only while it verifies the first one for its own leaf.
 
 mod authority;
+mod bundles;
 mod ca_steps;
 mod der;
 mod drift;
 mod leaf;
-mod lives;
-mod look;
-mod marks;
+mod lifetimes;
+mod mark_ages;
 #[cfg(test)]
 mod model_tests;
 mod record;
 pub mod secret;
 
 pub use authority::{Authority, NAME};
+pub use bundles::Look;
 pub use ca_steps::{Change, Step, advance, next};
 pub use der::{Fields, common_name, common_names, fields};
 pub use drift::Drift;
 pub use leaf::{Leaf, Reason, due, last_resort};
-pub use lives::Lives;
-pub use look::Look;
-pub use marks::{Marks, Seen};
+pub use lifetimes::Lives;
+pub use mark_ages::{Marks, Seen};
 pub use record::{Key, Record, Signer};

@@ -2,8 +2,8 @@
 //! races, looks that are old when they are acted upon, clocks that differ, deleted and spoilt objects. The functions
 //! are those that run; only the cluster is made up.
 
+use super::bundles::Look;
 use super::ca_steps::{Change, Step, advance, next};
-use super::look::Look;
 use super::{Authority, Key, Leaf, Lives, Marks, Record, Seen, Signer, due};
 use proptest::prelude::*;
 

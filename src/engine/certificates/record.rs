@@ -1,7 +1,7 @@
 //! The content of the Secret: which CA signs, which is next, which are still trusted, and since when.
 
 use super::authority::Authority;
-use super::lives::Lives;
+use super::lifetimes::Lives;
 use std::fmt;
 
 /// A private key in PEM. It is never printed.

@@ -1,10 +1,10 @@
 //! All facts of network and device objects combined, for lookups that allocate nothing.
 
+use super::all_nodes::{Port, Site};
 use super::claimed_networks::ClaimedNetworks;
 use super::network::Rendered;
 use super::node_state::Interface;
 use super::resource::{ResourceFact, Server};
-use super::site::{Port, Site};
 use super::{
     AddressPool, DeviceClaim, DeviceClass, DevicePool, Kind, NodePolicy, NodeState, OperatorConfig,
     PoolConfig, Texts, TrainingRuntime,

@@ -2,14 +2,15 @@
 //! Objects come from files or from watches; nothing here distinguishes the two.
 
 pub mod address_pool;
+mod all_nodes;
 mod claimed_networks;
+mod combine;
 mod compute_domain;
 mod config_map;
 pub mod device_claim;
 pub mod device_class;
 pub mod device_driver;
 pub mod device_plugin;
-mod gather;
 pub mod index;
 pub mod kind;
 mod namespace;
@@ -22,11 +23,11 @@ mod operator_config;
 mod pod_security;
 pub mod pool_config;
 pub mod resource;
-mod site;
 pub mod slice;
 mod training_runtime;
 
 pub use address_pool::AddressPool;
+pub use all_nodes::{Port, Site};
 pub use compute_domain::ChannelTemplate;
 pub use config_map::Texts;
 pub use device_claim::{Ask, DeviceClaim, DeviceRequest};
@@ -42,7 +43,6 @@ pub use operator_config::OperatorConfig;
 pub use pod_security::PodSecurity;
 pub use pool_config::PoolConfig;
 pub use resource::{ResourceFact, Server};
-pub use site::{Port, Site};
 pub use slice::{DevicePool, Slice};
 pub use training_runtime::TrainingRuntime;
 

@@ -1,6 +1,7 @@
 //! The plan: the values to set on a pod so that it fits a profile, and why. Only absent values are set; a user's
 //! value is never changed or removed. One file per kind of change.
 
+mod added;
 mod annotations;
 mod attached;
 mod brought;
@@ -16,14 +17,12 @@ mod names;
 mod nccl_conf;
 mod networks;
 mod node_selector;
-mod ours;
 mod outcome;
 pub mod overlay;
 mod placement;
 mod rails;
 mod refusals;
 mod resources;
-mod serves;
 mod shm;
 mod summary;
 mod target;
@@ -31,6 +30,7 @@ mod targets;
 #[cfg(test)]
 mod tests;
 mod ulimits;
+mod usable_namespaces;
 mod variables;
 
 use counted::CountedUnits;
@@ -45,10 +45,10 @@ pub use names::{
 };
 pub use outcome::{Change, LeftOut, OwnSetting, Plan, SetByPod, Withheld, WithoutInterface};
 pub use refusals::{EnvRefusal, FileRefusal, IpcLockRefusal};
-pub(crate) use serves::serves_namespace;
 pub use shm::recommended as recommended_shm;
 pub use target::{Target, WrongContainers};
 pub(crate) use ulimits::ULIMITS_ANNOTATION;
+pub(crate) use usable_namespaces::serves_namespace;
 
 use crate::demands::Subject;
 use crate::pod::PodView;

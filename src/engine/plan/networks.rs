@@ -2,7 +2,7 @@
 
 use super::attached::Attached;
 use super::brought::{of_rails, visible};
-use super::serves::serves_namespace;
+use super::usable_namespaces::serves_namespace;
 use super::{Change, Edit, RAILS_ANNOTATION};
 use crate::demands::Subject;
 use crate::multus::network::is_extended;

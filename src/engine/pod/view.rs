@@ -5,7 +5,7 @@ use super::affinity::{Affinity, Toleration};
 pub use super::claim::{ContainerClaim, PodClaim};
 pub use super::ignored::Ignored;
 use super::quantity::Quantity;
-use super::sources::{ConfigMapVolume, EnvFrom};
+use super::variable_sources::{ConfigMapVolume, EnvFrom};
 use super::volume_index::VolumeIndex;
 use crate::json::values::{List, Nullable, Objects, Pairs, QuantityText, Text, mapping, resources};
 use serde::Deserialize;

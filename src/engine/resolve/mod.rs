@@ -8,24 +8,24 @@
 mod admits;
 mod by_nodes;
 mod by_pod;
+mod mark;
 mod missing;
 mod rail_faults;
 mod resolution;
+mod selectors;
 pub mod status;
 mod strength;
-mod symbolic;
-mod then;
 mod when;
 pub mod why;
 
 pub(crate) use admits::{admits, default_profile};
 pub(crate) use by_nodes::{awaits, without_others};
+pub use mark::Then;
 pub use missing::{Missing, missing, missing_anywhere};
 pub use rail_faults::{RailFault, rail_faults};
 pub use resolution::{Because, Evidence, Resolution, SHOWN};
+pub(crate) use selectors::Conditions;
 pub use strength::Strength;
-pub(crate) use symbolic::Conditions;
-pub use then::Then;
 pub(crate) use when::unmet;
 
 use crate::demands::Subject;

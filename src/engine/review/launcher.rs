@@ -2,7 +2,7 @@
 //! the workers, and so does what `-x NAME` passes on: these variables are judged as if the workers' container had them. A
 //! launcher without accelerators is looked at in no other way.
 
-use super::seen::SeenTemplate;
+use super::template::SeenTemplate;
 use super::{PodRequest, WorkloadRequest, decide_pod, gang_of};
 use crate::nccl::table::{is_prefixed, mentions};
 use crate::pod::shell::{How, Setting, arguments, script};

@@ -3,17 +3,17 @@
 
 pub mod envelope;
 mod launcher;
-mod part;
+mod new_findings;
 mod patched;
 mod pod;
-mod ratchet;
 pub mod response;
 #[cfg(test)]
 mod scope_tests;
-mod seen;
+mod template;
 mod train_job;
 mod warnings;
 pub mod webhook;
+mod without_template;
 mod workload;
 mod workload_request;
 

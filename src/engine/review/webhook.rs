@@ -3,7 +3,7 @@
 use super::envelope::{self, EnvelopeError, Request};
 use super::{
     Decision, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_pod,
-    decide_workload, judge, ratchet,
+    decide_workload, judge, new_findings,
 };
 use crate::facts::Mode;
 use crate::json::values::{Objects, Text, mapping};
@@ -133,13 +133,13 @@ fn object(request: &Request<'_>, mode: Mode, snapshot: &Snapshot) -> Result<Deci
     }
     let new = request.object.ok_or(EnvelopeError::NoObject)?.get();
     let old = request.old_object.map(serde_json::value::RawValue::get);
-    if !ratchet::changes(new, old).map_err(EnvelopeError::Object)? {
+    if !new_findings::changes(new, old).map_err(EnvelopeError::Object)? {
         return Ok(Decision::default());
     }
     let Some(old) = old else { return Ok(decide_object(&context(new, Event::Given), mode)) };
     let mut decision = decide_object(&context(new, Event::Updated { old }), mode);
     let known = check_object(&context(old, Event::Given));
-    ratchet::keep_new(&mut decision, &known, (new, old), Stage::Final, mode);
+    new_findings::keep_new(&mut decision, &known, (new, old), Stage::Final, mode);
     Ok(decision)
 }
 
@@ -195,7 +195,7 @@ fn workload(
     }
     let new = request.object.ok_or(EnvelopeError::NoObject)?.get();
     let old = request.old_object.map(serde_json::value::RawValue::get);
-    if owned_by_reviewed(new) || !ratchet::changes(new, old).map_err(EnvelopeError::Object)? {
+    if owned_by_reviewed(new) || !new_findings::changes(new, old).map_err(EnvelopeError::Object)? {
         return Ok(nothing);
     }
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
@@ -217,7 +217,7 @@ fn workload(
         let (before, _) = decide(old);
         let known: Vec<Finding> =
             before.findings.into_iter().chain(before.suppressed.into_iter().map(|s| s.finding)).collect();
-        ratchet::keep_new(&mut decision, &known, (new, old), Stage::Whole, mode);
+        new_findings::keep_new(&mut decision, &known, (new, old), Stage::Whole, mode);
         for template in &mut templates {
             template.plan = Plan::default();
         }

@@ -1,9 +1,9 @@
 //! Decides on an object that makes pods: each of its templates as a pod would be, and all of them together.
 
 use super::pod::Examined;
-use super::seen::SeenTemplate;
+use super::template::SeenTemplate;
 use super::workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
-use super::{Annotated, Decision, Looked, Stage, judge, launcher, part};
+use super::{Annotated, Decision, Looked, Stage, judge, launcher, without_template};
 use crate::json::decode::{self, DecodeError};
 use crate::json::values::mapping;
 use crate::pod::PodView;
@@ -59,7 +59,7 @@ fn own(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &Snaps
     let holds = workload::find(request.group, request.kind).map_or(Holds::Templates, |kind| kind.holds);
     let has_parts = holds != Holds::Templates;
     let (mut looked, mut findings) = match has_parts {
-        true => part::findings(request, holds, snapshot, decide_workload),
+        true => without_template::findings(request, holds, snapshot, decide_workload),
         false => (Looked::default(), Vec::new()),
     };
     let examined = || seen.iter().filter_map(SeenTemplate::of_profile);

@@ -3,7 +3,6 @@
 
 pub mod cel;
 mod cloud;
-mod definition;
 mod devices;
 pub mod embedded;
 mod fields;
@@ -14,6 +13,7 @@ mod locate;
 mod memory;
 mod mistyped;
 mod nccl;
+mod network_definition;
 mod networks;
 mod object;
 mod operators;

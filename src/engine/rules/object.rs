@@ -1,6 +1,6 @@
 //! An object that is not a pod, as its rules see it.
 
-use super::definition::Definition;
+use super::network_definition::Definition;
 use crate::facts::network::{Rendered, render};
 use crate::facts::{Kind, NicSet, NodePolicy};
 use crate::nodes::Requirement;

@@ -47,7 +47,8 @@ fn a_style_that_cannot_be_followed_gives_the_entry() {
 fn the_end_is_the_last_character() {
     let source = "s: |\n  {\n   1\n\nt: 1\n";
     let Some(Item::Document(document)) = read("f", source.as_bytes()).into_iter().next() else { panic!() };
-    let within = |file, pointer, line| document.locate_within(file, (document.json.get(), ""), pointer, (line, 1));
+    let within =
+        |file, pointer, line| document.locate_within(file, (document.json.get(), ""), pointer, (line, 1));
     assert_eq!(within(source.as_bytes(), "/s", 9), Position { line: 3, column: 4 });
     assert_eq!(within(b"\xff", "/s", 1), Position { line: 1, column: 1 });
     assert_eq!(within(source.as_bytes(), "/t", 1), Position { line: 5, column: 1 });

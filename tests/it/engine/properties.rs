@@ -393,6 +393,8 @@ fn cases_reach_everything() -> Outcome {
     .map(str::to_owned)
     .into();
     let rules = fabric_admission::rules::RULES.iter().filter(|m| m.kinds.is_empty());
+    // FAB901 to FAB903 judge the text of a file.
+    let rules = rules.filter(|m| !m.id.starts_with("FAB9"));
     // Nothing that a generator makes grows old; FAB150 waits for a setting, and FAB701 to FAB708 judge workloads.
     let rules =
         rules.filter(|m| !matches!(m.id, "FAB150" | "FAB813") && !("FAB701"..="FAB708").contains(&m.id));

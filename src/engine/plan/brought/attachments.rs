@@ -3,7 +3,7 @@
 use crate::demands::Subject;
 use crate::multus::{NetworkFact, Selection, Sharing};
 use crate::plan::counted::{CountedNetwork, Over};
-use crate::plan::serves::serves_namespace;
+use crate::plan::usable_namespaces::serves_namespace;
 use crate::profile::Profile;
 use crate::text::printable;
 use std::collections::BTreeMap;

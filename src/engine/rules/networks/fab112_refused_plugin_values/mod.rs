@@ -1,9 +1,9 @@
 //! FAB112: value that a CNI plugin or ib-kubernetes refuses.
 
-use crate::rules::definition::Plugin;
 use crate::rules::fields::refused_by_plugin;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
+use crate::rules::network_definition::Plugin;
 use crate::rules::object::ObjectContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;

@@ -2,9 +2,9 @@
 
 use super::masters::judge;
 use super::network::fact;
-use crate::rules::definition::Plugin;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
+use crate::rules::network_definition::Plugin;
 use crate::rules::object::ObjectContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;

@@ -3,10 +3,10 @@
 use super::rdma_mode::{chain_path, of_object, of_pod};
 use crate::facts::Site;
 use crate::multus::Sharing;
-use crate::rules::definition::Definition;
 use crate::rules::devices::Known;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{IB_NETWORK, NETWORK, NETWORK_ATTACHMENT_DEFINITION};
+use crate::rules::network_definition::Definition;
 use crate::rules::object::ObjectContext;
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;

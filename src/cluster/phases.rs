@@ -65,9 +65,9 @@ struct State {
 
 /// Phases of all kinds; cheap to clone. Empty where nothing is watched.
 #[derive(Debug, Clone, Default)]
-pub struct Sync(Arc<Mutex<State>>);
+pub struct Phases(Arc<Mutex<State>>);
 
-impl Sync {
+impl Phases {
     /// No contact yet for any of these kinds.
     #[must_use]
     pub fn of(kinds: impl Iterator<Item = &'static str>) -> Self {

@@ -1,6 +1,6 @@
 //! The open connections, by address, and the choice of the one to close when there are too many.
 
-use super::watch::{Waits, Watch};
+use super::deadlines::{Waits, Watch};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;

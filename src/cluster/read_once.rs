@@ -2,7 +2,7 @@
 
 use super::list::{Failure, get, list};
 use super::shared::{CALL, Shared};
-use super::{Metrics, Pace, Sync, kinds};
+use super::{Metrics, Pace, Phases, kinds};
 use crate::facts::Kind;
 use crate::snapshot::Builder;
 use http_body_util::BodyExt;
@@ -57,7 +57,7 @@ pub async fn once(client: &kube::Client, builder: Builder) -> Result<Seen, OnceE
     let shared = Shared {
         builder: Mutex::new(builder),
         changed: Notify::new(),
-        sync: Sync::default(),
+        sync: Phases::default(),
         metrics: Arc::new(Metrics::default()),
         pace: Pace::default(),
     };

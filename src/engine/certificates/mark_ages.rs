@@ -2,7 +2,7 @@
 //! mark compares the wall clocks of two machines, so it is not trusted without this; a mark in the future is waited out
 //! here.
 
-use super::look::Look;
+use super::bundles::Look;
 use super::record::Record;
 
 /// Seconds by this replica's monotonic clock.

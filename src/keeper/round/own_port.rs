@@ -1,6 +1,6 @@
 //! Whether our own port serves the certificate that the caBundles are checked for.
 
-use super::super::dial;
+use super::super::self_check;
 use super::Keeper;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ impl Keeper {
             return;
         }
         let address = port.address;
-        let answer = dial::chain(&dial::loopback(address), DEADLINE).await;
+        let answer = self_check::chain(&self_check::loopback(address), DEADLINE).await;
         if port.closes() {
             return;
         }

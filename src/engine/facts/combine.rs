@@ -1,9 +1,9 @@
 //! Combines facts: first one object at a time, then the conclusions.
 
+use super::all_nodes::{Port, Site};
 use super::index::{ByNamespace, Index, NicSet, Origin};
 use super::network::Rendered;
 use super::resource::{ResourceFact, Server};
-use super::site::{Port, Site};
 use super::{
     AddressPool, DeviceClaim, DeviceClass, Kind, NicPolicy, NodePolicy, NodeState, OperatorConfig,
     PoolConfig, Slice, Texts, TrainingRuntime, device_class,
