@@ -115,7 +115,7 @@ impl Metrics {
         registry.register("certificate_conflicts", "Write conflicts of certificates", self.conflicts.clone());
         registry.register(
             "certificate_brakes",
-            "Back-offs from certificate writes that did not converge",
+            "Pauses of certificate writes because they did not converge",
             self.brakes.clone(),
         );
     }

@@ -213,7 +213,7 @@ impl Metrics {
         let connections = Gauge::default();
         registry.register("connections", "Open webhook connections", connections.clone());
         let accept_errors = Counter::default();
-        registry.register("accept_errors", "Failed accepts of connections", accept_errors.clone());
+        registry.register("accept_errors", "Connections that could not be accepted", accept_errors.clone());
         let handshakes = Family::<HandshakeLabel, Counter>::default();
         registry.register("tls_handshakes", "TLS handshakes by result", handshakes.clone());
         let panics = Counter::default();

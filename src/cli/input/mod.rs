@@ -70,7 +70,7 @@ pub(super) struct Choice {
     /// Highest severity that annotation fabric-admission.dev/ignore.FABnnn may ignore where no profile applies
     #[arg(long, value_enum, value_name = "WHAT", env = "FABRIC_ADMISSION_IGNORABLE", default_value_t = IgnorableArgument::Warnings)]
     ignorable: IgnorableArgument,
-    /// DRA driver or DeviceClass that allocates no NICs, besides the known ones; `*` matches any text
+    /// Additional DRA driver or DeviceClass that allocates no NICs; `*` matches any text
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_HARMLESS_DRIVERS", value_delimiter = ',', value_parser = driver)]
     harmless_drivers: Vec<DriverPattern>,
 }

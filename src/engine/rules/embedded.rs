@@ -156,7 +156,7 @@ fn fault(text: &str, from: usize, error: &serde_json::Error) -> EmbeddedFault {
     let what = if rest.trim().is_empty() {
         return at(text, from, "it is empty".to_owned());
     } else if !rest.trim_start().starts_with(['{', '[', '"']) && rest.contains(": ") {
-        return at(text, from + start(rest), "YAML, where JSON is expected".to_owned());
+        return at(text, from + start(rest), "found YAML, expected JSON".to_owned());
     } else if error.is_eof() {
         "it ends before the last bracket or quote is closed".to_owned()
     } else if matches!(next, Some('}' | ']')) && before.ends_with(',') {

@@ -36,7 +36,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     variables.path(given),
                     format!(
-                        "{NAME}=lo{place} in a pod that is one of several ({}): ranks cannot reach other pods",
+                        "{NAME}=lo{place}, but the job has several pods ({}): ranks cannot reach the other pods through lo",
                         gang.words
                     ),
                     "Write eth0.",

@@ -32,7 +32,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
         for (holder, units) in others {
             let have =
-                format!("those with accelerators have {of_targets} for {} attachments", need.attachments);
+                format!(
+                    "the containers with accelerators request {of_targets}, and the pod has {}",
+                    count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "attachment")
+                );
             report(context, &need.shown, holder, units, findings, have);
         }
     }
@@ -45,7 +48,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         for (holder, container) in pod.holders().filter(|(holder, _)| holder.runs() && !known) {
             let held = container.units(&units.resource).unwrap_or(0);
             if held > 0 {
-                let have = "those with accelerators have none".to_owned();
+                let have = "the containers with accelerators request none".to_owned();
                 report(context, &units.resource, holder, held, findings, have);
             }
         }
@@ -61,7 +64,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 holder,
                 units,
                 findings,
-                "those with accelerators have none".to_owned(),
+                "the containers with accelerators request none".to_owned(),
             );
         }
     }
