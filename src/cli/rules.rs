@@ -4,7 +4,7 @@ use super::Exit;
 use crate::facts::Mode;
 use crate::manifest::to_yaml;
 use crate::pod::Accelerators;
-use crate::report::policies::{Choice, policies};
+use crate::report::admission_policies::{Choice, policies};
 use crate::report::reserved::reserved;
 use crate::rules::{self, RULES, Rule};
 use clap::{Subcommand, ValueEnum};

@@ -49,7 +49,11 @@ impl Metrics {
     pub fn register(&self, registry: &mut Registry) {
         registry.register("watch_objects", "Known objects by kind", self.objects.clone());
         registry.register("watch_state", "State of each watch: 1 for the current one", self.state.clone());
-        registry.register("watch_lists", "Completed list requests to the API server by kind", self.lists.clone());
+        registry.register(
+            "watch_lists",
+            "Completed list requests to the API server by kind",
+            self.lists.clone(),
+        );
         registry.register("watch_malformed", "Unreadable objects by kind", self.malformed.clone());
         registry.register_with_unit(
             "watch_last_contact_timestamp",

@@ -1,8 +1,8 @@
 //! Rounds against an API server that is made up: what it refuses, and what others do between a write and the next look.
 
-use super::handover::Kept;
+use super::across_restarts::Kept;
 use super::metrics::Metrics;
-use super::port::Port;
+use super::own_port::Port;
 use super::round::Keeper;
 use super::self_check::tests::stranger;
 use super::settings::{Mode, Settings};

@@ -2,29 +2,29 @@
 //! reads the Secret and the webhook configurations, does at most one write, and reads again; `crate::certificates` decides
 //! which. A handshake only loads a pointer.
 
+mod across_restarts;
 mod ca_out;
 mod clock;
 mod configuration;
 mod events;
 mod expiry;
-mod handover;
 mod issue;
 #[cfg(test)]
 mod keeper_tests;
 mod metrics;
+mod own_port;
 mod pace;
-mod port;
 mod readiness;
 mod round;
 mod self_check;
 mod settings;
 mod verify;
 
+pub(crate) use across_restarts::Kept;
 pub use clock::Clock;
 pub(crate) use expiry::Expiry;
-pub(crate) use handover::Kept;
 pub use metrics::Metrics;
-pub(crate) use port::Port;
+pub(crate) use own_port::Port;
 pub(crate) use readiness::Standing;
 pub use settings::{Mode, Settings};
 

@@ -1,17 +1,17 @@
 //! One round: read all objects, take the next step, serve the right leaf, and update the standing.
 
+mod dial;
 mod issued;
-mod own_port;
 mod report;
 mod signing;
 
+use super::across_restarts::{Kept, Memory};
 use super::ca_out::CaOut;
 use super::configuration::Sight;
 use super::events::{self, Events};
-use super::handover::{Kept, Memory};
 use super::issue;
 use super::metrics::Metrics;
-use super::port::{Dialed, Port};
+use super::own_port::{Dialed, Port};
 use super::readiness::Standing;
 use super::settings::{Mode, Settings};
 use crate::certificates::{

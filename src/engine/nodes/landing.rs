@@ -2,8 +2,8 @@
 //! TaintToleration), without cordons and passing taints.
 
 use super::classes::ClassSet;
-use super::refine::{SCANS, refine};
 use super::requirement::{Relation, Requirement, Values};
+use super::single_nodes::{SCANS, refine};
 use super::taint::{Taint, Toleration};
 use super::view::NodeView;
 use crate::pod::PodView;

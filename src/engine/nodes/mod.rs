@@ -11,19 +11,19 @@
 
 mod amounts;
 mod classes;
-mod index;
+mod grouping;
 mod landing;
 mod node;
-mod refine;
 mod requirement;
 mod shards;
+mod single_nodes;
 mod taint;
 #[cfg(test)]
 mod tests;
 mod view;
 
 pub use classes::{Class, ClassSet, Classes};
-pub use index::NodeIndex;
+pub use grouping::NodeIndex;
 pub use landing::{Constraints, Dropped, Term, dropped, landing};
 pub use node::NodeObject;
 pub use requirement::{Relation, Requirement, Values};

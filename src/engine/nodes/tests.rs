@@ -137,9 +137,9 @@ fn passes_over_all_nodes_are_limited() {
         let terms = Some((0..terms).map(|_| term()).collect());
         landing(&Constraints { terms, ..Constraints::default() }, &view)
     };
-    assert!(landed(refine::SCANS).is_clear());
+    assert!(landed(single_nodes::SCANS).is_clear());
     // Too many to check: the class may be one of them.
-    assert_eq!(landed(refine::SCANS + 1).count_ones(..), 1);
+    assert_eq!(landed(single_nodes::SCANS + 1).count_ones(..), 1);
 }
 
 /// Nodes by name: labels, a taint, a resource.

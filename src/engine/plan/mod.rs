@@ -5,7 +5,7 @@ mod added;
 mod annotations;
 mod attached;
 mod brought;
-pub mod counted;
+pub mod brought_result;
 mod edit;
 mod env;
 mod files;
@@ -15,11 +15,11 @@ mod injected;
 mod ipc_lock;
 mod names;
 mod nccl_conf;
+mod network_node_labels;
 mod networks;
-mod node_selector;
+mod node_affinity;
 mod outcome;
 pub mod overlay;
-mod placement;
 mod rails;
 mod refusals;
 mod resources;
@@ -33,8 +33,8 @@ mod ulimits;
 mod usable_namespaces;
 mod variables;
 
-use counted::CountedUnits;
-pub use counted::{Brought, OtherFabric, Standing};
+use brought_result::CountedUnits;
+pub use brought_result::{Brought, OtherFabric, Standing};
 pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use env::{Applies, applies, unused_interface};
 pub(crate) use files::field_path as file_field_path;
@@ -161,8 +161,8 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         return plan;
     }
     if profile.inject == Inject::Networks {
-        plan.changes.extend(node_selector::plan(subject, &plan.changes));
-        plan.changes.extend(placement::plan(pod, profile, evidence));
+        plan.changes.extend(network_node_labels::plan(subject, &plan.changes));
+        plan.changes.extend(node_affinity::plan(pod, profile, evidence));
         let wanted = resources::wanted(pod, profile, &plan.targets, plan.own_units(), &attached);
         for target in plan.targets.clone() {
             plan.changes.extend(resources::plan(pod, target, &wanted));
@@ -170,7 +170,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         return plan;
     }
     plan.add_volume(shm::volume(pod, profile, &plan.targets));
-    plan.changes.extend(placement::plan(pod, profile, evidence));
+    plan.changes.extend(node_affinity::plan(pod, profile, evidence));
     // Container by container, so that a patch and a reader find one container's edits together.
     let wanted = resources::wanted(pod, profile, &plan.targets, plan.own_units(), &attached);
     let mut all = env::wanted(subject, profile, &plan.targets, &plan.unused_interfaces);

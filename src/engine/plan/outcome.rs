@@ -1,6 +1,6 @@
 //! The plan of a pod: changes in order, and the reason for each part left out.
 
-use super::counted::Brought;
+use super::brought_result::Brought;
 use super::edit::Edit;
 use super::refusals::{EnvRefusal, FileRefusal, IpcLockRefusal};
 use super::target::{self, Target, WrongContainers};

@@ -2,7 +2,7 @@
 //! accelerators.
 
 use super::attached::Attached;
-use super::counted::CountedUnits;
+use super::brought_result::CountedUnits;
 use super::target::accelerators;
 use super::{Change, Edit, Plan, ResourceList, Target};
 use crate::json::values::MAX_RESOURCES;

@@ -1,7 +1,7 @@
 //! A review as people and programs read it.
 
+pub mod admission_policies;
 pub mod json;
-pub mod policies;
 pub mod profiles_page;
 pub mod reserved;
 pub mod rules_page;

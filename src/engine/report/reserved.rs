@@ -1,7 +1,7 @@
 //! A policy that keeps the words by which namespaces and pods are made ours to some groups: the namespaces' label
 //! `fabric-admission.dev/mode`, and the annotation `fabric-admission.dev/profile` of namespaces and pods.
 
-use super::policies::{object, resource};
+use super::admission_policies::{object, resource};
 use crate::rules::cel::{literal, literals};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Profiles by the nodes that a pod can run on, or by its selectors if no such node exists.
 
-use super::strength::keep_strongest;
+use super::selector_strength::keep_strongest;
 use super::{Because, Conditions, Evidence, Resolution, Strength, admits, unmet};
 use crate::demands::Subject;
 use crate::facts::{NamespaceFacts, Server};

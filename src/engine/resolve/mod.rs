@@ -12,9 +12,9 @@ mod mark;
 mod missing;
 mod rail_faults;
 mod resolution;
+mod selector_strength;
 mod selectors;
 pub mod status;
-mod strength;
 mod when;
 pub mod why;
 
@@ -24,8 +24,8 @@ pub use mark::Then;
 pub use missing::{Missing, missing, missing_anywhere};
 pub use rail_faults::{RailFault, rail_faults};
 pub use resolution::{Because, Evidence, Resolution, SHOWN};
+pub use selector_strength::Strength;
 pub(crate) use selectors::Conditions;
-pub use strength::Strength;
 pub(crate) use when::unmet;
 
 use crate::demands::Subject;

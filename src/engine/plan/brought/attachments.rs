@@ -2,7 +2,7 @@
 
 use crate::demands::Subject;
 use crate::multus::{NetworkFact, Selection, Sharing};
-use crate::plan::counted::{CountedNetwork, Over};
+use crate::plan::brought_result::{CountedNetwork, Over};
 use crate::plan::usable_namespaces::serves_namespace;
 use crate::profile::Profile;
 use crate::text::printable;

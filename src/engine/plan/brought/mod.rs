@@ -11,7 +11,7 @@ pub(super) use attachments::{of_rails, visible};
 use units::Units;
 
 use super::Withheld;
-use super::counted::{Brought, OtherFabric, Standing};
+use super::brought_result::{Brought, OtherFabric, Standing};
 use super::target::{Target, accelerators};
 use crate::demands::Subject;
 use crate::pod::nic::names_efa;

@@ -5,7 +5,7 @@ use crate::demands::Subject;
 use crate::facts::DriverKind;
 use crate::facts::device_class::driver_of;
 use crate::multus::network::is_extended;
-use crate::plan::counted::CountedUnits;
+use crate::plan::brought_result::CountedUnits;
 use crate::plan::target::{self, Target};
 use crate::pod::nic::names_rdma_device;
 use crate::pod::units::{Holder, units};

@@ -52,7 +52,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                     severity,
                     met.path,
                     format!(
-                        "this policy and {1} take the same VFs of {0} {2}: {outcome}",
+                        "policy {1} takes the same VFs of {0} {2}: {outcome}",
                         met.nic,
                         other.name,
                         shared.words()
@@ -119,7 +119,7 @@ fn other_fields(
             severity,
             "/spec/nicSelector",
             format!(
-                "this policy and {1} take the same VFs of NIC {0} of node {node}, by different fields of nicSelector: {outcome}",
+                "policy {1} takes the same VFs of NIC {0} of node {node}, by other fields of nicSelector: {outcome}",
                 nic.name, other.name
             ),
             "Select NICs by pfNames in both.",

@@ -31,11 +31,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         for (holder, units) in others {
-            let have =
-                format!(
-                    "the containers with accelerators request {of_targets}, and the pod has {}",
-                    count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "attachment")
-                );
+            let have = format!(
+                "the containers with accelerators request {of_targets} for {}",
+                count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "attachment")
+            );
             report(context, &need.shown, holder, units, findings, have);
         }
     }
@@ -110,7 +109,7 @@ fn report(
     let units = count(usize::try_from(units).unwrap_or(usize::MAX), "unit");
     findings.add(
         format!("{}/resources/limits/{}", holder.path(), token(shown)),
-        format!("{units} of {shown} on {name}, which has no accelerators: {have}"),
-        "Move them to the container with the accelerators.",
+        format!("{name} requests {units} of {shown} without accelerators: {have}"),
+        "Move the request to the container with the accelerators.",
     );
 }
