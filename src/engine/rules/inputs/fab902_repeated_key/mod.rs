@@ -21,7 +21,7 @@ pub fn repeated_key(path: &str, key: &str, first: u32) -> Option<Finding> {
     let shown = printable(key, 60);
     Findings::new(RULE.id, RULE.severity, &mut out).add(
         path,
-        format!("key {shown} is given twice, first on line {first}: kubectl drops that value silently"),
+        format!("key {shown} is given twice: kubectl silently drops the value on line {first}"),
         "Remove one of the two, or join their values.",
     );
     out.pop()

@@ -74,13 +74,13 @@ fn outcome(context: &ObjectContext<'_>, own: &NodePolicy, other: Other<'_>) -> S
     let name = context.text("/metadata/name").unwrap_or_default();
     let Some(own_is_first) = applied_first((name, own), other) else {
         return format!(
-            "{} or {} gets none, by priorities that are not set",
+            "{} or {} gets them first, by priorities that are not set",
             own.resource, other.policy.resource
         );
     };
     let (first, last) = if own_is_first { (own, other.policy) } else { (other.policy, own) };
     let (gets, loses) = if last.vfio && first.is_rdma { (last, first) } else { (first, last) };
-    format!("the device plugin gives them to {}, and {} gets none", gets.resource, loses.resource)
+    format!("{} gets them before {}", gets.resource, loses.resource)
 }
 
 /// Whether a policy for fewer nodes replaces one for more: the purpose of priorities.

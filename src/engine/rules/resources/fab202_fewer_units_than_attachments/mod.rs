@@ -48,7 +48,13 @@ fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
     let Need { shown, attachments_without_device: attachments, .. } = need;
     let units = need.units();
     let takes = count(usize::try_from(*attachments).unwrap_or(usize::MAX), "unit");
-    let fix = format!("Set limit {shown}: {attachments} on the container that uses the network.");
+    // The operator's object has the name without the prefix, which is a setting of the operator.
+    let name = match need.resource.full() {
+        Some(_) => shown.clone(),
+        None => shown.replacen("*/", "openshift.io/", 1),
+    };
+    let prefix = if name == *shown { "" } else { " (or the operator's other prefix)" };
+    let fix = format!("Set limit {name}: {attachments}{prefix} on the container that uses the network.");
     if let Some((holder, name, _)) = need.holders.iter().find(|(holder, ..)| !holder.runs() && units == 0) {
         findings.add_as(
             Severity::Warning,

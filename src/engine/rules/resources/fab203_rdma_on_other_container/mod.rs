@@ -110,6 +110,6 @@ fn report(
     findings.add(
         format!("{}/resources/limits/{}", holder.path(), token(shown)),
         format!("{name} requests {units} of {shown} without accelerators: {have}"),
-        "Move the request to the container with the accelerators.",
+        "Move them to the container with the accelerators.",
     );
 }
