@@ -31,7 +31,7 @@ pub(super) fn configurations<'a>(context: &'a ObjectContext<'_>) -> Vec<Configur
         return data
             .into_iter()
             .flatten()
-            .filter_map(|(key, text)| of_config_map(key, text.as_str()?))
+            .filter_map(|(key, text)| of_config_map(key, text.as_str()?, names_plugin(context)))
             .collect();
     }
     let plugins: [(&str, Reader); 2] =
@@ -45,9 +45,47 @@ pub(super) fn configurations<'a>(context: &'a ObjectContext<'_>) -> Vec<Configur
     given.collect()
 }
 
+/// Whether the ConfigMap's name is one that the plugins' manifests and operators use, such as `sriovdp-config`.
+fn names_plugin(context: &ObjectContext<'_>) -> bool {
+    let name = context.text("/metadata/name").unwrap_or_default();
+    ["sriov", "rdma", "device-plugin"].iter().any(|word| name.contains(word))
+}
+
+/// Keys that only an entry of a device plugin has, or that its selectors have.
+const OF_ENTRIES: &[&str] =
+    &["rdmaHcaMax", "resourcePrefix", "excludeTopology", "additionalInfo", "deviceType"];
+const OF_SELECTORS: &[&str] = &[
+    "vendors",
+    "devices",
+    "deviceIDs",
+    "drivers",
+    "pciAddresses",
+    "pfNames",
+    "ifNames",
+    "rootDevices",
+    "linkTypes",
+    "isRdma",
+    "needVhostNet",
+    "vdpaType",
+    "ddpProfiles",
+    "auxTypes",
+    "pKeys",
+];
+
+/// Whether an entry that names a resource is one of a device plugin: other programs have lists of resources as well.
+fn is_of_plugin(entry: &Value) -> bool {
+    let selectors = match entry.get("selectors") {
+        Some(Value::Array(all)) => all.as_slice(),
+        Some(one) => std::slice::from_ref(one),
+        None => &[],
+    };
+    OF_ENTRIES.iter().any(|key| entry.get(key).is_some())
+        || selectors.iter().any(|one| OF_SELECTORS.iter().any(|key| one.get(key).is_some()))
+}
+
 /// The configuration in a value of a ConfigMap. Any key and any program may hold JSON: a plugin's has its list, with an
-/// entry that names a resource.
-fn of_config_map<'a>(key: &str, text: &'a str) -> Option<Configuration<'a>> {
+/// entry that names a resource and, unless the ConfigMap has a plugin's name, a key that only a plugin has.
+fn of_config_map<'a>(key: &str, text: &'a str, plugin: bool) -> Option<Configuration<'a>> {
     let lists: [(&str, Reader); 2] = [("resourceList", sriov), ("configList", shared)];
     let pointer = || format!("/data/{}", token(key));
     let quoted = |name: &str| text.contains(&format!("\"{name}\""));
@@ -58,13 +96,16 @@ fn of_config_map<'a>(key: &str, text: &'a str) -> Option<Configuration<'a>> {
         Ok(config) => {
             let named = |name: &&(&str, Reader)| {
                 let entries = config.get(name.0).and_then(Value::as_array);
-                entries.is_some_and(|all| all.iter().any(|entry| entry.get("resourceName").is_some()))
+                let is_it =
+                    |entry: &Value| entry.get("resourceName").is_some() && (plugin || is_of_plugin(entry));
+                entries.is_some_and(|all| all.iter().any(is_it))
             };
             let reader = lists.iter().find(named)?.1;
             Some(Configuration { pointer: pointer(), text, read: Ok((config, reader)) })
         }
         Err(fault) => {
-            let plugins = lists.iter().any(|(name, _)| quoted(name)) && !is_placeholder(text);
+            let known = plugin || OF_ENTRIES.iter().chain(OF_SELECTORS).any(|key| quoted(key));
+            let plugins = known && lists.iter().any(|(name, _)| quoted(name)) && !is_placeholder(text);
             plugins.then(|| Configuration { pointer: pointer(), text, read: Err(fault) })
         }
     }
