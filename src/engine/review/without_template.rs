@@ -7,6 +7,7 @@ use super::workload_request::{Decide, MAX_FINDINGS};
 use super::{Annotated, Looked, PodRequest, WorkloadRequest, decide_pod, train_job};
 use crate::json::values::mapping;
 use crate::multus::NETWORKS_ANNOTATION;
+use crate::pod::gang::Gang;
 use crate::pod::template;
 use crate::pod::workload::Holds;
 use crate::rules::Finding;
@@ -21,6 +22,8 @@ struct Part {
     json: String,
     /// Pointers in the pod, and the same places in the workload; the first that fits counts.
     places: Vec<(&'static str, String)>,
+    /// Whether the pods belong to a job of several, where the part says so.
+    gang: Option<Gang>,
 }
 
 /// What is looked at in the parts of pods that an object holds in place of templates, and the findings on them.
@@ -42,7 +45,7 @@ pub(super) fn findings(
     };
     let (mut looked, mut found) = (Looked::default(), Vec::<Finding>::new());
     for part in parts {
-        let pod = PodRequest { json: &part.json, ..request.of_pod() };
+        let pod = PodRequest { json: &part.json, gang: part.gang.as_ref(), ..request.of_pod() };
         // A value of another type is for the API server to refuse.
         let Ok(decision) = decide_pod(pod, snapshot) else { continue };
         looked.add(&decision);
@@ -93,6 +96,8 @@ struct TrainJobSpec<'a> {
 #[serde(rename_all = "camelCase")]
 struct Trainer<'a> {
     #[serde(borrow, default)]
+    num_nodes: Option<&'a RawValue>,
+    #[serde(borrow, default)]
     env: Option<&'a RawValue>,
     #[serde(borrow, default)]
     resources_per_node: Option<&'a RawValue>,
@@ -117,7 +122,10 @@ fn train_job(json: &str) -> Option<Part> {
             places.push((prefix, format!("/spec/trainer/{place}")));
         }
     }
-    Some(Part { json: json!({"spec": {"containers": [container]}}).to_string(), places })
+    // Trainer runs one pod per node.
+    let nodes: Option<u32> = trainer.num_nodes.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let gang = nodes.map(|nodes| Gang { several: nodes > 1, words: format!("numNodes {nodes}") });
+    Some(Part { json: json!({"spec": {"containers": [container]}}).to_string(), places, gang })
 }
 
 /// The controller hands the networks annotation of the object on to its pods (kserve/kserve
@@ -133,6 +141,7 @@ fn bare_specs(json: &str) -> Vec<Part> {
         .map(|spec| Part {
             json: format!("{{\"metadata\":{metadata},\"spec\":{}}}", spec.json),
             places: vec![("/spec/", format!("{}/", spec.pointer)), ("/metadata/", "/metadata/".to_owned())],
+            gang: None,
         })
         .collect()
 }

@@ -31,7 +31,9 @@ const RECOMMENDED_PER_RANK: i64 = 8 << 30;
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();
-    if pod.host_ipc() || context.subject.dev_shm == DevShm::NotRun {
+    // Windows has no /dev/shm, and NCCL does not run there.
+    let windows = pod.spec.as_ref().and_then(|s| s.os.as_ref()?.name.as_deref()) == Some("windows");
+    if windows || pod.host_ipc() || context.subject.dev_shm == DevShm::NotRun {
         return;
     }
     for (index, container) in pod.containers().iter().enumerate() {

@@ -6,12 +6,18 @@ use crate::pod::units::{Holder, units};
 use crate::profile::schema::Inject;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::{printable, token};
 use std::collections::BTreeMap;
 
-pub(super) static RULE: Rule =
-    Rule { id: "FAB725", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
+pub(super) static RULE: Rule = Rule {
+    id: "FAB725",
+    severity: Severity::Warning,
+    files: files!(),
+    reach: Reach::AnyWarns,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
 
 /// What a pod takes of one resource.
 #[derive(Debug, Default)]
