@@ -1,6 +1,8 @@
 //! FAB116: address, MAC or GUID request that the network ignores.
 
 use super::attached::attached;
+use crate::multus::NetworkFact;
+use crate::multus::ipam::{Allocator, Ipam};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
@@ -20,16 +22,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let Some(requests) = attachment.item.requests.as_deref() else { continue };
         let Some(fact) = attachment.fact.filter(|f| f.addressing.known) else { continue };
         let takes = fact.addressing.capabilities;
+        let (ips_by_args, mac_by_args) = by_arguments(fact);
         let asked = [
-            ("ips", "ips", !requests.ips.is_empty() && !takes.ips),
-            ("mac", "mac", requests.mac.is_some() && !takes.mac),
+            ("ips", "ips", !requests.ips.is_empty() && !takes.ips && !ips_by_args),
+            ("mac", "mac", requests.mac.is_some() && !takes.mac && !mac_by_args),
             ("infiniband-guid", "infinibandGUID", requests.guid.is_some() && !takes.guid),
         ];
         for (key, capability, _) in asked.into_iter().filter(|(.., lost)| *lost) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "item {} requests {key}, but {} ({}) does not declare it: the request is ignored",
+                    "item {} requests {key}, but {} ({}) neither declares the capability nor reads it: the request is ignored",
                     attachment.place,
                     attachment.describe(),
                     fact.origin
@@ -40,4 +43,15 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             );
         }
     }
+}
+
+/// Whether the network may take addresses and a MAC without a capability: Multus also passes both in CNI_ARGS as IP and
+/// MAC (k8snetworkplumbingwg/multus-cni pkg/multus/multus.go, DelegateAdd). Plugins that are known not to read them:
+/// whereabouts and dhcp; ipvlan, ipoib, host-device and ib-sriov.
+fn by_arguments(fact: &NetworkFact) -> (bool, bool) {
+    let deaf = |ipam: &Ipam| matches!(ipam.allocator, Allocator::Whereabouts | Allocator::Dhcp);
+    let ips = fact.addressing.ipam.as_deref().is_some_and(|ipam| !deaf(ipam));
+    let plugin = fact.class.plugin.as_deref();
+    let mac = plugin.is_some_and(|p| !matches!(p, "ipvlan" | "ipoib" | "host-device" | "ib-sriov"));
+    (ips, mac)
 }
