@@ -8,7 +8,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB111",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the plugins may move the device all the same")],
+    lesser: &[(Severity::Warning, "moving the device works; only its IPoIB interface is lost")],
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION],
     object: Some(check),
