@@ -8,7 +8,7 @@
 //! # source: where it is documented or implemented, with the version
 //! # flags: --profile roce-sriov --cluster {file}        (optional; {file} is this file)
 //! # must: FAB357 error                                  (a finding of this rule and severity is reported)
-//! # must: FAB401 warning: text that its message holds
+//! # must: FAB401 warning: text that its message, fix or reason holds
 //! # must not: FAB357                                    (no finding of this rule)
 //! # must not: error                                     (no finding of this severity)
 //! # exit: 2                                             (optional; default: 0, or 1 where a `must` is an error)
@@ -116,21 +116,25 @@ fn check(path: &str) -> Outcome {
     if ran.code != promise.exit() {
         return Err(format!("exit {}, not {}: {}{}", ran.code, promise.exit(), ran.stderr, ran.stdout).into());
     }
-    let findings: Vec<[&str; 3]> = review
+    let findings: Vec<[&str; 5]> = review
         .results()
         .iter()
         .flat_map(|result| result["findings"].as_array().into_iter().flatten())
-        .map(|f| ["rule", "severity", "message"].map(|key| f[key].as_str().unwrap_or_default()))
+        .map(|f| {
+            ["rule", "severity", "message", "fix", "because"].map(|key| f[key].as_str().unwrap_or_default())
+        })
         .collect();
     let shown = || findings.iter().map(|f| f.join(" ")).collect::<Vec<_>>().join("\n  ");
     let mut wrong = Vec::new();
     for Expected { rule, severity, text } in &promise.must {
-        if !findings.iter().any(|[r, s, message]| r == rule && s == severity && message.contains(text)) {
+        if !findings.iter().any(|[r, s, texts @ ..]| {
+            r == rule && s == severity && texts.iter().any(|t| t.contains(text.as_str()))
+        }) {
             wrong.push(format!("not reported: {rule} {severity} {text}"));
         }
     }
     for name in &promise.must_not {
-        if findings.iter().any(|[rule, severity, _]| rule == name || severity == name) {
+        if findings.iter().any(|[rule, severity, ..]| rule == name || severity == name) {
             wrong.push(format!("reported: {name}"));
         }
     }

@@ -5,23 +5,48 @@ use crate::rules::finding::Severity;
 use crate::rules::object::ObjectContext;
 use crate::text::printable;
 
+/// Reasons for warnings.
+pub(in crate::rules) const DEFAULT_ROUTE: &str = "the interface of the default route may be the right one";
+pub(in crate::rules) const OTHER_NODES: &str =
+    "nodes without a SriovNetworkNodeState may have another link type";
+pub(in crate::rules) const BY_NAME: &str = "only the interface's name shows its link type";
+
+/// A wrong interface.
+#[derive(Debug)]
+pub(in crate::rules) struct Fault {
+    pub(in crate::rules) severity: Severity,
+    /// Why, where it is a warning.
+    pub(in crate::rules) because: &'static str,
+    pub(in crate::rules) message: String,
+    pub(in crate::rules) fix: &'static str,
+}
+
 /// What is wrong with the interface of a shared network, and what to do.
 pub(in crate::rules) fn judge(
     context: &ObjectContext<'_>,
     cni_type: &str,
     master: Option<&str>,
-) -> Option<(Severity, String, &'static str)> {
+) -> Option<Fault> {
+    let (severity, because, message, fix) = judged(context, cni_type, master)?;
+    Some(Fault { severity, because, message, fix })
+}
+
+fn judged(
+    context: &ObjectContext<'_>,
+    cni_type: &str,
+    master: Option<&str>,
+) -> Option<(Severity, &'static str, String, &'static str)> {
     let needs_ib = cni_type == "ipoib";
     let Some(master) = master else {
         return Some(if needs_ib {
             let message =
                 "ipoib without `master`: it has no default interface, so every attachment fails".to_owned();
-            (Severity::Error, message, "Set master to the nodes' InfiniBand interface.")
+            (Severity::Error, DEFAULT_ROUTE, message, "Set master to the nodes' InfiniBand interface.")
         } else {
             let message = format!(
                 "{cni_type} without `master`: it uses the interface of the default route, the management NIC"
             );
-            (Severity::Warning, message, "Set master to the fabric's interface.")
+            (Severity::Warning, DEFAULT_ROUTE, message, "Set master to the fabric's interface.")
         });
     };
     let shown = printable(master, 40);
@@ -30,6 +55,7 @@ pub(in crate::rules) fn judge(
     match (needs_ib, facts.interface(master)) {
         (false, Some(LinkLayer::InfiniBand)) => Some((
             certain,
+            OTHER_NODES,
             format!(
                 "{cni_type} over {shown}: the nodes' SriovNetworkNodeStates show InfiniBand, where it cannot be created"
             ),
@@ -37,6 +63,7 @@ pub(in crate::rules) fn judge(
         )),
         (true, Some(LinkLayer::Ethernet)) => Some((
             certain,
+            OTHER_NODES,
             format!(
                 "ipoib over {shown}: the nodes' SriovNetworkNodeStates show Ethernet, where it cannot be created"
             ),
@@ -44,6 +71,7 @@ pub(in crate::rules) fn judge(
         )),
         (false, None) if LinkLayer::of_interface(master) == Some(LinkLayer::InfiniBand) => Some((
             Severity::Warning,
+            BY_NAME,
             format!(
                 "{cni_type} over {shown}: the name is that of an InfiniBand interface, where it cannot be created"
             ),

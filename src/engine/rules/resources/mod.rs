@@ -29,7 +29,7 @@ mod fab251_no_imex_channel;
 mod fab260_host_network_with_vf;
 mod fab261_host_network_dns;
 mod rdma_driver;
-mod rdma_mode;
+pub(super) mod rdma_mode;
 mod without_rdma;
 
 use crate::rules::rule::Rule;

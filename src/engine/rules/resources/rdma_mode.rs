@@ -14,7 +14,7 @@ pub(super) fn site<'a>(known: &Known<'a>, facts: &'a crate::facts::Index) -> Opt
 pub(super) fn of_pod(
     context: &PodContext<'_>,
     holds: fn(&Known<'_>, &Site) -> bool,
-    report: &mut dyn FnMut(String),
+    report: &mut dyn FnMut(String, &Known<'_>),
 ) {
     if context.pod().host_network() {
         return;
@@ -24,7 +24,7 @@ pub(super) fn of_pod(
         if let Some(known) = network.known
             && site(&known, facts).is_some_and(|site| holds(&known, site))
         {
-            report(network.describe());
+            report(network.describe(), &known);
         }
     }
 }
@@ -36,6 +36,15 @@ pub(super) fn of_object(context: &ObjectContext<'_>, holds: fn(&Known<'_>, &Site
     let known = Known { fact: &network.fact, class };
     site(&known, context.snapshot.facts()).is_some_and(|site| holds(&known, site))
 }
+
+/// Whether the nodes of a network object are in RDMA mode shared, where plugin rdma refuses to run.
+pub(in crate::rules) fn is_shared(context: &ObjectContext<'_>) -> bool {
+    of_object(context, |_, site| site.exclusive == Some(false))
+}
+
+/// What to do about plugin rdma after ib-sriov on such nodes.
+pub(in crate::rules) const REMOVE: &str =
+    "Remove plugin rdma: in RDMA mode shared the pod sees the RDMA device anyway.";
 
 /// The path of a network object's chain of plugins.
 pub(super) fn chain_path(context: &ObjectContext<'_>) -> &'static str {

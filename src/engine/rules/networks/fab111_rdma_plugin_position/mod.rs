@@ -3,17 +3,22 @@
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
 use crate::rules::object::ObjectContext;
+use crate::rules::resources::rdma_mode::{REMOVE, is_shared};
 use crate::rules::rule::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB111",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the plugins may move the device all the same")],
+    lesser: &[(Severity::Warning, MOVES), (Severity::Warning, SHARED)],
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION],
     object: Some(check),
     ..Rule::DEFAULT
 };
+
+/// Reasons for warnings.
+const MOVES: &str = "moving the device works; only its IPoIB interface is lost";
+const SHARED: &str = "the nodes may get RDMA mode exclusive, where moving the device works";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(definition) = context.definition() else { return };
@@ -35,17 +40,19 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         report(Severity::Error, message, "Remove rdma, and request a shared RDMA device in the pods.");
     } else if let Some(ib) = plugins.iter().take(index).find(|p| p.cni_type == "ib-sriov") {
         let isolates = ib.object.get("rdmaIsolation").and_then(serde_json::Value::as_bool) == Some(true);
-        let (severity, message) = if isolates {
-            (
-                Severity::Error,
-                "ib-sriov with rdmaIsolation already moves the RDMA device: rdma does not find it",
-            )
+        if isolates {
+            let message = "ib-sriov with rdmaIsolation already moves the RDMA device: rdma does not find it";
+            let fix = "Remove plugin rdma: ib-sriov moves the RDMA device itself.";
+            report(Severity::Error, message.to_owned(), fix);
+            return;
+        }
+        let message = "rdma after ib-sriov: moving the RDMA device puts its IPoIB interface back on the host, and the pod loses it";
+        let (because, fix) = if is_shared(context) {
+            (SHARED, REMOVE)
         } else {
-            (
-                Severity::Warning,
-                "rdma after ib-sriov: moving the RDMA device puts its IPoIB interface back on the host, and the pod loses it",
-            )
+            (MOVES, "Write \"rdmaIsolation\": true in ib-sriov, and remove rdma.")
         };
-        report(severity, message.to_owned(), "Write \"rdmaIsolation\": true in ib-sriov, and remove rdma.");
+        let findings = &mut findings.because(because);
+        definition.report(findings, Severity::Warning, &rdma.pointer, message, fix);
     }
 }

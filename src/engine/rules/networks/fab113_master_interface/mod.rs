@@ -1,6 +1,6 @@
 //! FAB113: macvlan, ipvlan or ipoib over no interface or one of the wrong link type.
 
-use super::masters::judge;
+use super::masters::{BY_NAME, DEFAULT_ROUTE, OTHER_NODES, judge};
 use super::network::fact;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
@@ -13,12 +13,20 @@ use serde_json::Value;
 pub(super) static RULE: Rule = Rule {
     id: "FAB113",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the interface that the plugin takes instead may be the right one")],
+    lesser: &[
+        (Severity::Warning, OTHER_NODES),
+        (Severity::Warning, BY_NAME),
+        (Severity::Warning, DEFAULT_ROUTE),
+        (Severity::Warning, MTU),
+    ],
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION],
     object: Some(check),
     ..Rule::DEFAULT
 };
+
+/// Why an MTU that is too large is a warning.
+const MTU: &str = "the interface's MTU may be raised before the pods start";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(definition) = context.definition() else { return };
@@ -28,10 +36,13 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if shared && !in_container {
         let has = fact(context).is_some_and(|f| f.class.interface.is_some());
         let judged = judge(context, plugin.cni_type, plugin.text("master").filter(|_| has));
-        if let Some((severity, message, fix)) = judged {
-            definition.report(findings, severity, &format!("{}/master", plugin.pointer), message, fix);
+        if let Some(fault) = judged {
+            let findings = &mut findings.because(fault.because);
+            let pointer = format!("{}/master", plugin.pointer);
+            definition.report(findings, fault.severity, &pointer, fault.message, fault.fix);
         }
         if let Some((message, fix)) = mtu(context, &plugin) {
+            let findings = &mut findings.because(MTU);
             definition.report(findings, Severity::Warning, &format!("{}/mtu", plugin.pointer), message, fix);
         }
     }

@@ -11,12 +11,23 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB326",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "no known node has the labels of both")],
+    lesser: &[
+        (Severity::Warning, LABELS),
+        (Severity::Warning, KEPT),
+        (Severity::Warning, OPEN),
+        (Severity::Warning, HINT),
+    ],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),
     ..Rule::DEFAULT
 };
+
+/// Reasons for warnings.
+const LABELS: &str = "no known node has the labels of both";
+const KEPT: &str = "the operator takes the flag from the first policy, which has it";
+const OPEN: &str = "the order of the policies is open: a priority is not set";
+const HINT: &str = "excludeTopology is only a hint for NUMA placement";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(own) = context.node_policy() else { return };
@@ -26,6 +37,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let policy = other.policy;
         let first = applied_first((name, own), other);
         let vdpa = |p: &NodePolicy| p.vdpa.clone().unwrap_or_else(|| "none".to_owned());
+        let first_name = match first {
+            Some(true) => name,
+            _ => other.name,
+        };
         // Of the first policy, whichever of the two that is.
         let lacks = |has: fn(&NodePolicy) -> bool| {
             first.map(|own_is_first| !has(if own_is_first { own } else { policy }))
@@ -48,16 +63,23 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             ),
         ];
         for (flag, ours, theirs, breaks, so) in flags.iter().filter(|(_, ours, theirs, ..)| ours != theirs) {
-            let (severity, why) = match breaks {
-                Some(true) => {
-                    (severity(&shared), format!("the first policy counts, so {} {so}", own.resource))
+            let (severity, because, why) = match breaks {
+                Some(true) => (
+                    severity(&shared),
+                    LABELS,
+                    format!("the first policy, {first_name}, counts, so {} {so}", own.resource),
+                ),
+                Some(false) => {
+                    let why = format!("the first policy, {first_name}, counts, and has it");
+                    (Severity::Warning, KEPT, why)
                 }
-                Some(false) => (Severity::Warning, "the first policy counts, and has it".to_owned()),
-                None => {
-                    (Severity::Warning, "the first policy counts, by priorities that are not set".to_owned())
-                }
+                None => (
+                    Severity::Warning,
+                    OPEN,
+                    "the first policy counts, by priorities that are not set".to_owned(),
+                ),
             };
-            findings.add_as(
+            findings.because(because).add_as(
                 severity,
                 format!("/spec/{flag}"),
                 format!("{flag} {ours}, but {theirs} in policy {} {}: {why}", other.name, shared.words()),
@@ -65,7 +87,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             );
         }
         if own.exclude_topology != policy.exclude_topology {
-            findings.add_as(
+            findings.because(HINT).add_as(
                 Severity::Warning,
                 "/spec/excludeTopology",
                 format!(

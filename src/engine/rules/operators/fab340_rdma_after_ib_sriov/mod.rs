@@ -4,6 +4,7 @@ use crate::rules::embedded;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::IB_NETWORK;
 use crate::rules::object::ObjectContext;
+use crate::rules::resources::rdma_mode::{REMOVE, is_shared};
 use crate::rules::rule::{Rule, files};
 use serde_json::Value;
 
@@ -24,11 +25,16 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let rdma =
         |entry: &&embedded::EmbeddedObject| entry.object.get("type").and_then(Value::as_str) == Some("rdma");
     if let Some(entry) = plugins.iter().find(rdma) {
+        let fix = if is_shared(context) {
+            REMOVE
+        } else {
+            "Write a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true."
+        };
         findings.add_within(
             path,
             embedded::spot(text, entry.at),
             "rdma after ib-sriov: moving the RDMA device puts its IPoIB interface back on the host, and the pod loses it",
-            "Write a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true.",
+            fix,
         );
     }
 }

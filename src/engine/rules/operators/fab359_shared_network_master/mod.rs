@@ -3,7 +3,7 @@
 use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{IPOIB_NETWORK, MACVLAN_NETWORK};
-use crate::rules::networks::masters::judge;
+use crate::rules::networks::masters::{BY_NAME, DEFAULT_ROUTE, OTHER_NODES, judge};
 use crate::rules::object::ObjectContext;
 use crate::rules::rule::{Rule, files};
 use serde_json::Value;
@@ -11,7 +11,11 @@ use serde_json::Value;
 pub(super) static RULE: Rule = Rule {
     id: "FAB359",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "nodes that are not known may have the interface")],
+    lesser: &[
+        (Severity::Warning, OTHER_NODES),
+        (Severity::Warning, BY_NAME),
+        (Severity::Warning, DEFAULT_ROUTE),
+    ],
     files: files!(),
     kinds: &[MACVLAN_NETWORK, IPOIB_NETWORK],
     object: Some(check),
@@ -30,8 +34,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
     let cni_type = if context.kind == "IPoIBNetwork" { "ipoib" } else { "macvlan" };
     let master = master.and_then(Value::as_str).filter(|m| !m.is_empty());
-    if let Some((severity, message, fix)) = judge(context, cni_type, master) {
-        findings.add_as(severity, "/spec/master", message, fix);
+    if let Some(fault) = judge(context, cni_type, master) {
+        findings.because(fault.because).add_as(fault.severity, "/spec/master", fault.message, fault.fix);
     }
 }
 

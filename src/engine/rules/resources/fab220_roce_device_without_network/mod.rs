@@ -1,6 +1,6 @@
 //! FAB220: RoCE device without a network over the same NIC.
 
-use super::rdma_driver::is_ofed;
+use super::rdma_driver::{UNKNOWN_DRIVER, is_ofed};
 use crate::facts::Server;
 use crate::facts::network::Rendered;
 use crate::multus::{LinkLayer, Sharing};
@@ -13,12 +13,20 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB220",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the pod's own network may be over the same NIC")],
+    lesser: &[
+        (Severity::Warning, POD_NETWORK),
+        (Severity::Warning, OTHER_DEVICE),
+        (Severity::Warning, UNKNOWN_DRIVER),
+    ],
     files: files!(),
     reach: Reach::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
+
+/// Reasons for warnings.
+const POD_NETWORK: &str = "the cluster's own network may be over the same NIC";
+const OTHER_DEVICE: &str = "the pod has other networks and may not use this device";
 
 /// Annotations by which another program, or Multus in place of the cluster's network, adds interfaces.
 const OTHERS: [&str; 4] = [
@@ -71,14 +79,14 @@ fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut 
     let mut over = snapshot.facts().networks_over(held.fact).peekable();
     let is_known = over.peek().is_some();
     let own = over.find(|n| !context.tenant_view || n.namespace == context.subject.namespace);
-    let (severity, why) = if !is_known {
-        (Severity::Warning, "so no GID unless the cluster's own network is over it")
+    let (severity, because, why) = if !is_known {
+        (Severity::Warning, POD_NETWORK, "so no GID unless the cluster's own network is over it")
     } else if !bare {
-        (Severity::Warning, "so no GID if the pod uses this device")
+        (Severity::Warning, OTHER_DEVICE, "so no GID if the pod uses this device")
     } else if is_function(context, held) || is_ofed(snapshot, held.name) {
-        (Severity::Error, "so no GID")
+        (Severity::Error, "", "so no GID")
     } else {
-        (Severity::Warning, "so no GID with MLNX_OFED or DOCA")
+        (Severity::Warning, UNKNOWN_DRIVER, "so no GID with MLNX_OFED or DOCA")
     };
     let fix = match own {
         Some(network) => format!(
@@ -88,7 +96,7 @@ fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut 
         ),
         None => "Add a network over the same NIC to annotation k8s.v1.cni.cncf.io/networks.".to_owned(),
     };
-    findings.add_as(
+    findings.because(because).add_as(
         severity,
         held.path(),
         format!(

@@ -1,6 +1,6 @@
 //! FAB222: network that isolates RDMA devices, on nodes in RDMA mode shared.
 
-use super::rdma_mode::{chain_path, of_object, of_pod};
+use super::rdma_mode::{REMOVE, chain_path, of_object, of_pod};
 use crate::facts::Site;
 use crate::rules::devices::Known;
 use crate::rules::finding::{Findings, Severity};
@@ -26,7 +26,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     // The mode belongs to a node: nodes that the operator does not manage may have the other.
     let severity =
         if context.subject.snapshot.states_cover_nodes() { Severity::Error } else { Severity::Warning };
-    of_pod(context, isolates_in_shared, &mut |network| {
+    of_pod(context, isolates_in_shared, &mut |network, _| {
         findings.add_as(
             severity,
             annotation_path(),
@@ -38,11 +38,17 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 
 fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if of_object(context, isolates_in_shared) {
+        // In exclusive mode the plugin costs the pod its IPoIB interface (FAB340).
+        let fix = if context.kind == IB_NETWORK.1 {
+            REMOVE
+        } else {
+            "Set rdmaMode: exclusive in a SriovNetworkPoolConfig for the nodes, or remove plugin rdma."
+        };
         findings.add_as(
             Severity::Warning,
             chain_path(context),
             "the network moves RDMA devices, but its nodes are in RDMA mode shared: its pods never start",
-            "Set rdmaMode: exclusive in a SriovNetworkPoolConfig for the nodes, or remove plugin rdma.",
+            fix,
         );
     }
 }

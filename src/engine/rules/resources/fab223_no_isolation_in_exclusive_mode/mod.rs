@@ -28,7 +28,12 @@ pub(super) static RULE: Rule = Rule {
 
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let covered = || context.subject.snapshot.states_cover_nodes();
-    of_pod(context, stays_behind, &mut |network| {
+    of_pod(context, stays_behind, &mut |network, known| {
+        // Plugin rdma after ib-sriov costs the pod its IPoIB interface (FAB111, FAB340).
+        let fix = match known.class.plugin {
+            Some("ib-sriov") => "Request a network of type ib-sriov with \"rdmaIsolation\": true.",
+            _ => "Request a network with plugin rdma.",
+        };
         let (severity, nodes, so) = match (context.wants_rdma(), covered()) {
             (true, true) => (Severity::Error, "its nodes", "NCCL finds none"),
             (true, false) => (Severity::Warning, "its known nodes", "NCCL finds none there"),
@@ -38,7 +43,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             severity,
             annotation_path(),
             format!("network {network} does not move the RDMA device, and {nodes} are in RDMA mode exclusive: {so}"),
-            "Request a network with plugin rdma, or with rdmaIsolation of ib-sriov.",
+            fix,
         );
     });
 }

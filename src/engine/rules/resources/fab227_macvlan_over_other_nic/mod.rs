@@ -1,6 +1,6 @@
 //! FAB227: macvlan over another NIC than the RDMA device.
 
-use super::rdma_driver::is_ofed;
+use super::rdma_driver::{UNKNOWN_DRIVER, is_ofed};
 use crate::facts::Index;
 use crate::multus::{LinkLayer, Sharing};
 use crate::rules::finding::{Findings, Severity};
@@ -12,12 +12,15 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB227",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the NIC below an interface is not known on every node")],
+    lesser: &[(Severity::Warning, UNKNOWN_NIC), (Severity::Warning, UNKNOWN_DRIVER)],
     files: files!(),
     reach: Reach::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
+
+/// Why it is a warning where states do not show all interfaces.
+const UNKNOWN_NIC: &str = "the NIC below an interface is not known on every node";
 
 /// Interfaces over others: their names do not show the NIC below.
 const UPPER: [&str; 5] = ["bond", "team", "br", "vlan", "ovs"];
@@ -60,12 +63,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let proven = context.subject.snapshot.states_cover_nodes()
             && is_nic(master)
             && nics.iter().all(|nic| is_nic(nic));
-        let (severity, why) = match (proven, ofed) {
-            (true, true) => (Severity::Error, "the HCA has no GID"),
-            (true, false) => (Severity::Warning, "with MLNX_OFED or DOCA the HCA has no GID"),
-            (false, _) => (Severity::Warning, "the HCA has no GID, unless both names are one NIC"),
+        let (severity, because, why) = match (proven, ofed) {
+            (true, true) => (Severity::Error, "", "the HCA has no GID"),
+            (true, false) => (Severity::Warning, UNKNOWN_DRIVER, "with MLNX_OFED or DOCA the HCA has no GID"),
+            (false, _) => {
+                (Severity::Warning, UNKNOWN_NIC, "the HCA has no GID, unless both names are one NIC")
+            }
         };
-        findings.add_as(
+        findings.because(because).add_as(
             severity,
             annotation_path(),
             format!(

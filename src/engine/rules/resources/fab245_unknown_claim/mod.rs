@@ -14,13 +14,17 @@ use std::collections::BTreeSet;
 pub(super) static RULE: Rule = Rule {
     id: "FAB245",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the claim template may be newer than the known one")],
+    lesser: &[(Severity::Warning, NEWER), (Severity::Warning, UNUSED)],
     files: files!(),
     waiver: Waiver::Api,
     reach: Reach::Any,
     pod: Some(check),
     ..Rule::DEFAULT
 };
+
+/// Reasons for warnings.
+const NEWER: &str = "the claim or its template may be newer than the known one";
+const UNUSED: &str = "the API server accepts a claim that no container uses";
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();
@@ -54,7 +58,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             if reaches_every_container(claim, context) {
                 continue;
             }
-            findings.add_as(
+            findings.because(UNUSED).add_as(
                 Severity::Warning,
                 path(),
                 format!(
@@ -72,7 +76,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let has = |request: &str| known.requests.iter().any(|r| r.name == first(request));
         for (_, request) in requests.range((name, "")..).take_while(|(of, _)| *of == name) {
             if !has(request) {
-                findings.add_as(
+                findings.because(NEWER).add_as(
                     Severity::Warning,
                     path(),
                     format!(
