@@ -56,7 +56,11 @@ pub fn names_verbs_device(resource: &str) -> bool {
 /// Words of a function of a NIC that one pod has for itself: a VF, an SF or a whole host device.
 const FUNCTION_WORDS: [&str; 5] = ["vf", "vfs", "sf", "sfs", "hostdev"];
 
-/// Whether the name of an RDMA resource shows such a function. Other names may be those of a shared device, which any
+/// Starts of names of resources that the SR-IOV device plugin serves: the default prefix of the SR-IOV operator
+/// (deployment/sriov-network-operator-chart/values.yaml, resourcePrefix), and the names of the plugin's own examples.
+const FUNCTION_STARTS: [&str; 3] = ["openshift.io/", "intel.com/intel_sriov_", "intel.com/sriov"];
+
+/// Whether the name of a resource shows such a function. Other names may be those of a shared device, which any
 /// number of pods have at a time.
 #[must_use]
 pub fn names_function(resource: &str) -> bool {
@@ -66,15 +70,19 @@ pub fn names_function(resource: &str) -> bool {
         let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
         word.starts_with("sriov") || FUNCTION_WORDS.contains(&stem)
     };
-    names_verbs_device(resource) && !name.contains("shared") && words.any(exclusive)
+    let served = FUNCTION_STARTS.iter().any(|start| resource.starts_with(start));
+    !name.contains("shared") && (served || names_verbs_device(resource) && words.any(exclusive))
 }
 
 /// The same in CEL, for a resource `k`.
 #[must_use]
 pub fn cel_names_function() -> String {
     let words = format!("sriov[a-z0-9]*|({})[0-9]*", FUNCTION_WORDS.join("|"));
+    let served: Vec<String> =
+        FUNCTION_STARTS.iter().map(|start| format!("k.startsWith('{start}')")).collect();
     format!(
-        "{} && !k.matches('^[^/]+/(?i:.*shared)') && k.matches('^[^/]+/(?i:{})')",
+        "!k.matches('^[^/]+/(?i:.*shared)') && ({} || {} && k.matches('^[^/]+/(?i:{})'))",
+        served.join(" || "),
         cel_names_verbs_device(),
         cel_word(&words)
     )
@@ -153,6 +161,9 @@ mod tests {
             "nvidia.com/sriov_resource_rail_0",
             "nvidia.com/hostdev",
             "nvidia.com/bf3_sf",
+            "openshift.io/nic1",
+            "intel.com/intel_sriov_dpdk",
+            "intel.com/sriov_a",
         ] {
             assert!(names_function(name), "{name}");
         }

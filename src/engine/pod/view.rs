@@ -255,6 +255,12 @@ pub struct Volume<'a> {
     /// A ConfigMap as files.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub config_map: Option<ConfigMapVolume<'a>>,
+    /// A Secret as files.
+    #[serde(default)]
+    pub secret: Option<IgnoredAny>,
+    /// Several sources as files.
+    #[serde(default)]
+    pub projected: Option<IgnoredAny>,
     /// Fields of the pod as files.
     #[serde(borrow, default, rename = "downwardAPI", deserialize_with = "mapping")]
     pub downward_api: Option<DownwardApi<'a>>,

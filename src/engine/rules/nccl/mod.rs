@@ -31,6 +31,7 @@ mod fab427_set_by_command;
 mod no_device;
 mod other_users;
 mod pod;
+mod programs;
 mod transport;
 
 use crate::rules::rule::Rule;

@@ -1,6 +1,7 @@
 //! FAB401: NCCL_IB_DISABLE on a container that requests RDMA.
 
 use super::other_users::other_user;
+use super::programs::doubt;
 use super::transport::{is_plugin, pins_verbs};
 use crate::nccl::number::{is_open, leading_number};
 use crate::rules::finding::{Findings, Severity};
@@ -12,7 +13,10 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB401",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "another library may use the device, or the setting may never be reached")],
+    lesser: &[(
+        Severity::Warning,
+        "another library or program may use the device, or the setting may never be reached",
+    )],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT
@@ -39,8 +43,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let on_purpose = variables.value("NCCL_NET").is_some_and(|v| v.eq_ignore_ascii_case("Socket"));
         // A script may set it on a branch that never runs.
         let sure = matches!(given.place, Place::Env(_) | Place::Planned);
-        let (severity, rest) = match other_user(context, variables) {
-            Some(user) => (Severity::Warning, format!("; {user} may use the device")),
+        let other = other_user(context, variables).map(|user| format!("{user} may use the device"));
+        let (severity, rest) = match other.or_else(|| doubt(context.pod(), variables.container)) {
+            Some(doubt) => (Severity::Warning, format!("; {doubt}")),
             None if on_purpose => (Severity::Warning, ", as NCCL_NET=Socket asks".to_owned()),
             None if !sure => (Severity::Warning, " if the command gets there".to_owned()),
             None => (Severity::Error, ", and the NIC stays reserved and idle".to_owned()),

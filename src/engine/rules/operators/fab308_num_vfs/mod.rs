@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(
         Severity::Warning,
-        "the policy may be meant to create no VFs, and the operator's webhook may be off",
+        "the policy may be meant to create no VFs, or the operator's webhook may be off",
     )],
     files: files!(),
     kinds: &[NODE_POLICY],
@@ -31,7 +31,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(wanted) = policy.num_vfs else { return };
     let path = "/spec/numVfs";
     if wanted == 0 {
-        findings.add_as(
+        findings.because("the policy may be meant to create no VFs").add_as(
             Severity::Warning,
             path,
             "numVfs: 0 creates no VFs, and the operator's webhook refuses the policy",
@@ -39,8 +39,16 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         );
     }
     let nvidia = || nics(context).any(|(_, nic)| nic.vendor.as_deref() == Some(NVIDIA));
-    if wanted > NVIDIA_MOST && (policy.nics.vendor.as_deref() == Some(NVIDIA) || nvidia()) {
-        findings.add_as(
+    // Only the webhook has this limit: with it off, the NIC's own counts.
+    let off =
+        || context.snapshot.facts().operator_webhook(context.text("/metadata/namespace")) == Some(false);
+    let enough = || {
+        nics(context).next().is_some()
+            && nics(context).all(|(_, nic)| nic.total_vfs.is_some_and(|most| wanted <= most))
+    };
+    let of_nvidia = || policy.nics.vendor.as_deref() == Some(NVIDIA) || nvidia();
+    if wanted > NVIDIA_MOST && of_nvidia() && !(off() && enough()) {
+        findings.because("the operator's webhook may be off").add_as(
             Severity::Warning,
             path,
             format!("numVfs {wanted}: the operator's webhook refuses more than {NVIDIA_MOST} VFs of an NVIDIA NIC, and the firmware may offer fewer"),
@@ -79,5 +87,8 @@ fn cel() -> Cel {
             "numVfs: 0 creates no VFs, and the operator's webhook refuses the policy; set numVfs to the number of VFs of each NIC",
         ),
     ];
-    Cel { beyond: Some("limits of NICs in SriovNetworkNodeStates"), ..node_policy_cel(checks) }
+    Cel {
+        beyond: Some("limits of NICs in SriovNetworkNodeStates, and SriovOperatorConfigs"),
+        ..node_policy_cel(checks)
+    }
 }

@@ -13,7 +13,10 @@ pub(super) static RULE: Rule = Rule {
     id: "FAB309",
     severity: Severity::Error,
     lesser: &[
-        (Severity::Warning, "nodes or CRDs that are not known may have such a device"),
+        (
+            Severity::Warning,
+            "the placeholder may be replaced later, or in a virtual machine the operator finds VFs by it",
+        ),
         (Severity::Info, "the device may be newer than the list of known ones"),
     ],
     files: files!(),
@@ -34,7 +37,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let path = format!("/spec/nicSelector/{field}");
         let (shown, plain) = (printable(id, 40), plain(id));
         if !is_hexadecimal(&plain) {
-            findings.add_as(
+            findings.because("the placeholder may be replaced later").add_as(
                 Severity::Warning,
                 path,
                 format!("{field} {shown} is a placeholder or no identifier: as it stands it matches no NIC"),
@@ -73,12 +76,17 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         );
         return;
     }
+    let listed = policy_nodes::nics(context).next().is_some();
+    if listed && policy.num_vfs == Some(1) {
+        return;
+    }
     let (severity, why) = why_a_function(context, policy.num_vfs);
-    findings.add_as(
+    let fix = if listed { "In a virtual machine, set numVfs: 1; else write" } else { "Write" };
+    findings.because("in a virtual machine the operator finds VFs by it").add_as(
         severity,
         path,
         format!("deviceID {device} is that of VFs: {why}"),
-        format!("Write the NIC's own: {}.", physical.join(", ")),
+        format!("{fix} the NIC's own: {}.", physical.join(", ")),
     );
 }
 
