@@ -32,7 +32,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "item {} requests {key}, but {} ({}) neither declares the capability nor reads it: the request is ignored",
+                    "item {} requests {key}, but {} ({}) neither declares nor reads it: it is ignored",
                     attachment.place,
                     attachment.describe(),
                     fact.origin
