@@ -90,7 +90,8 @@ fn mounted_later(context: &PodContext<'_>, index: usize) -> bool {
 fn cel() -> Cel {
     // A mount counts as none where it has another path; of two, which differ by a slash, the first counts.
     let mounts = "c.?volumeMounts.orValue([]).filter(m, m.mountPath.matches('^/dev/shm/*$'))";
-    let several = "!object.spec.?hostIPC.orValue(false) && c.?resources.?limits.orValue({}).exists(k, ({whole}) &&\n\
+    let several = "!object.spec.?hostIPC.orValue(false) && object.spec.?os.?name.orValue('') != 'windows' &&\n\
+                       c.?resources.?limits.orValue({}).exists(k, ({whole}) &&\n\
                        !k.startsWith('aws.amazon.com/neuron') && quantity(string(c.resources.limits[k])).isGreaterThan(quantity('1')))";
     let several = format!("{several} && !{}", without_nccl::CEL);
     let bare = format!("{several} &&\n{mounts}.size() == 0 && c.?volumeDevices.orValue([]).size() == 0");
