@@ -154,7 +154,7 @@ fn stalled_bodies() -> Outcome {
         held / 1024.0
     );
     // What is counted, and beside it a read buffer of hyper's and what rustls has of a record, for each.
-    assert!(more < (32 << 10) + CONNECTIONS * 40, "{more} KiB");
+    assert!(more < (32 << 10) + CONNECTIONS * 56, "{more} KiB");
     Ok(())
 }
 
