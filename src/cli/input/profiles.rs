@@ -97,7 +97,7 @@ fn one(json: &str, bases: &[FabricProfile]) -> Result<FabricProfile, Vec<(String
             Ok(_) => break,
             Err(fault) => fault,
         };
-        // What a value is missing for, once it is left out, is no fault of its own.
+        // A fault below a value that was removed follows from the removal.
         if faults.iter().any(|(removed, _)| removed.starts_with(&pointer)) {
             break;
         }

@@ -34,7 +34,7 @@ pub enum Change {
     Unstage,
     /// The next CA is in every caBundle from now on.
     Soak,
-    /// The next CA is no longer in every caBundle.
+    /// A caBundle lacks the next CA, which it had before.
     Unsoak,
     /// The next CA becomes the current one.
     Switch,

@@ -32,7 +32,7 @@ impl Amounts {
         ListNumber::try_from(at).ok()
     }
 
-    /// Keeps a list that no node has yet; `UNKNOWN` if there is no room for it.
+    /// Keeps a new list of amounts; returns `UNKNOWN` if all numbers are taken.
     pub(super) fn keep(&mut self, units: Vec<(Arc<str>, u64)>) -> ListNumber {
         let list = (units.into(), 0);
         let free = self.lists.iter().position(|(_, nodes)| *nodes == 0);

@@ -21,7 +21,7 @@ pub struct Constraints<'a> {
     pub node_name: Option<&'a str>,
     /// `spec.nodeSelector`.
     pub selector: Vec<Requirement<'a>>,
-    /// Terms of the required node affinity, one of which must hold; `None` if there is no such affinity.
+    /// Terms of the required node affinity, one of which must hold; `None` without such an affinity.
     pub terms: Option<Vec<Term<'a>>>,
     /// `spec.tolerations`.
     pub tolerations: Vec<Toleration<'a>>,

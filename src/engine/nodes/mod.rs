@@ -6,7 +6,7 @@
 //!                   `- view() -> NodeView                    immutable, shared by every decision
 //!                                  |- Classes    label pair -> set of classes (bits)
 //!                                  `- Shards     node name, and labels that every node has a value of its own for
-//! pod            -> Landing::of(pod, view) -> set of classes
+//! pod            -> landing(constraints, view) -> set of classes
 //! ```
 
 mod amounts;

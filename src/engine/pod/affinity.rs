@@ -90,7 +90,7 @@ pub struct Toleration<'a> {
 }
 
 impl<'a> Affinity<'a> {
-    /// The terms of the required node affinity; `None` if there is no such list.
+    /// The terms of the required node affinity; `None` without such a list.
     #[must_use]
     pub fn required_terms(&self) -> Option<&[NodeSelectorTerm<'a>]> {
         self.node_affinity.as_ref()?.required.as_ref()?.node_selector_terms.as_deref()

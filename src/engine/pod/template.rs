@@ -202,7 +202,7 @@ impl<'a> Way<'a> {
                 way.pods = None;
             }
             let group = version.split_once('/').map_or("", |(group, _)| group).to_owned();
-            // Only other objects refer to a PodTemplate, such as a ProvisioningRequest, which tells the autoscaler what
+            // Only other objects refer to a PodTemplate, such as a ProvisioningRequest, in which the autoscaler reads what
             // pods will request (kubernetes/autoscaler cluster-autoscaler/apis/provisioningrequest).
             let not_run = group.is_empty() && kind == "PodTemplate";
             way.dev_shm = if not_run { DevShm::NotRun } else { DevShm::AsWritten };

@@ -106,7 +106,7 @@ pub(crate) struct Conditions<'a> {
     /// Of its node selector.
     shared: BTreeMap<&'a str, Condition<'a>>,
     /// Of each term that its affinity leaves open, on the labels that the term names, including the node selector's
-    /// conditions on them; one entry without labels if there is no affinity.
+    /// conditions on them; without an affinity, one entry without labels.
     terms: Vec<BTreeMap<&'a str, Condition<'a>>>,
     /// Whether there are more terms than are compared.
     more: bool,

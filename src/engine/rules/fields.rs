@@ -212,7 +212,14 @@ pub(super) fn refused_by_plugin(
     let reported = found.iter().map(|misfit| {
         let (subject, expected) = (subject(misfit), expected(misfit.field));
         let message = format!("{subject}: {cni_type} expects {expected}; pods stay in ContainerCreating");
-        (misfit.pointer.clone(), message, to_write(misfit))
+        // In quotes, true would switch these off: only the word "on" is on (sriov-cni pkg/sriov/sriov.go, ApplyVFConfig).
+        let fix = match (misfit.key, misfit.value) {
+            ("spoofchk" | "trust", Value::Bool(on)) => {
+                format!("Write \"{}\".", if *on { "on" } else { "off" })
+            }
+            _ => to_write(misfit),
+        };
+        (misfit.pointer.clone(), message, fix)
     });
     reported.collect()
 }
@@ -303,8 +310,9 @@ pub(super) fn to_write(misfit: &Misfit<'_, '_>) -> String {
     }
     match value {
         Value::String(text) if text.is_empty() => format!("Remove it, or write {}.", expected(field)),
+        // Not the value itself: YAML has read 0x15b3 as 5555, and 0158 as 158.
         Value::Number(_) | Value::Bool(_) if field.takes == Takes::Text && field.words.is_empty() => {
-            format!("Write \"{value}\", in quotes.")
+            "Put the value in quotes.".to_owned()
         }
         Value::Array(_) | Value::Object(_) if field.takes == Takes::Text => {
             "Write it as one text.".to_owned()

@@ -59,7 +59,7 @@ fn near_name(domain: &str, rest: &str) -> Option<&'static str> {
     let lower = rest.to_ascii_lowercase();
     let names = NAMES.into_iter().filter_map(|name| name.strip_prefix(domain)?.strip_prefix('/'));
     names.into_iter().find(|name| {
-        // Pools of one kind are told apart by a number or a last letter: `hca_shared_devices_b`.
+        // Pools of one kind differ in a number or in the last letter: `hca_shared_devices_b`.
         let same_start = lower.chars().next() == name.chars().next();
         let own_ending = lower.chars().next_back() != name.chars().next_back() && lower.len() == name.len();
         let digits = lower.chars().any(|c| c.is_ascii_digit());

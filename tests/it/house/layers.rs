@@ -82,13 +82,36 @@ pub(crate) fn breaches() -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-/// Dependencies of the core that do input and output. Of kube it has the derive only.
-pub(crate) fn io_crates() -> Result<Vec<String>, String> {
+/// What the core may depend on: crates without input and output. Of kube it has the derive only.
+const DEPENDENCIES: &[&str] = &[
+    "anstyle",
+    "base64",
+    "fixedbitset",
+    "ipnet",
+    "k8s-openapi",
+    "kube",
+    "memchr",
+    "rustls-pki-types",
+    "schemars",
+    "serde",
+    "serde_json",
+    "serde_path_to_error",
+    "strsim",
+    "thiserror",
+];
+
+/// Dependencies of the core that are not on the list.
+pub(crate) fn other_dependencies() -> Result<Vec<String>, String> {
     let manifest = read(&root().join("src/engine/Cargo.toml"))?;
-    let named = |line: &&str| CRATES.contains(&line.split([' ', '.']).next().unwrap_or_default());
-    let derive_only = "kube = { workspace = true } ";
-    let found = manifest.lines().filter(named).filter(|line| !line.starts_with(derive_only));
-    Ok(found.map(str::to_owned).collect())
+    let section = manifest.split_once("\n[dependencies]\n").ok_or("no dependencies")?.1;
+    let section = section.split("\n[").next().unwrap_or_default();
+    let name = |line: &str| line.split([' ', '.']).next().unwrap_or_default().to_owned();
+    let bad = |line: &&str| {
+        let name = name(line);
+        !DEPENDENCIES.contains(&name.as_str()) || name == "kube" && line.contains("features")
+    };
+    let lines = section.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    Ok(lines.filter(bad).map(str::to_owned).collect())
 }
 
 fn forbidden(path: &[String], depth: usize) -> bool {

@@ -17,7 +17,7 @@ pub struct Placeholder {
 const MAX_PLACEHOLDERS: usize = 1_000;
 
 /// Placeholders of an object, in its order. Texts that a shell, a program or another tool reads are left out: `$X` in a
-/// script is no placeholder.
+/// script is not a placeholder.
 #[must_use]
 pub fn placeholders(json: &str) -> Vec<Placeholder> {
     let mut found = Vec::new();

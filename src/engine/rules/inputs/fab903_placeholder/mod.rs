@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// Why a finding on an object of an unknown kind is no error.
+/// Why a finding on an object of an unknown kind is only a warning.
 const UNKNOWN_KIND: &str = "the kind is not known, and its controller may replace the placeholder";
 
 /// The finding on the placeholders of a file, at one of them. `severity` is that of the most severe finding that a

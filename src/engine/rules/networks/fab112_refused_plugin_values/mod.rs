@@ -72,7 +72,7 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Severity, RefusedValue)> {
             faults.push((Severity::Warning, (key, message, "Write \"on\" or \"off\".")));
         }
     }
-    // The kernel refuses the two (net/core/rtnetlink.c, rtnl_set_vf_rate, since 5.19); 0 is no limit.
+    // The kernel refuses the two (net/core/rtnetlink.c, rtnl_set_vf_rate, since 5.19); 0 sets no limit.
     let most = number("max_tx_rate").filter(|most| *most > 0);
     if let (Some(least), Some(most)) = (number("min_tx_rate"), most)
         && least > most

@@ -65,7 +65,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// What becomes of VFs that two policies of different resources take. The device plugin has the resource of the policy
+/// Which of two resources gets the VFs that both policies take. The device plugin has the resource of the policy
 /// that is applied first in front, and gives a VF to the first resource that it fits
 /// (k8snetworkplumbingwg/sriov-network-operator controllers/sriovnetworknodepolicy_controller.go,
 /// renderDevicePluginConfigData; sriov-network-device-plugin cmd/sriovdp/manager.go, excludeAllocatedDevices). But the

@@ -31,7 +31,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             severity,
             annotation_path(),
             format!("network {network} moves RDMA devices, but its nodes are in RDMA mode shared: the sandbox fails"),
-            "Request a network without plugin rdma, or ask for nodes in rdmaMode exclusive.",
+            "Request a network without plugin rdma and rdmaIsolation, or nodes in rdmaMode exclusive.",
         );
     });
 }
@@ -42,7 +42,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let fix = if context.kind == IB_NETWORK.1 {
             REMOVE
         } else {
-            "Set rdmaMode: exclusive in a SriovNetworkPoolConfig for the nodes, or remove plugin rdma."
+            "Set rdmaMode: exclusive in a SriovNetworkPoolConfig for the nodes, or remove plugin rdma and rdmaIsolation."
         };
         findings.add_as(
             Severity::Warning,
