@@ -2,16 +2,19 @@
 //! never logged.
 //!
 //! Logging never waits for stderr. A separate thread writes the lines; a line beyond the limit of waiting bytes is dropped
-//! and counted. tracing-appender does this too, but it bounds lines instead of bytes, does not count failed writes,
+//! and counted. Each kind of line has a limit per second too ([`rate`]). tracing-appender does this too, but it bounds lines instead of bytes, does not count failed writes,
 //! prints to stdout when it cannot end, and brings three crates.
 
+mod rate;
+
 use prometheus_client::metrics::counter::Counter;
+use rate::{LeftOut, Rate};
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
@@ -24,13 +27,26 @@ const MAX_WAITING: usize = 1 << 20;
 /// Longest wait at the end of the process for earlier lines.
 const FLUSH: Duration = Duration::from_secs(1);
 
+/// How often lines that were left out are reported.
+const REPORT: Duration = Duration::from_secs(10);
+
+/// Most lines that are written after the end was asked for.
+const AT_END: usize = 10;
+
 static DROPPED: LazyLock<Counter> = LazyLock::new(Counter::default);
+static LEFT_OUT: LazyLock<Counter> = LazyLock::new(Counter::default);
 static ENDED: LazyLock<Arc<Notify>> = LazyLock::new(Arc::default);
 
 /// Log lines that stderr did not take, or not in time (count).
 #[must_use]
 pub fn dropped() -> Counter {
     DROPPED.clone()
+}
+
+/// Log lines beyond the limit of their kind (count).
+#[must_use]
+pub fn left_out() -> Counter {
+    LEFT_OUT.clone()
 }
 
 /// Waits until the thread that writes log lines has ended: from then on all are dropped.
@@ -45,13 +61,16 @@ pub async fn ended() {
 /// When the system gives no thread to write with.
 pub fn install() -> io::Result<Writing> {
     let wanted = std::env::var("FABRIC_ADMISSION_LOG").ok();
-    let (lines, writing) = start(io::stderr(), dropped(), Arc::clone(&ENDED))?;
+    let unreported = LeftOut::default();
+    let rate = Rate::new(unreported.clone(), left_out());
+    let (lines, writing) =
+        start(io::stderr(), dropped(), Arc::clone(&ENDED), move || unreported.report())?;
     let json = tracing_subscriber::fmt::layer()
         .json()
         // Otherwise it reports a failed line by `eprintln!`, which waits for stderr, and panics where that is closed.
         .log_internal_errors(false)
         .with_writer(move || lines.clone());
-    let _ = tracing_subscriber::registry().with(filter(wanted.as_deref())).with(json).try_init();
+    let _ = tracing_subscriber::registry().with(filter(wanted.as_deref())).with(rate).with(json).try_init();
     log_panics();
     Ok(writing)
 }
@@ -107,6 +126,7 @@ fn start(
     mut to: impl Write + Send + 'static,
     dropped: Counter,
     notified: Arc<Notify>,
+    report: impl Fn() + Send + 'static,
 ) -> io::Result<(Lines, Writing)> {
     let (sender, receiver) = channel();
     let (end, ended) = channel();
@@ -116,12 +136,29 @@ fn start(
         let _on_end = OnEnd(notified);
         // Bound after it, so dropped before it by a panic: whoever is notified finds that lines are dropped and counted.
         let receiver = receiver;
-        while let Ok(Message::Line(line)) = receiver.recv() {
-            // A full disk or a closed pipe: a later line may succeed.
-            if to.write_all(&line).is_err() {
-                dropped.inc();
+        let mut reported = Instant::now();
+        loop {
+            match receiver.recv_timeout(REPORT) {
+                Ok(Message::Line(line)) => {
+                    // A full disk or a closed pipe: a later line may succeed.
+                    if to.write_all(&line).is_err() {
+                        dropped.inc();
+                    }
+                    waiting.fetch_sub(line.len(), Ordering::Relaxed);
+                }
+                Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {}
             }
-            waiting.fetch_sub(line.len(), Ordering::Relaxed);
+            if reported.elapsed() >= REPORT {
+                report();
+                reported = Instant::now();
+            }
+        }
+        report();
+        for message in receiver.try_iter().take(AT_END) {
+            if let Message::Line(line) = message {
+                let _ = to.write_all(&line);
+            }
         }
         let _ = to.flush();
         // In this order: a line that comes after the end is dropped and counted.
@@ -202,7 +239,7 @@ mod tests {
     fn a_blocked_writer_blocks_nobody_and_drops_are_counted() {
         let (to, taken) = std::sync::mpsc::sync_channel(0);
         let dropped = Counter::default();
-        let (mut lines, writing) = start(Slow(to), dropped.clone(), Arc::default()).unwrap();
+        let (mut lines, writing) = start(Slow(to), dropped.clone(), Arc::default(), || {}).unwrap();
         let line = vec![b'x'; 64 << 10];
         let sent = u64::try_from(MAX_WAITING / line.len()).unwrap() + 5;
         // Nothing takes a line here: a writer that waits would never come out of this loop.
@@ -224,7 +261,7 @@ mod tests {
         let (to, taken) = std::sync::mpsc::sync_channel(0);
         drop(taken);
         let dropped = Counter::default();
-        let (mut lines, writing) = start(Slow(to), dropped.clone(), Arc::default()).unwrap();
+        let (mut lines, writing) = start(Slow(to), dropped.clone(), Arc::default(), || {}).unwrap();
         lines.write_all(b"lost").unwrap();
         drop(writing);
         assert_eq!(dropped.get(), 1);
@@ -245,7 +282,7 @@ mod tests {
             }
         }
         let (dropped, ended) = (Counter::default(), Arc::new(Notify::new()));
-        let (mut lines, _writing) = start(Broken, dropped.clone(), Arc::clone(&ended)).unwrap();
+        let (mut lines, _writing) = start(Broken, dropped.clone(), Arc::clone(&ended), || {}).unwrap();
         lines.write_all(b"line").unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let seen = async { tokio::time::timeout(Duration::from_secs(10), ended.notified()).await };

@@ -26,6 +26,11 @@ pub(super) struct Budgets {
     max_connection_age: f64,
 }
 
+/// Cores of the machine, or of the process if it has fewer.
+pub(super) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
+}
+
 impl Budgets {
     /// Limits of the server, with these budgets.
     pub(super) fn limits(&self) -> Limits {
@@ -34,6 +39,7 @@ impl Budgets {
             connections: count(self.max_connections),
             connections_per_peer: count(self.max_connections_per_peer),
             requests: count(self.max_requests),
+            large_decisions: cores().clamp(2, Limits::default().large_decisions),
             body_budget: count(self.max_body_memory).saturating_mul(1 << 20),
             connection_age: Duration::from_secs_f64(self.max_connection_age),
             ..Limits::default()

@@ -1,7 +1,7 @@
 //! `serve`: the admission webhook.
 
 use super::Exit;
-use super::budgets::Budgets;
+use super::budgets::{Budgets, cores};
 use super::clients::Clients;
 use super::input::{Choice, facts_from_files, files};
 use super::values::{identity, seconds};
@@ -103,7 +103,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         return Ok(Exit::Usage);
     };
     // A decision takes tens of microseconds: four cores serve any cluster, and a node may have two hundred.
-    let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(4);
+    let workers = cores().min(4);
     let runtime = match start_runtime(workers) {
         Ok(runtime) => runtime,
         Err(error) => {

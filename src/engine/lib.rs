@@ -14,6 +14,7 @@
 //! from naming the shell.
 
 pub mod certificates;
+pub mod deadline;
 pub mod demands;
 pub mod facts;
 pub mod json;

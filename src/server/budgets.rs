@@ -1,216 +1,131 @@
 //! Budgets of all requests together: concurrent requests, bytes of bodies and answers, and concurrent decisions on large
-//! bodies. The bytes are shared among the addresses of the clients.
+//! bodies. Requests with small bodies have a share of each for themselves, so that a sender of large ones, or the API
+//! server that passes them on, can still send them.
 
+use super::held::{Held, Pools};
 use super::limits::Limits;
-use hyper::body::Bytes;
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
-/// Concurrent decisions on large bodies; the other bodies wait. Each takes a thread, and milliseconds.
-const LARGE: usize = 4;
+/// The largest small body (bytes). A small one is decided where it is read: a hand-over to another thread costs more than
+/// most decisions. The dearest known shapes of this size take about a millisecond (docs/reliability.md).
+pub(super) const SMALL: usize = 64 * 1024;
 /// Memory of all decisions on large bodies together (bytes), and so the most of one. A body that is decided takes up to
 /// forty times its length.
 pub(super) const DECODED: usize = 64 << 20;
-/// The budget of bytes is counted in pieces of so many.
+/// What one address may have of it (bytes). A body that needs more is decided while its address decides no other.
+const DECODED_OF_ONE: usize = 48 << 20;
+/// The memory of decisions is counted in pieces of so many bytes.
 const PIECE: usize = 1024;
-/// An address may hold this many times the bytes of the shared part that are free. The only address gets three quarters of
-/// that part, the next one three quarters of the rest. Switches share buffer memory among ports in this way (dynamic
-/// thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6/2).
-const TIMES_FREE: usize = 3;
-/// This part of the bytes is reserved for addresses that hold little.
-const RESERVE: usize = 8;
-/// At most this part of the bytes counts as little: 128 KiB of 32 MiB, enough for the pods of sixteen concurrent requests.
-const LITTLE: usize = 256;
-
-/// Room for bytes to come, beyond those that are there: a body of a pod is allocated once.
-const FIRST: usize = 8 * 1024;
-/// The same for a large body, as a part of its present size: so the copied bytes stay linear in the received bytes.
-const GROWTH: usize = 4;
+/// This part of the concurrent requests is for small bodies.
+const REQUESTS_FOR_SMALL: usize = 4;
 
 /// What is left.
 pub(crate) struct Budgets {
     requests: Semaphore,
+    large_requests: Semaphore,
     most_requests: usize,
-    bytes: Arc<Pool>,
-    large: Semaphore,
-    decoded: Semaphore,
+    bytes: Arc<Pools>,
+    deciding: Arc<Deciding>,
+    peers: Mutex<HashMap<IpAddr, Weak<Deciding>>>,
+    /// What one address may have.
+    of_one: (usize, usize),
+}
+
+/// Room for decisions on large bodies: of all addresses, or of one.
+#[derive(Debug)]
+struct Deciding {
+    threads: Arc<Semaphore>,
+    memory: Arc<Semaphore>,
+}
+
+impl Deciding {
+    fn new(threads: usize, memory: usize) -> Arc<Self> {
+        let semaphore = |permits| Arc::new(Semaphore::new(permits));
+        Arc::new(Self { threads: semaphore(threads), memory: semaphore(memory / PIECE) })
+    }
+
+    async fn take(&self, pieces: u32) -> Option<[OwnedSemaphorePermit; 2]> {
+        let thread = Arc::clone(&self.threads).acquire_owned().await.ok()?;
+        let memory = Arc::clone(&self.memory).acquire_many_owned(pieces).await.ok()?;
+        Some([thread, memory])
+    }
 }
 
 /// A turn to decide a large body, with the memory for it.
 #[derive(Debug)]
-pub(super) struct Turn<'a> {
-    _turn: SemaphorePermit<'a>,
-    _memory: SemaphorePermit<'a>,
+pub(super) struct Turn {
+    _of_all: [OwnedSemaphorePermit; 2],
+    _of_peer: [OwnedSemaphorePermit; 2],
+    _peer: Arc<Deciding>,
+}
+
+/// Room for one concurrent request.
+#[derive(Debug)]
+pub(super) struct Place<'a> {
+    _of_all: SemaphorePermit<'a>,
+    _of_large: Option<SemaphorePermit<'a>>,
 }
 
 impl Budgets {
     pub(crate) fn new(limits: &Limits) -> Self {
+        let large_requests = limits.requests - limits.requests / REQUESTS_FOR_SMALL;
+        let threads = limits.large_decisions.max(1);
         Self {
             requests: Semaphore::new(limits.requests),
+            large_requests: Semaphore::new(large_requests),
             most_requests: limits.requests,
-            bytes: Arc::new(Pool { pieces: limits.body_budget / PIECE, taken: Mutex::default() }),
-            large: Semaphore::new(LARGE),
-            decoded: Semaphore::new(DECODED / PIECE),
+            bytes: Pools::new(limits.body_budget),
+            deciding: Deciding::new(threads, DECODED),
+            peers: Mutex::default(),
+            // One thread is left for other addresses.
+            of_one: (threads.saturating_sub(1).max(1), DECODED_OF_ONE),
         }
     }
 
-    /// Counts one more concurrent request; `None` at the limit.
-    pub(super) fn request(&self) -> Option<SemaphorePermit<'_>> {
-        self.requests.try_acquire().ok()
+    /// Counts one more concurrent request with a body of this length; `None` at the limit.
+    pub(super) fn request(&self, length: usize) -> Option<Place<'_>> {
+        let of_large = match length > SMALL {
+            true => Some(self.large_requests.try_acquire().ok()?),
+            false => None,
+        };
+        Some(Place { _of_all: self.requests.try_acquire().ok()?, _of_large: of_large })
     }
 
     /// Waits for a turn to decide a large body, which will take about so much memory. `None` if that is more than all
     /// decisions together may take.
-    pub(super) async fn large(&self, decoded: usize) -> Option<Turn<'_>> {
-        let pieces = u32::try_from(decoded.div_ceil(PIECE)).ok().filter(|_| decoded <= DECODED)?;
-        let turn = self.large.acquire().await.ok()?;
-        let memory = self.decoded.acquire_many(pieces).await.ok()?;
-        Some(Turn { _turn: turn, _memory: memory })
+    pub(super) async fn turn(&self, peer: IpAddr, decoded: usize) -> Option<Turn> {
+        let pieces =
+            |most: usize| u32::try_from(decoded.min(most).div_ceil(PIECE)).ok().filter(|_| decoded <= DECODED);
+        let share = self.share(peer);
+        // First the turn among those of the same address: whoever waits for it takes nothing from others.
+        let of_peer = share.take(pieces(self.of_one.1)?).await?;
+        let of_all = self.deciding.take(pieces(DECODED)?).await?;
+        Some(Turn { _of_all: of_all, _of_peer: of_peer, _peer: share })
+    }
+
+    fn share(&self, peer: IpAddr) -> Arc<Deciding> {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        // At most as many as there are requests.
+        peers.retain(|_, share| share.strong_count() > 0);
+        let known = peers.get(&peer).and_then(Weak::upgrade);
+        known.unwrap_or_else(|| {
+            let share = Deciding::new(self.of_one.0, self.of_one.1);
+            peers.insert(peer, Arc::downgrade(&share));
+            share
+        })
     }
 
     /// An empty body of an address. The length in its header reserves no memory.
     pub(super) fn body(&self, peer: IpAddr, promised: Option<usize>) -> Held {
-        let share = Share { pool: Arc::clone(&self.bytes), peer, pieces: 0 };
-        Held { bytes: Vec::new(), promised, share }
+        Held::new(Arc::clone(&self.bytes), peer, promised)
     }
 
     /// Requests and bytes in use.
     pub(super) fn used(&self) -> (usize, usize) {
-        (self.most_requests.saturating_sub(self.requests.available_permits()), self.bytes.taken().all * PIECE)
-    }
-}
-
-/// The budget of bytes.
-#[derive(Debug)]
-struct Pool {
-    pieces: usize,
-    taken: Mutex<Taken>,
-}
-
-#[derive(Debug, Default)]
-struct Taken {
-    all: usize,
-    peers: HashMap<IpAddr, usize>,
-}
-
-/// No room for more bytes of this address.
-#[derive(Debug)]
-pub(super) struct NoRoom;
-
-impl Pool {
-    fn taken(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn take(&self, peer: IpAddr, more: usize) -> Result<(), NoRoom> {
-        let mut taken = self.taken();
-        let all = taken.all + more;
-        let of_peer = taken.peers.get(&peer).copied().unwrap_or_default() + more;
-        let free = self.pieces.checked_sub(all).ok_or(NoRoom)?;
-        let free_for_all = free.saturating_sub(self.pieces / RESERVE);
-        if of_peer > self.pieces / LITTLE && of_peer > free_for_all.saturating_mul(TIMES_FREE) {
-            return Err(NoRoom);
-        }
-        taken.all = all;
-        taken.peers.insert(peer, of_peer);
-        Ok(())
-    }
-
-    fn give_back(&self, peer: IpAddr, pieces: usize) {
-        let mut taken = self.taken();
-        taken.all = taken.all.saturating_sub(pieces);
-        let left = taken.peers.get(&peer).copied().unwrap_or_default().saturating_sub(pieces);
-        // An address that holds nothing is forgotten.
-        if left == 0 {
-            taken.peers.remove(&peer);
-        } else {
-            taken.peers.insert(peer, left);
-        }
-    }
-}
-
-/// Pieces of the budget; they are given back when this is dropped.
-#[derive(Debug)]
-struct Share {
-    pool: Arc<Pool>,
-    peer: IpAddr,
-    pieces: usize,
-}
-
-impl Share {
-    fn resize(&mut self, pieces: usize) -> Result<(), NoRoom> {
-        if pieces > self.pieces {
-            self.pool.take(self.peer, pieces - self.pieces)?;
-        } else if pieces < self.pieces {
-            self.pool.give_back(self.peer, self.pieces - pieces);
-        }
-        self.pieces = pieces;
-        Ok(())
-    }
-}
-
-impl Drop for Share {
-    fn drop(&mut self) {
-        let _ = self.resize(0);
-    }
-}
-
-/// Bytes with their share of the budget, which is given back when they are dropped.
-#[derive(Debug)]
-pub(super) struct Held {
-    bytes: Vec<u8>,
-    /// The length that a header states.
-    promised: Option<usize>,
-    share: Share,
-}
-
-impl Held {
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// Adds bytes if the budget has room for them. Allocated capacity counts, not length. The capacity grows by a part of
-    /// itself; a vector by its own rule would double it beyond what is counted.
-    pub(super) fn push(&mut self, data: &[u8]) -> Result<(), NoRoom> {
-        let needed = self.bytes.len() + data.len();
-        if needed > self.bytes.capacity() {
-            let to_come = self.promised.map_or(usize::MAX, |promised| promised.saturating_sub(needed));
-            let mut ahead = (needed / GROWTH).max(FIRST).min(to_come);
-            // Near the end of the budget half of it will do, and half of that.
-            while self.share.resize((needed + ahead).div_ceil(PIECE)).is_err() {
-                ahead = if ahead == 0 { return Err(NoRoom) } else { ahead / 2 };
-            }
-            self.bytes.reserve_exact(needed + ahead - self.bytes.len());
-        }
-        self.bytes.extend_from_slice(data);
-        Ok(())
-    }
-
-    /// Puts an answer in place of a body; its share becomes as large as the answer.
-    pub(super) fn replace(&mut self, mut bytes: Vec<u8>) -> Result<(), NoRoom> {
-        self.bytes = Vec::new();
-        bytes.shrink_to_fit();
-        self.share.resize(bytes.capacity().div_ceil(PIECE))?;
-        self.bytes = bytes;
-        Ok(())
-    }
-
-    /// Drops the bytes and gives their share back.
-    pub(super) fn clear(&mut self) {
-        let _ = self.replace(Vec::new());
-    }
-
-    /// The bytes as hyper takes them. The share is given back when the last of them is written.
-    pub(super) fn into_bytes(self) -> Bytes {
-        Bytes::from_owner(self)
-    }
-}
-
-impl AsRef<[u8]> for Held {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes
+        (self.most_requests.saturating_sub(self.requests.available_permits()), self.bytes.used())
     }
 }
 
@@ -218,89 +133,44 @@ impl AsRef<[u8]> for Held {
 mod tests {
     use super::*;
 
-    fn budgets(pieces: usize) -> Budgets {
-        Budgets::new(&Limits { body_budget: pieces * PIECE, ..Limits::default() })
+    fn budgets(limits: Limits) -> Budgets {
+        Budgets::new(&limits)
     }
 
-    fn body(budgets: &Budgets, last: u8) -> Held {
-        budgets.body(IpAddr::from([10, 0, 0, last]), None)
-    }
-
-    #[test]
-    fn shares_follow_what_is_held() {
-        let budgets = budgets(8);
-        let mut held = budgets.body(IpAddr::from([10, 0, 0, 1]), Some(2 * PIECE));
-        for _ in 0..2 * PIECE {
-            held.push(b"x").unwrap();
-        }
-        assert_eq!(budgets.used().1, 2 * PIECE, "parts are not rounded up one by one");
-        assert!(held.push(&[0; 5 * PIECE]).is_err());
-        assert_eq!(
-            (held.bytes().len(), budgets.used().1),
-            (2 * PIECE, 2 * PIECE),
-            "nothing is taken in part"
-        );
-        held.replace(vec![1; PIECE]).unwrap();
-        assert_eq!(budgets.used().1, PIECE, "an answer that is smaller gives back");
-        let mut other = body(&budgets, 1);
-        other.push(&[0; 4 * PIECE]).unwrap();
-        assert!(held.replace(vec![1; 3 * PIECE]).is_err(), "an answer counts as a body does");
-        let bytes = held.into_bytes();
-        assert_eq!(budgets.used().1, 5 * PIECE);
-        drop(bytes);
-        other.clear();
-        assert_eq!(budgets.used(), (0, 0));
-        assert!(budgets.bytes.taken().peers.is_empty(), "an address that holds nothing is forgotten");
-    }
-
-    /// However it comes: byte by byte or in records, promised or not, to its end or not.
-    #[test]
-    fn what_is_allocated_is_counted() {
-        const MOST: usize = 4 << 20;
-        for (promised, parts) in [(None, 16 << 10), (Some(MOST), 16 << 10), (Some(MOST), 1000), (None, 7)] {
-            let budgets = budgets(32 * 1024);
-            let mut held = budgets.body(IpAddr::from([10, 0, 0, 1]), promised);
-            assert_eq!((held.bytes.capacity(), budgets.used().1), (0, 0));
-            let (mut grown, mut before) = (0, 0);
-            while held.bytes.len() < MOST / 2 {
-                held.push(&vec![b'x'; parts]).unwrap();
-                let (there, counted) = (held.bytes.capacity(), budgets.used().1);
-                assert!(counted >= there && counted < there + PIECE, "{counted} for {there}");
-                assert!(there <= held.bytes.len() / 4 * 5 + parts + FIRST, "{there}");
-                grown += usize::from(there != before);
-                before = there;
-            }
-            assert!(grown < 30, "copied {grown} times");
-            held.replace({
-                let mut answer = Vec::with_capacity(100 * PIECE);
-                answer.push(b'x');
-                answer
-            })
-            .unwrap();
-            assert_eq!((held.bytes.capacity(), budgets.used().1), (1, PIECE), "an answer");
-        }
-    }
-
-    /// Pieces that an address gets when it wants all.
-    fn fill(held: &mut Held) -> usize {
-        while held.push(&[0; PIECE]).is_ok() {}
-        held.bytes().len() / PIECE
+    fn peer(last: u8) -> IpAddr {
+        IpAddr::from([10, 0, 0, last])
     }
 
     #[test]
-    fn however_many_want_all_something_is_left() {
-        let budgets = budgets(32 * 1024);
-        let mut held: Vec<Held> = (0..24).map(|last| body(&budgets, last)).collect();
-        assert_eq!(fill(&mut held[0]), 21 * 1024, "one gets three quarters of seven eighths");
-        assert_eq!(fill(&mut held[1]), 21 * 1024 / 4, "the next as much of the rest");
-        for other in &mut held[2..] {
-            assert!(fill(other) >= 128);
-        }
-        let mut pods = body(&budgets, 100);
-        assert!(pods.push(&[0; 128 * PIECE]).is_ok(), "pods of another address");
-        let mut more = body(&budgets, 0);
-        assert!(more.push(&[0; PIECE]).is_err(), "an address that has its part");
-        drop(held);
-        assert!(more.push(&[0; 64 * PIECE]).is_ok(), "there is room again");
+    fn small_requests_have_places_of_their_own() {
+        let budgets = budgets(Limits { requests: 8, ..Limits::default() });
+        let large: Vec<_> = std::iter::from_fn(|| budgets.request(SMALL + 1)).collect();
+        assert_eq!(large.len(), 6);
+        let small: Vec<_> = std::iter::from_fn(|| budgets.request(SMALL)).collect();
+        assert_eq!((small.len(), budgets.used().0), (2, 8));
+        drop(large);
+        assert!(budgets.request(SMALL).is_some() && budgets.request(SMALL + 1).is_some());
+    }
+
+    #[test]
+    fn one_address_leaves_a_thread_and_memory_to_others() {
+        let budgets = budgets(Limits { large_decisions: 3, ..Limits::default() });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let turn = |last: u8, mib: usize| {
+            let soon = std::time::Duration::from_millis(20);
+            let turn = async { tokio::time::timeout(soon, budgets.turn(peer(last), mib << 20)).await };
+            runtime.block_on(turn)
+        };
+        assert!(turn(1, 65).unwrap().is_none(), "more than all may take");
+        let (first, second) = (turn(1, 8).unwrap(), turn(1, 8).unwrap());
+        assert!(turn(1, 1).is_err(), "a third thread is for others");
+        let other = turn(2, 8).unwrap();
+        drop((first, second));
+        let large = turn(1, 40).unwrap();
+        assert!(turn(1, 10).is_err(), "its memory is used");
+        let more = turn(3, 10).unwrap();
+        drop((large, other, more));
+        assert!(turn(1, 64).unwrap().is_some(), "all of it, while it decides no other");
+        assert!(budgets.peers.lock().unwrap().len() < 4);
     }
 }

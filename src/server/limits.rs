@@ -23,6 +23,8 @@ pub struct Limits {
     pub body_budget: usize,
     /// Concurrent requests, decided or waiting; beyond it the answer is 503.
     pub requests: usize,
+    /// Concurrent decisions on bodies over 64 KiB, each on a thread of its own; further ones wait.
+    pub large_decisions: usize,
     /// Concurrent connections. When full, the server closes one that waits for its client, else the new one.
     pub connections: usize,
     /// Concurrent connections of one address; further ones are closed at once.
@@ -54,6 +56,7 @@ impl Default for Limits {
             body_bytes: 8 << 20,
             body_budget: 32 << 20,
             requests: 512,
+            large_decisions: 4,
             connections: 1024,
             connections_per_peer: Self::CONNECTIONS_PER_PEER,
             connection_age: Duration::from_secs(600),

@@ -47,6 +47,8 @@ pub enum RequestResult {
     BadRequest,
     /// An internal error (500).
     Fault,
+    /// No decision within the webhook's timeout (504).
+    Late,
 }
 
 impl EncodeLabelValue for RequestResult {
@@ -58,6 +60,7 @@ impl EncodeLabelValue for RequestResult {
             Self::OutOfScope => "out_of_scope",
             Self::BadRequest => "bad_request",
             Self::Fault => "fault",
+            Self::Late => "late",
         };
         EncodeLabelValue::encode(&name, encoder)
     }
@@ -252,6 +255,11 @@ impl Metrics {
             "Log lines dropped because stderr was too slow",
             crate::telemetry::dropped(),
         );
+        registry.register(
+            "log_lines_left_out",
+            "Log lines left out because there were more than 20 a second of one kind",
+            crate::telemetry::left_out(),
+        );
         let build = Family::<BuildLabels, Gauge>::default();
         build.get_or_create(&BuildLabels { version: env!("CARGO_PKG_VERSION") }).set(1);
         registry.register("build_info", "Version of the server, as a label", build);
@@ -284,6 +292,10 @@ impl Metrics {
         let entry = entry_name(entry);
         self.requests.get_or_create(&RequestLabels { entry, result }).inc();
         self.duration.get_or_create(&EntryLabel { entry }).observe(took.as_secs_f64());
+    }
+    /// Counts a request that was not decided in time.
+    pub fn late(&self, entry: WebhookEntry, took: Duration) {
+        self.request(entry, RequestResult::Late, took);
     }
     /// Counts a finding.
     pub fn finding(&self, rule: &'static str) {

@@ -3,6 +3,7 @@
 
 mod accept;
 mod admin;
+mod admin_thread;
 mod budgets;
 mod certificate;
 mod client_ca;
@@ -12,6 +13,8 @@ mod deadlines;
 mod descriptors;
 mod facts;
 mod failed;
+mod held;
+mod large;
 mod limits;
 mod metrics;
 mod routes;
@@ -25,6 +28,7 @@ mod weight;
 use crate::cluster::{self, Phases};
 use crate::snapshot::Snapshot;
 use crate::tls::{self, Clients};
+use admin_thread::AdminThread;
 use arc_swap::ArcSwap;
 use std::io;
 use std::net::SocketAddr;
@@ -56,6 +60,9 @@ pub enum RunError {
         /// The system's error.
         source: io::Error,
     },
+    /// The system gives no thread.
+    #[error("cannot start a thread: {0}")]
+    Thread(io::Error),
     /// Signals cannot be watched.
     #[error("cannot install signal handlers: {0}")]
     Signal(io::Error),
@@ -82,7 +89,8 @@ pub async fn run(
     let bind =
         async |address| TcpListener::bind(address).await.map_err(|source| RunError::Bind { address, source });
     let webhook = bind(settings.bind).await?;
-    let admin = bind(settings.admin_bind).await?;
+    let probes = AdminThread::start().map_err(RunError::Thread)?;
+    let admin = probes.bind(settings.admin_bind).await?;
     let address = |listener: &TcpListener, wanted| listener.local_addr().unwrap_or(wanted);
     let addresses = (address(&webhook, settings.bind), address(&admin, settings.admin_bind));
     let state = Arc::new(State {
@@ -107,7 +115,7 @@ pub async fn run(
     let mut supervisor = Supervisor::new(Arc::clone(&state), stop.clone());
     tasks::log(&mut supervisor);
     tasks::signals(&mut supervisor, signals, &state, settings.lame_duck, sender);
-    tasks::admin(&mut supervisor, admin, &state);
+    tasks::admin(&mut supervisor, &probes, admin, &state);
     // Where client certificates are asked for, ours would be refused and counted.
     let port = clients.is_none().then(|| (addresses.0, stop.clone()));
     tasks::certificates(&mut supervisor, certificate, &state, port);

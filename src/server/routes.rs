@@ -1,15 +1,17 @@
 //! Paths of the webhook port. An invalid request gets 4xx and an internal error 500, so that
 //! failurePolicy decides; a denial is always about the object.
 
-use super::budgets::{self, Held, NoRoom};
+use super::budgets::SMALL;
 use super::deadlines::Watch;
+use super::held::{Held, NoRoom};
+use super::large;
 use super::metrics::{RequestResult, Shed};
 use super::state::State;
-use super::weight;
+use crate::deadline::{Deadline, NEVER};
 use crate::facts::Mode;
 use crate::review::envelope::EnvelopeError;
 use crate::review::response;
-use crate::review::webhook::{Answer, WebhookEntry, acknowledge, handle};
+use crate::review::webhook::{Answer, WebhookEntry, acknowledge, handle_within};
 use crate::snapshot::Snapshot;
 use crate::text::printable;
 use axum::Router;
@@ -77,39 +79,26 @@ pub(super) struct Caller {
     pub(super) watch: Arc<Watch>,
 }
 
-/// Makes a decision on a body.
-type Decide = fn(&[u8], WebhookEntry, &Snapshot) -> Result<Answer, EnvelopeError>;
+/// Makes a decision on a body, within a time.
+pub(super) type Decide = fn(&[u8], WebhookEntry, &Snapshot, &Deadline<'_>) -> Result<Answer, EnvelopeError>;
 
 async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request) -> Response {
+    let until = Instant::now() + large::patience(request.uri().query());
     let held = match read(&state, request).await {
         Ok(held) => held,
         Err(response) => return response,
     };
     // Only now: a slow body costs no work, and its memory is counted as bytes.
-    let Some(_at_work) = state.budgets.request() else {
+    let Some(_at_work) = state.budgets.request(held.bytes().len()) else {
         return busy(&state, Shed::Requests, "too many concurrent requests (--max-requests)");
     };
     let Called { entry, off } = called(&state);
-    let decide: Decide = if off { |body, entry, _| acknowledge(body, entry) } else { handle };
-    // A large body takes milliseconds and must not block other connections and probes.
-    if held.bytes().len() > LARGE {
-        let decoded = tokio::task::block_in_place(|| weight::decoded(held.bytes()));
-        let Some(_turn) = state.budgets.large(decoded).await else {
-            return plain(StatusCode::PAYLOAD_TOO_LARGE, &too_many_entries(decoded));
-        };
-        return tokio::task::block_in_place(|| answer(&state, entry, held, decide));
+    let decide: Decide = if off { |body, entry, _, _| acknowledge(body, entry) } else { handle_within };
+    if held.bytes().len() > SMALL {
+        return large::decide(&state, entry, held, decide, until).await;
     }
-    answer(&state, entry, held, decide)
-}
-
-/// Larger bodies are decided on a blocking thread.
-const LARGE: usize = 64 * 1024;
-
-fn too_many_entries(decoded: usize) -> String {
-    let (takes, most) = (decoded >> 20, budgets::DECODED >> 20);
-    format!(
-        "the body has too many list and map entries: it would take {takes} MiB to decode; at most {most} MiB are allowed"
-    )
+    // To ask for the time would cost a tenth of such a decision.
+    answer(&state, entry, held, decide, &NEVER).unwrap_or_else(fault)
 }
 
 /// Why a body is not read to its end.
@@ -189,21 +178,24 @@ async fn collect(mut body: Body, mut held: Held, most: usize) -> Result<Held, Un
     unread.map_or(Ok(held), Err)
 }
 
-/// Decides and answers. A panic is a bug: it is counted and answered with 500, and the process continues.
-fn answer(
+/// Decides and answers; `None` when the time is over. A panic is a bug: it is counted and answered with 500, and the
+/// process continues.
+pub(super) fn answer(
     state: &State,
     looked_at: WebhookEntry,
     mut body: Held,
-    decide: impl FnOnce(&[u8], WebhookEntry, &Snapshot) -> Result<Answer, EnvelopeError>,
-) -> Response {
+    decide: Decide,
+    deadline: &Deadline<'_>,
+) -> Option<Response> {
     let started = Instant::now();
     let snapshot = state.snapshot.load();
     let decided = catch_unwind(AssertUnwindSafe(|| {
-        let outcome = decide(body.bytes(), looked_at, &snapshot)?;
+        let outcome = decide(body.bytes(), looked_at, &snapshot, deadline)?;
         let text = response::render(&outcome);
         Ok::<_, EnvelopeError>((outcome, text))
     }));
-    match decided {
+    Some(match decided {
+        Ok(Err(EnvelopeError::Late)) => return None,
         Ok(Ok((outcome, Ok(text)))) => {
             for finding in &outcome.decision.findings {
                 state.metrics.finding(finding.rule);
@@ -235,14 +227,18 @@ fn answer(
         Ok(Ok((_, Err(error)))) => {
             state.metrics.request(looked_at, RequestResult::Fault, started.elapsed());
             tracing::error!(%error, "answer cannot be written");
-            plain(StatusCode::INTERNAL_SERVER_ERROR, "fabric-admission: internal error")
+            fault()
         }
         Err(_) => {
             state.metrics.panicked();
             state.metrics.request(looked_at, RequestResult::Fault, started.elapsed());
-            plain(StatusCode::INTERNAL_SERVER_ERROR, "fabric-admission: internal error")
+            fault()
         }
-    }
+    })
+}
+
+pub(super) fn fault() -> Response {
+    plain(StatusCode::INTERNAL_SERVER_ERROR, "fabric-admission: internal error")
 }
 
 fn json(body: Held) -> Response {
@@ -269,7 +265,7 @@ mod tests {
     fn a_panic_is_counted_and_answered_500() {
         let state = State::bare();
         let body = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
-        let response = answer(&state, WebhookEntry::Mutate, body, |_, _, _| panic!("a bug"));
+        let response = answer(&state, WebhookEntry::Mutate, body, |_, _, _, _| panic!("a bug"), &NEVER).unwrap();
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         let text = state.metrics.text();
         assert!(text.contains("fabric_admission_panics_total 1"), "{text}");
@@ -290,7 +286,7 @@ mod tests {
                 .block_on(admit(Arc::clone(&state), |_| Called::on(WebhookEntry::Mutate), request))
                 .status()
         };
-        let at_work = state.budgets.request();
+        let at_work = state.budgets.request(0);
         assert!(at_work.is_some());
         assert_eq!(ask(), StatusCode::SERVICE_UNAVAILABLE);
         drop(at_work);

@@ -1,6 +1,7 @@
 //! Every background task of the server: its name, what does not happen while it is down, and how it starts. What follows
 //! when one fails: [`super::supervisor`].
 
+use super::admin_thread::AdminThread;
 use super::certificate::{self, Origin};
 use super::stop::{self, Signals};
 use super::supervisor::{Supervisor, Task};
@@ -34,9 +35,15 @@ pub(super) fn signals(
 }
 
 /// The admin port.
-pub(super) fn admin(supervisor: &mut Supervisor, listener: TcpListener, state: &Arc<State>) {
+pub(super) fn admin(
+    supervisor: &mut Supervisor,
+    thread: &AdminThread,
+    listener: TcpListener,
+    state: &Arc<State>,
+) {
     let (listener, state) = (Arc::new(listener), Arc::clone(state));
-    supervisor.start(Task::new("admin", "probes and scrapes are not answered"), move || {
+    let task = Task::new("admin", "probes and scrapes are not answered");
+    supervisor.start_on(thread.handle(), task, move || {
         admin::serve(Arc::clone(&listener), Arc::clone(&state))
     });
 }

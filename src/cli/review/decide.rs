@@ -6,6 +6,7 @@ use super::{once, placeholders, written};
 use crate::cli::input::File;
 use crate::cli::input::objects::{Found, Object, of, unread};
 use crate::cli::input::{place, source};
+use crate::deadline::NEVER;
 use crate::facts::{Kind, Mode, is_fact};
 use crate::json::decode::DecodeError;
 use crate::manifest::Document;
@@ -141,6 +142,7 @@ fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut Do
         gang: None,
         siblings: None,
         dev_shm: DevShm::AsWritten,
+        deadline: &NEVER,
     };
     template(given, "", request, decide_pod(request, snapshot), setting, snapshot, review);
 }
@@ -158,6 +160,7 @@ fn workload(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &m
         opted_in,
         profile: setting.profile.as_ref(),
         tenant_view: false,
+        deadline: &NEVER,
     };
     let decided = decide_workload(request, snapshot);
     let has_result = decided.own.is_some() || !decided.templates.is_empty();

@@ -61,7 +61,7 @@ pub struct GroupVersionKind<'a> {
     pub kind: Text<'a>,
 }
 
-/// Why a body is not a request that can be answered; the server returns 400.
+/// Why a request is not answered; the server returns 400, except where it is late.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EnvelopeError {
     /// Not UTF-8.
@@ -85,6 +85,9 @@ pub enum EnvelopeError {
     /// A pod whose fields have other types than the API's.
     #[error("the object cannot be read: {0}")]
     Object(crate::json::decode::DecodeError),
+    /// The time limit is over, and the decision is incomplete.
+    #[error("the decision takes longer than the API server waits")]
+    Late,
 }
 
 /// Reads a body.

@@ -2,6 +2,8 @@
 //! here, so what one says the others say.
 
 pub mod envelope;
+#[cfg(test)]
+mod deadline_tests;
 mod launcher;
 mod new_findings;
 mod patched;
@@ -21,6 +23,7 @@ pub use pod::{decide_pod, why_pod};
 pub use workload::decide_workload;
 pub use workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
 
+use crate::deadline::Deadline;
 use crate::facts::Mode;
 use crate::json::values::{Pairs, Text, mapping};
 use crate::patch::Operation;
@@ -70,6 +73,8 @@ pub struct PodRequest<'a> {
     pub siblings: Option<u64>,
     /// How the containers of a template come to their `/dev/shm`.
     pub dev_shm: DevShm,
+    /// The time limit. If it is over in between, the decision is incomplete.
+    pub deadline: &'a Deadline<'a>,
 }
 
 /// What is decided on one object.

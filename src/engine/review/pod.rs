@@ -140,6 +140,7 @@ impl<'p> Examined<'p> {
         let overlay = Overlay::new(pod, &self.plan);
         let planned = overlay.planned_networks().map(multus::parse);
         let context = PodContext {
+            deadline: request.deadline,
             scope: self.scope,
             tenant_view: request.tenant_view,
             not_injected: self.not_injected,

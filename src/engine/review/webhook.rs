@@ -5,6 +5,7 @@ use super::{
     Decision, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_pod,
     decide_workload, judge, new_findings,
 };
+use crate::deadline::{Deadline, NEVER};
 use crate::facts::Mode;
 use crate::json::values::{Objects, Text, mapping};
 use crate::plan::Plan;
@@ -60,16 +61,34 @@ pub struct TemplateOutcome {
 /// # Errors
 /// [`EnvelopeError`] when the body is not a request that can be answered.
 pub fn handle(body: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Result<Answer, EnvelopeError> {
+    handle_within(body, entry, snapshot, &NEVER)
+}
+
+/// The same under a time limit.
+///
+/// # Errors
+/// [`EnvelopeError`], also when the time is over before the decision is complete.
+pub fn handle_within(
+    body: &[u8],
+    entry: WebhookEntry,
+    snapshot: &Snapshot,
+    deadline: &Deadline<'_>,
+) -> Result<Answer, EnvelopeError> {
     let request = envelope::parse(body)?;
     let is_pod = (&*request.kind.group, &*request.kind.kind) == ("", "Pod");
+    let pod = |stage, mode| Ok((pod(&request, stage, mode, snapshot, deadline)?, Vec::new()));
     let (decision, templates) = match entry {
-        WebhookEntry::Mutate => (pod(&request, Stage::Mutate, Mode::Enforce, snapshot)?, Vec::new()),
-        WebhookEntry::Validate => (pod(&request, Stage::Final, Mode::Enforce, snapshot)?, Vec::new()),
-        WebhookEntry::Audit if is_pod => (pod(&request, Stage::Whole, Mode::Audit, snapshot)?, Vec::new()),
-        WebhookEntry::Audit => workload(&request, Mode::Audit, snapshot)?,
-        WebhookEntry::Workload(mode) => workload(&request, mode, snapshot)?,
-        WebhookEntry::Object(mode) => (object(&request, mode, snapshot)?, Vec::new()),
+        WebhookEntry::Mutate => pod(Stage::Mutate, Mode::Enforce)?,
+        WebhookEntry::Validate => pod(Stage::Final, Mode::Enforce)?,
+        WebhookEntry::Audit if is_pod => pod(Stage::Whole, Mode::Audit)?,
+        WebhookEntry::Audit => workload(&request, Mode::Audit, snapshot, deadline)?,
+        WebhookEntry::Workload(mode) => workload(&request, mode, snapshot, deadline)?,
+        WebhookEntry::Object(mode) => (object(&request, mode, snapshot, deadline)?, Vec::new()),
     };
+    // A decision that was cut short is incomplete: a finding that refuses the object may be missing.
+    if deadline.is_over() {
+        return Err(EnvelopeError::Late);
+    }
     Ok(Answer { uid: request.uid.to_string(), entry, decision, templates })
 }
 
@@ -87,6 +106,7 @@ fn pod(
     stage: Stage,
     mode: Mode,
     snapshot: &Snapshot,
+    deadline: &Deadline<'_>,
 ) -> Result<Decision, EnvelopeError> {
     let kind = (&*request.kind.group, &*request.kind.kind);
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
@@ -110,6 +130,7 @@ fn pod(
         gang: None,
         siblings: None,
         dev_shm: DevShm::AsWritten,
+        deadline,
     };
     let mut decision = decide_pod(pod, snapshot).map_err(EnvelopeError::Object)?;
     if stage != Stage::Mutate {
@@ -119,13 +140,20 @@ fn pod(
     Ok(decision)
 }
 
-fn object(request: &Request<'_>, mode: Mode, snapshot: &Snapshot) -> Result<Decision, EnvelopeError> {
+fn object(
+    request: &Request<'_>,
+    mode: Mode,
+    snapshot: &Snapshot,
+    deadline: &Deadline<'_>,
+) -> Result<Decision, EnvelopeError> {
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
     if !checks_kind(group, kind) || !whole {
         return Ok(Decision::default());
     }
-    let context = |json, event| ObjectContext::new((group, kind), json, event, snapshot).validated();
+    let context = |json, event| {
+        ObjectContext::new((group, kind), json, event, snapshot).validated().within(deadline)
+    };
     match (&*request.operation, request.old_object) {
         ("CREATE" | "UPDATE", _) => {}
         ("DELETE", Some(old)) => return Ok(decide_object(&context(old.get(), Event::Deleted), mode)),
@@ -183,6 +211,7 @@ fn workload(
     request: &Request<'_>,
     mode: Mode,
     snapshot: &Snapshot,
+    deadline: &Deadline<'_>,
 ) -> Result<(Decision, Vec<TemplateOutcome>), EnvelopeError> {
     let nothing = (Decision::default(), Vec::new());
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
@@ -209,6 +238,7 @@ fn workload(
             opted_in: true,
             profile: None,
             tenant_view: true,
+            deadline,
         };
         flat(decide_workload(request, snapshot), mode)
     };

@@ -44,7 +44,7 @@ pub(super) fn findings(
         Holds::BareSpecs => bare_specs(request.json),
     };
     let (mut looked, mut found) = (Looked::default(), Vec::<Finding>::new());
-    for part in parts {
+    for part in parts.into_iter().take_while(|_| !request.deadline.is_over()) {
         let pod = PodRequest { json: &part.json, gang: part.gang.as_ref(), ..request.of_pod() };
         // A value of another type is for the API server to refuse.
         let Ok(decision) = decide_pod(pod, snapshot) else { continue };

@@ -23,9 +23,10 @@ use std::collections::BTreeMap;
 pub fn decide_workload<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) -> WorkloadDecision<'a> {
     let templates = template::find(request.json);
     let gangs = gangs(request, &templates);
+    let in_time = || !request.deadline.is_over();
     let pods: Vec<Result<PodView<'_>, DecodeError>> =
-        templates.iter().map(|t| decode::object(t.json)).collect();
-    let seen = templates.iter().zip(&pods).map(|(template, pod)| {
+        templates.iter().take_while(|_| in_time()).map(|t| decode::object(t.json)).collect();
+    let seen = templates.iter().zip(&pods).take_while(|_| in_time()).map(|(template, pod)| {
         let gang = gangs.get(template.maker.pointer.as_str()).and_then(Option::as_ref);
         let of_template = request.of_template(template, gang);
         let examined = pod.as_ref().ok().and_then(|pod| Examined::of(pod, of_template, snapshot));
@@ -37,7 +38,7 @@ pub fn decide_workload<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) ->
         pod.as_ref().map_err(Clone::clone)?;
         Ok(examined.map(|e| e.decide(request.of_template(template, gang))).unwrap_or_default())
     };
-    let decisions: Vec<Result<Decision, DecodeError>> = seen.into_iter().map(decide).collect();
+    let decisions: Vec<Result<Decision, DecodeError>> = seen.into_iter().take_while(|_| in_time()).map(decide).collect();
     drop(pods);
     WorkloadDecision { templates: templates.into_iter().zip(decisions).collect(), own }
 }
@@ -121,6 +122,7 @@ fn together(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &
         // The API server refuses a value that is not a mapping.
         let metadata = serde_json::from_str::<Headed<'_>>(maker.json).ok().and_then(|h| h.metadata);
         findings.extend(check_workload(&WorkloadContext {
+            deadline: request.deadline,
             tenant_view: request.tenant_view,
             maker,
             metadata: metadata.as_ref(),

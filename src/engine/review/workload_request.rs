@@ -1,6 +1,7 @@
 //! A workload under review, and the decision on it.
 
 use super::{Decision, PodRequest, Stage};
+use crate::deadline::Deadline;
 use crate::facts::Mode;
 use crate::json::decode::DecodeError;
 use crate::pod::gang::Gang;
@@ -35,6 +36,8 @@ pub struct WorkloadRequest<'a> {
     pub profile: Option<&'a Arc<Profile>>,
     /// Whether the answer goes to the workload's owner.
     pub tenant_view: bool,
+    /// The time limit. If it is over in between, the decision is incomplete.
+    pub deadline: &'a Deadline<'a>,
 }
 
 impl<'a> WorkloadRequest<'a> {
@@ -52,6 +55,7 @@ impl<'a> WorkloadRequest<'a> {
             gang: None,
             siblings: None,
             dev_shm: DevShm::AsWritten,
+            deadline: self.deadline,
         }
     }
 

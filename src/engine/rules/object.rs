@@ -1,6 +1,7 @@
 //! An object that is not a pod, as its rules see it.
 
 use super::network_definition::Definition;
+use crate::deadline::{self, Deadline};
 use crate::facts::network::{Rendered, render};
 use crate::facts::{Kind, NicSet, NodePolicy};
 use crate::nodes::Requirement;
@@ -24,6 +25,8 @@ pub struct ObjectContext<'a> {
     /// Whether the API server has compared it with the schema of its kind, as it does before it calls a validating
     /// webhook (k8s.io/apiserver pkg/registry/generic/registry/store.go, Create).
     pub validated: bool,
+    /// The time limit, asked between rules.
+    pub deadline: &'a Deadline<'a>,
     /// Values that several rules read, each read once.
     views: Views<'a>,
 }
@@ -46,13 +49,20 @@ impl<'a> ObjectContext<'a> {
         event: Event<'a>,
         snapshot: &'a Snapshot,
     ) -> Self {
-        Self { group, kind, json, event, snapshot, validated: false, views: Views::default() }
+        let deadline = &deadline::NEVER;
+        Self { group, kind, json, event, snapshot, validated: false, deadline, views: Views::default() }
     }
 
     /// The same object, from the API server's request.
     #[must_use]
     pub fn validated(self) -> Self {
         Self { validated: true, ..self }
+    }
+
+    /// The same object under a time limit.
+    #[must_use]
+    pub fn within(self, deadline: &'a Deadline<'a>) -> Self {
+        Self { deadline, ..self }
     }
 
     /// The network that the object is, or that its operator makes of it.

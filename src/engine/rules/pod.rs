@@ -1,5 +1,6 @@
 //! The context of a rule on pods: the pod with its plan, and the known facts about it.
 
+use crate::deadline::Deadline;
 use crate::demands::Subject;
 use crate::multus::{AnnotationError, Networks};
 use crate::plan::overlay::{Overlay, Variable};
@@ -26,6 +27,8 @@ pub enum Scope {
 /// The context of a rule on pods.
 #[derive(Debug)]
 pub struct PodContext<'a> {
+    /// The time limit, asked between rules.
+    pub deadline: &'a Deadline<'a>,
     /// Why the pod is looked at.
     pub scope: Scope,
     /// Known facts about the pod or template, as it came.

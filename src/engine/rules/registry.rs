@@ -74,6 +74,9 @@ pub fn check_pod(context: &PodContext<'_>) -> Vec<Finding> {
     let mut out = Vec::new();
     let without = context.scope == Scope::Rules;
     for (rule, check) in &CHECKS.pod {
+        if context.deadline.is_over() {
+            break;
+        }
         if without && rule.reach == Reach::Accelerated {
             continue;
         }
@@ -92,7 +95,7 @@ pub fn check_pod(context: &PodContext<'_>) -> Vec<Finding> {
 /// Checks a workload with every rule on workloads.
 pub fn check_workload(context: &WorkloadContext<'_>) -> Vec<Finding> {
     let mut out = Vec::new();
-    for (rule, check) in &CHECKS.workload {
+    for (rule, check) in CHECKS.workload.iter().take_while(|_| !context.deadline.is_over()) {
         check(context, &mut findings(rule, &mut out));
     }
     out
@@ -106,6 +109,9 @@ pub fn check_object(context: &ObjectContext<'_>) -> Vec<Finding> {
         Event::Deleted => &CHECKS.deletion,
     };
     for (rule, check) in checks.iter().filter(|(rule, _)| rule.checks((context.group, context.kind))) {
+        if context.deadline.is_over() {
+            break;
+        }
         check(context, &mut findings(rule, &mut out));
     }
     out

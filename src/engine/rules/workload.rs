@@ -1,5 +1,6 @@
 //! The context of a rule on workloads: an object that creates pods, with all of its templates side by side.
 
+use crate::deadline::Deadline;
 use crate::demands::Subject;
 use crate::facts::NamespaceFacts;
 use crate::plan::overlay::Overlay;
@@ -16,6 +17,8 @@ use crate::snapshot::Snapshot;
 /// them: templates of different jobs have nothing to do with each other.
 #[derive(Debug, Clone, Copy)]
 pub struct WorkloadContext<'a> {
+    /// The time limit, asked between rules.
+    pub deadline: &'a Deadline<'a>,
     /// Whether the answer goes to the workload's owner, who may not read other namespaces.
     pub tenant_view: bool,
     /// The object that makes the pods, with its place in the one that was given.

@@ -19,6 +19,7 @@
 use crate::support::documents::{Dice, Documents, put};
 use crate::support::property::check;
 use crate::support::suite::Suite;
+use fabric_admission::deadline::NEVER;
 use fabric_admission::demands::Subject;
 use fabric_admission::facts::Mode;
 use fabric_admission::json::decode;
@@ -386,6 +387,7 @@ fn decided(json: &str, snapshot: &Snapshot) -> Result<Option<String>, String> {
         gang: None,
         siblings: None,
         dev_shm: DevShm::AsWritten,
+        deadline: &NEVER,
     };
     Ok(decide_pod(request, snapshot).map_err(|e| e.message)?.profile)
 }

@@ -6,6 +6,7 @@ use super::gang::{World, case, node, server};
 use crate::support::documents::{Dice, Documents, put};
 use crate::support::property::check;
 use crate::support::suite::Suite;
+use fabric_admission::deadline::NEVER;
 use fabric_admission::facts::Mode;
 use fabric_admission::review::{PodRequest, Stage, WorkloadRequest, decide_pod, decide_workload};
 use fabric_admission::snapshot::{Ambiguity, Snapshot};
@@ -78,6 +79,7 @@ fn profiles(case: &Value, snapshot: &Snapshot) -> Option<[Option<String>; 2]> {
         opted_in: true,
         profile: None,
         tenant_view: true,
+        deadline: &NEVER,
     };
     let decided = decide_workload(request, snapshot);
     let (_, template) = decided.templates.into_iter().next()?;
@@ -93,6 +95,7 @@ fn profiles(case: &Value, snapshot: &Snapshot) -> Option<[Option<String>; 2]> {
         dev_shm: fabric_admission::pod::template::DevShm::AsWritten,
         gang: None,
         siblings: None,
+        deadline: &NEVER,
     };
     Some([template.ok()?.profile, decide_pod(request, snapshot).ok()?.profile])
 }

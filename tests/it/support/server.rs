@@ -90,11 +90,15 @@ impl Server {
     }
 
     /// Starts a server whose log is read up to the line that it listens, and no further.
-    pub(crate) fn unread(args: &[&str]) -> Result<(Self, impl Read), String> {
+    pub(crate) fn unread(
+        args: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Result<(Self, BufReader<ChildStderr>), String> {
         let scratch = Scratch::new()?;
         certificate(&scratch.path().join("tls"))?;
         let any = "127.0.0.1:0";
-        let command = Self::command(&scratch, [any, any], args);
+        let mut command = Self::command(&scratch, [any, any], args);
+        command.envs(environment.iter().copied());
         Self::with_its_log(scratch, command)
     }
 

@@ -1,5 +1,6 @@
 //! A generated case as the engine sees it.
 
+use fabric_admission::deadline::NEVER;
 use fabric_admission::facts::Mode;
 use fabric_admission::manifest::{Item, read};
 use fabric_admission::pod::template::DevShm;
@@ -109,6 +110,7 @@ impl World {
         let request = PodRequest {
             gang: None,
             siblings: None,
+            deadline: &NEVER,
             dev_shm: DevShm::AsWritten,
             json: &json,
             namespace: &self.namespace,

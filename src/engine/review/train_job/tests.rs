@@ -22,6 +22,7 @@ fn request(json: &str) -> WorkloadRequest<'_> {
         opted_in: true,
         profile: None,
         tenant_view: false,
+        deadline: &crate::deadline::NEVER,
     }
 }
 

@@ -31,6 +31,7 @@ const LIMITS: Limits = Limits {
     body_bytes: 8 << 20,
     body_budget: 48 << 20,
     requests: 256,
+    large_decisions: 2,
     connections: 256,
     connections_per_peer: 256,
     connection_age: Duration::ZERO,

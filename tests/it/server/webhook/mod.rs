@@ -8,6 +8,7 @@ mod deadlines;
 mod decoded;
 mod descriptors;
 mod facts;
+mod fairness;
 mod flood;
 mod in_process;
 mod no_room;
@@ -25,6 +26,7 @@ pub(crate) fn add(suite: &mut Suite) {
     protocol::add(suite);
     reload::add(suite);
     facts::add(suite);
+    fairness::add(suite);
     deadlines::add(suite);
     decoded::add(suite);
     budgets::add(suite);

@@ -1,0 +1,175 @@
+//! Decisions on large bodies. They take milliseconds, so they run on threads of their own, a few at a time, and no other
+//! request or probe waits for them. Each has to be ready before the API server gives up: an answer that comes later is
+//! wasted, and so is the work for it.
+
+use super::budgets::{DECODED, Turn};
+use super::held::Held;
+use super::routes::{Decide, answer, fault, plain};
+use super::state::State;
+use crate::deadline::Deadline;
+use crate::review::webhook::WebhookEntry;
+use axum::http::StatusCode;
+use axum::response::Response;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long the API server waits if it does not say so: the default of `timeoutSeconds` (k8s.io/api
+/// admissionregistration/v1). It always says so.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest that it can say (`timeoutSeconds` is 1 to 30), and the shortest.
+const LONGEST: u64 = 30;
+const SHORTEST: u64 = 1;
+/// The answer has to travel.
+const MARGIN: Duration = Duration::from_millis(200);
+
+/// How long after a request's header its answer is useful. The API server sends `?timeout=5s`, in whole seconds
+/// (k8s.io/apiserver pkg/admission/plugin/webhook/mutating/dispatcher.go, `callAttemptMutating`).
+pub(super) fn patience(query: Option<&str>) -> Duration {
+    let parameters = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    let seconds = parameters
+        .filter(|(name, _)| name == "timeout")
+        .find_map(|(_, value)| value.strip_suffix('s')?.parse::<u64>().ok());
+    let timeout = seconds.map_or(TIMEOUT, |s| Duration::from_secs(s.clamp(SHORTEST, LONGEST)));
+    timeout.saturating_sub(MARGIN)
+}
+
+/// Tells the thread that decides when nobody waits for its answer any more.
+struct Abandons(Arc<AtomicBool>);
+
+impl Drop for Abandons {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Decides on a large body by a point in time.
+pub(super) async fn decide(
+    state: &Arc<State>,
+    entry: WebhookEntry,
+    held: Held,
+    decide: Decide,
+    until: Instant,
+) -> Response {
+    let started = Instant::now();
+    let work = async {
+        let decoded = held.decoded();
+        let Some(turn) = state.budgets.turn(held.peer(), decoded).await else {
+            return Some(plain(StatusCode::PAYLOAD_TOO_LARGE, &too_many_entries(decoded)));
+        };
+        on_a_thread(state, entry, held, decide, until, turn).await
+    };
+    let decided = tokio::time::timeout_at(until.into(), work).await;
+    decided.ok().flatten().unwrap_or_else(|| {
+        state.metrics.late(entry, started.elapsed());
+        // Without Retry-After: the API server has no time left. It says that we took too long, and failurePolicy decides.
+        plain(StatusCode::GATEWAY_TIMEOUT, "fabric-admission: no decision within the webhook's timeout")
+    })
+}
+
+/// Decides on a thread of its own. `None` where it stops because of the time limit.
+async fn on_a_thread(
+    state: &Arc<State>,
+    entry: WebhookEntry,
+    held: Held,
+    decide: Decide,
+    until: Instant,
+    turn: Turn,
+) -> Option<Response> {
+    let abandoned = Arc::new(AtomicBool::new(false));
+    let _abandons = Abandons(Arc::clone(&abandoned));
+    let state = Arc::clone(state);
+    let work = tokio::task::spawn_blocking(move || {
+        // Held until the thread is done, even if nobody waits for it.
+        let _turn = turn;
+        let over = || abandoned.load(Ordering::Relaxed) || Instant::now() >= until;
+        answer(&state, entry, held, decide, &Deadline::when(&over))
+    });
+    // It fails only where the runtime ends; panics are caught inside.
+    work.await.unwrap_or_else(|_| Some(fault()))
+}
+
+fn too_many_entries(decoded: usize) -> String {
+    let (takes, most) = (decoded >> 20, DECODED >> 20);
+    format!(
+        "the body has too many list and map entries: it would take {takes} MiB to decode; at most {most} MiB are allowed"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::review::envelope::EnvelopeError;
+    use crate::review::webhook::Answer;
+    use crate::snapshot::Snapshot;
+    use std::net::{IpAddr, Ipv4Addr};
+
+    #[test]
+    fn the_api_server_says_how_long_it_waits() {
+        for (query, seconds) in [
+            (None, 10),
+            (Some(""), 10),
+            (Some("timeout=5s"), 5),
+            (Some("a=b&timeout=30s"), 30),
+            (Some("timeout=0s"), 1),
+            (Some("timeout=99999999999s"), 30),
+            (Some("timeout=-1s"), 10),
+            (Some("timeout=1m"), 10),
+        ] {
+            assert_eq!(patience(query) + MARGIN, Duration::from_secs(seconds), "{query:?}");
+        }
+    }
+
+    type Decided = Result<Answer, EnvelopeError>;
+
+    /// Stops when it is asked to.
+    fn yielding(_: &[u8], _: WebhookEntry, _: &Snapshot, deadline: &Deadline<'_>) -> Decided {
+        while !deadline.is_over() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Err(EnvelopeError::Late)
+    }
+
+    /// Does not ask for a second.
+    fn stubborn(_: &[u8], _: WebhookEntry, _: &Snapshot, _: &Deadline<'_>) -> Decided {
+        std::thread::sleep(Duration::from_secs(1));
+        Err(EnvelopeError::NoUid)
+    }
+
+    #[test]
+    fn late_work_is_given_up_and_counted() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build();
+        let runtime = runtime.unwrap();
+        for (how, within) in [(yielding as Decide, 500), (stubborn, 500)] {
+            let state = Arc::new(State::bare());
+            let held = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
+            let started = Instant::now();
+            let until = started + Duration::from_millis(50);
+            let response = runtime.block_on(decide(&state, WebhookEntry::Mutate, held, how, until));
+            assert_eq!(response.status(), StatusCode::GATEWAY_TIMEOUT);
+            assert!(response.headers().get("retry-after").is_none());
+            assert!(started.elapsed() < Duration::from_millis(within), "{:?}", started.elapsed());
+            let text = state.metrics.text();
+            assert!(text.contains("requests_total{entry=\"mutate\",result=\"late\"} 1"), "{text}");
+        }
+    }
+
+    /// A request whose client has gone stops the work for it.
+    #[test]
+    fn nobody_waits_so_nothing_is_decided() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build();
+        let runtime = runtime.unwrap();
+        let state = Arc::new(State::bare());
+        let until = Instant::now() + Duration::from_secs(60);
+        runtime.block_on(async {
+            let held = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
+            let work = decide(&state, WebhookEntry::Mutate, held, yielding, until);
+            assert!(tokio::time::timeout(Duration::from_millis(50), work).await.is_err());
+            // All threads are free again.
+            for _ in 0..8 {
+                let turn = state.budgets.turn(IpAddr::V4(Ipv4Addr::LOCALHOST), DECODED);
+                assert!(tokio::time::timeout(Duration::from_secs(10), turn).await.is_ok_and(|t| t.is_some()));
+            }
+        });
+    }
+}
