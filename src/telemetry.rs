@@ -63,8 +63,7 @@ pub fn install() -> io::Result<Writing> {
     let wanted = std::env::var("FABRIC_ADMISSION_LOG").ok();
     let unreported = LeftOut::default();
     let rate = Rate::new(unreported.clone(), left_out());
-    let (lines, writing) =
-        start(io::stderr(), dropped(), Arc::clone(&ENDED), move || unreported.report())?;
+    let (lines, writing) = start(io::stderr(), dropped(), Arc::clone(&ENDED), move || unreported.report())?;
     let json = tracing_subscriber::fmt::layer()
         .json()
         // Otherwise it reports a failed line by `eprintln!`, which waits for stderr, and panics where that is closed.

@@ -97,8 +97,9 @@ impl Budgets {
     /// Waits for a turn to decide a large body, which will take about so much memory. `None` if that is more than all
     /// decisions together may take.
     pub(super) async fn turn(&self, peer: IpAddr, decoded: usize) -> Option<Turn> {
-        let pieces =
-            |most: usize| u32::try_from(decoded.min(most).div_ceil(PIECE)).ok().filter(|_| decoded <= DECODED);
+        let pieces = |most: usize| {
+            u32::try_from(decoded.min(most).div_ceil(PIECE)).ok().filter(|_| decoded <= DECODED)
+        };
         let share = self.share(peer);
         // First the turn among those of the same address: whoever waits for it takes nothing from others.
         let of_peer = share.take(pieces(self.of_one.1)?).await?;

@@ -255,11 +255,7 @@ mod tests {
         }
         assert_eq!(pools.used(), 2 * PIECE, "parts are not rounded up one by one");
         assert!(held.push(&[0; 20 * PIECE]).is_err());
-        assert_eq!(
-            (held.bytes().len(), pools.used()),
-            (2 * PIECE, 2 * PIECE),
-            "nothing is taken in part"
-        );
+        assert_eq!((held.bytes().len(), pools.used()), (2 * PIECE, 2 * PIECE), "nothing is taken in part");
         held.replace(vec![1; PIECE]).unwrap();
         assert_eq!(pools.used(), PIECE, "an answer that is smaller gives back");
         let mut other = Held::new(Arc::clone(&pools), IpAddr::from([10, 0, 0, 1]), Some(16 * PIECE));

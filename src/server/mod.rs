@@ -45,6 +45,7 @@ pub use settings::{Certificate, Facts, Live, Settings, StatusWriter};
 pub(crate) use state::State;
 pub(crate) use stop::Stop;
 pub use supervisor::TaskError;
+pub use weight::Weight;
 
 /// Why the server cannot start, or ended by itself.
 #[derive(Debug, thiserror::Error)]

@@ -265,7 +265,8 @@ mod tests {
     fn a_panic_is_counted_and_answered_500() {
         let state = State::bare();
         let body = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
-        let response = answer(&state, WebhookEntry::Mutate, body, |_, _, _, _| panic!("a bug"), &NEVER).unwrap();
+        let response =
+            answer(&state, WebhookEntry::Mutate, body, |_, _, _, _| panic!("a bug"), &NEVER).unwrap();
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         let text = state.metrics.text();
         assert!(text.contains("fabric_admission_panics_total 1"), "{text}");

@@ -43,9 +43,8 @@ pub(super) fn admin(
 ) {
     let (listener, state) = (Arc::new(listener), Arc::clone(state));
     let task = Task::new("admin", "probes and scrapes are not answered");
-    supervisor.start_on(thread.handle(), task, move || {
-        admin::serve(Arc::clone(&listener), Arc::clone(&state))
-    });
+    supervisor
+        .start_on(thread.handle(), task, move || admin::serve(Arc::clone(&listener), Arc::clone(&state)));
 }
 
 /// The certificate. `port` is the address of the webhook, where a handshake with it shows what it serves.

@@ -1,18 +1,21 @@
 //! Memory that the decision on a body takes, estimated before any of it is decoded.
 //!
 //! Entries of lists and maps count, not bytes: `""` and a comma are three bytes of a body and 66 bytes while it is decided,
-//! and `{}` in a list of containers is half a kilobyte.
+//! and `{}` in a list of containers is half a kilobyte. Entries in texts count too: annotations, configurations of CNI and
+//! of device plugins are JSON in a text. The trials `memory::…` compare the estimate with what decisions take.
 
-/// Memory of one entry (bytes). The most expensive shapes that a search found take 190 per bracket or comma: containers
-/// and volumes of many templates without any field.
-const ENTRY: usize = 192;
+/// Memory of one entry (bytes). The most expensive shape of pods takes 280 per bracket or comma: `null` again and again in
+/// a list of containers. Some shapes of other kinds take up to one and a half times the estimate.
+const ENTRY: usize = 288;
+/// The same of one in a text. The most expensive takes 380: `null` in the routes of a CNI configuration.
+const ENTRY_IN_TEXT: usize = 384;
 
-/// The estimate: the body, and every entry of a list or a map in it. What stands in quotes is text. It takes a body part by
-/// part.
+/// The estimate: the body, and every entry of a list or a map in it. It takes a body part by part.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Weight {
+pub struct Weight {
     weighed: usize,
     entries: usize,
+    in_texts: usize,
     within: Within,
 }
 
@@ -28,17 +31,21 @@ enum Within {
 
 impl Weight {
     /// Bytes that were weighed.
-    pub(super) fn weighed(self) -> usize {
+    #[must_use]
+    pub fn weighed(self) -> usize {
         self.weighed
     }
 
     /// Memory of the decision (bytes).
-    pub(super) fn decoded(self) -> usize {
-        self.weighed.saturating_add(self.entries.saturating_mul(ENTRY))
+    #[must_use]
+    pub fn decoded(self) -> usize {
+        let entries = self.entries.saturating_mul(ENTRY);
+        let in_texts = self.in_texts.saturating_mul(ENTRY_IN_TEXT);
+        self.weighed.saturating_add(entries).saturating_add(in_texts)
     }
 
     /// Weighs the next part of a body.
-    pub(super) fn add(&mut self, part: &[u8]) {
+    pub fn add(&mut self, part: &[u8]) {
         self.weighed = self.weighed.saturating_add(part.len());
         let mut bytes = part.iter();
         loop {
@@ -46,13 +53,17 @@ impl Weight {
                 Within::Json => {
                     let entries = &mut self.entries;
                     let quote = bytes.find(|b| {
-                        *entries += usize::from(matches!(b, b',' | b'{' | b'['));
+                        *entries += usize::from(is_entry(**b));
                         **b == b'"'
                     });
                     quote.map(|_| Within::Text)
                 }
                 Within::Text => {
-                    let end = bytes.find(|b| matches!(b, b'"' | b'\\'));
+                    let in_texts = &mut self.in_texts;
+                    let end = bytes.find(|b| {
+                        *in_texts += usize::from(is_entry(**b));
+                        matches!(b, b'"' | b'\\')
+                    });
                     end.map(|b| if *b == b'"' { Within::Json } else { Within::Escape })
                 }
                 Within::Escape => bytes.next().map(|_| Within::Text),
@@ -65,26 +76,32 @@ impl Weight {
     }
 }
 
+/// Whether an entry of a list or a map begins here.
+fn is_entry(byte: u8) -> bool {
+    matches!(byte, b',' | b'{' | b'[')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn entries_count_and_texts_do_not() {
+    fn entries_count_within_texts_and_without() {
         for (text, expected) in [
-            ("", 0),
-            ("{}", 1),
-            (r#"{"a":[1,2,3]}"#, 4),
-            (r#"["a,b,c","{[","\\\",","\\\\",""]"#, 5),
-            (r#"{"a":"\"},{"#, 1),
-            (r#"["a"#, 1),
-            ("\"\\", 0),
+            ("", (0, 0)),
+            ("{}", (1, 0)),
+            (r#"{"a":[1,2,3]}"#, (4, 0)),
+            (r#"["a,b,c","{[","\\\",","\\\\",""]"#, (5, 5)),
+            (r#"{"a":"\"},{"#, (1, 2)),
+            (r#"["a"#, (1, 0)),
+            ("\"\\", (0, 0)),
         ] {
             // Wherever the parts end.
             for size in 1..=text.len().max(1) {
                 let mut weight = Weight::default();
                 text.as_bytes().chunks(size).for_each(|part| weight.add(part));
-                assert_eq!((weight.entries, weight.weighed()), (expected, text.len()), "{text} by {size}");
+                let found = (weight.entries, weight.in_texts);
+                assert_eq!((found, weight.weighed()), (expected, text.len()), "{text} by {size}");
             }
         }
     }

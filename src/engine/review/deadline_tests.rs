@@ -7,9 +7,10 @@ use crate::facts::Mode;
 use crate::snapshot::Builder;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const SPEC: &str = r#"{"containers":[{"name":"a","env":[{"name":"NCCL_IB_DISABLE","value":"1"}],
+const SPEC: &str = r#"{"containers":[{"name":"a","image":"i","env":[{"name":"NCCL_IB_DISABLE","value":"1"}],
     "resources":{"limits":{"nvidia.com/gpu":"8"}}}]}"#;
-const POLICY: &str = r#"{"metadata":{"name":"p","namespace":"n"},"spec":{"deviceType":"vfio-pci","isRdma":true}}"#;
+const POLICY: &str =
+    r#"{"metadata":{"name":"p","namespace":"n"},"spec":{"deviceType":"vfio-pci","isRdma":true}}"#;
 
 #[test]
 fn wherever_the_time_is_over_there_is_no_decision() {

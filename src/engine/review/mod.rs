@@ -1,9 +1,9 @@
 //! The one way in: an object, a snapshot, a decision. The webhook, `review` and `audit` all come through
 //! here, so what one says the others say.
 
-pub mod envelope;
 #[cfg(test)]
 mod deadline_tests;
+pub mod envelope;
 mod launcher;
 mod new_findings;
 mod patched;

@@ -151,9 +151,8 @@ fn object(
     if !checks_kind(group, kind) || !whole {
         return Ok(Decision::default());
     }
-    let context = |json, event| {
-        ObjectContext::new((group, kind), json, event, snapshot).validated().within(deadline)
-    };
+    let context =
+        |json, event| ObjectContext::new((group, kind), json, event, snapshot).validated().within(deadline);
     match (&*request.operation, request.old_object) {
         ("CREATE" | "UPDATE", _) => {}
         ("DELETE", Some(old)) => return Ok(decide_object(&context(old.get(), Event::Deleted), mode)),

@@ -38,7 +38,8 @@ pub fn decide_workload<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) ->
         pod.as_ref().map_err(Clone::clone)?;
         Ok(examined.map(|e| e.decide(request.of_template(template, gang))).unwrap_or_default())
     };
-    let decisions: Vec<Result<Decision, DecodeError>> = seen.into_iter().take_while(|_| in_time()).map(decide).collect();
+    let decisions: Vec<Result<Decision, DecodeError>> =
+        seen.into_iter().take_while(|_| in_time()).map(decide).collect();
     drop(pods);
     WorkloadDecision { templates: templates.into_iter().zip(decisions).collect(), own }
 }

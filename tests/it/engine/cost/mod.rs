@@ -6,6 +6,7 @@
 //! `FABRIC_ADMISSION_COST_ONLY` a part of the names of shapes, and `FABRIC_ADMISSION_COST_TABLE` shows the dearest.
 
 mod grow;
+mod memory;
 mod offline;
 mod samples;
 mod ways;
@@ -39,6 +40,7 @@ pub(crate) fn add(suite: &mut Suite) {
         suite.add(format!("cost::{name}"), move || proportionate(way));
     }
     suite.add("cost::review", offline::proportionate);
+    memory::add(suite);
 }
 
 /// CPU time of this thread.

@@ -96,8 +96,8 @@ fn slow_bodies() -> Outcome {
 
 fn memory() -> Outcome {
     let server = start(Limits { body_budget: 1 << 20, ..Limits::default() })?;
-    let reading = halfway(&server, 600 << 10, (600 << 10) - 10)?;
-    until("it is held", || Ok(server.metric("fabric_admission_held_bytes")? == f64::from(600 << 10)))?;
+    let reading = halfway(&server, 500 << 10, (500 << 10) - 10)?;
+    until("it is held", || Ok(server.metric("fabric_admission_held_bytes")? == f64::from(500 << 10)))?;
     let large = vec![b' '; 200 << 10];
     let answer = Client::connect(server.webhook, &server.ca)?.post("/mutate", &large)?;
     assert_eq!(answer.status, 503, "{}", answer.body);

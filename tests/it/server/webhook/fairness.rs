@@ -112,7 +112,7 @@ fn late() -> Outcome {
     );
     let mut waited = Duration::ZERO;
     let mut late = 0;
-    for clients in [32, 64] {
+    for clients in [32, 64, 128] {
         let answers = std::thread::scope(|scope| {
             let ask = || -> Result<(u16, Duration, String), String> {
                 let mut client = server.client()?;
@@ -121,7 +121,10 @@ fn late() -> Outcome {
                 Ok((answer.status, started.elapsed(), answer.head))
             };
             let asking: Vec<_> = (0..clients).map(|_| scope.spawn(ask)).collect();
-            asking.into_iter().map(|a| a.join().unwrap_or(Err("panicked".into()))).collect::<Result<Vec<_>, _>>()
+            asking
+                .into_iter()
+                .map(|a| a.join().unwrap_or(Err("panicked".into())))
+                .collect::<Result<Vec<_>, _>>()
         })?;
         for (status, took, head) in answers {
             assert!(matches!(status, 200 | 504), "{status}");

@@ -1,5 +1,6 @@
 //! The server over real TLS, with facts from files.
 
+mod attack;
 mod budgets;
 mod client_certificates;
 mod connection_age;
@@ -27,6 +28,7 @@ pub(crate) fn add(suite: &mut Suite) {
     reload::add(suite);
     facts::add(suite);
     fairness::add(suite);
+    attack::add(suite);
     deadlines::add(suite);
     decoded::add(suite);
     budgets::add(suite);

@@ -1,0 +1,91 @@
+//! A decision takes hardly more memory than the server reckons before it decodes a body (`server::Weight`): for every
+//! list, map and text that the tests know, grown alone. The same settings as for the cost; `FABRIC_ADMISSION_COST_TABLE` shows
+//! the dearest.
+
+use super::ways::{self, Way};
+use super::{LARGE, SECONDS, Shape, Trial, given, grown, now, trials};
+use crate::support::suite::{Outcome, Suite};
+use fabric_admission::server::Weight;
+use std::time::Duration;
+
+/// What a decision takes beside the body and what is decoded of it (bytes): findings and the answer, which have limits of
+/// their own.
+const FIXED: u64 = 256 << 10;
+/// How many times what is reckoned a decision may take: the limit of the Deployment has room for it (docs/reliability.md).
+const MARGIN: (u64, u64) = (3, 2);
+/// How often a text is in memory at once, at most. Entries do not count for it, so this is beyond what is reckoned; texts
+/// of more than 256 KiB are not read.
+const COPIES: u64 = 12;
+
+pub(super) fn add(suite: &mut Suite) {
+    for (name, way) in Way::ALL.into_iter().filter(|(_, way)| *way != Way::Fact) {
+        suite.add(format!("memory::{name}"), move || weighed(way));
+    }
+}
+
+struct Taken {
+    label: String,
+    /// The body.
+    bytes: u64,
+    /// The body and what the decision took beside it.
+    took: u64,
+    /// What was reckoned.
+    weight: u64,
+    /// What may be taken beyond it.
+    beyond: u64,
+}
+
+impl Taken {
+    fn line(&self) -> String {
+        let Self { label, bytes, took, weight, .. } = self;
+        let (each, of_weight) = (*took as f64 / *bytes as f64, *took as f64 / *weight as f64);
+        format!("{each:5.1} bytes per byte, {of_weight:4.2} of {weight}: {label}")
+    }
+}
+
+fn measure(way: Way, trial: &Trial<'_>, large: usize) -> Taken {
+    let Trial { sample, shapes, update, label } = trial;
+    let snapshot = ways::snapshot(sample);
+    let object = shapes.iter().fold(ways::object(sample), |object, shape| grown(&object, shape, large));
+    let input = way.input(sample, &object, *update);
+    let mut weight = Weight::default();
+    weight.add(&input);
+    let took = allocation_counter::measure(|| way.run(sample, &input, &snapshot)).bytes_max;
+    let (bytes, weight) = (input.len() as u64, weight.decoded() as u64);
+    let beyond = FIXED + if shapes.iter().any(Shape::is_text) { COPIES * bytes } else { 0 };
+    Taken { label: label.clone(), bytes, took: bytes + took, weight, beyond }
+}
+
+fn weighed(way: Way) -> Outcome {
+    let seconds = Duration::from_secs(given("FABRIC_ADMISSION_COST").unwrap_or(SECONDS / 2));
+    let large = given("FABRIC_ADMISSION_COST_BYTES").unwrap_or(LARGE);
+    let only: Option<String> = given("FABRIC_ADMISSION_COST_ONLY");
+    let mut trials = trials(way);
+    trials.retain(|t| t.shapes.len() == 1 && only.as_ref().is_none_or(|part| t.label.contains(part)));
+    // What is made once in a process is made now.
+    if let Some(first) = trials.first() {
+        drop(measure(way, first, 0));
+    }
+    let (all, started) = (trials.len(), now());
+    let in_time = |_: &&Trial<'_>| now() - started <= seconds;
+    let mut taken: Vec<Taken> = trials.iter().take_while(in_time).map(|t| measure(way, t, large)).collect();
+    assert!(taken.len() >= all.min(5), "{} of {all} shapes", taken.len());
+    if std::env::var_os("FABRIC_ADMISSION_COST_TABLE").is_some() {
+        eprintln!("{way:?}: {} of {all} shapes; by their memory per byte:", taken.len());
+        taken.sort_by_key(|t| std::cmp::Reverse(t.took * 1000 / t.bytes));
+        taken.iter().take(15).for_each(|t| eprintln!("  {}", t.line()));
+        eprintln!("by their memory over what was reckoned:");
+        taken.sort_by_key(|t| std::cmp::Reverse(t.took * 1000 / t.weight));
+        taken.iter().take(15).for_each(|t| eprintln!("  {}", t.line()));
+    }
+    let wrong: Vec<String> = taken
+        .iter()
+        .filter(|t| t.took > t.weight * MARGIN.0 / MARGIN.1 + t.beyond)
+        .map(Taken::line)
+        .collect();
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("more than is reckoned:\n{}", wrong.join("\n")).into())
+    }
+}
