@@ -14,6 +14,7 @@ mod support;
 mod readers {
     pub(crate) mod certificates;
     pub(crate) mod fuzz;
+    pub(crate) mod go_json;
     pub(crate) mod nccl;
     pub(crate) mod parsers;
     pub(crate) mod yaml_oracle;
@@ -105,6 +106,7 @@ fn main() -> std::process::ExitCode {
 
     readers::certificates::add(&mut suite);
     readers::fuzz::add(&mut suite);
+    readers::go_json::add(&mut suite);
     readers::nccl::add(&mut suite);
     readers::parsers::add(&mut suite);
     readers::yaml_oracle::add(&mut suite);
