@@ -190,6 +190,7 @@ fn entry_name(entry: WebhookEntry) -> &'static str {
         WebhookEntry::Validate => "enforce",
         WebhookEntry::Audit => "audit",
         WebhookEntry::Workload(_) => "workloads",
+        WebhookEntry::Networks => "networks",
         WebhookEntry::Object(_) => "objects",
     }
 }

@@ -141,6 +141,7 @@ fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut Do
         gang: None,
         siblings: None,
         dev_shm: DevShm::AsWritten,
+        before: None,
     };
     template(given, "", request, decide_pod(request, snapshot), setting, snapshot, review);
 }

@@ -3,6 +3,9 @@
 
 pub mod envelope;
 mod launcher;
+mod network_change;
+#[cfg(test)]
+mod network_change_tests;
 mod new_findings;
 mod patched;
 mod pod;
@@ -25,6 +28,7 @@ use crate::facts::Mode;
 use crate::json::values::{Pairs, Text, mapping};
 use crate::patch::Operation;
 use crate::plan::Plan;
+use crate::pod::PodView;
 use crate::pod::gang::Gang;
 use crate::pod::template::DevShm;
 use crate::profile::Profile;
@@ -70,6 +74,9 @@ pub struct PodRequest<'a> {
     pub siblings: Option<u64>,
     /// How the containers of a template come to their `/dev/shm`.
     pub dev_shm: DevShm,
+    /// The stored pod, where its networks annotations change: only rules on such a change look at it, and only what is new
+    /// counts.
+    pub before: Option<&'a PodView<'a>>,
 }
 
 /// What is decided on one object.

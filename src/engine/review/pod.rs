@@ -143,6 +143,7 @@ impl<'p> Examined<'p> {
             scope: self.scope,
             tenant_view: request.tenant_view,
             not_injected: self.not_injected,
+            before: request.before,
             overlay,
             subject: &self.subject,
             plan: &self.plan,
@@ -154,7 +155,10 @@ impl<'p> Examined<'p> {
         let mut findings = check_pod(&context);
         let annotations = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
         let annotations = annotations.into_iter().flat_map(Pairs::iter).map(|(key, value)| (key, &**value));
-        let suppressed = set_aside(annotations, self.limit(), &mut findings);
+        let suppressed = match request.before {
+            None => set_aside(annotations, self.limit(), &mut findings),
+            Some(_) => Vec::new(),
+        };
         let patch = operations(pod, &self.plan);
         let mut decision = Decision {
             in_scope: true,

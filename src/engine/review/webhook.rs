@@ -3,7 +3,7 @@
 use super::envelope::{self, EnvelopeError, Request};
 use super::{
     Decision, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_pod,
-    decide_workload, judge, new_findings,
+    decide_workload, judge, network_change, new_findings,
 };
 use crate::facts::Mode;
 use crate::json::values::{Objects, Text, mapping};
@@ -27,6 +27,8 @@ pub enum WebhookEntry {
     Audit,
     /// `/validate-workload`: judges what makes pods, in this mode.
     Workload(Mode),
+    /// `/validate-networks`: judges the networks of stored pods of enforcing namespaces whose annotations change.
+    Networks,
     /// `/validate-object`: judges network objects and profiles, in this mode.
     Object(Mode),
 }
@@ -68,6 +70,7 @@ pub fn handle(body: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Result<A
         WebhookEntry::Audit if is_pod => (pod(&request, Stage::Whole, Mode::Audit, snapshot)?, Vec::new()),
         WebhookEntry::Audit => workload(&request, Mode::Audit, snapshot)?,
         WebhookEntry::Workload(mode) => workload(&request, mode, snapshot)?,
+        WebhookEntry::Networks => (network_change::decide(&request, snapshot)?, Vec::new()),
         WebhookEntry::Object(mode) => (object(&request, mode, snapshot)?, Vec::new()),
     };
     Ok(Answer { uid: request.uid.to_string(), entry, decision, templates })
@@ -110,6 +113,7 @@ fn pod(
         gang: None,
         siblings: None,
         dev_shm: DevShm::AsWritten,
+        before: None,
     };
     let mut decision = decide_pod(pod, snapshot).map_err(EnvelopeError::Object)?;
     if stage != Stage::Mutate {

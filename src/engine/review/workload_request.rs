@@ -52,6 +52,7 @@ impl<'a> WorkloadRequest<'a> {
             gang: None,
             siblings: None,
             dev_shm: DevShm::AsWritten,
+            before: None,
         }
     }
 
@@ -66,6 +67,7 @@ impl<'a> WorkloadRequest<'a> {
             gang,
             siblings: template.pods,
             dev_shm: template.dev_shm,
+            before: None,
             ..self.of_pod()
         }
     }

@@ -74,7 +74,8 @@ pub fn check_pod(context: &PodContext<'_>) -> Vec<Finding> {
     let mut out = Vec::new();
     let without = context.scope == Scope::Rules;
     for (rule, check) in &CHECKS.pod {
-        if without && rule.reach == Reach::Accelerated {
+        let out_of_reach = without && rule.reach == Reach::Accelerated;
+        if out_of_reach || context.before.is_some() && !rule.on_change {
             continue;
         }
         let before = out.len();

@@ -39,6 +39,8 @@ pub struct Rule {
     pub waiver: Waiver,
     /// Which pods it checks.
     pub reach: Reach,
+    /// Whether it also checks a stored pod when its networks annotations change. Other fields of a pod hardly change.
+    pub on_change: bool,
     /// Whether its errors deny before all mutating webhooks have run. For most rules a later webhook may still fix the
     /// pod.
     pub denies_before_final: bool,
@@ -121,6 +123,7 @@ impl Rule {
         may_hold: &[],
         waiver: Waiver::Allowed,
         reach: Reach::Accelerated,
+        on_change: false,
         denies_before_final: false,
         at_one_point: false,
         reads_only: false,

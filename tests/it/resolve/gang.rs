@@ -386,6 +386,7 @@ fn decided(json: &str, snapshot: &Snapshot) -> Result<Option<String>, String> {
         gang: None,
         siblings: None,
         dev_shm: DevShm::AsWritten,
+        before: None,
     };
     Ok(decide_pod(request, snapshot).map_err(|e| e.message)?.profile)
 }

@@ -91,6 +91,7 @@ fn profiles(case: &Value, snapshot: &Snapshot) -> Option<[Option<String>; 2]> {
         tenant_view: true,
         ranks_over_ssh: false,
         dev_shm: fabric_admission::pod::template::DevShm::AsWritten,
+        before: None,
         gang: None,
         siblings: None,
     };

@@ -110,6 +110,7 @@ impl World {
             gang: None,
             siblings: None,
             dev_shm: DevShm::AsWritten,
+            before: None,
             json: &json,
             namespace: &self.namespace,
             stage,
