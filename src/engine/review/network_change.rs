@@ -7,7 +7,7 @@ use crate::facts::Mode;
 use crate::json::decode;
 use crate::multus::{DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
 use crate::pod::PodView;
-use crate::pod::template::DevShm;
+use crate::pod::templates_by_shape::DevShm;
 use crate::snapshot::Snapshot;
 
 /// Decides on an update of a pod: only networks that namespace isolation newly forbids deny.
