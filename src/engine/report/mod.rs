@@ -1,6 +1,7 @@
 //! A review as people and programs read it.
 
 pub mod admission_policies;
+pub mod isolation_policy;
 pub mod json;
 pub mod profiles_page;
 pub mod reserved_names_policy;
