@@ -3,9 +3,11 @@
 use super::Exit;
 use crate::facts::Mode;
 use crate::manifest::to_yaml;
+use crate::multus::is_label;
 use crate::pod::Accelerators;
 use crate::report::admission_policies::{Choice, policies};
-use crate::report::reserved::reserved;
+use crate::report::isolation_policy::isolation;
+use crate::report::reserved_names_policy::reserved;
 use crate::rules::{self, RULES, Rule};
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
@@ -37,12 +39,23 @@ struct Export {
     /// Group that may set the mode label of namespaces and choose profiles; adds policies that refuse it to others; repeatable
     #[arg(long = "group", value_name = "GROUP", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     groups: Vec<String>,
+    /// Add a policy that keeps pods to networks of their own namespace, of default and of each --open-namespace, also when
+    /// their annotations change
+    #[arg(long)]
+    namespace_isolation: bool,
+    /// Namespace whose networks every pod may use; repeatable
+    #[arg(long = "open-namespace", value_name = "NAMESPACE", requires = "namespace_isolation", value_parser = namespace)]
+    open_namespaces: Vec<String>,
     /// Policy for errors in network objects, as in the server's setting
     #[arg(long, value_enum, default_value_t = Objects::Audit)]
     network_objects: Objects,
     /// Output format
     #[arg(short, long, value_enum, default_value_t = ExportFormat::Yaml)]
     output: ExportFormat,
+}
+
+fn namespace(text: &str) -> Result<String, String> {
+    if is_label(text) { Ok(text.to_owned()) } else { Err("expected the name of a namespace".to_owned()) }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -116,6 +129,9 @@ fn export(arguments: &Export, out: &mut dyn Write, err: &mut dyn Write) -> io::R
     };
     let accelerators = Accelerators::default();
     let mut objects = policies(&chosen, Choice { accelerators: &accelerators, network_objects });
+    if arguments.namespace_isolation {
+        objects.extend(isolation(&arguments.open_namespaces));
+    }
     if !arguments.groups.is_empty() {
         objects.extend(reserved(&arguments.groups));
     }

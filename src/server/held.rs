@@ -2,7 +2,7 @@
 //! [`SMALL`] have a part of it for themselves.
 
 use super::budgets::SMALL;
-use super::weight::Weight;
+use super::decoded_size::DecodedSize;
 use hyper::body::Bytes;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -164,14 +164,14 @@ pub(super) struct Held {
     /// The length that a header states.
     promised: Option<usize>,
     share: Share,
-    weight: Weight,
+    weight: DecodedSize,
 }
 
 impl Held {
     pub(super) fn new(pools: Arc<Pools>, peer: IpAddr, promised: Option<usize>) -> Self {
         let size = if promised.is_some_and(|promised| promised > SMALL) { Size::Large } else { Size::Small };
         let share = Share { pools, size, peer, pieces: 0 };
-        Self { bytes: Vec::new(), promised, share, weight: Weight::default() }
+        Self { bytes: Vec::new(), promised, share, weight: DecodedSize::default() }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {

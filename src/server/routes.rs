@@ -41,6 +41,7 @@ pub(super) fn router(state: Arc<State>) -> Router {
         entry("/validate", |_| Called::on(WebhookEntry::Validate)),
         entry("/audit", |_| Called::on(WebhookEntry::Audit)),
         entry("/validate-workload", |state| Called::by(WebhookEntry::Workload, state.workloads)),
+        entry("/validate-networks", |_| Called::on(WebhookEntry::Networks)),
         entry("/validate-object", |state| Called::by(WebhookEntry::Object, state.network_objects)),
     ]
     .into_iter()
@@ -48,7 +49,7 @@ pub(super) fn router(state: Arc<State>) -> Router {
     .fallback(async || {
         plain(
             StatusCode::NOT_FOUND,
-            "unknown path; use /mutate, /validate, /audit, /validate-workload or /validate-object",
+            "unknown path; use /mutate, /validate, /audit, /validate-workload, /validate-networks or /validate-object",
         )
     })
     .method_not_allowed_fallback(async || plain(StatusCode::METHOD_NOT_ALLOWED, "POST an AdmissionReview"))

@@ -14,6 +14,7 @@ mod support;
 mod readers {
     pub(crate) mod certificates;
     pub(crate) mod fuzz;
+    pub(crate) mod go_json;
     pub(crate) mod nccl;
     pub(crate) mod parsers;
     pub(crate) mod yaml_oracle;
@@ -52,9 +53,9 @@ mod engine {
     pub(crate) mod cost;
     pub(crate) mod golden;
     pub(crate) mod harm;
-    pub(crate) mod nri;
     pub(crate) mod odd_pods;
     pub(crate) mod properties;
+    pub(crate) mod resources_injector;
 }
 
 /// The rules, and the annotations that ignore their findings.
@@ -105,6 +106,7 @@ fn main() -> std::process::ExitCode {
 
     readers::certificates::add(&mut suite);
     readers::fuzz::add(&mut suite);
+    readers::go_json::add(&mut suite);
     readers::nccl::add(&mut suite);
     readers::parsers::add(&mut suite);
     readers::yaml_oracle::add(&mut suite);
@@ -128,7 +130,7 @@ fn main() -> std::process::ExitCode {
     engine::cost::add(&mut suite);
     engine::golden::add(&mut suite);
     engine::harm::add(&mut suite);
-    engine::nri::add(&mut suite);
+    engine::resources_injector::add(&mut suite);
     engine::odd_pods::add(&mut suite);
     engine::properties::add(&mut suite);
 

@@ -1,7 +1,7 @@
 //! JSON inside of text fields, as Go programs read it.
 //!
-//! `encoding/json` matches a key with a field of a struct in any case, and the last of several such keys wins
-//! (<https://pkg.go.dev/encoding/json#Unmarshal>). CNI plugins, their IPAM and both device plugins read their
+//! `encoding/json` matches a key with a field of a struct in any case ([`is_key`]), and the last of several such keys
+//! wins (<https://pkg.go.dev/encoding/json#Unmarshal>). CNI plugins, their IPAM and both device plugins read their
 //! configurations that way. Keys of maps keep their case, and so do those that libcni looks up in a map: `plugins` of
 //! a list (containernetworking/cni libcni/conf.go, `ConfListFromBytes`).
 
@@ -104,6 +104,20 @@ const MAPS: [&str; 4] = ["additionalInfo", "args", "capabilities", "sysctl"];
 const POINTERS: [&str; 6] =
     ["max_tx_rate", "min_tx_rate", "periodicUpdateInterval", "vlan", "vlanProto", "vlanQoS"];
 
+/// Whether `encoding/json` takes a key for a field with an ASCII name: in any case, and with two letters that are no
+/// ASCII, U+017F (long s) for `s` and U+212A (Kelvin sign) for `k`, because their simple case folding is ASCII (Go's
+/// encoding/json/fold.go, `foldName`). tests/recorded/go-json has what a Go decoder said.
+#[must_use]
+pub(crate) fn is_key(field: &str, key: &str) -> bool {
+    let folded = |c: char| match c {
+        '\u{17f}' => 's',
+        '\u{212a}' => 'k',
+        c => c.to_ascii_lowercase(),
+    };
+    field.eq_ignore_ascii_case(key)
+        || !key.is_ascii() && field.chars().map(|c| c.to_ascii_lowercase()).eq(key.chars().map(folded))
+}
+
 /// The fields that keys below a key may match.
 pub(crate) fn below<'f>(fields: &'f [&'static str], key: &str) -> &'f [&'static str] {
     if MAPS.contains(&key) { &[] } else { fields }
@@ -148,7 +162,7 @@ impl Reader<'_> {
         if self.fields.contains(&key.as_str()) {
             return key;
         }
-        match self.fields.iter().find(|field| field.eq_ignore_ascii_case(&key)) {
+        match self.fields.iter().find(|field| is_key(field, &key)) {
             Some(field) => {
                 self.respelt.set(true);
                 (*field).to_owned()
@@ -227,6 +241,16 @@ mod tests {
         assert_eq!(of(r#"{"IPAM":{"POOLNAME":"a"},"other":1}"#), r#"{"ipam":{"poolName":"a"},"other":1}"#);
         assert_eq!(read(r#"{"type":"a"}"#, CNI).unwrap(), (serde_json::json!({"type": "a"}), false));
         assert!(read(r#"[{"ResourceName":"a"}]"#, DEVICE_PLUGIN).unwrap().1);
+    }
+
+    #[test]
+    fn two_letters_fold_to_ascii() {
+        assert_eq!(
+            of("{\"poolType\":1,\"\u{17f}ubnet\":\"a\",\"p\u{212a}ey\":\"b\"}"),
+            r#"{"poolType":1,"subnet":"a","pkey":"b"}"#
+        );
+        // A Turkish dotless i does not.
+        assert_eq!(of("{\"dev\u{131}ce\":1}"), "{\"dev\u{131}ce\":1}");
     }
 
     #[test]

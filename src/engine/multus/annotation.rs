@@ -4,6 +4,7 @@
 
 use super::error::{AnnotationError, shorten};
 use super::request::{self, Requests};
+use crate::json::go::is_key;
 use crate::json::values::{Pairs, Text};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -115,11 +116,10 @@ fn parse_json(text: &str) -> Result<Vec<Selection<'_>>, AnnotationError> {
             let name = member(&item, "name", index, "network name")?.filter(|n| !n.is_empty());
             let name = name.ok_or(AnnotationError::NoName(index))?;
             let namespace = member(&item, "namespace", index, "namespace")?.filter(|n| !n.is_empty());
-            let interface = match member(&item, "interface", index, "interface")? {
-                Some(interface) if !interface.is_empty() => Some(interface),
-                // Deprecated spelling that Multus still reads.
-                _ => member(&item, "interfaceRequest", index, "interface")?.filter(|n| !n.is_empty()),
-            };
+            let interface = member(&item, "interface", index, "interface")?.filter(|n| !n.is_empty());
+            // The deprecated spelling, which Multus reads if the other is empty.
+            let deprecated = member(&item, "interfaceRequest", index, "interface")?.filter(|n| !n.is_empty());
+            let interface = interface.or(deprecated);
             check(index, "network name", &name, is_subdomain)?;
             if let Some(namespace) = &namespace {
                 check(index, "namespace", namespace, is_label)?;
@@ -133,21 +133,25 @@ fn parse_json(text: &str) -> Result<Vec<Selection<'_>>, AnnotationError> {
         .collect()
 }
 
-/// A string member; Go's decoder matches keys in any case.
+/// A text member, as Go's decoder reads it: of several the last, null changes nothing, and one that is no text refuses
+/// the annotation.
 fn member<'a>(
     item: &Pairs<'a, Option<&'a RawValue>>,
     key: &str,
     index: usize,
     what: &'static str,
 ) -> Result<Option<Cow<'a, str>>, AnnotationError> {
-    let found = item.iter().filter(|(k, _)| k.eq_ignore_ascii_case(key)).last();
-    let Some(raw) = found.and_then(|(_, raw)| *raw) else { return Ok(None) };
-    let text: Text<'a> = serde_json::from_str(raw.get()).map_err(|_| AnnotationError::BadName {
-        index,
-        what,
-        value: shorten(raw.get()),
-    })?;
-    Ok(Some(text.0))
+    let mut found = None;
+    for (_, raw) in item.iter().filter(|(k, _)| is_key(key, k)) {
+        let Some(raw) = raw else { continue };
+        let text: Text<'a> = serde_json::from_str(raw.get()).map_err(|_| AnnotationError::BadName {
+            index,
+            what,
+            value: shorten(raw.get()),
+        })?;
+        found = Some(text.0);
+    }
+    Ok(found)
 }
 
 fn check(

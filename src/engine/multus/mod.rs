@@ -9,7 +9,7 @@ pub mod network;
 pub mod request;
 pub mod subnet;
 
-pub use annotation::{Networks, Selection, parse};
+pub use annotation::{Networks, Selection, is_label, parse};
 pub use class::{Class, LinkLayer, Sharing, classify};
 pub use error::AnnotationError;
 pub use network::{Addressing, NetworkFact, NetworkRef, NodeLabel, ResourceName};

@@ -2,6 +2,7 @@
 //! (k8snetworkplumbingwg/multus-cni pkg/types/types.go, NetworkSelectionElement).
 
 use super::error::{AnnotationError, shorten};
+use crate::json::go::is_key;
 use crate::json::values::{Pairs, Text};
 use crate::multus::subnet::Subnet;
 use core::net::IpAddr;
@@ -59,14 +60,22 @@ pub(super) fn read<'a>(
     item: &Element<'a>,
     index: usize,
 ) -> Result<Option<Box<Requests<'a>>>, AnnotationError> {
-    let mut found = Requests::default();
+    let (mut found, mut ips) = (Requests::default(), "");
     for (key, raw) in item.iter() {
-        // Go's decoder matches keys in any case, and takes the last of several.
-        let Some(known) = KEYS.into_iter().find(|k| k.eq_ignore_ascii_case(key)) else {
+        // Go's decoder takes the last of several keys.
+        let Some(known) = KEYS.into_iter().find(|k| is_key(k, key)) else {
             found.unknown.push(key.to_owned());
             continue;
         };
-        let Some(raw) = raw.map(RawValue::get) else { continue };
+        let Some(raw) = raw.map(RawValue::get) else {
+            // Null sets lists to nil and changes no text.
+            match known {
+                "ips" => found.ips.clear(),
+                "default-route" => found.default_routes.clear(),
+                _ => {}
+            }
+            continue;
+        };
         let wrong = |expected| AnnotationError::BadValue { index, key: known, value: shorten(raw), expected };
         let text = || -> Result<Option<Cow<'a, str>>, AnnotationError> {
             let text: Text<'a> = serde_json::from_str(raw).map_err(|_| wrong("text"))?;
@@ -76,10 +85,14 @@ pub(super) fn read<'a>(
             "ips" => {
                 let list: Vec<Option<Text<'a>>> =
                     serde_json::from_str(raw).map_err(|_| wrong("a list of addresses"))?;
-                found.ips = list.into_iter().map(|t| t.unwrap_or_default().0).collect();
-                if !found.ips.iter().all(|ip| is_address(ip)) {
-                    return Err(wrong("addresses, with or without a prefix"));
-                }
+                // In a list that was read before, null keeps what stood there.
+                let mut before = std::mem::take(&mut found.ips).into_iter();
+                let kept = |text: Option<Text<'a>>| {
+                    let old = before.next();
+                    text.map(|t| t.0).or(old).unwrap_or_default()
+                };
+                found.ips = list.into_iter().map(kept).collect();
+                ips = raw;
             }
             "mac" => found.mac = text()?.map(|t| hardware(t, || wrong("a hardware address"))).transpose()?,
             "infiniband-guid" => {
@@ -112,6 +125,10 @@ pub(super) fn read<'a>(
             _ => {}
         }
     }
+    if !found.ips.iter().all(|ip| is_address(ip)) {
+        let (value, expected) = (shorten(ips), "addresses, with or without a prefix");
+        return Err(AnnotationError::BadValue { index, key: "ips", value, expected });
+    }
     Ok((found != Requests::default()).then(|| Box::new(found)))
 }
 
@@ -119,7 +136,7 @@ pub(super) fn read<'a>(
 fn is_numbers(json: &str, keys: &[&str]) -> bool {
     let Ok(object) = serde_json::from_str::<Element<'_>>(json) else { return false };
     let number = |raw: &Option<&RawValue>| raw.is_none_or(|raw| raw.get().parse::<i64>().is_ok());
-    object.iter().all(|(key, raw)| !keys.iter().any(|k| k.eq_ignore_ascii_case(key)) || number(raw))
+    object.iter().all(|(key, raw)| !keys.iter().any(|k| is_key(k, key)) || number(raw))
 }
 
 fn hardware<'a>(

@@ -148,6 +148,13 @@ fn among(list: &str, each: &str, name: &str, wrong: &str) -> (String, Option<Str
     (format!("{list}.exists({each}, {wrong})"), Some(named))
 }
 
+/// What a binding matches that is for pods of enforcing namespaces.
+pub(super) fn enforcing() -> Value {
+    let ours = json!({"key": "fabric-admission.dev/mode", "operator": "In", "values": ["enforce"]});
+    let never = json!({"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": NEVER});
+    json!({"namespaceSelector": {"matchExpressions": [ours, never]}})
+}
+
 /// A policy or a binding.
 pub(super) fn object(kind: &str, name: &str, annotations: BTreeMap<&str, &str>, spec: Value) -> Value {
     let (key, value) = PART;

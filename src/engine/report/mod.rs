@@ -1,9 +1,10 @@
 //! A review as people and programs read it.
 
 pub mod admission_policies;
+pub mod isolation_policy;
 pub mod json;
 pub mod profiles_page;
-pub mod reserved;
+pub mod reserved_names_policy;
 pub mod rules_page;
 pub mod text;
 pub mod why;

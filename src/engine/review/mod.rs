@@ -5,6 +5,9 @@
 mod deadline_tests;
 pub mod envelope;
 mod launcher;
+mod network_change;
+#[cfg(test)]
+mod network_change_tests;
 mod new_findings;
 mod patched;
 mod pod;
@@ -28,8 +31,9 @@ use crate::facts::Mode;
 use crate::json::values::{Pairs, Text, mapping};
 use crate::patch::Operation;
 use crate::plan::Plan;
+use crate::pod::PodView;
 use crate::pod::gang::Gang;
-use crate::pod::template::DevShm;
+use crate::pod::templates_by_shape::DevShm;
 use crate::profile::Profile;
 use crate::rules::suppression::{Limit, Suppressed, set_aside};
 use crate::rules::{self, Finding, ObjectContext, Severity, check_object};
@@ -75,6 +79,9 @@ pub struct PodRequest<'a> {
     pub dev_shm: DevShm,
     /// The time limit. If it is over in between, the decision is incomplete.
     pub deadline: &'a Deadline<'a>,
+    /// The stored pod, where its networks annotations change: only rules on such a change look at it, and only what is new
+    /// counts.
+    pub before: Option<&'a PodView<'a>>,
 }
 
 /// What is decided on one object.

@@ -9,7 +9,7 @@ use crate::multus;
 use crate::patch::operations;
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, GKE_DOMAIN, Plan, plan};
-use crate::pod::{Marks, PodView};
+use crate::pod::{FabricSigns, PodView};
 use crate::profile::schema::Inject;
 use crate::resolve::why::{Why, why};
 use crate::resolve::{Because, Resolution, default_profile, resolve};
@@ -60,10 +60,10 @@ fn scope(
     if injection {
         return Some(Scope::Injection);
     }
-    let marks = Marks::of(pod);
+    let signs = FabricSigns::of(pod);
     // Variables alone cannot keep a pod from starting: the entry that refuses pods has no part in them.
-    let variables = marks.variable && request.stage != Stage::Final;
-    (marks.annotation || marks.device || variables).then_some(Scope::Rules)
+    let variables = signs.variable && request.stage != Stage::Final;
+    (signs.annotation || signs.device || variables).then_some(Scope::Rules)
 }
 
 /// Whether pods of a namespace get what the networks need that they name, accelerators or not.
@@ -144,6 +144,7 @@ impl<'p> Examined<'p> {
             scope: self.scope,
             tenant_view: request.tenant_view,
             not_injected: self.not_injected,
+            before: request.before,
             overlay,
             subject: &self.subject,
             plan: &self.plan,
@@ -155,7 +156,10 @@ impl<'p> Examined<'p> {
         let mut findings = check_pod(&context);
         let annotations = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
         let annotations = annotations.into_iter().flat_map(Pairs::iter).map(|(key, value)| (key, &**value));
-        let suppressed = set_aside(annotations, self.limit(), &mut findings);
+        let suppressed = match request.before {
+            None => set_aside(annotations, self.limit(), &mut findings),
+            Some(_) => Vec::new(),
+        };
         let patch = operations(pod, &self.plan);
         let mut decision = Decision {
             in_scope: true,

@@ -3,14 +3,14 @@
 use super::envelope::{self, EnvelopeError, Request};
 use super::{
     Decision, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_pod,
-    decide_workload, judge, new_findings,
+    decide_workload, judge, network_change, new_findings,
 };
 use crate::deadline::{Deadline, NEVER};
 use crate::facts::Mode;
 use crate::json::values::{Objects, Text, mapping};
 use crate::plan::Plan;
-use crate::pod::scan::may_have_marks;
-use crate::pod::template::DevShm;
+use crate::pod::scan::may_have_signs;
+use crate::pod::templates_by_shape::DevShm;
 use crate::pod::workload as kinds;
 use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
 use crate::snapshot::Snapshot;
@@ -28,6 +28,8 @@ pub enum WebhookEntry {
     Audit,
     /// `/validate-workload`: judges what makes pods, in this mode.
     Workload(Mode),
+    /// `/validate-networks`: judges the networks of stored pods of enforcing namespaces whose annotations change.
+    Networks,
     /// `/validate-object`: judges network objects and profiles, in this mode.
     Object(Mode),
 }
@@ -83,6 +85,7 @@ pub fn handle_within(
         WebhookEntry::Audit if is_pod => pod(Stage::Whole, Mode::Audit)?,
         WebhookEntry::Audit => workload(&request, Mode::Audit, snapshot, deadline)?,
         WebhookEntry::Workload(mode) => workload(&request, mode, snapshot, deadline)?,
+        WebhookEntry::Networks => (network_change::decide(&request, snapshot, deadline)?, Vec::new()),
         WebhookEntry::Object(mode) => (object(&request, mode, snapshot, deadline)?, Vec::new()),
     };
     // A decision that was cut short is incomplete: a finding that refuses the object may be missing.
@@ -114,7 +117,7 @@ fn pod(
         return Ok(Decision::default());
     }
     let object = request.object.ok_or(EnvelopeError::NoObject)?;
-    if !may_have_marks(object.get()) {
+    if !may_have_signs(object.get()) {
         return Ok(Decision::default());
     }
     let namespace = request.namespace.as_deref().unwrap_or("default");
@@ -131,6 +134,7 @@ fn pod(
         siblings: None,
         dev_shm: DevShm::AsWritten,
         deadline,
+        before: None,
     };
     let mut decision = decide_pod(pod, snapshot).map_err(EnvelopeError::Object)?;
     if stage != Stage::Mutate {

@@ -5,7 +5,7 @@ use crate::deadline::Deadline;
 use crate::facts::Mode;
 use crate::json::decode::DecodeError;
 use crate::pod::gang::Gang;
-use crate::pod::template::{DevShm, Template};
+use crate::pod::templates_by_shape::{DevShm, Template};
 use crate::pod::workload::{self, Ranks};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
@@ -56,6 +56,7 @@ impl<'a> WorkloadRequest<'a> {
             siblings: None,
             dev_shm: DevShm::AsWritten,
             deadline: self.deadline,
+            before: None,
         }
     }
 
@@ -70,6 +71,7 @@ impl<'a> WorkloadRequest<'a> {
             gang,
             siblings: template.pods,
             dev_shm: template.dev_shm,
+            before: None,
             ..self.of_pod()
         }
     }

@@ -41,6 +41,8 @@ pub struct PodContext<'a> {
     pub overlay: Overlay<'a>,
     /// The plan.
     pub plan: &'a Plan,
+    /// The stored pod, where its annotations change.
+    pub before: Option<&'a PodView<'a>>,
     /// How the profile was found.
     pub resolution: &'a Resolution,
     /// Its networks annotation with the plan laid over it.

@@ -39,6 +39,8 @@ pub struct Rule {
     pub waiver: Waiver,
     /// Which pods it checks.
     pub reach: Reach,
+    /// Whether it also checks a stored pod when its networks annotations change. Other fields of a pod hardly change.
+    pub on_change: bool,
     /// Whether its errors deny before all mutating webhooks have run. For most rules a later webhook may still fix the
     /// pod.
     pub denies_before_final: bool,
@@ -121,6 +123,7 @@ impl Rule {
         may_hold: &[],
         waiver: Waiver::Allowed,
         reach: Reach::Accelerated,
+        on_change: false,
         denies_before_final: false,
         at_one_point: false,
         reads_only: false,
@@ -145,7 +148,7 @@ impl Rule {
             Some(b'2') => "resources",
             Some(b'3') => "operators",
             Some(b'4') => "nccl",
-            Some(b'5') => "memory",
+            Some(b'5') => "memory_security",
             Some(b'6') => "cloud",
             Some(b'7') => "placement",
             Some(b'9') => "inputs",

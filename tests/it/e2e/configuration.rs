@@ -15,7 +15,7 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
 
 fn taken(plane: &Plane) -> Outcome {
     plane.apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: fabric-admission, labels: {pod-security.kubernetes.io/enforce: restricted}}\n")?;
-    for overlay in ["base", "overlays/enforce-network-objects"] {
+    for overlay in ["base", "overlays/enforce-network-objects", "overlays/namespace-isolation"] {
         for object in rendered(plane, overlay)? {
             let done = plane.kubectl(
                 &["apply", "--dry-run=server", "--validate=strict", "-f", "-"],

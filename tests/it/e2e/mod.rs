@@ -9,6 +9,7 @@ mod configuration;
 mod controllers;
 mod corpus_pods;
 mod custom_resource;
+mod isolation;
 mod live;
 mod load;
 mod network_objects;
@@ -45,6 +46,7 @@ pub(crate) fn add(suite: &mut Suite) {
     pods::add(suite, &assets);
     controllers::add(suite, &assets);
     custom_resource::add(suite, &assets);
+    isolation::add(suite, &assets);
     network_objects::add(suite, &assets);
     object_rules::add(suite, &assets);
     status::add(suite, &assets);

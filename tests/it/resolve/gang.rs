@@ -23,7 +23,7 @@ use fabric_admission::deadline::NEVER;
 use fabric_admission::demands::Subject;
 use fabric_admission::facts::Mode;
 use fabric_admission::json::decode;
-use fabric_admission::pod::template::DevShm;
+use fabric_admission::pod::templates_by_shape::DevShm;
 use fabric_admission::pod::{Accelerators, PodView};
 use fabric_admission::profile::Profile;
 use fabric_admission::resolve::{Evidence, Resolution, resolve};
@@ -388,6 +388,7 @@ fn decided(json: &str, snapshot: &Snapshot) -> Result<Option<String>, String> {
         siblings: None,
         dev_shm: DevShm::AsWritten,
         deadline: &NEVER,
+        before: None,
     };
     Ok(decide_pod(request, snapshot).map_err(|e| e.message)?.profile)
 }

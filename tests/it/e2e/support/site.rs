@@ -51,23 +51,34 @@ pub(crate) fn with_url(
 pub(crate) struct Site<'a> {
     pub(crate) plane: &'a Plane,
     pub(crate) server: Server,
+    overlay: &'static str,
     canary: String,
     /// Requests that the canaries made.
     before: RefCell<BTreeMap<&'static str, u64>>,
 }
 
-const ENTRIES: [&str; 5] = ["mutate", "enforce", "audit", "workloads", "objects"];
+const ENTRIES: [&str; 6] = ["mutate", "enforce", "audit", "workloads", "networks", "objects"];
 
 impl<'a> Site<'a> {
-    /// A server with the site profile, and every webhook pointed at it.
+    /// A server with the site profile, and every webhook of the base pointed at it.
     pub(crate) fn start(plane: &'a Plane, files: &[(&str, &str)], args: &[&str]) -> Result<Self, String> {
+        Self::start_overlay(plane, "base", files, args)
+    }
+
+    /// The same with the webhooks of an overlay.
+    pub(crate) fn start_overlay(
+        plane: &'a Plane,
+        overlay: &'static str,
+        files: &[(&str, &str)],
+        args: &[&str],
+    ) -> Result<Self, String> {
         let mut all_files = vec![("profiles.yaml", crate::support::server::PROFILE)];
         all_files.extend(files);
         let mut all_args = vec!["--profiles", "profiles.yaml", "--lame-duck", "0"];
         all_args.extend(args);
         let server = Server::start(&all_files, &all_args)?;
         let canary = plane.namespace(&[PROFILE_LABEL])?;
-        let site = Self { plane, server, canary, before: RefCell::default() };
+        let site = Self { plane, server, overlay, canary, before: RefCell::default() };
         site.point(|_| true)?;
         Ok(site)
     }
@@ -78,7 +89,7 @@ impl<'a> Site<'a> {
             .map_err(|e| e.to_string())?;
         let live = format!("localhost:{}", self.server.webhook.port());
         let address = |name: &str| if here(name) { live.clone() } else { "localhost:1".to_owned() };
-        for object in rendered(self.plane, "base")? {
+        for object in rendered(self.plane, self.overlay)? {
             if object["kind"].as_str().is_some_and(|k| k.ends_with("WebhookConfiguration")) {
                 self.plane.apply(&with_url(object, &address, &ca)?.to_string())?;
             }

@@ -1,11 +1,11 @@
-//! A decision takes hardly more memory than the server reckons before it decodes a body (`server::Weight`): for every
+//! A decision takes hardly more memory than the server reckons before it decodes a body (`server::DecodedSize`): for every
 //! list, map and text that the tests know, grown alone. The same settings as for the cost; `FABRIC_ADMISSION_COST_TABLE` shows
 //! the dearest.
 
 use super::ways::{self, Way};
 use super::{LARGE, SECONDS, Shape, Trial, given, grown, now, trials};
 use crate::support::suite::{Outcome, Suite};
-use fabric_admission::server::Weight;
+use fabric_admission::server::DecodedSize;
 use std::time::Duration;
 
 /// What a decision takes beside the body and what is decoded of it (bytes): findings and the answer, which have limits of
@@ -48,7 +48,7 @@ fn measure(way: Way, trial: &Trial<'_>, large: usize) -> Taken {
     let snapshot = ways::snapshot(sample);
     let object = shapes.iter().fold(ways::object(sample), |object, shape| grown(&object, shape, large));
     let input = way.input(sample, &object, *update);
-    let mut weight = Weight::default();
+    let mut weight = DecodedSize::default();
     weight.add(&input);
     let took = allocation_counter::measure(|| way.run(sample, &input, &snapshot)).bytes_max;
     let (bytes, weight) = (input.len() as u64, weight.decoded() as u64);

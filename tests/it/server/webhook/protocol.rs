@@ -262,7 +262,9 @@ fn recorded(shared: PathBuf, profile: bool) -> Outcome {
         let creates_pod = request["kind"]["kind"] == "Pod"
             && request["operation"] == "CREATE"
             && request.get("subResource").is_none();
-        for path in ["/mutate", "/validate", "/audit", "/validate-workload", "/validate-object"] {
+        for path in
+            ["/mutate", "/validate", "/audit", "/validate-workload", "/validate-networks", "/validate-object"]
+        {
             let answer =
                 server.post(path, if profile { review.to_string() } else { text.clone() }.as_bytes())?;
             assert_eq!(answer.status, 200, "{name} {path}: {}", answer.body);

@@ -1,7 +1,9 @@
 //! FAB150: network of another namespace under namespace isolation.
 
+use crate::multus::{self, DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
+use crate::pod::PodView;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths::annotation_path;
+use crate::rules::paths::{annotation, annotation_path};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Reach, Rule, Waiver, files};
 use crate::text::printable;
@@ -13,34 +15,90 @@ pub(super) static RULE: Rule = Rule {
     files: files!(no_example: "only a cluster setting makes it report"),
     waiver: Waiver::Isolation,
     reach: Reach::Any,
+    on_change: true,
     pod: Some(check),
     ..Rule::DEFAULT
 };
 
+/// Namespace in which Multus looks up default networks (multus-cni docs/configuration.md, multusNamespace).
+const MULTUS_NAMESPACE: &str = "kube-system";
+
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    if !context.subject.snapshot.settings().namespace_isolation {
+    // No network plugin runs for a pod in the network of its node.
+    if !context.subject.snapshot.settings().namespace_isolation || context.pod().host_network() {
         return;
     }
-    let Some(Ok(networks)) = context.final_networks else { return };
+    let own = context.subject.namespace;
     let profile = context.resolution.profile().map(|(p, _)| p);
-    let of_rails = |namespace: &str| {
-        profile.is_some_and(|p| p.rails.iter().any(|r| r.network.namespace.as_deref() == Some(namespace)))
+    let open = |namespace: &str| {
+        namespace == own
+            || namespace == "default"
+            || profile
+                .is_some_and(|p| p.rails.iter().any(|r| r.network.namespace.as_deref() == Some(namespace)))
     };
-    let mut reported = HashSet::new();
-    for item in &networks.items {
-        let Some(namespace) = item.namespace.as_deref() else { continue };
-        let open = namespace == context.subject.namespace || namespace == "default";
-        if !open && !reported.contains(namespace) && !of_rails(namespace) {
-            reported.insert(namespace);
-            findings.add(
-                annotation_path(),
-                format!(
-                    "network {}/{} is in another namespace, and this cluster isolates namespaces: Multus refuses the pod",
-                    printable(namespace, 63),
-                    printable(&item.name, 100)
-                ),
-                "Use a network of the pod's own namespace.",
-            );
+    let before = context.before.map(Named::of).unwrap_or_default();
+    if let Some(Ok(networks)) = context.final_networks {
+        let mut reported = HashSet::new();
+        for item in &networks.items {
+            let Some(namespace) = item.namespace.as_deref() else { continue };
+            let known = before.networks.contains(&(namespace.to_owned(), item.name.to_string()));
+            if !open(namespace) && !known && reported.insert(namespace) {
+                findings.add(annotation_path(), refused(namespace, &item.name), OWN);
+            }
         }
+    } else if context.final_networks.is_some() && before.text != context.pod().annotation(NETWORKS_ANNOTATION)
+    {
+        findings.add(annotation_path(), UNREADABLE, CORRECT);
+    }
+    let Some(text) = context.pod().annotation(DEFAULT_NETWORK_ANNOTATION) else { return };
+    if before.default == Some(text) {
+        return;
+    }
+    let path = || annotation(DEFAULT_NETWORK_ANNOTATION);
+    match multus::parse(text) {
+        Err(_) => findings.add(path(), UNREADABLE, CORRECT),
+        Ok(networks) => {
+            for item in &networks.items {
+                let Some(namespace) = item.namespace.as_deref() else { continue };
+                if !open(namespace) && namespace != MULTUS_NAMESPACE {
+                    // Multus itself does not check this one (pkg/k8sclient/k8sclient.go, tryLoadK8sPodDefaultNetwork).
+                    let (namespace, name) = (printable(namespace, 63), printable(&item.name, 100));
+                    let message = format!(
+                        "default network {namespace}/{name} is in another namespace, and this cluster isolates namespaces"
+                    );
+                    findings.add(path(), message, OWN);
+                }
+            }
+        }
+    }
+}
+
+const OWN: &str = "Use a network of the pod's own namespace.";
+const UNREADABLE: &str = "the annotation cannot be parsed, so nothing shows the namespaces of its networks; this cluster isolates namespaces";
+const CORRECT: &str = "Write a list that Multus can read, such as \"net-a,net-b\".";
+
+fn refused(namespace: &str, name: &str) -> String {
+    let (namespace, name) = (printable(namespace, 63), printable(name, 100));
+    format!(
+        "network {namespace}/{name} is in another namespace, and this cluster isolates namespaces: Multus refuses the pod"
+    )
+}
+
+/// The networks of the pod before its annotations changed: what stood there is not refused now.
+#[derive(Default)]
+struct Named<'a> {
+    text: Option<&'a str>,
+    networks: HashSet<(String, String)>,
+    default: Option<&'a str>,
+}
+
+impl<'a> Named<'a> {
+    fn of(pod: &'a PodView<'a>) -> Self {
+        let text = pod.annotation(NETWORKS_ANNOTATION);
+        let networks = text.and_then(|text| multus::parse(text).ok());
+        let items = networks.iter().flat_map(|n| &n.items);
+        let named =
+            items.filter_map(|item| Some((item.namespace.as_deref()?.to_owned(), item.name.to_string())));
+        Self { text, networks: named.collect(), default: pod.annotation(DEFAULT_NETWORK_ANNOTATION) }
     }
 }

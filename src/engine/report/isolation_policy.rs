@@ -1,0 +1,75 @@
+//! A policy that keeps pods to networks of their own namespace, for those who ask no webhook about updates of pods.
+//!
+//! CEL cannot decode JSON. So the policy reads the keys `namespace` from the text, and refuses what could hide one: a
+//! backslash, a character that is not ASCII, and a namespace that is not a text. Nobody writes these by accident.
+
+use super::admission_policies::{enforcing, object, resource};
+use crate::multus::{DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
+use crate::rules::cel::{literal, literals};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Whether a text of Multus' short form names only open namespaces.
+const SHORT: &str = "TEXT.split(',').all(item, !item.contains('/') || item.split('/')[0].trim() in OPEN)";
+/// Whether a text of its JSON form does.
+const JSON: &str = r#"TEXT.matches('^[\\x20-\\x5b\\x5d-\\x7e\\s]*$') &&
+TEXT.findAll('(?i)"namespace"\\s*:').size() == TEXT.findAll('(?i)"namespace"\\s*:\\s*"[^"]*"').size() &&
+TEXT.findAll('(?i)"namespace"\\s*:\\s*"[^"]*"').all(member, member.split('"')[3] in OPEN)"#;
+/// Whether nothing must be checked: no network plugin runs in the node's network, and what does not change was judged
+/// before. Multus takes a text with one of these three characters for JSON.
+const ALLOWED: &str = r#"object.spec.?hostNetwork.orValue(false) || TEXT == '' ||
+oldObject != null && TEXT == BEFORE ||
+(TEXT.matches('[\\[{"]') ?
+JSON :
+SHORT)"#;
+
+/// The policy and its binding. `open`: namespaces whose networks every pod may use, besides its own and `default`.
+#[must_use]
+pub fn isolation(open: &[String]) -> Vec<Value> {
+    let annotation = |of: &str, key: &str| {
+        let key = literal(key);
+        format!("{of}.metadata.?annotations[?{key}].orValue('')")
+    };
+    let text = |name: &str, key: &str| {
+        let before = format!("oldObject == null ? '' : {}", annotation("oldObject", key));
+        [
+            json!({"name": name, "expression": annotation("object", key)}),
+            json!({"name": format!("{name}Before"), "expression": before}),
+        ]
+    };
+    let namespaces = |more: &[&str]| {
+        let named: Vec<&str> = open.iter().map(String::as_str).chain(more.iter().copied()).collect();
+        format!("[request.namespace] + {}", literals(&named))
+    };
+    let check = |name: &str, open: &str, what: &str| {
+        let expression = ALLOWED.replace("JSON", JSON).replace("SHORT", SHORT);
+        let expression = expression
+            .replace("BEFORE", &format!("variables.{name}Before"))
+            .replace("TEXT", &format!("variables.{name}"))
+            .replace("OPEN", open);
+        let message = format!(
+            "FAB150 {what} is in another namespace, or its namespace is hidden: this cluster isolates namespaces; use a network of the pod's own namespace"
+        );
+        json!({"expression": expression, "message": message, "reason": "Forbidden"})
+    };
+    let mut variables = text("networks", NETWORKS_ANNOTATION).to_vec();
+    variables.extend(text("defaultNetwork", DEFAULT_NETWORK_ANNOTATION));
+    variables.push(json!({"name": "open", "expression": namespaces(&["default"])}));
+    // Administrators keep default networks in the namespace of Multus.
+    variables.push(json!({"name": "openToDefault", "expression": namespaces(&["default", "kube-system"])}));
+    let spec = json!({
+        "failurePolicy": "Fail",
+        "matchConstraints": {"resourceRules": [resource("", "v1", &["CREATE", "UPDATE"], &["pods"])]},
+        "variables": variables,
+        "validations": [
+            check("networks", "variables.open", "a network"),
+            check("defaultNetwork", "variables.openToDefault", "the default network"),
+        ],
+    });
+    let name = "isolation.fabric-admission.dev";
+    let binding = json!({"policyName": name, "validationActions": ["Deny"], "matchResources": enforcing()});
+    vec![
+        object("ValidatingAdmissionPolicy", name, BTreeMap::new(), spec),
+        object("ValidatingAdmissionPolicyBinding", name, BTreeMap::new(), binding),
+    ]
+}
