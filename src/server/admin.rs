@@ -1,8 +1,8 @@
 //! The admin port: plain HTTP, for probes and Prometheus, never for the API server.
 
 use super::accept::READ_BUFFER;
+use super::answers;
 use super::certificate;
-use super::routes;
 use super::state::State;
 use axum::Router;
 use axum::extract::State as Shared;
@@ -26,18 +26,18 @@ const HEADER: Duration = Duration::from_secs(30);
 
 fn router(state: Arc<State>) -> Router {
     Router::new()
-        .route("/livez", get(async || routes::plain(StatusCode::OK, "ok")))
+        .route("/livez", get(async || answers::plain(StatusCode::OK, "ok")))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
         .fallback(async || {
-            routes::plain(StatusCode::NOT_FOUND, "unknown path; use /livez, /readyz or /metrics")
+            answers::plain(StatusCode::NOT_FOUND, "unknown path; use /livez, /readyz or /metrics")
         })
         .with_state(state)
 }
 
 async fn ready(Shared(state): Shared<Arc<State>>) -> Response {
     let (status, text) = readiness(&state);
-    routes::plain(status, &text)
+    answers::plain(status, &text)
 }
 
 /// Ready once everything is loaded and the API server would trust our certificate, and until a signal to stop. An API
@@ -68,7 +68,7 @@ pub(super) fn readiness(state: &State) -> (StatusCode, String) {
 async fn metrics(Shared(state): Shared<Arc<State>>) -> Response {
     let (requests, bytes) = state.budgets.used();
     state.metrics.used(requests, bytes);
-    let mut response = routes::plain(StatusCode::OK, state.metrics.text().trim_end());
+    let mut response = answers::plain(StatusCode::OK, state.metrics.text().trim_end());
     let openmetrics = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, openmetrics);
     response

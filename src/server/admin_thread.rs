@@ -1,6 +1,5 @@
 //! The thread of the admin port. Probes and scrapes are answered while every other thread decides.
 
-use super::RunError;
 use std::io;
 use std::net::SocketAddr;
 use tokio::net::TcpListener;
@@ -28,8 +27,7 @@ impl AdminThread {
     }
 
     /// A listener that this thread watches: that of another runtime would wait for its threads.
-    pub(super) async fn bind(&self, address: SocketAddr) -> Result<TcpListener, RunError> {
-        let bound = self.handle.spawn(TcpListener::bind(address)).await.map_err(io::Error::other);
-        bound.flatten().map_err(|source| RunError::Bind { address, source })
+    pub(super) async fn bind(&self, address: SocketAddr) -> io::Result<TcpListener> {
+        self.handle.spawn(TcpListener::bind(address)).await.map_err(io::Error::other).flatten()
     }
 }

@@ -2,16 +2,13 @@
 //! bodies. Requests with small bodies have a share of each for themselves, so that a sender of large ones, or the API
 //! server that passes them on, can still send them.
 
-use super::held::{Held, Pools};
+use super::held::{Held, Pools, SMALL};
 use super::limits::Limits;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
-/// The largest small body (bytes). A small one is decided where it is read: a hand-over to another thread costs more than
-/// most decisions. The dearest known shapes of this size take about a millisecond (docs/reliability.md).
-pub(super) const SMALL: usize = 64 * 1024;
 /// Memory of all decisions on large bodies together (bytes), and so the most of one. A body that is decided takes up to
 /// forty times its length.
 pub(super) const DECODED: usize = 64 << 20;
@@ -28,6 +25,7 @@ pub(crate) struct Budgets {
     large_requests: Semaphore,
     most_requests: usize,
     bytes: Arc<Pools>,
+    small_threads: Arc<Semaphore>,
     deciding: Arc<Deciding>,
     peers: Mutex<HashMap<IpAddr, Weak<Deciding>>>,
     /// What one address may have.
@@ -54,12 +52,11 @@ impl Deciding {
     }
 }
 
-/// A turn to decide a large body, with the memory for it.
+/// A turn to decide on a thread, with the memory for it.
 #[derive(Debug)]
 pub(super) struct Turn {
-    _of_all: [OwnedSemaphorePermit; 2],
-    _of_peer: [OwnedSemaphorePermit; 2],
-    _peer: Arc<Deciding>,
+    _permits: Vec<OwnedSemaphorePermit>,
+    _peer: Option<Arc<Deciding>>,
 }
 
 /// Room for one concurrent request.
@@ -78,6 +75,7 @@ impl Budgets {
             large_requests: Semaphore::new(large_requests),
             most_requests: limits.requests,
             bytes: Pools::new(limits.body_budget),
+            small_threads: Arc::new(Semaphore::new(threads)),
             deciding: Deciding::new(threads, DECODED),
             peers: Mutex::default(),
             // One thread is left for other addresses.
@@ -104,7 +102,15 @@ impl Budgets {
         // First the turn among those of the same address: whoever waits for it takes nothing from others.
         let of_peer = share.take(pieces(self.of_one.1)?).await?;
         let of_all = self.deciding.take(pieces(DECODED)?).await?;
-        Some(Turn { _of_all: of_all, _of_peer: of_peer, _peer: share })
+        let permits = of_peer.into_iter().chain(of_all).collect();
+        Some(Turn { _permits: permits, _peer: Some(share) })
+    }
+
+    /// Waits for a turn to decide a small body. These threads are not those of large bodies, which may take fifty times as
+    /// long.
+    pub(super) async fn small_turn(&self) -> Option<Turn> {
+        let thread = Arc::clone(&self.small_threads).acquire_owned().await.ok()?;
+        Some(Turn { _permits: vec![thread], _peer: None })
     }
 
     fn share(&self, peer: IpAddr) -> Arc<Deciding> {

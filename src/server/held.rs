@@ -1,13 +1,14 @@
 //! Bytes of bodies and answers, and their budget, which is shared among the addresses of the clients. Bodies up to
 //! [`SMALL`] have a part of it for themselves.
 
-use super::budgets::SMALL;
 use super::decoded_size::DecodedSize;
 use hyper::body::Bytes;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// The largest small body (bytes), several times that of a training job's pod.
+pub(super) const SMALL: usize = 64 * 1024;
 /// The budget of bytes is counted in pieces of so many.
 const PIECE: usize = 1024;
 /// This part of the bytes is for small bodies: 8 of 32 MiB, 512 requests of 16 KiB.

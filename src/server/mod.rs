@@ -4,6 +4,7 @@
 mod accept;
 mod admin;
 mod admin_thread;
+mod answers;
 mod budgets;
 mod certificate;
 mod client_ca;
@@ -15,7 +16,6 @@ mod descriptors;
 mod fact_files;
 mod failed_tasks;
 mod held;
-mod large;
 mod limits;
 mod metrics;
 mod routes;
@@ -24,6 +24,7 @@ mod signals;
 mod state;
 mod supervisor;
 mod tasks;
+mod threads;
 
 use crate::cluster::{self, Phases};
 use crate::snapshot::Snapshot;
@@ -91,7 +92,8 @@ pub async fn run(
         async |address| TcpListener::bind(address).await.map_err(|source| RunError::Bind { address, source });
     let webhook = bind(settings.bind).await?;
     let probes = AdminThread::start().map_err(RunError::Thread)?;
-    let admin = probes.bind(settings.admin_bind).await?;
+    let admin = probes.bind(settings.admin_bind).await;
+    let admin = admin.map_err(|source| RunError::Bind { address: settings.admin_bind, source })?;
     let address = |listener: &TcpListener, wanted| listener.local_addr().unwrap_or(wanted);
     let addresses = (address(&webhook, settings.bind), address(&admin, settings.admin_bind));
     let state = Arc::new(State {

@@ -1,19 +1,15 @@
 //! Paths of the webhook port. An invalid request gets 4xx and an internal error 500, so that
 //! failurePolicy decides; a denial is always about the object.
 
-use super::budgets::SMALL;
+use super::answers::{Decide, MEMORY, answer, busy, fault, plain};
 use super::deadlines::Watch;
 use super::held::{Held, NoRoom};
-use super::large;
-use super::metrics::{RequestResult, Shed};
+use super::metrics::Shed;
 use super::state::State;
-use crate::deadline::{Deadline, NEVER};
+use super::threads::{self, ON_WORKER};
+use crate::deadline::NEVER;
 use crate::facts::Mode;
-use crate::review::envelope::EnvelopeError;
-use crate::review::response;
-use crate::review::webhook::{Answer, WebhookEntry, acknowledge, handle_within};
-use crate::snapshot::Snapshot;
-use crate::text::printable;
+use crate::review::webhook::{WebhookEntry, acknowledge, handle_within};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State as Shared};
@@ -22,7 +18,6 @@ use axum::response::Response;
 use axum::routing::post;
 use http_body_util::BodyExt;
 use std::net::{IpAddr, Ipv4Addr};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -80,11 +75,8 @@ pub(super) struct Caller {
     pub(super) watch: Arc<Watch>,
 }
 
-/// Makes a decision on a body, within a time.
-pub(super) type Decide = fn(&[u8], WebhookEntry, &Snapshot, &Deadline<'_>) -> Result<Answer, EnvelopeError>;
-
 async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request) -> Response {
-    let until = Instant::now() + large::patience(request.uri().query());
+    let until = Instant::now() + threads::patience(request.uri().query());
     let held = match read(&state, request).await {
         Ok(held) => held,
         Err(response) => return response,
@@ -95,8 +87,8 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
     };
     let Called { entry, off } = called(&state);
     let decide: Decide = if off { |body, entry, _, _| acknowledge(body, entry) } else { handle_within };
-    if held.bytes().len() > SMALL {
-        return large::decide(&state, entry, held, decide, until).await;
+    if held.bytes().len() > ON_WORKER {
+        return threads::decide(&state, entry, held, decide, until).await;
     }
     // To ask for the time would cost a tenth of such a decision.
     answer(&state, entry, held, decide, &NEVER).unwrap_or_else(fault)
@@ -140,18 +132,6 @@ async fn read(state: &State, request: Request) -> Result<Held, Response> {
     }
 }
 
-const MEMORY: &str = "too much memory held by other requests (--max-body-memory)";
-
-/// The answer at a limit. The API server retries after that second, within the webhook's timeout (client-go
-/// rest/with_retry.go: any 5xx with Retry-After). It uses a new connection, which a Service may send to another replica.
-fn busy(state: &State, reason: Shed, text: &str) -> Response {
-    state.metrics.shed(reason);
-    let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, &format!("busy: {text}; try again"));
-    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-    response
-}
-
 /// Reads a body. Memory is taken from the budget as bytes arrive, never by the length in a header. The rest of a refused
 /// body is read and dropped, up to four times the limit: a client that still writes when the connection closes would not
 /// see the answer.
@@ -179,100 +159,10 @@ async fn collect(mut body: Body, mut held: Held, most: usize) -> Result<Held, Un
     unread.map_or(Ok(held), Err)
 }
 
-/// Decides and answers; `None` when the time is over. A panic is a bug: it is counted and answered with 500, and the
-/// process continues.
-pub(super) fn answer(
-    state: &State,
-    looked_at: WebhookEntry,
-    mut body: Held,
-    decide: Decide,
-    deadline: &Deadline<'_>,
-) -> Option<Response> {
-    let started = Instant::now();
-    let snapshot = state.snapshot.load();
-    let decided = catch_unwind(AssertUnwindSafe(|| {
-        let outcome = decide(body.bytes(), looked_at, &snapshot, deadline)?;
-        let text = response::render(&outcome);
-        Ok::<_, EnvelopeError>((outcome, text))
-    }));
-    Some(match decided {
-        Ok(Err(EnvelopeError::Late)) => return None,
-        Ok(Ok((outcome, Ok(text)))) => {
-            for finding in &outcome.decision.findings {
-                state.metrics.finding(finding.rule);
-            }
-            let decision = &outcome.decision;
-            let result = match () {
-                () if !decision.in_scope => RequestResult::OutOfScope,
-                () if decision.denied => RequestResult::Denied,
-                () if !decision.patch.is_empty() => RequestResult::Mutated,
-                () => RequestResult::Allowed,
-            };
-            state.metrics.request(looked_at, result, started.elapsed());
-            if decision.denied {
-                let rules: Vec<&str> = decision.findings.iter().map(|f| f.rule).collect();
-                tracing::info!(uid = printable(&outcome.uid, 64), ?rules, "denied");
-            }
-            match body.replace(text) {
-                Ok(()) => json(body),
-                Err(_) => busy(state, Shed::Memory, MEMORY),
-            }
-        }
-        Ok(Err(error)) => {
-            state.metrics.request(looked_at, RequestResult::BadRequest, started.elapsed());
-            // The error may quote what was sent.
-            let error = printable(&error.to_string(), 300);
-            tracing::warn!(error, "answering a request failed");
-            plain(StatusCode::BAD_REQUEST, &error)
-        }
-        Ok(Ok((_, Err(error)))) => {
-            state.metrics.request(looked_at, RequestResult::Fault, started.elapsed());
-            tracing::error!(%error, "answer cannot be written");
-            fault()
-        }
-        Err(_) => {
-            state.metrics.panicked();
-            state.metrics.request(looked_at, RequestResult::Fault, started.elapsed());
-            fault()
-        }
-    })
-}
-
-pub(super) fn fault() -> Response {
-    plain(StatusCode::INTERNAL_SERVER_ERROR, "fabric-admission: internal error")
-}
-
-fn json(body: Held) -> Response {
-    let mut response = Response::new(Body::from(body.into_bytes()));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
-}
-
-pub(super) fn plain(status: StatusCode, text: &str) -> Response {
-    let mut response = Response::new(Body::from(format!("{text}\n")));
-    *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    response
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::Arc;
-
-    #[test]
-    fn a_panic_is_counted_and_answered_500() {
-        let state = State::bare();
-        let body = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
-        let response =
-            answer(&state, WebhookEntry::Mutate, body, |_, _, _, _| panic!("a bug"), &NEVER).unwrap();
-        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
-        let text = state.metrics.text();
-        assert!(text.contains("fabric_admission_panics_total 1"), "{text}");
-        assert!(text.contains("requests_total{entry=\"mutate\",result=\"fault\"} 1"), "{text}");
-    }
 
     #[test]
     fn requests_over_the_budget_come_again_when_it_is_free() {

@@ -98,13 +98,13 @@ fn requests() -> Vec<(String, Vec<u8>, bool)> {
         "*",
         "mutate",
         "",
-        "/mutate#x",
         "/mut\0ate",
         "/\u{e9}",
     ] {
         add(&format!("path {path:?}"), whole(&format!("POST {path} HTTP/1.1"), ""), false);
     }
     add("path of 60 KiB", whole(&format!("POST /{} HTTP/1.1", "a".repeat(60 << 10)), ""), false);
+    add("fragment", whole("POST /mutate#x HTTP/1.1", ""), true);
     add("query", whole("POST /mutate?timeout=;;&=&timeout HTTP/1.1", ""), true);
     add("whole URI", whole("POST http://h/mutate HTTP/1.1", ""), true);
     for version in ["HTTP/0.9", "HTTP/1.2", "HTTP/2.0", "HTTP/9", "http/1.1", "", "HTTP/1.1 x"] {

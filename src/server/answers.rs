@@ -1,0 +1,128 @@
+//! Answers of the webhook port: a decision on a body and its answer, and the answers without one.
+
+use super::held::Held;
+use super::metrics::{RequestResult, Shed};
+use super::state::State;
+use crate::deadline::Deadline;
+use crate::review::envelope::EnvelopeError;
+use crate::review::response;
+use crate::review::webhook::{Answer, WebhookEntry};
+use crate::snapshot::Snapshot;
+use crate::text::printable;
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+/// Makes a decision on a body, within a time.
+pub(super) type Decide = fn(&[u8], WebhookEntry, &Snapshot, &Deadline<'_>) -> Result<Answer, EnvelopeError>;
+
+pub(super) const MEMORY: &str = "too much memory held by other requests (--max-body-memory)";
+
+/// The answer at a limit. The API server retries after that second, within the webhook's timeout (client-go
+/// rest/with_retry.go: any 5xx with Retry-After). It uses a new connection, which a Service may send to another replica.
+pub(super) fn busy(state: &State, reason: Shed, text: &str) -> Response {
+    state.metrics.shed(reason);
+    let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, &format!("busy: {text}; try again"));
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+/// Decides and answers; `None` when the time is over. A panic is a bug: it is counted and answered with 500, and the
+/// process continues.
+pub(super) fn answer(
+    state: &State,
+    looked_at: WebhookEntry,
+    mut body: Held,
+    decide: Decide,
+    deadline: &Deadline<'_>,
+) -> Option<Response> {
+    let started = Instant::now();
+    let snapshot = state.snapshot.load();
+    let decided = catch_unwind(AssertUnwindSafe(|| {
+        let outcome = decide(body.bytes(), looked_at, &snapshot, deadline)?;
+        let text = response::render(&outcome);
+        Ok::<_, EnvelopeError>((outcome, text))
+    }));
+    Some(match decided {
+        Ok(Err(EnvelopeError::Late)) => return None,
+        Ok(Ok((outcome, Ok(text)))) => {
+            for finding in &outcome.decision.findings {
+                state.metrics.finding(finding.rule);
+            }
+            let decision = &outcome.decision;
+            let result = match () {
+                () if !decision.in_scope => RequestResult::OutOfScope,
+                () if decision.denied => RequestResult::Denied,
+                () if !decision.patch.is_empty() => RequestResult::Mutated,
+                () => RequestResult::Allowed,
+            };
+            state.metrics.request(looked_at, result, started.elapsed());
+            if decision.denied {
+                let rules: Vec<&str> = decision.findings.iter().map(|f| f.rule).collect();
+                tracing::info!(uid = printable(&outcome.uid, 64), ?rules, "denied");
+            }
+            match body.replace(text) {
+                Ok(()) => json(body),
+                Err(_) => busy(state, Shed::Memory, MEMORY),
+            }
+        }
+        Ok(Err(error)) => {
+            state.metrics.request(looked_at, RequestResult::BadRequest, started.elapsed());
+            // The error may quote what was sent.
+            let error = printable(&error.to_string(), 300);
+            tracing::warn!(error, "answering a request failed");
+            plain(StatusCode::BAD_REQUEST, &error)
+        }
+        Ok(Ok((_, Err(error)))) => {
+            state.metrics.request(looked_at, RequestResult::Fault, started.elapsed());
+            tracing::error!(%error, "answer cannot be written");
+            fault()
+        }
+        Err(_) => {
+            state.metrics.panicked();
+            state.metrics.request(looked_at, RequestResult::Fault, started.elapsed());
+            fault()
+        }
+    })
+}
+
+pub(super) fn fault() -> Response {
+    plain(StatusCode::INTERNAL_SERVER_ERROR, "fabric-admission: internal error")
+}
+
+fn json(body: Held) -> Response {
+    let mut response = Response::new(Body::from(body.into_bytes()));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+pub(super) fn plain(status: StatusCode, text: &str) -> Response {
+    let mut response = Response::new(Body::from(format!("{text}\n")));
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deadline::NEVER;
+    use std::net::{IpAddr, Ipv4Addr};
+
+    #[test]
+    fn a_panic_is_counted_and_answered_500() {
+        let state = State::bare();
+        let body = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
+        let response =
+            answer(&state, WebhookEntry::Mutate, body, |_, _, _, _| panic!("a bug"), &NEVER).unwrap();
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let text = state.metrics.text();
+        assert!(text.contains("fabric_admission_panics_total 1"), "{text}");
+        assert!(text.contains("requests_total{entry=\"mutate\",result=\"fault\"} 1"), "{text}");
+    }
+}
