@@ -246,7 +246,7 @@ pub(super) fn prepare(arguments: &Inputs, err: &mut dyn Write) -> io::Result<Res
 pub(super) fn facts_from_files(
     profiles: Option<&std::path::Path>,
     cluster: &[PathBuf],
-    choice: &Choice,
+    (choice, withhold_changes): (&Choice, bool),
     live: bool,
     err: &mut dyn Write,
 ) -> io::Result<Option<(Builder, Snapshot)>> {
@@ -258,7 +258,7 @@ pub(super) fn facts_from_files(
         }
     };
     let mut builder = Builder::new(bases.clone());
-    builder.set(choice.settings());
+    builder.set(Settings { withhold_changes, ..choice.settings() });
     let mut problems = objects::Problems::default();
     if let Some(path) = profiles {
         profiles::load(path, &bases, &mut builder, &mut problems.errors);

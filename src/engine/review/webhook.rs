@@ -40,6 +40,8 @@ pub struct Answer {
     pub uid: String,
     /// WebhookEntry that was called.
     pub entry: WebhookEntry,
+    /// Whether changes are reported only, and none is made.
+    pub withheld: bool,
     /// What is decided. Out of scope where the request is none of the entry's business.
     pub decision: Decision,
     /// Pod templates of a workload; empty for a pod. The decision's findings are those of all of them.
@@ -73,7 +75,8 @@ pub fn handle(body: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Result<A
         WebhookEntry::Networks => (network_change::decide(&request, snapshot)?, Vec::new()),
         WebhookEntry::Object(mode) => (object(&request, mode, snapshot)?, Vec::new()),
     };
-    Ok(Answer { uid: request.uid.to_string(), entry, decision, templates })
+    let withheld = entry == WebhookEntry::Audit || snapshot.settings().withhold_changes;
+    Ok(Answer { uid: request.uid.to_string(), entry, withheld, decision, templates })
 }
 
 /// Answers a request that an entry has no part in because a setting switches it off: no object is looked at.
@@ -82,7 +85,7 @@ pub fn handle(body: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Result<A
 /// [`EnvelopeError`] when the body is not a request that can be answered.
 pub fn acknowledge(body: &[u8], entry: WebhookEntry) -> Result<Answer, EnvelopeError> {
     let uid = envelope::parse(body)?.uid.to_string();
-    Ok(Answer { uid, entry, decision: Decision::default(), templates: Vec::new() })
+    Ok(Answer { uid, entry, withheld: true, decision: Decision::default(), templates: Vec::new() })
 }
 
 fn pod(
@@ -101,6 +104,13 @@ fn pod(
         return Ok(Decision::default());
     }
     let namespace = request.namespace.as_deref().unwrap_or("default");
+    let withheld = snapshot.settings().withhold_changes;
+    let stage = match stage {
+        // The pod comes without its changes. What it would be with them is judged, so that it is refused only if it would
+        // be refused anyway.
+        Stage::Final if withheld => Stage::Whole,
+        stage => stage,
+    };
     let pod = PodRequest {
         json: object.get(),
         namespace,
@@ -116,7 +126,7 @@ fn pod(
         before: None,
     };
     let mut decision = decide_pod(pod, snapshot).map_err(EnvelopeError::Object)?;
-    if stage != Stage::Mutate {
+    if stage != Stage::Mutate || withheld {
         // A validating answer must not carry a patch (k8s.io/apiserver webhook/request/admissionreview.go).
         decision.patch.clear();
     }

@@ -56,6 +56,9 @@ pub struct Settings {
     pub pod_security_default: PodSecurity,
     /// Whether networks of other namespaces are refused, as Multus does with `namespaceIsolation`.
     pub namespace_isolation: bool,
+    /// Whether planned changes of pods are reported and not made. Verdicts stay the same: they are about the pod with its
+    /// changes.
+    pub withhold_changes: bool,
     /// What annotations may set aside on objects without a profile.
     pub ignorable: Ignorable,
     /// DRA drivers that hand out no NICs, beside the known ones: claims on their devices change no plan.

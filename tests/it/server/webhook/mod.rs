@@ -10,6 +10,7 @@ mod descriptors;
 mod facts;
 mod flood;
 mod in_process;
+mod mutate_off;
 mod no_room;
 mod one_plan;
 mod profile_objects;
@@ -39,4 +40,5 @@ pub(crate) fn add(suite: &mut Suite) {
     one_plan::add(suite);
     profile_objects::add(suite);
     workloads::add(suite);
+    mutate_off::add(suite);
 }
