@@ -49,11 +49,12 @@ fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
     };
     let place_of =
         |pointer: &str| place(given.object.document, (given.object.json, &given.object.pointer), pointer);
-    if !decided.unread.is_empty()
+    if (!decided.unread.is_empty() || file_text::has_mistyped_metadata(given))
         && let Some(readable) = file_text::readable(given)
     {
         let object = Object { json: &readable.json, ..given.object.clone() };
         decided = self::decided(Given { object: &object, ..given }, setting, snapshot);
+        readable.unknown.iter().for_each(|pointer| file_text::forget(&mut decided.results, pointer));
         for finding in readable.findings {
             let place = place_of(&finding.path);
             file_text::attach(&mut decided.results, finding, place, own);

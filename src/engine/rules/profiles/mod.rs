@@ -18,6 +18,7 @@ mod fab815_ineffective_ignore;
 mod fab816_annotation_without_effect;
 mod fab817_namespace_without_effect;
 mod fab818_selector_without_value;
+mod fab819_own_part;
 mod misspelt_label;
 mod resolution;
 
@@ -45,4 +46,5 @@ pub(super) static RULES: &[&Rule] = &[
     &fab816_annotation_without_effect::RULE,
     &fab817_namespace_without_effect::RULE,
     &fab818_selector_without_value::RULE,
+    &fab819_own_part::RULE,
 ];

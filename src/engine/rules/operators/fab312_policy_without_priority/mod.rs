@@ -22,7 +22,8 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(own) = context.node_policy().filter(|policy| policy.priority.is_none()) else { return };
     let nodes = requirements(own);
-    let met = others(context).find(|other| {
+    // FAB325 reports policies of different resources, and that their order depends on the priority.
+    let met = others(context).filter(|other| other.policy.resource == own.resource).find(|other| {
         meeting(own, other.policy, context.snapshot, true).is_some()
             && common(&nodes, &requirements(other.policy), context.snapshot.nodes()) != Common::None
     });

@@ -113,6 +113,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "AWS Neuron devices do not use NCCL".to_owned(),
             "Ignore this: the Neuron runtime brings its own collectives.".to_owned(),
         ),
+        Withheld::NoTarget => (
+            "/spec/containers".to_owned(),
+            "no app container requests accelerators".to_owned(),
+            "Request them in the container that trains, or ignore this if intended.".to_owned(),
+        ),
         Withheld::ManyContainers => (
             "/spec/containers".to_owned(),
             format!("the pod has more than {MAX_CONTAINERS} containers"),
