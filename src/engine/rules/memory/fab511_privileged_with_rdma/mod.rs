@@ -1,24 +1,29 @@
-//! FAB511: privileged container with an RDMA device of its own.
+//! FAB511: privileged training container with an RDMA device of its own.
 
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::rule::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB511",
     severity: Severity::Warning,
     files: files!(),
-    reach: Reach::AnyWarns,
     pod: Some(check),
     cel: Some(cel),
     ..Rule::DEFAULT
 };
 
+/// Only NCCL with accelerators takes all NICs that it sees. Agents, health checks and benchmarks name theirs. On the host's
+/// network the addresses of all NICs are the pod's.
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    if context.pod().host_network() {
+        return;
+    }
     for (index, container) in context.pod().containers().iter().enumerate() {
-        if container.privileged() && context.has_rdma(index) && !names_devices(context, index) {
+        let takes_all = context.subject.demands.app(index).any && !names_devices(context, index);
+        if takes_all && container.privileged() && context.has_rdma(index) {
             findings.add(
                 paths::in_container(index, "securityContext/privileged"),
                 "privileged with an RDMA device: the container sees every NIC of the node, also those of other pods",
@@ -29,7 +34,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 fn cel() -> Cel {
-    let privileged = "c.?securityContext.?privileged.orValue(false) && {rdma} &&\n\
+    let privileged = "!object.spec.?hostNetwork.orValue(false) &&\n\
+                          c.?securityContext.?privileged.orValue(false) && {accelerated} && {rdma} &&\n\
                           !c.?env.orValue([]).exists(e, e.name == 'NCCL_IB_HCA') &&\n\
                           !('fabric-admission.dev/file.nccl.conf' in variables.annotations)";
     let check = Check {

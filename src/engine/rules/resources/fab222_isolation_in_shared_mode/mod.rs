@@ -42,7 +42,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let fix = if context.kind == IB_NETWORK.1 {
             REMOVE
         } else {
-            "Set rdmaMode: exclusive in a SriovNetworkPoolConfig for the nodes, or remove plugin rdma and rdmaIsolation."
+            "Set rdmaMode: exclusive in a SriovNetworkPoolConfig, or remove plugin rdma and rdmaIsolation."
         };
         findings.add_as(
             Severity::Warning,
