@@ -95,7 +95,7 @@ fn ids(body: &str, out: &mut Vec<String>) -> Result<(), &'static str> {
 mod tests {
     use super::*;
 
-    const PAGE: &str = "# FAB999: a summary\n\n## What it looks at\n\nOne\ntwo.\n\n- a\n  b\n- c\n\n## Why it breaks\n\nWhy.\n\n\
+    const PAGE: &str = "# FAB999: a summary\n\n## What it looks at\n\nOne\ntwo.\n\n- x\n  y\n- z\n\n## Why it breaks\n\nWhy.\n\n\
                         ## Fix\n\nFix.\n\n## Sources\n\n- a\n- b\n\n## Catalogue\n\nANN-001, ANN-002\n";
 
     #[test]
@@ -103,7 +103,7 @@ mod tests {
         let page = Page::parse(PAGE).unwrap();
         assert_eq!(
             (&*page.id, &*page.summary, &*page.what),
-            ("FAB999", "a summary", "One two.\n\n- a b\n- c")
+            ("FAB999", "a summary", "One two.\n\n- x y\n- z")
         );
         assert_eq!((&*page.why, &*page.fix), ("Why.", "Fix."));
         assert_eq!(
