@@ -15,7 +15,7 @@ use criterion::{BenchmarkId, Criterion};
 use fabric_admission::demands::Subject;
 use fabric_admission::facts::Mode;
 use fabric_admission::json::decode;
-use fabric_admission::nodes::{NodeIndex, NodeObject};
+use fabric_admission::nodes::{NodeBuilder, NodeObject};
 use fabric_admission::pod::PodView;
 use fabric_admission::resolve::{Resolution, resolve};
 use fabric_admission::review::decide_object;
@@ -81,7 +81,7 @@ fn changes(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("changes");
     group.sample_size(20);
     for nodes in [10_000, 130_000] {
-        let mut index = NodeIndex::default();
+        let mut index = NodeBuilder::default();
         (0..nodes).for_each(|i| add(&mut index, &node(i, "")));
         index.view();
         // The same class as before, one that others have, and one of its own.
@@ -134,7 +134,7 @@ fn build(nodes: usize) {
     }
     let text = start.elapsed();
     let (before, start) = (resident(), Instant::now());
-    let mut index = NodeIndex::default();
+    let mut index = NodeBuilder::default();
     for i in 0..nodes {
         add(&mut index, &node(i, &filler));
     }
@@ -218,7 +218,7 @@ fn training_pod() -> Value {
     pod
 }
 
-fn add(index: &mut NodeIndex, text: &str) {
+fn add(index: &mut NodeBuilder, text: &str) {
     index.add(&serde_json::from_str::<NodeObject<'_>>(text).unwrap());
 }
 

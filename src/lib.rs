@@ -11,9 +11,9 @@ pub use fabric_admission_engine::{
     review, rules, snapshot,
 };
 
+pub mod certificate_keeper;
 pub mod cli;
 pub mod cluster;
-pub mod keeper;
 pub mod manifest;
 pub mod server;
 pub mod telemetry;

@@ -2,7 +2,7 @@
 
 mod budgets;
 mod certs;
-mod clients;
+mod client_certificates;
 mod exit_code;
 mod explain;
 mod input;

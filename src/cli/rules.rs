@@ -5,7 +5,7 @@ use crate::facts::Mode;
 use crate::manifest::to_yaml;
 use crate::pod::Accelerators;
 use crate::report::admission_policies::{Choice, policies};
-use crate::report::reserved::reserved;
+use crate::report::reserved_names_policy::reserved;
 use crate::rules::{self, RULES, Rule};
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};

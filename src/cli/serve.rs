@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::budgets::Budgets;
-use super::clients::Clients;
+use super::client_certificates::Clients;
 use super::input::{Choice, facts_from_files, files};
 use super::values::{identity, seconds};
 use crate::cluster::{self, Pace};

@@ -1,13 +1,15 @@
 //! Flags of `serve` about its certificate.
 
-use crate::certificates::Lives;
+use crate::certificate_keeper::Clock;
+use crate::certificate_keeper::{Mode, Settings};
+use crate::certificates::Lifetimes;
 use crate::cluster;
 use crate::cluster::certificate_objects::Names;
-use crate::keeper::Clock;
-use crate::keeper::{Mode, Settings};
 use crate::server::Certificate;
 use clap::ValueEnum;
+use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -51,23 +53,23 @@ pub(super) struct Tls {
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_VALIDATING", default_value = "fabric-admission", value_parser = name)]
     tls_validating: String,
     /// Lifetime of a self-managed CA; the next one is staged at half of it
-    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_CA_LIFE", default_value = "365d", value_parser = duration)]
-    tls_ca_life: i64,
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_CA_LIFE", default_value_t = Seconds(Lifetimes::DEFAULT.ca))]
+    tls_ca_life: Seconds,
     /// Lifetime of a self-managed certificate; it is renewed at two thirds of it
-    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_LEAF_LIFE", default_value = "72h", value_parser = duration)]
-    tls_leaf_life: i64,
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_LEAF_LIFE", default_value_t = Seconds(Lifetimes::DEFAULT.leaf))]
+    tls_leaf_life: Seconds,
     /// Soak time of a new CA in every caBundle before it signs
-    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SOAK", default_value = "10m", value_parser = duration)]
-    tls_soak: i64,
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SOAK", default_value_t = Seconds(Lifetimes::DEFAULT.soak))]
+    tls_soak: Seconds,
     /// Tolerated clock skew between machines
-    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_CLOCK_SKEW", default_value = "10m", value_parser = duration)]
-    tls_clock_skew: i64,
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_CLOCK_SKEW", default_value_t = Seconds(Lifetimes::DEFAULT.skew))]
+    tls_clock_skew: Seconds,
     /// Check interval for the Secret and the caBundles; watches report changes earlier
-    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_TICK", default_value = "10s", value_parser = duration)]
-    tls_tick: i64,
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_TICK", default_value_t = Seconds(Lifetimes::DEFAULT.tick))]
+    tls_tick: Seconds,
     /// Settle time of a correct caBundle before readiness, for API servers to see it
-    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SETTLE", default_value = "2s", value_parser = duration)]
-    tls_settle: i64,
+    #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SETTLE", default_value_t = Seconds(Lifetimes::DEFAULT.settle))]
+    tls_settle: Seconds,
     /// File to write the trusted CAs to, for callers without a webhook configuration
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_CA_OUT")]
     tls_ca_out: Option<PathBuf>,
@@ -104,18 +106,34 @@ fn name(text: &str) -> Result<String, String> {
     }
 }
 
-/// Seconds, from a number with a unit.
-fn duration(text: &str) -> Result<i64, String> {
-    let expected = || "expected a duration, such as 90s, 10m, 72h or 365d".to_owned();
-    let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
-    let unit = match unit {
-        "" | "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        _ => return Err(expected()),
-    };
-    digits.parse::<i64>().ok().and_then(|count| count.checked_mul(unit)).ok_or_else(expected)
+/// A duration, written as a number with a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Seconds(i64);
+
+const UNITS: [(&str, i64); 4] = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)];
+
+impl FromStr for Seconds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = || "expected a duration, such as 90s, 10m, 72h or 365d".to_owned();
+        let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+        let unit = if unit.is_empty() { "s" } else { unit };
+        let (_, length) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(expected)?;
+        digits.parse::<i64>().ok().and_then(|count| count.checked_mul(*length)).map(Self).ok_or_else(expected)
+    }
+}
+
+impl Display for Seconds {
+    /// In the largest unit that leaves a whole number of at least two, days only for more than three of them: `72h`,
+    /// `365d`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fits = |(name, length): &&(&str, i64)| {
+            self.0 % length == 0 && self.0 / length > if *name == "d" { 3 } else { 1 }
+        };
+        let (name, length) = UNITS.iter().find(fits).copied().unwrap_or(("s", 1));
+        write!(f, "{}{name}", self.0 / length)
+    }
 }
 
 impl Tls {
@@ -129,14 +147,14 @@ impl Tls {
         self.tls_min_version == TlsVersion::V1_2
     }
 
-    fn lives(&self) -> Lives {
-        Lives {
-            ca: self.tls_ca_life,
-            leaf: self.tls_leaf_life,
-            soak: self.tls_soak,
-            skew: self.tls_clock_skew,
-            tick: self.tls_tick,
-            settle: self.tls_settle,
+    fn lifetimes(&self) -> Lifetimes {
+        Lifetimes {
+            ca: self.tls_ca_life.0,
+            leaf: self.tls_leaf_life.0,
+            soak: self.tls_soak.0,
+            skew: self.tls_clock_skew.0,
+            tick: self.tls_tick.0,
+            settle: self.tls_settle.0,
         }
     }
 
@@ -161,7 +179,7 @@ impl Tls {
                 return Ok(Certificate::Files { cert, key, poll });
             }
         };
-        let lives = self.lives();
+        let lives = self.lifetimes();
         lives.check()?;
         if kubeconfig.is_none() && !cluster::client::in_cluster() {
             return Err(
@@ -215,11 +233,15 @@ mod tests {
         for (text, expected) in
             [("90", Some(90)), ("10m", Some(600)), ("72h", Some(259_200)), ("365d", Some(31_536_000))]
         {
-            assert_eq!(duration(text).ok(), expected, "{text}");
+            assert_eq!(text.parse().ok(), expected.map(Seconds), "{text}");
         }
         for text in ["", "h", "-1s", "1.5h", "1w", "99999999999999999999s", "9999999999999999d"] {
-            assert!(duration(text).is_err(), "{text}");
+            assert!(text.parse::<Seconds>().is_err(), "{text}");
         }
+        let Lifetimes { ca, leaf, soak, skew, tick, settle } = Lifetimes::DEFAULT;
+        let shown = [ca, leaf, soak, skew, tick, settle].map(|length| Seconds(length).to_string());
+        assert_eq!(shown, ["365d", "72h", "10m", "10m", "10s", "2s"]);
+        assert!([ca, leaf, 90, 1, 0].iter().all(|s| Seconds(*s).to_string().parse() == Ok(Seconds(*s))));
         assert!(name("fabric-admission.x").is_ok());
         for text in ["", "a/b", "a%2fb", "A", "a?b", "a b", "a,b"] {
             assert!(name(text).is_err(), "{text}");

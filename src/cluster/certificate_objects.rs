@@ -207,8 +207,12 @@ impl Objects {
         read: &Configuration,
         bundle: &str,
     ) -> Result<Written, CallFault> {
-        let path =
-            format!("{}/{}?fieldManager={}", kind.path(), self.name(kind), super::status::FIELD_MANAGER);
+        let path = format!(
+            "{}/{}?fieldManager={}",
+            kind.path(),
+            self.name(kind),
+            super::status_writer::FIELD_MANAGER
+        );
         match self.call("PATCH", &path, "application/json-patch+json", Some(&read.patch(bundle))).await {
             Ok(_) => Ok(Written::Done),
             // A `test` that fails is 422 (k8s.io/apiserver pkg/endpoints/handlers/patch.go).

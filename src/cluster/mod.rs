@@ -21,7 +21,7 @@ mod phases;
 mod publish;
 mod read_once;
 mod shared;
-pub mod status;
+pub mod status_writer;
 mod watch;
 
 pub(crate) use call::CallFault;

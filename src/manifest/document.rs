@@ -2,7 +2,7 @@
 
 use super::error::InputError;
 use super::position::{Position, Positions};
-use super::{pointer, within};
+use super::{embedded_place, pointer};
 use serde_json::value::RawValue;
 use std::ops::Range;
 use std::sync::Arc;
@@ -122,7 +122,7 @@ impl Document {
         let within = || {
             let source = std::str::from_utf8(file).ok()?;
             let value: String = serde_json::from_str(self.text_of(part, pointer)?).ok()?;
-            within::place(source, entry, &value, line, column)
+            embedded_place::place(source, entry, &value, line, column)
         };
         within().unwrap_or(entry)
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::style::{self, Style};
+use super::string_style::{self, Style};
 
 /// A collection that is being written.
 enum Frame<'v> {
@@ -89,7 +89,7 @@ fn start<'v>(out: &mut String, json: &'v Value, indent: usize, stack: &mut Vec<(
         Value::Object(map) if !map.is_empty() => stack.push((Frame::Mapping(Map::iter(map)), indent)),
         Value::Array(items) if !items.is_empty() => stack.push((Frame::Sequence(items.iter()), indent)),
         // A block at the top has no parent to be indented against.
-        Value::String(text) if style::of_value(text) == Style::Literal => {
+        Value::String(text) if string_style::of_value(text) == Style::Literal => {
             write_quoted(out, text);
             out.push('\n');
         }
@@ -106,7 +106,7 @@ fn pad(out: &mut String, indent: usize) {
 fn write_key(out: &mut String, key: &str, indent: usize) {
     const LONGEST: usize = 1000;
     let start = out.len();
-    match style::of_key(key) {
+    match string_style::of_key(key) {
         Style::Plain => out.push_str(key),
         _ => write_quoted(out, key),
     }
@@ -121,7 +121,7 @@ fn write_key(out: &mut String, key: &str, indent: usize) {
 /// A scalar or an empty collection, and the end of its line. `indent` is the column of its parent.
 fn write_scalar(out: &mut String, value: &Value, indent: usize) {
     match value {
-        Value::String(text) => match style::of_value(text) {
+        Value::String(text) => match string_style::of_value(text) {
             Style::Plain => out.push_str(text),
             Style::Quoted => write_quoted(out, text),
             Style::Literal => return write_block(out, text, indent),
@@ -169,7 +169,7 @@ fn write_quoted(out: &mut String, text: &str) {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            c if style::printable(c) => out.push(c),
+            c if string_style::printable(c) => out.push(c),
             c if u32::from(c) <= 0xff => drop(write!(out, "\\x{:02x}", u32::from(c))),
             c => drop(write!(out, "\\u{:04x}", u32::from(c))),
         }

@@ -6,8 +6,9 @@
 //! that kubectl reads, `on` and `0644` included. kubectl does not keep the position of a value, which a reader of our
 //! findings needs.
 
-mod cause;
+mod catch_panic;
 mod document;
+mod embedded_place;
 mod emit;
 mod error;
 mod fault;
@@ -17,22 +18,21 @@ mod node;
 mod number;
 mod pointer;
 mod position;
-mod quiet;
 mod read;
 mod repair;
 mod scalar;
 mod split;
-mod style;
-mod within;
+mod string_style;
 mod write;
 mod yaml;
+mod yaml_causes;
 
-pub use cause::template_cause;
+pub use catch_panic::install_quiet_panic_hook;
+pub(crate) use catch_panic::is_caught;
 pub use document::{Document, Duplicate, Item};
 pub use emit::to_yaml;
 pub use error::InputError;
 pub use pointer::range;
 pub use position::Position;
-pub use quiet::install_quiet_panic_hook;
-pub(crate) use quiet::is_caught;
 pub use read::read;
+pub use yaml_causes::template_cause;

@@ -12,7 +12,7 @@ use super::node::{Id, Kind, Tree};
 use super::position::Position;
 use super::split::{Piece, pieces};
 use super::yaml::Parsed;
-use super::{cause, json, write, yaml};
+use super::{json, write, yaml, yaml_causes};
 
 const NO_MAPPING: &str = "a manifest is a mapping with apiVersion and kind";
 
@@ -143,7 +143,7 @@ impl<'b> Stream<'b> {
             Err(fault) => {
                 let fault = match from_json {
                     Some(Err(fault)) if means_json(text) => fault,
-                    _ => cause::explain(text, origin, fault),
+                    _ => yaml_causes::explain(text, origin, fault),
                 };
                 self.error(bytes, origin.line, fault);
             }
@@ -183,7 +183,7 @@ impl<'b> Stream<'b> {
             Err(fault) => {
                 let origin = Position { line: first_line, column: 1 };
                 let fault = match std::str::from_utf8(text) {
-                    Ok(text) => cause::explain(text, origin, fault),
+                    Ok(text) => yaml_causes::explain(text, origin, fault),
                     Err(_) => fault,
                 };
                 self.error(text, first_line, fault);

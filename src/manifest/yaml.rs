@@ -9,7 +9,7 @@ use super::fault::ReadFault;
 use super::node::{Id, Kind, MAX_DEPTH, NONE, Tree};
 use super::position::Position;
 use super::repair::Repair;
-use super::{quiet, scalar};
+use super::{catch_panic, scalar};
 
 /// The content of one text between two separators.
 #[derive(Debug)]
@@ -105,7 +105,7 @@ impl<'t> Builder<'t> {
         loop {
             // Only the parser's panics: one of our own is a bug and must be visible. A parser that panicked is not
             // called again.
-            let event = match quiet::catch(|| parser.parse()) {
+            let event = match catch_panic::catch(|| parser.parse()) {
                 Some(Ok(event)) => event,
                 Some(Err(_)) if self.trailing.is_some() => return Ok(()),
                 Some(Err(error)) => return Err(Stop::Syntax(error)),

@@ -1,7 +1,7 @@
 //! The certificate from files while the server runs: reloaded when it changes, and checked for its dates.
 
 use super::{Certificate, State, supervisor};
-use crate::keeper::{self, Clock, Expiry, Standing};
+use crate::certificate_keeper::{self, Clock, Expiry, Standing};
 use crate::tls::{Served, Store, TlsError};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub(super) enum Origin {
     /// Files that are checked for changes.
     Files { store: Arc<Store>, poll: Duration },
     /// A Secret of the cluster.
-    Cluster { settings: Box<keeper::Settings>, served: Arc<Served> },
+    Cluster { settings: Box<certificate_keeper::Settings>, served: Arc<Served> },
 }
 
 impl Origin {
@@ -51,7 +51,7 @@ impl Origin {
         let (clock, lives) = match self {
             Self::Files { .. } => (Clock::default(), None),
             Self::Cluster { settings, .. } => {
-                let own = settings.mode == keeper::Mode::SelfManaged;
+                let own = settings.mode == certificate_keeper::Mode::SelfManaged;
                 (settings.clock.clone(), own.then_some(settings.lives))
             }
         };

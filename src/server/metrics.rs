@@ -1,7 +1,7 @@
 //! Metrics, in Prometheus' names: `fabric_admission_…`, seconds, bounded label sets.
 
 use crate::review::webhook::WebhookEntry;
-use crate::{cluster, keeper};
+use crate::{certificate_keeper, cluster};
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -29,7 +29,7 @@ pub struct Metrics {
     facts_reloads: Family<ReloadLabel, Counter>,
     client_ca_reloads: Family<ReloadLabel, Counter>,
     watches: Arc<cluster::Metrics>,
-    certificates: Arc<keeper::Metrics>,
+    certificates: Arc<certificate_keeper::Metrics>,
 }
 
 /// How a request ended.
@@ -257,7 +257,7 @@ impl Metrics {
         registry.register("build_info", "Version of the server, as a label", build);
         let watches = Arc::<cluster::Metrics>::default();
         watches.register(&mut registry);
-        let certificates = Arc::<keeper::Metrics>::default();
+        let certificates = Arc::<certificate_keeper::Metrics>::default();
         certificates.register(&mut registry);
         Self {
             registry,
@@ -344,7 +344,7 @@ impl Metrics {
         &self.watches
     }
     /// Metrics of certificates.
-    pub(super) fn certificates(&self) -> &Arc<keeper::Metrics> {
+    pub(super) fn certificates(&self) -> &Arc<certificate_keeper::Metrics> {
         &self.certificates
     }
     /// The text that Prometheus reads.

@@ -9,18 +9,18 @@ mod client_ca;
 mod connection_age;
 mod connections;
 mod deadlines;
+mod decoded_size;
 mod descriptors;
-mod facts;
-mod failed;
+mod fact_files;
+mod failed_tasks;
 mod limits;
 mod metrics;
 mod routes;
 mod settings;
+mod signals;
 mod state;
-mod stop;
 mod supervisor;
 mod tasks;
-mod weight;
 
 use crate::cluster::{self, Phases};
 use crate::snapshot::Snapshot;
@@ -34,12 +34,12 @@ use supervisor::Supervisor;
 use tokio::net::TcpListener;
 use tokio::sync::watch as channel;
 
-pub use facts::{Look, Source};
+pub use fact_files::{Look, Source};
 pub use limits::Limits;
 pub use metrics::Metrics;
 pub use settings::{Certificate, Facts, Live, Settings, StatusWriter};
+pub(crate) use signals::Stop;
 pub(crate) use state::State;
-pub(crate) use stop::Stop;
 pub use supervisor::TaskError;
 
 /// Why the server cannot start, or ended by itself.
@@ -94,7 +94,7 @@ pub async fn run(
         },
         certificates: certificate.standing(),
         expiry: certificate.expiry(),
-        failed: failed::Failed::default(),
+        failed: failed_tasks::Failed::default(),
         workloads: settings.workloads,
         network_objects: settings.network_objects,
         limits,
@@ -102,7 +102,7 @@ pub async fn run(
         ready: AtomicBool::new(true),
         draining: AtomicBool::new(false),
     });
-    let signals = stop::Signals::install().map_err(RunError::Signal)?;
+    let signals = signals::Signals::install().map_err(RunError::Signal)?;
     let (sender, stop) = channel::channel(Stop::No);
     let mut supervisor = Supervisor::new(Arc::clone(&state), stop.clone());
     tasks::log(&mut supervisor);

@@ -3,9 +3,9 @@
 
 use super::budgets::{self, Held, NoRoom};
 use super::deadlines::Watch;
+use super::decoded_size;
 use super::metrics::{RequestResult, Shed};
 use super::state::State;
-use super::weight;
 use crate::facts::Mode;
 use crate::review::envelope::EnvelopeError;
 use crate::review::response;
@@ -93,7 +93,7 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
     let decide: Decide = if off { |body, entry, _| acknowledge(body, entry) } else { handle };
     // A large body takes milliseconds and must not block other connections and probes.
     if held.bytes().len() > LARGE {
-        let decoded = tokio::task::block_in_place(|| weight::decoded(held.bytes()));
+        let decoded = tokio::task::block_in_place(|| decoded_size::decoded(held.bytes()));
         let Some(_turn) = state.budgets.large(decoded).await else {
             return plain(StatusCode::PAYLOAD_TOO_LARGE, &too_many_entries(decoded));
         };

@@ -1,9 +1,9 @@
 //! Settings of the server, and the source of its facts.
 
-use super::facts::Source;
+use super::fact_files::Source;
+use crate::certificate_keeper;
 use crate::cluster::Pace;
 use crate::facts::Mode;
-use crate::keeper;
 use crate::snapshot::Builder;
 use crate::tls::ClientSettings;
 use std::net::SocketAddr;
@@ -44,7 +44,7 @@ pub enum Certificate {
         poll: Duration,
     },
     /// A Secret of the cluster.
-    Cluster(Box<keeper::Settings>),
+    Cluster(Box<certificate_keeper::Settings>),
 }
 
 /// Source of the Snapshots after the first one.

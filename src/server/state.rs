@@ -1,11 +1,11 @@
 //! State that all connections share.
 
 use super::budgets;
-use super::failed::Failed;
+use super::failed_tasks::Failed;
 use super::{Limits, Metrics};
+use crate::certificate_keeper;
 use crate::cluster::Phases;
 use crate::facts::Mode;
-use crate::keeper;
 use crate::snapshot::Snapshot;
 use arc_swap::ArcSwap;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ pub(crate) struct State {
     /// The sync state of the watches.
     pub(crate) sync: Phases,
     /// Whether the API server would trust our certificate.
-    pub(crate) certificates: keeper::Standing,
+    pub(crate) certificates: certificate_keeper::Standing,
     /// The dates of the certificate in use, for the time when its task is down.
-    pub(crate) expiry: keeper::Expiry,
+    pub(crate) expiry: certificate_keeper::Expiry,
     /// Background tasks that are down.
     pub(crate) failed: Failed,
     pub(crate) workloads: Option<Mode>,
@@ -43,8 +43,8 @@ impl State {
             snapshot: ArcSwap::from_pointee(Snapshot::default()),
             metrics: Arc::new(Metrics::new()),
             sync: Phases::default(),
-            certificates: keeper::Standing::default(),
-            expiry: keeper::Expiry::default(),
+            certificates: certificate_keeper::Standing::default(),
+            expiry: certificate_keeper::Expiry::default(),
             failed: Failed::default(),
             workloads: None,
             network_objects: None,

@@ -2,12 +2,12 @@
 //! when one fails: [`super::supervisor`].
 
 use super::certificate::{self, Origin};
-use super::stop::{self, Signals};
+use super::signals::{self, Signals};
 use super::supervisor::{Supervisor, Task};
-use super::{Live, State, StatusWriter, Stop, admin, client_ca, facts};
+use super::{Live, State, StatusWriter, Stop, admin, client_ca, fact_files};
 use crate::cluster::{self, Watches};
 use crate::tls::Clients;
-use crate::{keeper, telemetry};
+use crate::{certificate_keeper, telemetry};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub(super) fn signals(
 ) {
     let (state, stop) = (Arc::clone(state), Arc::new(stop));
     supervisor.start(Task::new("signals", "SIGTERM does not stop the server"), move || {
-        stop::listen(signals.clone(), Arc::clone(&state), lame_duck, Arc::clone(&stop))
+        signals::listen(signals.clone(), Arc::clone(&state), lame_duck, Arc::clone(&stop))
     });
 }
 
@@ -63,14 +63,21 @@ pub(super) fn certificates(
             // Each start may write to the API server.
             let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
             let task = Task::new(certificate::TASK, "the certificate is not renewed").pausing(tick);
-            let (kept, standing) = (keeper::Kept::default(), state.certificates.clone());
+            let (kept, standing) = (certificate_keeper::Kept::default(), state.certificates.clone());
             supervisor.start(task, move || {
-                let port = port.clone().map(|(address, stop)| keeper::Port {
+                let port = port.clone().map(|(address, stop)| certificate_keeper::Port {
                     address,
                     closes: Arc::new(move || *stop.borrow() != Stop::No),
                 });
                 let (settings, served) = ((*settings).clone(), Arc::clone(&served));
-                keeper::run(settings, port, served, standing.clone(), Arc::clone(&metrics), kept.clone())
+                certificate_keeper::run(
+                    settings,
+                    port,
+                    served,
+                    standing.clone(),
+                    Arc::clone(&metrics),
+                    kept.clone(),
+                )
             });
         }
     }
@@ -85,11 +92,11 @@ pub(super) fn client_ca(supervisor: &mut Supervisor, clients: Arc<Clients>, stat
 }
 
 /// Profiles and facts from files.
-pub(super) fn files(supervisor: &mut Supervisor, source: facts::Source, state: &Arc<State>) {
-    let facts::Source { every, look } = source;
+pub(super) fn files(supervisor: &mut Supervisor, source: fact_files::Source, state: &Arc<State>) {
+    let fact_files::Source { every, look } = source;
     let (check, state) = (Arc::new(Mutex::new(look)), Arc::clone(state));
     supervisor.start(Task::new("files", "changes of profiles and facts are not loaded"), move || {
-        facts::reload(every, Arc::clone(&check), Arc::clone(&state))
+        fact_files::reload(every, Arc::clone(&check), Arc::clone(&state))
     });
 }
 
@@ -135,6 +142,6 @@ fn statuses(
         let stopped = async move { drop(stop.wait_for(|stop| *stop != Stop::No).await) };
         let StatusWriter { namespace, identity } = writer.clone();
         let metrics = Arc::clone(state.metrics.watches());
-        cluster::status::run(client.clone(), namespace, identity, metrics, snapshot, stopped)
+        cluster::status_writer::run(client.clone(), namespace, identity, metrics, snapshot, stopped)
     });
 }

@@ -1,7 +1,7 @@
 //! TLS settings of the webhook port.
 
 use super::certificate::{Served, TlsError, provider};
-use super::clients::{self, Clients};
+use super::client_certificates::{self, Clients};
 use rustls::server::{NoServerSessionStorage, ServerConfig};
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub fn server_config(
         if tls12 { &[&rustls::version::TLS13, &rustls::version::TLS12] } else { &[&rustls::version::TLS13] };
     let mut config = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(versions)?
-        .with_client_cert_verifier(clients::verifier(clients))
+        .with_client_cert_verifier(client_certificates::verifier(clients))
         .with_cert_resolver(served);
     // The API server resumes no session, and one that was resumed would not be asked for its certificate again.
     config.session_storage = Arc::new(NoServerSessionStorage {});

@@ -1,11 +1,11 @@
 //! TLS of the webhook port: the certificate, who may call, and the settings of handshakes.
 
 mod certificate;
-mod clients;
+mod client_certificates;
 mod config;
 mod names;
 
 pub(crate) use certificate::certified;
 pub use certificate::{Served, Store, TlsError, provider};
-pub use clients::{ClientSettings, Clients};
+pub use client_certificates::{ClientSettings, Clients};
 pub use config::server_config;

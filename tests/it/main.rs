@@ -52,9 +52,9 @@ mod engine {
     pub(crate) mod cost;
     pub(crate) mod golden;
     pub(crate) mod harm;
-    pub(crate) mod nri;
     pub(crate) mod odd_pods;
     pub(crate) mod properties;
+    pub(crate) mod resources_injector;
 }
 
 /// The rules, and the annotations that ignore their findings.
@@ -128,7 +128,7 @@ fn main() -> std::process::ExitCode {
     engine::cost::add(&mut suite);
     engine::golden::add(&mut suite);
     engine::harm::add(&mut suite);
-    engine::nri::add(&mut suite);
+    engine::resources_injector::add(&mut suite);
     engine::odd_pods::add(&mut suite);
     engine::properties::add(&mut suite);
 

@@ -1,15 +1,15 @@
 //! Objects to results.
 
 use super::reviewed::{DocumentReview, Given};
-use super::setting::Setting;
-use super::{once, placeholders, written};
+use super::settings::Setting;
+use super::{file_text, placeholders, repeated_findings};
 use crate::cli::input::File;
 use crate::cli::input::objects::{Found, Object, of, unread};
 use crate::cli::input::{place, source};
 use crate::facts::{Kind, Mode, is_fact};
 use crate::json::decode::DecodeError;
 use crate::manifest::Document;
-use crate::pod::template::{self, DevShm};
+use crate::pod::templates_by_shape::{self, DevShm};
 use crate::report::{Located, Place, Repeated, Reviewed, Skipped};
 use crate::review::{
     Decision, PodRequest, Stage, WorkloadRequest, decide_object, decide_pod, decide_workload, gang_of,
@@ -35,7 +35,7 @@ pub(in crate::cli) fn document(
             Found::Unread(unread) => review.unread.push(unread),
         }
     }
-    once::from_anchors(document, &mut review.results);
+    repeated_findings::from_anchors(document, &mut review.results);
     review
 }
 
@@ -50,17 +50,17 @@ fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
     let place_of =
         |pointer: &str| place(given.object.document, (given.object.json, &given.object.pointer), pointer);
     if !decided.unread.is_empty()
-        && let Some(readable) = written::readable(given)
+        && let Some(readable) = file_text::readable(given)
     {
         let object = Object { json: &readable.json, ..given.object.clone() };
         decided = self::decided(Given { object: &object, ..given }, setting, snapshot);
         for finding in readable.findings {
             let place = place_of(&finding.path);
-            written::attach(&mut decided.results, finding, place, own);
+            file_text::attach(&mut decided.results, finding, place, own);
         }
     }
-    for (finding, place) in written::repeated_keys(given) {
-        written::attach(&mut decided.results, finding, place, own);
+    for (finding, place) in file_text::repeated_keys(given) {
+        file_text::attach(&mut decided.results, finding, place, own);
     }
     if let Some(mut templated) = placeholders::take(given, &mut decided.results, own) {
         templated.follow(review.results.len());
@@ -273,7 +273,7 @@ fn reason(object: &Object<'_>) -> String {
         format!("{kind}: used as a profile")
     } else if Kind::of(object.group(), &object.kind).is_some_and(|kind| is_fact(kind, object.json)) {
         format!("{kind}: used as a fact; no rule checks it")
-    } else if template::has_bare_pod_spec(object.json) {
+    } else if templates_by_shape::has_bare_pod_spec(object.json) {
         format!("{kind}: its pod specs have no metadata for annotations; review the pods it creates")
     } else {
         format!("{kind}: no rule checks it, and it has no pod template")

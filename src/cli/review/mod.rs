@@ -1,20 +1,20 @@
 //! `review`: changes and findings for manifests, offline.
 
 pub(super) mod decide;
-mod once;
+mod file_text;
 mod output;
 pub(super) mod placeholders;
+mod repeated_findings;
 pub(super) mod reviewed;
-mod setting;
-mod written;
+mod settings;
 
-pub(super) use setting::Setting;
+pub(super) use settings::Setting;
 
 use super::exit_code::FailOn;
 use super::{Exit, input};
 use crate::facts::Mode;
 use clap::ValueEnum;
-use setting::Format;
+use settings::Format;
 use std::io::{self, Write};
 
 #[derive(Debug, clap::Args)]

@@ -1,9 +1,9 @@
 //! Writes a review in each format. Documents are decided in parallel, a batch of files at a time, and written in
 //! order, so that memory does not grow with the number of results.
 
-use super::once::Pairs;
+use super::repeated_findings::Pairs;
 use super::reviewed::DocumentReview;
-use super::setting::{Format, Setting};
+use super::settings::{Format, Setting};
 use super::{decide, placeholders};
 use crate::cli::input::File;
 use crate::cli::input::Loaded;

@@ -10,7 +10,7 @@
 
 use super::authority::Authority;
 use super::bundles::Look;
-use super::lifetimes::Lives;
+use super::lifetimes::Lifetimes;
 use super::mark_ages::Seen;
 use super::record::{Record, Signer};
 
@@ -95,7 +95,7 @@ pub fn next(
     held: &[bool],
     calm: bool,
     (now, seen): (i64, Seen),
-    lives: &Lives,
+    lives: &Lifetimes,
 ) -> Step {
     let Some(record) = record else { return Step::Write(Change::Create) };
     if record.signer(now).is_err() {
@@ -148,7 +148,7 @@ pub fn next(
 }
 
 /// Whether half of the CA's life is over, or of the life that CAs have by now.
-fn due(record: &Record, now: i64, lives: &Lives) -> bool {
+fn due(record: &Record, now: i64, lives: &Lifetimes) -> bool {
     let Ok(current) = &record.current else { return false };
     let half = (current.authority.until - current.authority.from).min(lives.ca + lives.backdate()) / 2;
     now >= current.authority.from + half
@@ -250,7 +250,7 @@ mod tests {
         let record = advance(None, Change::Create, Some(signer("a", 0, 100)), &[], 0).unwrap();
         let (looks, seen) = ([Look::Absent, Look::Absent], Seen::default());
         let next = |record: &Record, now: i64| {
-            next(Some(record), &looks, &[false; 2], true, (now, seen), &Lives::default())
+            next(Some(record), &looks, &[false; 2], true, (now, seen), &Lifetimes::DEFAULT)
         };
         for now in [100, -1] {
             assert_eq!(next(&record, now), Step::Write(Change::Replace));

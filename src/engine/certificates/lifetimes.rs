@@ -1,9 +1,9 @@
-//! Lifetimes and waits of certificates (seconds).
+//! Lifetimes and waits of certificates (seconds), with the defaults of the flags that set them.
 
 /// Settings of the state machine. Clocks of machines may be off by `skew` in either direction, so two of them differ by
 /// twice that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lives {
+pub struct Lifetimes {
     /// Lifetime of a CA.
     pub ca: i64,
     /// Lifetime of a leaf.
@@ -23,13 +23,11 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-impl Default for Lives {
-    fn default() -> Self {
-        Self { ca: 365 * DAY, leaf: 72 * HOUR, soak: 10 * MINUTE, skew: 10 * MINUTE, tick: 10, settle: 2 }
-    }
-}
+impl Lifetimes {
+    /// The defaults: the flags of `serve` show them, and tests start from them.
+    pub const DEFAULT: Self =
+        Self { ca: 365 * DAY, leaf: 72 * HOUR, soak: 10 * MINUTE, skew: 10 * MINUTE, tick: 10, settle: 2 };
 
-impl Lives {
     /// Checks the settings against each other.
     ///
     /// # Errors
@@ -103,9 +101,9 @@ mod tests {
 
     #[test]
     fn the_defaults_fit_and_bounds_are_reported() {
-        Lives::default().check().unwrap();
-        let wrong = |change: fn(&mut Lives)| {
-            let mut lives = Lives::default();
+        Lifetimes::DEFAULT.check().unwrap();
+        let wrong = |change: fn(&mut Lifetimes)| {
+            let mut lives = Lifetimes::DEFAULT;
             change(&mut lives);
             lives.check().unwrap_err()
         };
@@ -119,14 +117,14 @@ mod tests {
 
     #[test]
     fn the_end_of_a_leaf_is_as_long_as_clocks_differ() {
-        let lives = Lives::default();
+        let lives = Lifetimes::DEFAULT;
         assert_eq!(lives.ending(lives.leaf), 1210);
         assert_eq!(lives.ending(1000), 100);
     }
 
     #[test]
     fn a_leaf_is_renewed_around_two_thirds() {
-        let lives = Lives::default();
+        let lives = Lifetimes::DEFAULT;
         assert_eq!(
             (lives.renewal(0, 3000, 500), lives.renewal(0, 3000, 0), lives.renewal(0, 3000, 1000)),
             (2000, 1700, 2300)

@@ -1,5 +1,5 @@
 //! The certificates of `--tls-mode self-managed`, without input and output: from the content of the Secret and the
-//! caBundles to the next step. The shell signs, verifies, reads and writes (`keeper`, `cluster::own`).
+//! caBundles to the next step. The shell signs, verifies, reads and writes (`certificate_keeper`, `cluster::own`).
 //!
 //! Three invariants hold at every time between two writes (docs/adr/0015-own-certificates.md):
 //!
@@ -26,6 +26,6 @@ pub use ca_steps::{Change, Step, advance, next};
 pub use der::{Fields, common_name, common_names, fields};
 pub use drift::Drift;
 pub use leaf::{Leaf, Reason, due, last_resort};
-pub use lifetimes::Lives;
+pub use lifetimes::Lifetimes;
 pub use mark_ages::{Marks, Seen};
 pub use record::{Key, Record, Signer};

@@ -4,10 +4,10 @@
 
 use super::bundles::Look;
 use super::ca_steps::{Change, Step, advance, next};
-use super::{Authority, Key, Leaf, Lives, Marks, Record, Seen, Signer, due};
+use super::{Authority, Key, Leaf, Lifetimes, Marks, Record, Seen, Signer, due};
 use proptest::prelude::*;
 
-const LIVES: Lives = Lives { ca: 2000, leaf: 120, soak: 20, skew: 5, tick: 5, settle: 2 };
+const LIVES: Lifetimes = Lifetimes { ca: 2000, leaf: 120, soak: 20, skew: 5, tick: 5, settle: 2 };
 
 /// What a replica knows from its last look.
 #[derive(Clone)]

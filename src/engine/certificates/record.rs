@@ -1,7 +1,7 @@
 //! The content of the Secret: which CA signs, which is next, which are still trusted, and since when.
 
 use super::authority::Authority;
-use super::lifetimes::Lives;
+use super::lifetimes::Lifetimes;
 use std::fmt;
 
 /// A private key in PEM. It is never printed.
@@ -82,7 +82,7 @@ impl Record {
 
     /// How old a mark is by a clock that may differ from the one that set it. One of the far future has no age.
     #[must_use]
-    pub fn age(mark: i64, now: i64, lives: &Lives) -> Option<i64> {
+    pub fn age(mark: i64, now: i64, lives: &Lifetimes) -> Option<i64> {
         let age = now - mark;
         (age >= -2 * lives.skew).then_some(age)
     }

@@ -4,7 +4,7 @@ use super::Demands;
 use crate::facts::NamespaceFacts;
 use crate::multus::{self, AnnotationError, Networks};
 use crate::pod::gang::Gang;
-use crate::pod::template::DevShm;
+use crate::pod::templates_by_shape::DevShm;
 use crate::pod::{PodView, ranks};
 use crate::snapshot::Snapshot;
 

@@ -2,7 +2,7 @@
 //! depends on that number, or on readiness and cordons.
 //!
 //! ```text
-//! Node objects -> NodeIndex (add, delete, replace all)      one writer, no locks
+//! Node objects -> NodeBuilder (add, delete, replace all)      one writer, no locks
 //!                   `- view() -> NodeView                    immutable, shared by every decision
 //!                                  |- Classes    label pair -> set of classes (bits)
 //!                                  `- Shards     node name, and labels that every node has a value of its own for
@@ -10,8 +10,8 @@
 //! ```
 
 mod amounts;
+mod builder;
 mod classes;
-mod grouping;
 mod landing;
 mod node;
 mod requirement;
@@ -22,8 +22,8 @@ mod taint;
 mod tests;
 mod view;
 
+pub use builder::NodeBuilder;
 pub use classes::{Class, ClassSet, Classes};
-pub use grouping::NodeIndex;
 pub use landing::{Constraints, Dropped, Term, dropped, landing};
 pub use node::NodeObject;
 pub use requirement::{Relation, Requirement, Values};

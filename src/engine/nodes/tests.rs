@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use std::collections::{BTreeMap, BTreeSet};
 
-fn put(index: &mut NodeIndex, node: &str) {
+fn put(index: &mut NodeBuilder, node: &str) {
     index.add(&serde_json::from_str(node).unwrap());
 }
 
@@ -15,13 +15,13 @@ fn node(name: &str, labels: &[(&str, &str)]) -> String {
 }
 
 /// Classes and nodes that a view has.
-fn sizes(index: &mut NodeIndex) -> (usize, usize) {
+fn sizes(index: &mut NodeBuilder) -> (usize, usize) {
     let view = index.view();
     (view.classes().all().count_ones(..), view.len())
 }
 
 /// Names of the nodes in the classes that a label leaves.
-fn with(index: &mut NodeIndex, key: &str, value: &str) -> Vec<String> {
+fn with(index: &mut NodeBuilder, key: &str, value: &str) -> Vec<String> {
     let view = index.view();
     let constraints =
         Constraints { selector: vec![Requirement::equals(key, value)], ..Constraints::default() };
@@ -30,7 +30,7 @@ fn with(index: &mut NodeIndex, key: &str, value: &str) -> Vec<String> {
 
 #[test]
 fn nodes_are_added_changed_and_removed() {
-    let mut index = NodeIndex::default();
+    let mut index = NodeBuilder::default();
     assert!(index.view().is_empty());
     for name in ["a", "b"] {
         put(&mut index, &node(name, &[("pool", "x"), (HOSTNAME_LABEL, name)]));
@@ -56,7 +56,7 @@ fn nodes_are_added_changed_and_removed() {
 
 #[test]
 fn a_view_never_changes() {
-    let mut index = NodeIndex::default();
+    let mut index = NodeBuilder::default();
     put(&mut index, &node("a", &[("pool", "x")]));
     let before = index.view();
     put(&mut index, &node("a", &[("pool", "y")]));
@@ -67,7 +67,7 @@ fn a_view_never_changes() {
 
 #[test]
 fn passing_state_makes_no_class() {
-    let mut index = NodeIndex::default();
+    let mut index = NodeBuilder::default();
     put(&mut index, r#"{"metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "8", "pods": "9"}}}"#);
     let passing = r#"{"metadata": {"name": "b"}, "status": {"allocatable": {"cpu": "4"}}, "spec": {"unschedulable": true, "taints": [
         {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"},
@@ -80,7 +80,7 @@ fn passing_state_makes_no_class() {
 /// selects by does.
 #[test]
 fn labels_of_many_values_leave_the_classes_unless_profiles_use_them() {
-    let mut index = NodeIndex::with_bound(80);
+    let mut index = NodeBuilder::with_bound(80);
     for i in 0..200 {
         put(
             &mut index,
@@ -109,7 +109,7 @@ fn labels_of_many_values_leave_the_classes_unless_profiles_use_them() {
 
 #[test]
 fn many_kinds_of_nodes_stay_many_classes() {
-    let mut index = NodeIndex::with_bound(8);
+    let mut index = NodeBuilder::with_bound(8);
     for i in 0..60 {
         put(
             &mut index,
@@ -122,7 +122,7 @@ fn many_kinds_of_nodes_stay_many_classes() {
 /// A pod of thousands of terms that each ask every node would hold a core for seconds.
 #[test]
 fn passes_over_all_nodes_are_limited() {
-    let mut index = NodeIndex::default();
+    let mut index = NodeBuilder::default();
     put(&mut index, &node("a", &[("pool", "x"), (HOSTNAME_LABEL, "a")]));
     let view = index.view();
     let not = ["a".to_owned()];
@@ -233,7 +233,7 @@ fn answers_are_of_the_nodes_alone(
 ) -> Result<(), String> {
     let mut nodes = Nodes::new();
     // Bounds so small that labels leave the classes early, late, or never.
-    let mut indices = [NodeIndex::with_bound(70), NodeIndex::with_bound(100), NodeIndex::default()];
+    let mut indices = [NodeBuilder::with_bound(70), NodeBuilder::with_bound(100), NodeBuilder::default()];
     for (at, (number, change)) in steps.iter().enumerate() {
         let name = format!("n{number}");
         for (i, index) in indices.iter_mut().enumerate() {
@@ -260,10 +260,10 @@ fn answers_are_of_the_nodes_alone(
             nodes.remove(&name);
         }
     }
-    let mut last = NodeIndex::default();
+    let mut last = NodeBuilder::default();
     last.ask(["fabric"].into_iter());
     nodes.iter().rev().for_each(|(name, kind)| put(&mut last, &kind.object(name)));
-    let views: Vec<NodeView> = indices.iter_mut().chain([&mut last]).map(NodeIndex::view).collect();
+    let views: Vec<NodeView> = indices.iter_mut().chain([&mut last]).map(NodeBuilder::view).collect();
     reached.taken_out += views.iter().filter(|v| v.own_keys.len() > 1).count();
     for (selector, term) in questions {
         let (selector, term): (Vec<_>, Vec<_>) =

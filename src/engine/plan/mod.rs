@@ -4,8 +4,6 @@
 mod added;
 mod annotations;
 mod attached;
-mod brought;
-pub mod brought_result;
 mod edit;
 mod env;
 mod files;
@@ -31,10 +29,10 @@ mod targets;
 mod tests;
 mod ulimits;
 mod usable_namespaces;
+mod user_fabric;
+pub mod user_fabric_result;
 mod variables;
 
-use brought_result::CountedUnits;
-pub use brought_result::{Brought, OtherFabric, Standing};
 pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use env::{Applies, applies, unused_interface};
 pub(crate) use files::field_path as file_field_path;
@@ -49,6 +47,8 @@ pub use shm::recommended as recommended_shm;
 pub use target::{Target, WrongContainers};
 pub(crate) use ulimits::ULIMITS_ANNOTATION;
 pub(crate) use usable_namespaces::serves_namespace;
+use user_fabric_result::CountedUnits;
+pub use user_fabric_result::{OtherFabric, Standing, UserFabric};
 
 use crate::demands::Subject;
 use crate::pod::PodView;
@@ -66,19 +66,19 @@ pub const MAX_CONTAINERS: usize = 1000;
 pub fn plan(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     let mut plan = whole(subject, profile, evidence);
     if !resources::fit(subject.pod, &plan) {
-        let Plan { targets, accelerators, missing, brought, .. } = plan;
+        let Plan { targets, accelerators, missing, user_fabric, .. } = plan;
         return Plan {
             targets,
             accelerators,
             missing,
-            brought,
+            user_fabric,
             withheld: Some(Withheld::ManyResources),
             ..Plan::default()
         };
     }
     if annotations::fit(subject.pod, || plan.changes.iter().map(|c| &c.edit)) {
         // A pod with another fabric has nothing of this profile's, so the mark would be untrue.
-        let marked = plan.brought.as_ref().is_none_or(|brought| brought.other_fabric().is_none());
+        let marked = plan.user_fabric.as_ref().is_none_or(|user_fabric| user_fabric.other_fabric().is_none());
         let mark = marked.then(|| injected::plan(subject.pod, profile, &plan.changes));
         if let Some(mark) = mark.flatten() {
             // The edits of containers stand last.
@@ -88,8 +88,8 @@ pub fn plan(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Pl
         return plan;
     }
     // Devices without their networks would be half a plan: plan both or neither.
-    let Plan { targets, accelerators, missing, brought, .. } = plan;
-    Plan { targets, accelerators, missing, brought, withheld: Some(Withheld::NoRoom), ..Plan::default() }
+    let Plan { targets, accelerators, missing, user_fabric, .. } = plan;
+    Plan { targets, accelerators, missing, user_fabric, withheld: Some(Withheld::NoRoom), ..Plan::default() }
 }
 
 fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
@@ -122,9 +122,9 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         plan.withheld = Some(Withheld::UnknownRails(name.to_owned()));
         return plan;
     };
-    let room = match brought::count(subject, profile, rails, &plan.targets) {
-        Ok((brought, room)) => {
-            plan.brought = Some(brought);
+    let room = match user_fabric::count(subject, profile, rails, &plan.targets) {
+        Ok((user_fabric, room)) => {
+            plan.user_fabric = Some(user_fabric);
             room
         }
         Err(withheld) => {
@@ -132,8 +132,8 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
             return plan;
         }
     };
-    let brought = plan.brought.as_ref();
-    if brought.is_some_and(|b| b.other_fabric().is_some()) {
+    let user_fabric = plan.user_fabric.as_ref();
+    if user_fabric.is_some_and(|b| b.other_fabric().is_some()) {
         // Changes that serve every fabric: shared memory, and pinned memory if the profile has RDMA.
         if matches!(profile.inject, Inject::Full) {
             plan.add_volume(shm::volume(pod, profile, &plan.targets));
@@ -150,7 +150,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
     // No CNI plugin is called for a pod in the node's network namespace.
     let mut attached = Vec::new();
     if !pod.host_network() {
-        let complete = brought.is_some_and(|b| b.standing != Standing::Incomplete);
+        let complete = user_fabric.is_some_and(|b| b.standing != Standing::Incomplete);
         let networks = networks::plan(subject, profile, rails, evidence, room, complete);
         plan.unused_interfaces = networks.unused_interfaces;
         plan.changes.extend(networks.change);
@@ -208,7 +208,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
 impl Plan {
     /// Units that the pod requests itself.
     fn own_units(&self) -> &[CountedUnits] {
-        self.brought.as_ref().map_or(&[], |brought| &brought.units)
+        self.user_fabric.as_ref().map_or(&[], |user_fabric| &user_fabric.units)
     }
 
     fn add_volume(&mut self, volume: Option<shm::ShmVolume>) {

@@ -1,8 +1,8 @@
 //! The networks annotation: the profile's rails merged with the pod's own networks.
 
 use super::attached::Attached;
-use super::brought::{of_rails, visible};
 use super::usable_namespaces::serves_namespace;
+use super::user_fabric::{of_rails, visible};
 use super::{Change, Edit, RAILS_ANNOTATION};
 use crate::demands::Subject;
 use crate::multus::network::is_extended;

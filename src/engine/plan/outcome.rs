@@ -1,9 +1,9 @@
 //! The plan of a pod: changes in order, and the reason for each part left out.
 
-use super::brought_result::Brought;
 use super::edit::Edit;
 use super::refusals::{EnvRefusal, FileRefusal, IpcLockRefusal};
 use super::target::{self, Target, WrongContainers};
+use super::user_fabric_result::UserFabric;
 use crate::demands::claimed::ClaimOn;
 use crate::resolve::Missing;
 
@@ -37,7 +37,7 @@ pub struct Plan {
     /// Variables that are not set because of the container's own settings.
     pub set_by_pod: Vec<SetByPod>,
     /// The pod's own networks and units, and the conclusion; `None` if they were not counted.
-    pub brought: Option<Brought>,
+    pub user_fabric: Option<UserFabric>,
 }
 
 /// Variables that a container does not get.

@@ -2,8 +2,8 @@
 //! accelerators.
 
 use super::attached::Attached;
-use super::brought_result::CountedUnits;
 use super::target::accelerators;
+use super::user_fabric_result::CountedUnits;
 use super::{Change, Edit, Plan, ResourceList, Target};
 use crate::json::values::MAX_RESOURCES;
 use crate::pod::PodView;
@@ -31,7 +31,7 @@ pub(super) fn wanted(
     pod: &PodView<'_>,
     profile: &Profile,
     targets: &[Target],
-    brought: &[CountedUnits],
+    counted: &[CountedUnits],
     attached: &[Attached<'_>],
 ) -> Vec<Wanted> {
     let mut wanted = Vec::new();
@@ -50,7 +50,7 @@ pub(super) fn wanted(
         // reports them.
         let elsewhere =
             |units: &CountedUnits| units.resource == resource.name && units.targets == 0 && units.others > 0;
-        if brought.iter().any(elsewhere) {
+        if counted.iter().any(elsewhere) {
             continue;
         }
         for target in targets {

@@ -1,7 +1,7 @@
-//! Whether the JSON text of a pod may have a sign of a fabric (`marks`). Most pods have none; the webhook admits those
+//! Whether the JSON text of a pod may have a sign of a fabric (`fabric_signs`). Most pods have none; the webhook admits those
 //! without decoding them, which costs several times as much.
 
-use super::marks::is_native;
+use super::fabric_signs::is_native;
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
@@ -18,7 +18,7 @@ static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u00")
 /// Whether a pod must be decoded. False only where the pod has no sign of a fabric, and nothing else that puts it in
 /// scope; true proves nothing.
 #[must_use]
-pub fn may_have_marks(json: &str) -> bool {
+pub fn may_have_signs(json: &str) -> bool {
     let bytes = json.as_bytes();
     let after = |at: usize, finder: &Finder<'_>| bytes.get(at + finder.needle().len()..).unwrap_or_default();
     // What is not an object is for the decoder to refuse.
@@ -80,7 +80,7 @@ fn quoted(text: &[u8]) -> Option<(&[u8], &[u8])> {
 mod tests {
     use super::*;
     use crate::pod::PodView;
-    use crate::pod::marks::Marks;
+    use crate::pod::fabric_signs::FabricSigns;
 
     #[test]
     fn pods_without_a_sign() {
@@ -91,13 +91,13 @@ mod tests {
             r#"{"spec":{"containers":[{"resources":{"limits":{},"requests":{ "cpu" : 1 }},"env":[{"name":"MY_NCCL_DEBUG"}]}]}}"#,
             r#"{"metadata":{"managedFields":[{"fieldsV1":{"f:resources":{"f:limits":{"f:nvidia.com/gpu":{}}}}}]}}"#,
         ] {
-            assert!(!may_have_marks(json), "{json}");
+            assert!(!may_have_signs(json), "{json}");
         }
     }
 
     #[test]
     fn only_objects_are_judged() {
-        assert!(may_have_marks("[]") && may_have_marks("1"));
+        assert!(may_have_signs("[]") && may_have_signs("1"));
     }
 
     #[test]
@@ -118,14 +118,17 @@ mod tests {
             r#"{"spec":{"containers":[{"env":[{"name":"NCCL_DEBUG"}]}]}}"#,
             r#"{"spec":{"containers":[{"env":[{"name":"\u004eCCL_DEBUG"}]}]}}"#,
         ] {
-            assert_ne!(Marks::of(&serde_json::from_str::<PodView<'_>>(json).unwrap()), Marks::default());
-            assert!(may_have_marks(json), "{json}");
+            assert_ne!(
+                FabricSigns::of(&serde_json::from_str::<PodView<'_>>(json).unwrap()),
+                FabricSigns::default()
+            );
+            assert!(may_have_signs(json), "{json}");
         }
         // What cannot be followed is decoded.
         for list in
             [r#"{"cpu":{"a/b":1}}"#, r#"{"cpu":[1],"a/b":1}"#, r#"{"cpu""#, r#"{"c\"":1}"#, "[1]", "{1}"]
         {
-            assert!(may_have_marks(&format!(r#"{{"limits":{list}"#)), "{list}");
+            assert!(may_have_signs(&format!(r#"{{"limits":{list}"#)), "{list}");
         }
     }
 }

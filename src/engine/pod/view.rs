@@ -3,7 +3,7 @@
 
 use super::affinity::{Affinity, Toleration};
 pub use super::claim::{ContainerClaim, PodClaim};
-pub use super::ignored::Ignored;
+pub use super::presence::Presence;
 use super::quantity::Quantity;
 use super::variable_sources::{ConfigMapVolume, EnvFrom};
 use super::volume_index::VolumeIndex;
@@ -135,7 +135,7 @@ pub struct Container<'a> {
     pub env_from: Option<Objects<EnvFrom<'a>>>,
     /// Ports by name.
     #[serde(default)]
-    pub ports: Option<List<Ignored>>,
+    pub ports: Option<List<Presence>>,
     /// Resources.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub resources: Option<Resources<'a>>,

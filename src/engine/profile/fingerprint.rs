@@ -4,7 +4,7 @@ use super::schema::Spec;
 
 /// Sixteen hexadecimal digits: FNV-1a of the folded profile's JSON without what no rank sees: its description, the
 /// reasons and sources of its variables, and what may be ignored. The algorithm is fixed by
-/// its definition, as prints in stored pods must mean the same to every later version; it guards against nothing.
+/// its definition, as fingerprints in stored pods must mean the same to every later version; it guards against nothing.
 pub(super) fn of(spec: &Spec) -> String {
     let env = spec.env.clone().map(|mut env| {
         for entry in &mut env {

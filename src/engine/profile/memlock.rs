@@ -13,6 +13,7 @@ pub enum Memlock {
     IpcLock,
     /// The container runtime of the nodes sets no limit.
     Runtime,
-    /// The NRI plugin ulimit-adjuster runs on the nodes; an annotation of the pod controls it.
+    /// The plugin ulimit-adjuster of the Node Resource Interface (NRI) runs on the nodes; an annotation of the pod
+    /// controls it.
     Nri,
 }

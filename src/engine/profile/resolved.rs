@@ -31,7 +31,7 @@ pub struct Profile {
     /// Name.
     pub name: String,
     /// Changes with what the profile injects or asks, base included; not with its description.
-    pub print: String,
+    pub fingerprint: String,
     /// Nodes that carry the fabric; `None` where the profile does not say.
     pub node_selector: Option<LabelSelector>,
     /// Instance types that carry it.
@@ -174,7 +174,7 @@ impl Profile {
             nccl_version: version(spec.nccl_version.as_ref(), "/spec/ncclVersion", &fail)?,
             nccl_conf: spec.nccl_conf.unwrap_or_default(),
             files: small_files::check(&spec, &fail)?,
-            print: fingerprint::of(&spec),
+            fingerprint: fingerprint::of(&spec),
             shm_per_accelerator,
             on_missing: spec.on_missing.unwrap_or_default(),
             ignorable: spec.ignorable.unwrap_or_default(),

@@ -3,7 +3,7 @@
 pub mod admission_policies;
 pub mod json;
 pub mod profiles_page;
-pub mod reserved;
+pub mod reserved_names_policy;
 pub mod rules_page;
 pub mod text;
 pub mod why;

@@ -4,7 +4,7 @@ use super::json::ResultEntry;
 use super::text::{BOLD, DIM, GREEN, body, head};
 use super::{Reviewed, Skipped, Unread};
 use crate::nodes::Dropped;
-use crate::plan::Brought;
+use crate::plan::UserFabric;
 use crate::resolve::Resolution;
 use crate::resolve::why::{Candidate, Why};
 use crate::text::count;
@@ -88,21 +88,21 @@ struct UnitsEntry<'a> {
     others: i64,
 }
 
-impl<'a> From<&'a Brought> for CountedEntry<'a> {
-    fn from(brought: &'a Brought) -> Self {
-        let units = brought.units.iter().map(|u| UnitsEntry {
+impl<'a> From<&'a UserFabric> for CountedEntry<'a> {
+    fn from(user_fabric: &'a UserFabric) -> Self {
+        let units = user_fabric.units.iter().map(|u| UnitsEntry {
             resource: &u.resource,
             targets: u.targets,
             others: u.others,
         });
         Self {
-            rails: brought.rails,
-            own: brought.own,
-            stand_ins: brought.stand_ins,
+            rails: user_fabric.rails,
+            own: user_fabric.own,
+            stand_ins: user_fabric.stand_ins,
             units: units.collect(),
-            result: brought.result(),
-            attachments: brought.attachments(),
-            consequence: brought.consequence(),
+            result: user_fabric.result(),
+            attachments: user_fabric.attachments(),
+            consequence: user_fabric.consequence(),
         }
     }
 }
@@ -185,8 +185,8 @@ impl<'a> PodEntry<'a> {
     /// One result.
     #[must_use]
     pub fn new(reviewed: &'a Reviewed) -> Self {
-        let brought = reviewed.decision.plan.brought.as_ref();
-        let story = |why| Story { counted: brought.map(CountedEntry::from), ..Story::from(why) };
+        let user_fabric = reviewed.decision.plan.user_fabric.as_ref();
+        let story = |why| Story { counted: user_fabric.map(CountedEntry::from), ..Story::from(why) };
         Self { review: ResultEntry::from(reviewed), why: reviewed.why.as_ref().map(story) }
     }
 }
@@ -267,11 +267,11 @@ pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
     for profile in &why.profiles {
         candidate(out, profile, width)?;
     }
-    if let Some(brought) = &reviewed.decision.plan.brought {
+    if let Some(user_fabric) = &reviewed.decision.plan.user_fabric {
         writeln!(out, "{BOLD}counted{BOLD:#}")?;
-        writeln!(out, "     networks    {}", brought.attachments())?;
-        writeln!(out, "     units       {}", brought.held())?;
-        writeln!(out, "  {GREEN}->{GREEN:#} {}", brought.consequence())?;
+        writeln!(out, "     networks    {}", user_fabric.attachments())?;
+        writeln!(out, "     units       {}", user_fabric.held())?;
+        writeln!(out, "  {GREEN}->{GREEN:#} {}", user_fabric.consequence())?;
     }
     let plain = reviewed.decision.plan.changes.is_empty() && reviewed.findings.is_empty();
     if !plain {

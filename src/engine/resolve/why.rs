@@ -2,7 +2,7 @@
 //! every profile would have needed. Slower than [`resolve`] and never on the request path.
 
 use super::{
-    Conditions, Evidence, Missing, Resolution, Strength, Then, admits, missing, resolve, unmet,
+    Conditions, Evidence, Missing, Resolution, SinceInjection, Strength, admits, missing, resolve, unmet,
     without_others,
 };
 use crate::demands::Subject;
@@ -20,7 +20,7 @@ pub struct Why {
     /// The result.
     pub resolution: Resolution,
     /// The profile that the pod was created with, if we changed it.
-    pub then: Option<Then>,
+    pub then: Option<SinceInjection>,
     /// The steps, in their order.
     pub steps: Vec<Step>,
     /// Where the pod can land; `None` if no node is known.
@@ -78,7 +78,7 @@ pub fn why(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Why {
     let view = snapshot.nodes();
     let fits = (!view.is_empty()).then(|| landing(&constraints, view));
     Why {
-        then: subject.pod.annotation(INJECTED_ANNOTATION).map(|mark| Then::of(mark, &resolution)),
+        then: subject.pod.annotation(INJECTED_ANNOTATION).map(|mark| SinceInjection::of(mark, &resolution)),
         steps: steps(subject, flag, &resolution, fits.as_ref(), &constraints),
         landing: fits.as_ref().map(|fits| land(fits, &constraints, snapshot)),
         profiles: snapshot

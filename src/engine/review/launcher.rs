@@ -6,7 +6,7 @@ use super::template::SeenTemplate;
 use super::{PodRequest, WorkloadRequest, decide_pod, gang_of};
 use crate::nccl::table::{is_prefixed, mentions};
 use crate::pod::shell::{How, Setting, arguments, script};
-use crate::pod::template::Template;
+use crate::pod::templates_by_shape::Template;
 use crate::pod::view::Container;
 use crate::pod::workload::{self, Ranks};
 use crate::rules::{Finding, Severity};

@@ -26,7 +26,7 @@ use crate::json::values::{Pairs, Text, mapping};
 use crate::patch::Operation;
 use crate::plan::Plan;
 use crate::pod::gang::Gang;
-use crate::pod::template::DevShm;
+use crate::pod::templates_by_shape::DevShm;
 use crate::profile::Profile;
 use crate::rules::suppression::{Limit, Suppressed, set_aside};
 use crate::rules::{self, Finding, ObjectContext, Severity, check_object};

@@ -9,7 +9,7 @@ use crate::multus;
 use crate::patch::operations;
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, GKE_DOMAIN, Plan, plan};
-use crate::pod::{Marks, PodView};
+use crate::pod::{FabricSigns, PodView};
 use crate::profile::schema::Inject;
 use crate::resolve::why::{Why, why};
 use crate::resolve::{Because, Resolution, default_profile, resolve};
@@ -60,10 +60,10 @@ fn scope(
     if injection {
         return Some(Scope::Injection);
     }
-    let marks = Marks::of(pod);
+    let signs = FabricSigns::of(pod);
     // Variables alone cannot keep a pod from starting: the entry that refuses pods has no part in them.
-    let variables = marks.variable && request.stage != Stage::Final;
-    (marks.annotation || marks.device || variables).then_some(Scope::Rules)
+    let variables = signs.variable && request.stage != Stage::Final;
+    (signs.annotation || signs.device || variables).then_some(Scope::Rules)
 }
 
 /// Whether pods of a namespace get what the networks need that they name, accelerators or not.

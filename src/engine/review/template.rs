@@ -4,7 +4,7 @@ use super::pod::Examined;
 use crate::json::decode::DecodeError;
 use crate::pod::PodView;
 use crate::pod::gang::Gang;
-use crate::pod::template::Template;
+use crate::pod::templates_by_shape::Template;
 
 /// A template with its pod, and what was found about it.
 pub(super) struct SeenTemplate<'p> {

@@ -8,8 +8,8 @@ use super::{
 use crate::facts::Mode;
 use crate::json::values::{Objects, Text, mapping};
 use crate::plan::Plan;
-use crate::pod::scan::may_have_marks;
-use crate::pod::template::DevShm;
+use crate::pod::scan::may_have_signs;
+use crate::pod::templates_by_shape::DevShm;
 use crate::pod::workload as kinds;
 use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
 use crate::snapshot::Snapshot;
@@ -94,7 +94,7 @@ fn pod(
         return Ok(Decision::default());
     }
     let object = request.object.ok_or(EnvelopeError::NoObject)?;
-    if !may_have_marks(object.get()) {
+    if !may_have_signs(object.get()) {
         return Ok(Decision::default());
     }
     let namespace = request.namespace.as_deref().unwrap_or("default");

@@ -8,7 +8,7 @@ use super::{Annotated, Looked, PodRequest, WorkloadRequest, decide_pod, train_jo
 use crate::json::values::mapping;
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::pod::gang::Gang;
-use crate::pod::template;
+use crate::pod::templates_by_shape;
 use crate::pod::workload::Holds;
 use crate::rules::Finding;
 use crate::snapshot::Snapshot;
@@ -136,7 +136,7 @@ fn bare_specs(json: &str) -> Vec<Part> {
         Some(networks) => json!({"annotations": {(NETWORKS_ANNOTATION): networks}}),
         None => json!({}),
     };
-    let specs = template::bare_specs(json, true).into_iter();
+    let specs = templates_by_shape::bare_specs(json, true).into_iter();
     specs
         .map(|spec| Part {
             json: format!("{{\"metadata\":{metadata},\"spec\":{}}}", spec.json),

@@ -8,7 +8,7 @@ use crate::json::decode::{self, DecodeError};
 use crate::json::values::mapping;
 use crate::pod::PodView;
 use crate::pod::gang::Gang;
-use crate::pod::template::{self, Maker, Template};
+use crate::pod::templates_by_shape::{self, Maker, Template};
 use crate::pod::view::Metadata;
 use crate::pod::workload::{self, Holds};
 use crate::profile::Ignorable;
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 /// Decides on a workload. Templates of a kind that nobody knows are found by their shape.
 #[must_use]
 pub fn decide_workload<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) -> WorkloadDecision<'a> {
-    let templates = template::find(request.json);
+    let templates = templates_by_shape::find(request.json);
     let gangs = gangs(request, &templates);
     let pods: Vec<Result<PodView<'_>, DecodeError>> =
         templates.iter().map(|t| decode::object(t.json)).collect();

@@ -4,7 +4,7 @@ use super::{Decision, PodRequest, Stage};
 use crate::facts::Mode;
 use crate::json::decode::DecodeError;
 use crate::pod::gang::Gang;
-use crate::pod::template::{DevShm, Template};
+use crate::pod::templates_by_shape::{DevShm, Template};
 use crate::pod::workload::{self, Ranks};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;

@@ -6,7 +6,7 @@ use super::object::{Event, ObjectContext};
 use super::pod::{PodContext, Scope};
 use super::rule::{ObjectCheck, PodCheck, Reach, Rule, WorkloadCheck};
 use super::workload::WorkloadContext;
-use super::{cloud, inputs, memory, nccl, networks, operators, placement, profiles, resources};
+use super::{cloud, inputs, memory_security, nccl, networks, operators, placement, profiles, resources};
 use std::sync::LazyLock;
 
 /// Every rule, by id: the groups one after the other, as the first digit of the ids has them.
@@ -16,7 +16,7 @@ pub static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
         resources::RULES,
         operators::RULES,
         nccl::RULES,
-        memory::RULES,
+        memory_security::RULES,
         cloud::RULES,
         placement::RULES,
         profiles::RULES,

@@ -145,7 +145,7 @@ impl Rule {
             Some(b'2') => "resources",
             Some(b'3') => "operators",
             Some(b'4') => "nccl",
-            Some(b'5') => "memory",
+            Some(b'5') => "memory_security",
             Some(b'6') => "cloud",
             Some(b'7') => "placement",
             Some(b'9') => "inputs",

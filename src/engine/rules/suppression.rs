@@ -9,7 +9,7 @@ use super::rule::Waiver;
 use crate::profile::Ignorable;
 use crate::text::{count, nearest, printable};
 
-pub use crate::pod::marks::IGNORE_PREFIX;
+pub use crate::pod::fabric_signs::IGNORE_PREFIX;
 
 /// Most such annotations of one object that are read. They are a tenant's text.
 const MAX_IGNORED: usize = 32;

@@ -7,7 +7,7 @@ use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
 use crate::pod::gang::Gang;
 use crate::pod::nic::names_rdma_device;
-use crate::pod::template::Maker;
+use crate::pod::templates_by_shape::Maker;
 use crate::pod::view::Metadata;
 use crate::resolve::Resolution;
 use crate::snapshot::Snapshot;

@@ -5,7 +5,7 @@ use super::store::{Id, Profiles, Store};
 use super::{Objects, Settings, Snapshot};
 use crate::facts::{self, Fact, FactEntry, Kind};
 use crate::json::decode::{DecodeError, object as decode};
-use crate::nodes::{NodeIndex, NodeObject, NodeView};
+use crate::nodes::{NodeBuilder, NodeObject, NodeView};
 use crate::profile::{FabricProfile, Profile, ProfileError};
 use crate::snapshot::Catalog;
 use std::collections::HashMap;
@@ -45,7 +45,7 @@ pub struct Identity {
 pub struct Builder {
     bases: Arc<[FabricProfile]>,
     store: Store,
-    nodes: NodeIndex,
+    nodes: NodeBuilder,
     /// Layers of nodes that do not come from a live cluster. Of a node only its nearest layer is kept.
     node_layers: HashMap<String, Layer>,
     settings: Settings,

@@ -136,13 +136,13 @@ async fn without_its_listener_the_server_ends() {
 #[tokio::test]
 async fn a_certificate_that_nobody_renews_ends_readiness_by_its_dates() {
     let mut state = State::bare();
-    state.expiry = crate::keeper::Expiry::of_age(72 * 3600);
+    state.expiry = crate::certificate_keeper::Expiry::of_age(72 * 3600);
     assert_eq!(crate::server::admin::readiness(&state).0, StatusCode::OK, "its task judges the dates");
     state.failed.set(certificate::TASK, "task certificates panicked".to_owned());
     let (status, text) = crate::server::admin::readiness(&state);
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(text.starts_with("certificates: the certificate has expired or is about to"), "{text}");
-    state.expiry = crate::keeper::Expiry::of_age(3600);
+    state.expiry = crate::certificate_keeper::Expiry::of_age(3600);
     assert_eq!(crate::server::admin::readiness(&state).0, StatusCode::OK);
 }
 

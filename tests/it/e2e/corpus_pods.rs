@@ -11,7 +11,7 @@ use super::trial;
 use crate::support::names;
 use crate::support::round_trip::{documents, review};
 use crate::support::suite::{Need, Outcome, Suite};
-use fabric_admission::pod::template;
+use fabric_admission::pod::templates_by_shape;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -90,7 +90,7 @@ fn pods(object: &Value) -> Vec<Value> {
         return vec![pod];
     }
     let text = object.to_string();
-    template::find(&text)
+    templates_by_shape::find(&text)
         .iter()
         .filter_map(|found| made(object, &serde_json::from_str(found.json).ok()?))
         .collect()

@@ -7,7 +7,7 @@ use super::support::site::{PROFILE_LABEL, Site, rendered};
 use super::trial;
 use crate::support::server::Server;
 use crate::support::suite::{Outcome, Suite};
-use fabric_admission::cluster::status::{FIELD_MANAGER, LEASE};
+use fabric_admission::cluster::status_writer::{FIELD_MANAGER, LEASE};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -10,7 +10,7 @@ use crate::support::world::World;
 use fabric_admission::facts::Mode;
 use fabric_admission::plan::{Change, Edit, SHM_PATH};
 use fabric_admission::pod::Bytes;
-use fabric_admission::pod::scan::may_have_marks;
+use fabric_admission::pod::scan::may_have_signs;
 use fabric_admission::review::webhook::{WebhookEntry, handle};
 use fabric_admission::review::{Decision, Stage, envelope, response};
 use fabric_admission::rules::{Finding, Severity};
@@ -282,7 +282,7 @@ fn webhook_agrees(world: &World) -> Result<(), String> {
             (Err(envelope::EnvelopeError::Object(_)), None) => {}
             (Err(envelope::EnvelopeError::NoObject), _) if world.pod.is_null() => {}
             // A pod without any sign of a fabric is admitted undecoded.
-            (Ok(outcome), None) if !may_have_marks(&world.pod.to_string()) => {
+            (Ok(outcome), None) if !may_have_signs(&world.pod.to_string()) => {
                 if outcome.decision.in_scope {
                     return Err(format!("webhook {outcome:?}"));
                 }
@@ -441,7 +441,7 @@ fn reached(decision: &Decision, missing: &mut BTreeSet<String>) {
     if let Some(withheld) = &plan.withheld {
         missing.remove(&word(format!("{withheld:?}")));
     }
-    if let Some(brought) = &plan.brought {
+    if let Some(brought) = &plan.user_fabric {
         missing.remove(&word(format!("{:?}", brought.standing)));
     }
     if !plan.without_interface.is_empty() {

@@ -16,7 +16,7 @@ pub(crate) const FLOORS: &[&[&str]] = &[
     &["demands"],
     &["resolve"],
     &["cluster", "plan"],
-    &["keeper", "patch", "rules"],
+    &["certificate_keeper", "patch", "rules"],
     &["review"],
     &["report", "server"],
     &["cli"],
@@ -26,7 +26,7 @@ pub(crate) const FLOORS: &[&[&str]] = &[
 
 /// Modules that do input and output. All others are the core: they take bytes and facts and give an outcome.
 pub(crate) const SHELL: &[&str] =
-    &["cli", "cluster", "keeper", "lib", "main", "manifest", "server", "telemetry", "tls"];
+    &["cli", "cluster", "certificate_keeper", "lib", "main", "manifest", "server", "telemetry", "tls"];
 
 /// Crates that do input and output.
 const CRATES: &[&str] = &["axum", "clap", "hyper", "kube", "rayon", "rustls", "tokio"];

@@ -33,7 +33,7 @@ const OFF_PATH: &[&str] = &[
     "src/engine/multus/ipam.rs",
     "src/engine/profile/crd.rs",
     "src/engine/plan/tests",
-    "src/engine/resolve/status.rs",
+    "src/engine/resolve/profile_status.rs",
     "src/engine/review/launcher.rs",
     "src/engine/review/without_template.rs",
     "src/engine/review/patched.rs",

@@ -22,7 +22,7 @@ use crate::support::suite::Suite;
 use fabric_admission::demands::Subject;
 use fabric_admission::facts::Mode;
 use fabric_admission::json::decode;
-use fabric_admission::pod::template::DevShm;
+use fabric_admission::pod::templates_by_shape::DevShm;
 use fabric_admission::pod::{Accelerators, PodView};
 use fabric_admission::profile::Profile;
 use fabric_admission::resolve::{Evidence, Resolution, resolve};

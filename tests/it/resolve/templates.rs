@@ -90,7 +90,7 @@ fn profiles(case: &Value, snapshot: &Snapshot) -> Option<[Option<String>; 2]> {
         profile: None,
         tenant_view: true,
         ranks_over_ssh: false,
-        dev_shm: fabric_admission::pod::template::DevShm::AsWritten,
+        dev_shm: fabric_admission::pod::templates_by_shape::DevShm::AsWritten,
         gang: None,
         siblings: None,
     };

@@ -5,7 +5,7 @@ use crate::support::round_trip::{documents, same};
 use crate::support::suite::Suite;
 use crate::support::{read, root};
 use fabric_admission::cluster::kinds::WATCHED;
-use fabric_admission::cluster::status::LEASE;
+use fabric_admission::cluster::status_writer::LEASE;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

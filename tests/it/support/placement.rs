@@ -142,7 +142,7 @@ pub(crate) fn may_add(path: &[&str], value: &Value, is_new: bool) -> bool {
 pub(crate) fn narrows(world: &World) -> Result<(), String> {
     let (Some(decision), patched) = (world.decide(), world.patched()?) else { return Ok(()) };
     // A pod with a fabric of its own stays free to go where that is.
-    let other = decision.plan.brought.as_ref().is_some_and(|b| b.other_fabric().is_some());
+    let other = decision.plan.user_fabric.as_ref().is_some_and(|b| b.other_fabric().is_some());
     let withheld = other || decision.plan.withheld.is_some();
     let planned = !decision.denied && !withheld && !decision.plan.targets.is_empty();
     let named = decision.profile.as_deref();

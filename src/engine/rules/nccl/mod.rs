@@ -30,7 +30,7 @@ mod fab426_settings_without_device;
 mod fab427_set_by_command;
 mod no_device;
 mod other_users;
-mod pod;
+mod pod_networks;
 mod transport;
 
 use crate::rules::rule::Rule;

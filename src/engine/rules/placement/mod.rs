@@ -11,7 +11,7 @@ mod fab708_kueue_admits_first;
 mod fab720_resource_not_listed;
 mod fab722_infiniband_and_ethernet;
 mod fab723_driver_not_ready;
-mod fab724_functions_in_the_making;
+mod fab724_vfs_being_created;
 mod fab725_more_than_a_node_has;
 pub(super) mod landing;
 mod replica_types;
@@ -31,6 +31,6 @@ pub(super) static RULES: &[&Rule] = &[
     &fab720_resource_not_listed::RULE,
     &fab722_infiniband_and_ethernet::RULE,
     &fab723_driver_not_ready::RULE,
-    &fab724_functions_in_the_making::RULE,
+    &fab724_vfs_being_created::RULE,
     &fab725_more_than_a_node_has::RULE,
 ];

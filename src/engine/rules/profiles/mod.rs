@@ -18,7 +18,7 @@ mod fab815_ineffective_ignore;
 mod fab816_annotation_without_effect;
 mod fab817_namespace_without_effect;
 mod fab818_selector_without_value;
-mod misspelt;
+mod misspelt_label;
 mod resolution;
 
 use crate::rules::rule::Rule;

@@ -1,6 +1,6 @@
 //! FAB408: variable that no library reads.
 
-use super::pod::version;
+use super::pod_networks::version;
 use crate::nccl::{KNOWN_UP_TO, Status, Unread, unread};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;

@@ -1,6 +1,6 @@
 //! FAB412: NCCL_IB_HCA with names that match no device, too many, or others on each node.
 
-use super::pod::{Attachments, attachments};
+use super::pod_networks::{Attachments, attachments};
 use crate::nccl::list::NameList;
 use crate::nccl::number::is_open;
 use crate::rules::finding::{Findings, Severity};

@@ -1,6 +1,6 @@
 //! FAB414: NCCL_IB_GID_INDEX that is fixed where rows differ, or missing where NCCL needs it.
 
-use super::pod::{Attachments, attachments, version};
+use super::pod_networks::{Attachments, attachments, version};
 use crate::multus::LinkLayer;
 use crate::nccl::NcclVersion;
 use crate::nccl::number::{is_open, is_word, leading_number};

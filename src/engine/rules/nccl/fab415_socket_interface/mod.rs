@@ -1,6 +1,6 @@
 //! FAB415: NCCL_SOCKET_IFNAME names an interface that the pod does not have, or the loopback.
 
-use super::pod::{attachments, other_networks};
+use super::pod_networks::{attachments, other_networks};
 use crate::nccl::list::NameList;
 use crate::nccl::number::is_open;
 use crate::rules::finding::{Findings, Severity};

@@ -1,6 +1,6 @@
 //! FAB421: NCCL_PSK in plain text.
 
-use super::pod::version;
+use super::pod_networks::version;
 use crate::nccl::NcclVersion;
 use crate::nccl::number::is_open;
 use crate::rules::finding::{Findings, Severity};

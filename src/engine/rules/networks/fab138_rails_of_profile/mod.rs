@@ -2,8 +2,8 @@
 
 use crate::json::decode::object as decode;
 use crate::profile::{FabricProfile, Profile};
+use crate::resolve::profile_status::place;
 use crate::resolve::rail_faults;
-use crate::resolve::status::place;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::FABRIC_PROFILE;
 use crate::rules::object::ObjectContext;

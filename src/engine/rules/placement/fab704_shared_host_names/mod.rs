@@ -1,7 +1,7 @@
 //! FAB704: pods of one workload may share a node and a host name.
 
 use crate::pod::PodView;
-use crate::pod::view::Ignored;
+use crate::pod::view::Presence;
 use crate::pod::workload;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::rule::{Rule, files};
@@ -54,7 +54,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
 /// Whether the scheduler puts no two of these pods on one node. On the node's network every port that a container names
 /// is one of the node's.
 fn kept_apart(pod: &PodView<'_>) -> bool {
-    let given = |list: &[Ignored]| !list.is_empty();
+    let given = |list: &[Presence]| !list.is_empty();
     let apart = pod.affinity().and_then(|a| a.pod_anti_affinity.as_ref()?.required.as_deref());
     let ports = pod.containers().iter().any(|c| c.ports.as_deref().is_some_and(given));
     apart.is_some_and(given) || pod.host_network() && ports

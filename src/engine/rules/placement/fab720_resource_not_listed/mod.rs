@@ -4,7 +4,7 @@ use super::landing::with_accelerators;
 use crate::plan::{Edit, ResourceList};
 use crate::pod::units::units;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::mistyped::meant;
+use crate::rules::misspelt_resource::meant;
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
 

@@ -2,7 +2,7 @@
 
 use crate::facts::PROFILE_ANNOTATION;
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::plan::{Brought, INJECT_ANNOTATION, MAX_CONTAINERS, OtherFabric, Withheld};
+use crate::plan::{INJECT_ANNOTATION, MAX_CONTAINERS, OtherFabric, UserFabric, Withheld};
 use crate::resolve::{Evidence, Resolution};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
@@ -37,7 +37,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     let Some((profile, _)) = context.resolution.profile() else { return };
     let name = &profile.name;
-    if let Some(other) = context.plan.brought.as_ref().and_then(Brought::other_fabric) {
+    if let Some(other) = context.plan.user_fabric.as_ref().and_then(UserFabric::other_fabric) {
         return other_fabric(name, other, findings);
     }
     let Some(withheld) = &context.plan.withheld else { return };

@@ -1,6 +1,6 @@
 //! FAB806: several profiles fit the pod, and nothing decides between them.
 
-use super::misspelt;
+use super::misspelt_label;
 use crate::facts::PROFILE_ANNOTATION;
 use crate::nodes::Constraints;
 use crate::plan::pod_level_refusal;
@@ -36,7 +36,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let names = names.join(", ");
     let constraints = Constraints::of(context.pod());
     let wrong = match because {
-        Because::Selectors => misspelt::find(context, &constraints, candidates),
+        Because::Selectors => misspelt_label::find(context, &constraints, candidates),
         Because::Nodes | Because::Own => None,
     };
     let why = match (because, &wrong) {

@@ -1,6 +1,6 @@
 //! FAB808: no node that the pod can run on exists now; its profile follows from selectors.
 
-use super::misspelt;
+use super::misspelt_label;
 use super::resolution::{constraints, is_named};
 use crate::nodes::landing;
 use crate::resolve::{Evidence, awaits, without_others};
@@ -43,7 +43,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         by.unwrap_or_default(),
         profile.name
     );
-    let wrong = misspelt::find(context, &constraints(context, profile), std::slice::from_ref(profile));
+    let wrong = misspelt_label::find(context, &constraints(context, profile), std::slice::from_ref(profile));
     let fix = match wrong {
         Some(wrong) => format!("Correct the label ({wrong}), or ignore this if the pool grows on demand."),
         None => "Ignore this if the pool grows on demand; else correct the pod's nodeSelector.".to_owned(),

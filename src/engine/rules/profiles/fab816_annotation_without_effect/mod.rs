@@ -3,8 +3,8 @@
 use crate::facts::{MODE_LABEL, PROFILE_ANNOTATION};
 use crate::json::values::Pairs;
 use crate::plan::{CONTAINERS_ANNOTATION, FILE_ANNOTATION, INJECT_ANNOTATION, RAILS_ANNOTATION};
+use crate::pod::fabric_signs::{IGNORE_PREFIX, OWN_DOMAIN};
 use crate::pod::gang::MULTI_NODE_ANNOTATION;
-use crate::pod::marks::{IGNORE_PREFIX, OWN_DOMAIN};
 use crate::pod::ranks::RANKS_ANNOTATION;
 use crate::profile::INJECTED_ANNOTATION;
 use crate::rules::finding::{Findings, Severity};

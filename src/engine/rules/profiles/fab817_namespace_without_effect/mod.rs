@@ -2,7 +2,7 @@
 
 use crate::facts::{MODE_LABEL, Mode, PROFILE_ANNOTATION};
 use crate::json::values::{Pairs, Text};
-use crate::pod::marks::OWN_DOMAIN;
+use crate::pod::fabric_signs::OWN_DOMAIN;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object::ObjectContext;
 use crate::rules::paths;

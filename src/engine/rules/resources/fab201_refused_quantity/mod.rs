@@ -1,6 +1,6 @@
 //! FAB201: resource quantity that the API server refuses.
 
-use crate::pod::marks::is_native;
+use crate::pod::fabric_signs::is_native;
 use crate::pod::view::Container;
 use crate::pod::{Quantity as Amount, QuantityError};
 use crate::rules::finding::{Findings, Severity};

@@ -39,7 +39,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
     }
     // Units of the profile's further resources, of which the containers with accelerators get none beside them.
-    let counted = context.plan.brought.iter().flat_map(|brought| &brought.units);
+    let counted = context.plan.user_fabric.iter().flat_map(|user_fabric| &user_fabric.units);
     let of_profile = |name: &str| profile.is_some_and(|p| p.resources.iter().any(|r| r.name == name));
     for units in counted.filter(|u| u.targets == 0 && u.others > 0 && of_profile(&u.resource)) {
         let known =

@@ -1,7 +1,7 @@
 //! FAB207: resource name that is probably mistyped.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::mistyped::meant;
+use crate::rules::misspelt_resource::meant;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Reach, Rule, files};
 use crate::text::{printable, token};

@@ -1,0 +1,197 @@
+//! Metrics of certificates.
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::{Registry, Unit};
+use std::time::SystemTime;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RoleLabel {
+    role: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KindLabel {
+    kind: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RotationLabels {
+    kind: &'static str,
+    reason: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CallLabel {
+    call: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReloadLabel {
+    result: &'static str,
+}
+
+/// Metrics of certificates.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    reloads: Family<ReloadLabel, Counter>,
+    loaded_at: Gauge,
+    ca_expiry: Family<RoleLabel, Gauge>,
+    ca_generation: Gauge,
+    leaf_expiry: Gauge,
+    leaf_overdue: Gauge,
+    in_sync: Family<KindLabel, Gauge>,
+    writes: Family<KindLabel, Counter>,
+    reverts: Family<KindLabel, Counter>,
+    fights: Family<KindLabel, Gauge>,
+    rotations: Family<RotationLabels, Counter>,
+    emergencies: Counter,
+    failures: Family<CallLabel, Counter>,
+    conflicts: Family<CallLabel, Counter>,
+    back_offs: Counter,
+}
+
+impl Metrics {
+    /// Registers them.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register("certificate_reloads", "Certificate reloads by result", self.reloads.clone());
+        registry.register_with_unit(
+            "certificate_loaded_timestamp",
+            "Load time of the certificate in use",
+            Unit::Seconds,
+            self.loaded_at.clone(),
+        );
+        registry.register_with_unit(
+            "ca_expiry_timestamp",
+            "Expiry time of each CA of the Secret, by role",
+            Unit::Seconds,
+            self.ca_expiry.clone(),
+        );
+        registry.register(
+            "ca_generation",
+            "Number of the current CA; each rotation adds 1",
+            self.ca_generation.clone(),
+        );
+        registry.register_with_unit(
+            "leaf_expiry_timestamp",
+            "Expiry time of the certificate in use",
+            Unit::Seconds,
+            self.leaf_expiry.clone(),
+        );
+        registry.register(
+            "leaf_renewal_overdue",
+            "Whether the self-managed certificate is in the last tenth of its lifetime without renewal: 1 or 0",
+            self.leaf_overdue.clone(),
+        );
+        registry.register(
+            "cabundle_in_sync",
+            "Whether every caBundle of the configuration verifies the certificate in use: 1 or 0",
+            self.in_sync.clone(),
+        );
+        registry.register("cabundle_writes", "caBundle writes by this replica", self.writes.clone());
+        registry.register("cabundle_reverts", "External changes of caBundles", self.reverts.clone());
+        registry.register(
+            "cabundle_fight",
+            "Whether others change caBundles repeatedly, so that this replica writes less often: 1 or 0",
+            self.fights.clone(),
+        );
+        registry.register(
+            "cert_rotations",
+            "Certificates issued and CA changes by this replica",
+            self.rotations.clone(),
+        );
+        registry.register(
+            "ca_emergency_rotations",
+            "Emergency CA replacements by this replica: the current CA could not sign",
+            self.emergencies.clone(),
+        );
+        registry.register(
+            "certificate_failures",
+            "Failed reads and writes for certificates",
+            self.failures.clone(),
+        );
+        registry.register("certificate_conflicts", "Write conflicts of certificates", self.conflicts.clone());
+        registry.register(
+            "certificate_back_offs",
+            "Pauses of certificate writes because they did not converge",
+            self.back_offs.clone(),
+        );
+    }
+
+    /// Notes that the server uses a new certificate.
+    pub fn certificate_loaded(&self) {
+        self.reloads.get_or_create(&ReloadLabel { result: "ok" }).inc();
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        self.loaded_at.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
+    }
+    /// Counts a failed reload of the files.
+    pub fn certificate_failed(&self) {
+        self.reloads.get_or_create(&ReloadLabel { result: "failed" }).inc();
+    }
+    /// Notes when the CA of a role (current, next, previous) expires; 0 without one.
+    pub fn ca_expiry(&self, role: &'static str, until: i64) {
+        self.ca_expiry.get_or_create_owned(&RoleLabel { role }).set(until);
+    }
+    /// Notes how often a CA became current.
+    pub fn ca_generation(&self, generation: u64) {
+        self.ca_generation.set(i64::try_from(generation).unwrap_or(i64::MAX));
+    }
+    /// Notes when the certificate in use expires.
+    pub fn leaf_expiry(&self, until: i64) {
+        self.leaf_expiry.set(until);
+    }
+    /// Notes whether the renewal of the certificate in use is overdue.
+    pub fn leaf_overdue(&self, is: bool) {
+        self.leaf_overdue.set(i64::from(is));
+    }
+    /// Notes whether the caBundles of a configuration verify the certificate in use.
+    pub fn cabundle_in_sync(&self, kind: &'static str, is: bool) {
+        self.in_sync.get_or_create_owned(&KindLabel { kind }).set(i64::from(is));
+    }
+    /// Counts a write of caBundles.
+    pub fn cabundle_written(&self, kind: &'static str) {
+        self.writes.get_or_create_owned(&KindLabel { kind }).inc();
+    }
+    /// Counts caBundles that others have changed.
+    pub fn cabundle_reverted(&self, kind: &'static str) {
+        self.reverts.get_or_create_owned(&KindLabel { kind }).inc();
+    }
+    /// Notes whether others change caBundles repeatedly.
+    pub fn cabundle_fight(&self, kind: &'static str, is: bool) {
+        self.fights.get_or_create_owned(&KindLabel { kind }).set(i64::from(is));
+    }
+    /// Counts an issued certificate or a change of the CA.
+    pub fn rotated(&self, kind: &'static str, reason: &'static str) {
+        self.rotations.get_or_create_owned(&RotationLabels { kind, reason }).inc();
+    }
+    /// Counts an emergency replacement of the CA.
+    pub fn ca_emergency(&self) {
+        self.emergencies.inc();
+    }
+    /// Counts a write conflict: another writer changed the object first.
+    pub fn certificate_outrun(&self, call: &'static str) {
+        self.conflicts.get_or_create_owned(&CallLabel { call }).inc();
+    }
+    /// Counts a back-off from writes that did not converge.
+    pub fn certificates_backed_off(&self) {
+        self.back_offs.inc();
+    }
+    /// Counts a read or write that failed.
+    pub fn certificate_call_failed(&self, call: &'static str) {
+        self.failures.get_or_create_owned(&CallLabel { call }).inc();
+    }
+}
+
+#[cfg(test)]
+impl Metrics {
+    /// The text that Prometheus reads.
+    pub(super) fn text(&self) -> String {
+        let mut registry = Registry::with_prefix("fabric_admission");
+        self.register(&mut registry);
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
+        text
+    }
+}

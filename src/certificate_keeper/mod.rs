@@ -1,0 +1,71 @@
+//! Certificates from a Secret of the cluster, issued by this server (`--tls-mode self-managed`) or by cert-manager. One task
+//! reads the Secret and the webhook configurations, does at most one write, and reads again; `crate::certificates` decides
+//! which. A handshake only loads a pointer.
+
+mod across_restarts;
+mod ca_out;
+mod clock;
+mod configuration;
+mod events;
+mod expiry;
+mod issue;
+#[cfg(test)]
+mod keeper_tests;
+mod metrics;
+mod own_port;
+mod pace;
+mod readiness;
+mod round;
+mod self_check;
+mod settings;
+mod verify;
+
+pub(crate) use across_restarts::Kept;
+pub use clock::Clock;
+pub(crate) use expiry::Expiry;
+pub use metrics::Metrics;
+pub(crate) use own_port::Port;
+pub(crate) use readiness::Standing;
+pub use settings::{Mode, Settings};
+
+use crate::cluster::certificate_objects::Objects;
+use crate::tls::Served;
+use pace::{BackOff, GATHER};
+use round::Keeper;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// Keeps the certificate valid and trusted until dropped. `port` is our own port, for handshakes that show what it serves.
+pub(crate) async fn run(
+    settings: Settings,
+    port: Option<Port>,
+    served: Arc<Served>,
+    standing: Standing,
+    metrics: Arc<Metrics>,
+    kept: Kept,
+) {
+    let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
+    let objects = Objects { client: settings.client.clone(), names: settings.names.clone() };
+    let changed = Notify::new();
+    let following = objects.clone();
+    let mut keeper = Keeper::new(objects, settings, port, served, standing, metrics, kept);
+    let keep = async {
+        let mut back_off = BackOff::default();
+        loop {
+            let again = keeper.round().await;
+            let pause = back_off.after(again, tick);
+            if pause.is_back_off {
+                keeper.record_back_off();
+            }
+            // A missing answer bypasses the back-off.
+            let soon = keeper.redial().filter(|_| !pause.is_back_off);
+            let length = soon.map_or(pause.length, |soon| pause.length.min(soon));
+            tokio::select! {
+                () = changed.notified(), if pause.listens => tokio::time::sleep(GATHER).await,
+                () = tokio::time::sleep(length) => {}
+            }
+        }
+    };
+    tokio::select! { () = keep => {}, () = following.follow(&changed) => {} }
+}

@@ -1,0 +1,390 @@
+//! One round: read all objects, take the next step, serve the right leaf, and update the standing.
+
+mod dial;
+mod issued;
+mod report;
+mod signing;
+
+use super::across_restarts::{Kept, Memory};
+use super::ca_out::CaOut;
+use super::configuration::Sight;
+use super::events::{self, Events};
+use super::issue;
+use super::metrics::Metrics;
+use super::own_port::{Dialed, Port};
+use super::readiness::Standing;
+use super::settings::{Mode, Settings};
+use crate::certificates::{
+    Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, advance, next, secret,
+};
+use crate::cluster::CallFault;
+use crate::cluster::certificate_objects::{Kind, Objects, Written};
+use crate::tls::Served;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Longest pause after a write conflict.
+const CONFLICT: u64 = 300;
+/// Write conflicts of one object in a row that are more than a race.
+const PATIENCE: u32 = 5;
+
+pub(super) struct Keeper {
+    objects: Objects,
+    settings: Settings,
+    port: Option<Port>,
+    dialed: Dialed,
+    /// The CAs to trust, as last read.
+    ca: Option<String>,
+    ca_out: Option<CaOut>,
+    events: Events,
+    served: Arc<Served>,
+    standing: Standing,
+    metrics: Arc<Metrics>,
+    sights: [Sight; 2],
+    /// The Secret's content as it was last read.
+    record: Option<Record>,
+    /// Why the Secret could not be read or written.
+    fault: Option<String>,
+    /// Write conflicts of the Secret in a row.
+    refused: u32,
+    /// Whether writes did not converge.
+    backing_off: bool,
+    leaf: Option<Leaf>,
+    /// The CA that signed it.
+    signer: Option<Signer>,
+    /// CAs of leaves that this process served: others may still serve such.
+    known: Vec<Authority>,
+    emergencies: Drift,
+    marks: Marks,
+    /// Time of the first read.
+    start: Instant,
+    /// The CA or certificate that every caBundle trusts, and since when.
+    trusted: Option<(String, Instant)>,
+    verified: Option<Instant>,
+    /// Start of this round: no read was earlier.
+    began: Instant,
+    reported: BTreeMap<&'static str, String>,
+    kept: Kept,
+}
+
+fn random(below: u64) -> u64 {
+    RandomState::new().build_hasher().finish() % below.max(1)
+}
+
+/// The API server's message only: kube prints its answer twice.
+fn shown(fault: &CallFault) -> String {
+    let text = match fault {
+        CallFault::Api(kube::Error::Api(status)) => format!("{}: {}", status.code, status.message),
+        other => other.to_string(),
+    };
+    crate::text::printable(&text, 300)
+}
+
+impl Keeper {
+    pub(super) fn new(
+        objects: Objects,
+        settings: Settings,
+        port: Option<Port>,
+        served: Arc<Served>,
+        standing: Standing,
+        metrics: Arc<Metrics>,
+        kept: Kept,
+    ) -> Self {
+        let Memory { leaf, signer, known, emergencies, verified } = kept.load();
+        let sights = Kind::ALL.map(|kind| Sight::new(kind, objects.name(kind)));
+        let ca_out = settings.ca_out.clone().map(|path| CaOut::new(path, &settings.identity));
+        let events = Events::new(objects.clone(), settings.identity.clone(), Arc::clone(&metrics));
+        Self {
+            objects,
+            settings,
+            port,
+            dialed: Dialed::default(),
+            ca: None,
+            ca_out,
+            events,
+            served,
+            standing,
+            metrics,
+            sights,
+            record: None,
+            fault: None,
+            refused: 0,
+            backing_off: false,
+            leaf,
+            signer,
+            known,
+            emergencies,
+            marks: Marks::default(),
+            start: Instant::now(),
+            trusted: None,
+            verified,
+            began: Instant::now(),
+            reported: BTreeMap::new(),
+            kept,
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn clock(&mut self, clock: super::Clock) {
+        self.settings.clock = clock;
+    }
+
+    /// As a process that never signed by the CA it knows.
+    #[cfg(test)]
+    pub(super) fn forget(&mut self) {
+        self.signer = None;
+    }
+
+    /// One round. Returns the pause until the next one, if it is not the usual one.
+    pub(super) async fn round(&mut self) -> Option<Duration> {
+        // Before the reads: a process that is suspended after them must not sign a leaf by outdated facts.
+        let now = self.settings.clock.now();
+        self.began = Instant::now();
+        // The Secret last: a caBundle that is written is never older than the one that was read. With two replicas that read
+        // in another order one could put an old caBundle back.
+        let [a, b] = Kind::ALL;
+        let (a, b) = tokio::join!(self.objects.configuration(a), self.objects.configuration(b));
+        let found = self.objects.secret().await;
+        for (sight, read) in self.sights.iter_mut().zip([a, b]) {
+            match read {
+                Ok(read) => (sight.read, sight.unread) = (Some(read), None),
+                Err(fault) => {
+                    self.metrics.certificate_call_failed("configuration");
+                    sight.unread = Some(shown(&fault));
+                }
+            }
+        }
+        let found = match found {
+            Ok(found) => {
+                self.fault = None;
+                Some(found)
+            }
+            Err(fault) => {
+                self.metrics.certificate_call_failed("secret");
+                let Self { settings, .. } = self;
+                let names = &settings.names;
+                let text =
+                    format!("reading Secret {}/{} failed: {}", names.namespace, names.secret, shown(&fault));
+                self.fault = Some(text);
+                None
+            }
+        };
+        let again = match self.settings.mode {
+            Mode::SelfManaged => self.own(found, now).await,
+            Mode::CertManager => {
+                self.issued(found, now);
+                None
+            }
+        };
+        self.backing_off &= again.is_some();
+        self.dial(now).await;
+        let settling = self.judge(now);
+        // Last, and reported by the next check: a volume that hangs must not delay other reports.
+        if let (Some(out), Some(ca)) = (&mut self.ca_out, &self.ca) {
+            let written = out.write(ca).await;
+            self.report("ca_out", written.err());
+        }
+        again.or(settling)
+    }
+
+    /// Stores the state for the next run of this task, in case this one panics.
+    fn remember(&self) {
+        let Self { leaf, signer, known, emergencies, verified, .. } = self;
+        self.kept.store(Memory {
+            leaf: leaf.clone(),
+            signer: signer.clone(),
+            known: known.clone(),
+            emergencies: emergencies.clone(),
+            verified: *verified,
+        });
+    }
+
+    /// Reports that writes do not converge, so that they slow down.
+    pub(super) fn record_back_off(&mut self) {
+        self.metrics.certificates_backed_off();
+        self.backing_off = true;
+        self.judge(self.settings.clock.now());
+    }
+
+    /// A self-managed CA: the next write, and the leaf.
+    async fn own(&mut self, found: Option<Option<Value>>, now: i64) -> Option<Duration> {
+        let lives = self.settings.lives;
+        let looks: Vec<Look> = self.sights.iter().map(Sight::look).collect();
+        let fresh = found.is_some();
+        if let Some(object) = &found {
+            self.record = object.as_ref().map(|object| secret::read(object, &issue::judge));
+            self.record_metrics();
+        }
+        if let Some(record) = self.record.clone() {
+            self.ca = Some(record.bundle());
+            self.trust(&record, &looks);
+            self.sign(&record, &looks, fresh, now);
+            self.drift(&record, now);
+        }
+        if fresh && self.record.as_ref().is_none_or(|record| record.signer(now).is_err()) {
+            self.sign_without_secret(&looks, now);
+        }
+        let found = found?;
+        let steady = self.began.saturating_duration_since(self.start).as_secs();
+        let steady = i64::try_from(steady).unwrap_or(i64::MAX);
+        let seen = self.record.as_ref().map_or_else(Seen::default, |r| self.marks.look(r, &looks, steady));
+        let held: Vec<bool> = self.sights.iter().map(|sight| sight.held(now)).collect();
+        let calm = !self.emergencies.held(now);
+        let step = next(self.record.as_ref(), &looks, &held, calm, (now, seen), &lives);
+        if !matches!(step, Step::Write(_)) {
+            self.refused = 0;
+        }
+        match step {
+            Step::Rest => None,
+            Step::Publish(number) => self.publish(number, now).await,
+            Step::Write(change) => self.write(change, found.as_ref(), now).await,
+        }
+    }
+
+    /// Notes external changes of caBundles.
+    fn drift(&mut self, record: &Record, now: i64) {
+        let bundle = record.bundle();
+        for sight in &mut self.sights {
+            let look = sight.look();
+            if look == Look::Unknown {
+                continue;
+            }
+            let right = look.has(&bundle);
+            if right {
+                (sight.unwritten, sight.refused) = (None, 0);
+            }
+            if sight.drift.look(&bundle, right, now) {
+                self.metrics.cabundle_reverted(sight.kind.name());
+                tracing::warn!(configuration = %sight.name, "caBundle changed externally; restoring");
+                let note = format!("{}: caBundle changed externally; restoring", sight.shown());
+                self.events.emit(events::Reason::Reverted, &note);
+            }
+            let fight = sight.drift.is_fight(now);
+            self.metrics.cabundle_fight(sight.kind.name(), fight);
+            if fight {
+                self.events.emit(events::Reason::Fight, &sight.fought());
+            }
+        }
+    }
+
+    async fn publish(&mut self, number: usize, now: i64) -> Option<Duration> {
+        let bundle = self.record.as_ref()?.bundle();
+        let sight = self.sights.get_mut(number)?;
+        let read = sight.read.clone()??;
+        sight.drift.wrote(now);
+        let fault = match self.objects.publish(sight.kind, &read, &bundle).await {
+            Ok(Written::Done) => {
+                (sight.unwritten, sight.refused) = (None, 0);
+                sight.drift.stored();
+                self.metrics.cabundle_written(sight.kind.name());
+                tracing::info!(configuration = %sight.name, "caBundle written");
+                return Some(Duration::ZERO);
+            }
+            Ok(Written::Outrun(fault)) => {
+                self.metrics.certificate_outrun("publish");
+                sight.refused += 1;
+                if sight.refused < PATIENCE {
+                    return Some(Duration::from_millis(random(CONFLICT)));
+                }
+                fault
+            }
+            Err(fault) => fault,
+        };
+        self.metrics.certificate_call_failed("publish");
+        let pause = Duration::from_secs(self.settings.lives.tick.unsigned_abs().min(10));
+        sight.unwritten = Some((shown(&fault), Instant::now() + pause));
+        // A failure of this configuration must not delay the other one.
+        Some(Duration::from_millis(20 + random(CONFLICT)))
+    }
+
+    /// Writes the Secret.
+    async fn write(&mut self, change: Change, found: Option<&Value>, now: i64) -> Option<Duration> {
+        let lives = self.settings.lives;
+        let made = if change.makes() {
+            match issue::authority(now, &lives) {
+                Ok(made) => Some(made),
+                Err(why) => {
+                    self.fault = Some(format!("the CA {why}"));
+                    return None;
+                }
+            }
+        } else {
+            None
+        };
+        let why = self.record.as_ref().and_then(|record| record.signer(now).err());
+        let trusted = self.trusted_by_somebody(found);
+        let record = advance(self.record.as_ref(), change, made, &trusted, now)?;
+        let object = secret::write(found, &self.settings.names.secret, &record);
+        if change.is_emergency() {
+            self.emergencies.wrote(now);
+            self.remember();
+        }
+        let fault = match self.objects.write_secret(&object).await {
+            Ok(Written::Done) => {
+                self.refused = 0;
+                if change.is_emergency() {
+                    self.emergencies.count(now);
+                    self.remember();
+                }
+                self.metrics.rotated("ca", change.name());
+                let (generation, change_name) = (record.generation, change.name());
+                if change.is_emergency() {
+                    self.metrics.ca_emergency();
+                    let note = format!("CA in the Secret cannot sign; replaced by CA number {generation}");
+                    self.events.emit(events::Reason::Replaced, &note);
+                    let why = why.unwrap_or_default();
+                    tracing::warn!(change = change_name, generation, why, "CA cannot sign; replaced");
+                } else {
+                    if change == Change::Switch {
+                        let note = format!(
+                            "CA number {generation} now signs; the previous CA stays trusted for a while"
+                        );
+                        self.events.emit(events::Reason::Rotated, &note);
+                    }
+                    tracing::info!(change = change_name, generation, "Secret written");
+                }
+                return Some(Duration::ZERO);
+            }
+            Ok(Written::Outrun(fault)) => {
+                self.metrics.certificate_outrun("secret");
+                self.refused += 1;
+                if self.refused < PATIENCE {
+                    return Some(Duration::from_millis(random(CONFLICT)));
+                }
+                fault
+            }
+            Err(fault) => fault,
+        };
+        self.metrics.certificate_call_failed("secret");
+        let names = &self.settings.names;
+        let place = format!("Secret {}/{}", names.namespace, names.secret);
+        self.fault = Some(format!("writing {place} failed ({}): {}", change.name(), shown(&fault)));
+        None
+    }
+
+    /// CAs whose leaves somebody may serve though the Secret does not say so: our own, what stands in the Secret beside
+    /// a key that is lost, and what API servers trust by our name.
+    fn trusted_by_somebody(&self, found: Option<&Value>) -> Vec<Authority> {
+        let mut all = self.known.clone();
+        all.extend(found.map(secret::leftover).unwrap_or_default());
+        let read = self.sights.iter().filter_map(|sight| sight.read.as_ref()?.as_ref());
+        for webhook in read.flat_map(|read| &read.webhooks) {
+            let ours =
+                Authority::all(&webhook.bundle).unwrap_or_default().into_iter().filter(Authority::is_ours);
+            all.extend(ours);
+        }
+        all
+    }
+
+    fn record_metrics(&self) {
+        let Some(record) = &self.record else { return };
+        let until = |signer: Option<&crate::certificates::Signer>| signer.map_or(0, |s| s.authority.until);
+        self.metrics.ca_expiry("current", until(record.current.as_ref().ok()));
+        self.metrics.ca_expiry("next", until(record.next.as_ref().and_then(|next| next.as_ref().ok())));
+        self.metrics.ca_expiry("previous", record.previous.iter().map(|a| a.until).max().unwrap_or(0));
+        self.metrics.ca_generation(record.generation);
+    }
+}

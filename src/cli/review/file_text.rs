@@ -1,0 +1,95 @@
+//! Findings on the text of a file, which the object behind it does not show: values of another type than their field,
+//! and keys that are given twice.
+
+use super::reviewed::Given;
+use crate::json::decode::{self, DecodeError};
+use crate::manifest;
+use crate::pod::{PodView, templates_by_shape};
+use crate::report::{Located, Place, Reviewed};
+use crate::rules::{Finding, inputs};
+
+/// Values of one object that are reported; each takes one more pass over the object.
+const MAX_RETYPED: usize = 50;
+
+/// An object with each scalar as the type that its field has.
+pub(super) struct Readable {
+    pub(super) json: String,
+    /// A finding for each such scalar; paths start at the object.
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Reads numbers as text where the API has text, and the reverse. `None` where that does not help.
+pub(super) fn readable(given: Given<'_>) -> Option<Readable> {
+    let object = given.object;
+    let mut json = object.json.to_owned();
+    let mut findings = Vec::new();
+    while findings.len() < MAX_RETYPED {
+        let Some(error) = wrong_type(&json, object.is_pod()) else { break };
+        let Some(range) = manifest::range(&json, &error.pointer) else { break };
+        let value = json.get(range.clone()).unwrap_or_default();
+        let source = source_line(given, &error.pointer);
+        let Some(retyped) = inputs::retyped(&error.message, value, &error.pointer, source) else { break };
+        json.replace_range(range, &retyped.json);
+        findings.push(retyped.finding);
+    }
+    if findings.is_empty() { None } else { Some(Readable { json, findings }) }
+}
+
+/// The first value of another type than its field has, in a pod or in the templates of an object.
+fn wrong_type(json: &str, is_pod: bool) -> Option<DecodeError> {
+    let error = |json: &str| decode::object::<PodView<'_>>(json).err();
+    if is_pod {
+        return error(json);
+    }
+    templates_by_shape::find(json).iter().find_map(|found| {
+        let DecodeError { pointer, message } = error(found.json)?;
+        Some(DecodeError { pointer: format!("{}{pointer}", found.pointer), message })
+    })
+}
+
+/// The line of the file that has a value.
+fn source_line<'a>(given: Given<'a>, pointer: &str) -> &'a str {
+    let object = given.object;
+    let place = object.document.locate(&format!("{}{pointer}", object.pointer));
+    let lines = usize::try_from(place.line).unwrap_or(usize::MAX);
+    let line = given.file.text.split(|b| *b == b'\n').nth(lines.saturating_sub(1)).unwrap_or_default();
+    std::str::from_utf8(line).unwrap_or_default()
+}
+
+/// Keys of an object that its file gives twice, with the place of the second. Paths start at the object.
+pub(super) fn repeated_keys(given: Given<'_>) -> impl Iterator<Item = (Finding, Place)> {
+    let object = given.object;
+    object.document.warnings.iter().filter_map(|twice| {
+        let path = twice.pointer.strip_prefix(&object.pointer)?;
+        let finding = inputs::repeated_key(path, &twice.key, twice.first.line)?;
+        Some((finding, Place { line: twice.second.line, column: twice.second.column }))
+    })
+}
+
+/// The result that a value of an object belongs to, with the path of the value in it: the innermost template around it,
+/// else the object's own result.
+pub(super) fn home(results: &[Reviewed], path: &str) -> Option<(usize, String)> {
+    let fits = |(index, result): (usize, &Reviewed)| {
+        let template = result.template.as_deref().unwrap_or_default();
+        let rest = path.strip_prefix(template).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+        Some((template.len(), index, rest.to_owned()))
+    };
+    let found = results.iter().enumerate().filter_map(fits);
+    found.max_by_key(|(length, index, _)| (*length, usize::MAX - index)).map(|(_, index, rest)| (index, rest))
+}
+
+/// Adds a finding whose path starts at the object. `own` makes the object's own result, where it has none.
+pub(super) fn attach(
+    results: &mut Vec<Reviewed>,
+    finding: Finding,
+    place: Place,
+    own: impl FnOnce() -> Reviewed,
+) {
+    let (index, path) = home(results, &finding.path).unwrap_or_else(|| {
+        results.push(own());
+        (results.len() - 1, finding.path.clone())
+    });
+    if let Some(result) = results.get_mut(index) {
+        result.add(Located::new(Finding { path, ..finding }, place));
+    }
+}

@@ -1,0 +1,266 @@
+//! Writes findings about FabricProfiles into their `status`. Only the replica with the Lease writes; nothing here is on the
+//! path of a request.
+
+use super::Metrics;
+use super::call::CallFault;
+use super::event::{ListMeta, Page};
+use super::lease::Lease;
+use crate::profile::FabricProfileStatus;
+use crate::resolve::profile_status::{Standing, of_object};
+use crate::snapshot::Snapshot;
+use kube::api::{ListParams, Patch, PatchParams};
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Name of the Lease; deploy/base/rbac.yaml has it as well.
+pub const LEASE: &str = "fabric-admission-status";
+/// Name of this writer in `metadata.managedFields`.
+pub const FIELD_MANAGER: &str = "fabric-admission";
+/// Time between two rounds.
+const EVERY: Duration = Duration::from_secs(5);
+/// Time after which the objects are read again without a new Snapshot: others may have changed a status.
+const LOOK_AGAIN: Duration = Duration::from_secs(60);
+/// Objects of a page.
+const LIMIT: u32 = 500;
+const PATH: &str = "/apis/fabric-admission.dev/v1alpha1/fabricprofiles";
+
+/// Writes statuses until `stop`, while `identity` holds the Lease in `namespace`. `snapshot` returns the Snapshot that
+/// decisions use, or `None` before the first complete one. At the end a held Lease is given up.
+pub async fn run(
+    client: kube::Client,
+    namespace: String,
+    identity: String,
+    metrics: Arc<Metrics>,
+    snapshot: impl Fn() -> Option<Arc<Snapshot>> + Send + 'static,
+    stop: impl Future<Output = ()> + Send,
+) {
+    let lease = Lease::new(client.clone(), &namespace, LEASE, identity);
+    let mut writer = Writer {
+        client,
+        lease,
+        metrics,
+        reported: BTreeMap::new(),
+        written: BTreeMap::new(),
+        last: Last::default(),
+    };
+    let work = async {
+        loop {
+            if let Some(snapshot) = snapshot() {
+                writer.round(snapshot).await;
+            }
+            tokio::time::sleep(EVERY).await;
+        }
+    };
+    tokio::select! { () = stop => {}, () = work => {} }
+    let released = writer.lease.release().await;
+    writer.logged("release", released);
+    writer.metrics.status_leader(false);
+}
+
+struct Writer {
+    client: kube::Client,
+    lease: Lease,
+    metrics: Arc<Metrics>,
+    /// The last error of each sort, so that it is logged once.
+    reported: BTreeMap<&'static str, String>,
+    /// By name: the last written status, and the status of the object after that. An older CRD drops fields; repeated writes
+    /// would not change that.
+    written: BTreeMap<String, (FabricProfileStatus, Option<FabricProfileStatus>)>,
+    last: Last,
+}
+
+/// The last complete round.
+#[derive(Default)]
+struct Last {
+    snapshot: Option<Arc<Snapshot>>,
+    at: Option<Instant>,
+    /// Objects that differ from the Snapshot. Their status says so only at the second round, because the Snapshot may be
+    /// older than the list.
+    others: BTreeSet<String>,
+    /// Whether some of them are new.
+    again: bool,
+}
+
+impl Last {
+    fn is_enough_for(&self, snapshot: &Arc<Snapshot>) -> bool {
+        let same = self.snapshot.as_ref().is_some_and(|last| Arc::ptr_eq(last, snapshot));
+        same && !self.again && self.at.is_some_and(|at| at.elapsed() < LOOK_AGAIN)
+    }
+}
+
+/// The needed part of an object.
+#[derive(Deserialize)]
+struct Shape {
+    metadata: Meta,
+    #[serde(default)]
+    status: Option<FabricProfileStatus>,
+}
+
+#[derive(Deserialize)]
+struct Meta {
+    name: String,
+    #[serde(default)]
+    generation: Option<i64>,
+}
+
+/// Current and wanted status of an object.
+struct Wanted {
+    name: String,
+    has: Option<FabricProfileStatus>,
+    wants: FabricProfileStatus,
+    standing: Standing,
+}
+
+impl Writer {
+    /// Logs an error once, until the call succeeds or the error changes. Returns the value of a successful call.
+    fn logged<T>(&mut self, what: &'static str, done: Result<T, CallFault>) -> Option<T> {
+        match done {
+            Ok(value) => {
+                self.reported.remove(what);
+                Some(value)
+            }
+            Err(fault) => {
+                self.metrics.status_failed(what);
+                let text = crate::text::printable(&fault.to_string(), 300);
+                if self.reported.get(what) != Some(&text) {
+                    tracing::warn!(what, error = %text, "statuses of FabricProfiles");
+                    self.reported.insert(what, text);
+                }
+                None
+            }
+        }
+    }
+
+    async fn round(&mut self, snapshot: Arc<Snapshot>) {
+        if !self.leads().await || self.last.is_enough_for(&snapshot) {
+            return;
+        }
+        let listed = self.list().await;
+        let Some(pages) = self.logged("list", listed) else { return };
+        let view = Arc::clone(&snapshot);
+        // Hundreds of profiles over thousands of namespaces take milliseconds, which would hold up requests.
+        let Ok(all) = tokio::task::spawn_blocking(move || wanted(&pages, &view)).await else { return };
+        let others: BTreeSet<String> =
+            all.iter().filter(|w| w.standing == Standing::Other).map(|w| w.name.clone()).collect();
+        let known = std::mem::replace(&mut self.last.others, others);
+        self.last.again = self.last.others.iter().any(|name| !known.contains(name));
+        self.metrics.profile_problems(all.iter().map(|w| (w.name.as_str(), w.wants.problems.len())));
+        self.written.retain(|name, _| all.iter().any(|w| w.name == *name));
+        for wanted in all {
+            let early = wanted.standing == Standing::Other && !known.contains(&wanted.name);
+            if early || self.is_written(&wanted) {
+                continue;
+            }
+            // The Lease must outlast each write.
+            if !self.leads().await {
+                return;
+            }
+            let patched = self.patch(&wanted).await;
+            if let Some(has) = self.logged("patch", patched) {
+                self.metrics.status_written();
+                self.written.insert(wanted.name, (wanted.wants, has));
+            } else {
+                self.last.again = true;
+            }
+        }
+        self.last.snapshot = Some(snapshot);
+        self.last.at = Some(Instant::now());
+    }
+
+    /// Whether the Lease is ours.
+    async fn leads(&mut self) -> bool {
+        let held = self.lease.hold().await;
+        let leads = self.logged("lease", held).unwrap_or(false);
+        self.metrics.status_leader(leads);
+        if !leads {
+            // Another replica writes meanwhile.
+            self.metrics.profile_problems(std::iter::empty());
+            self.last = Last::default();
+            self.written.clear();
+        }
+        leads
+    }
+
+    fn is_written(&self, wanted: &Wanted) -> bool {
+        let before = self.written.get(&wanted.name);
+        wanted.has.as_ref() == Some(&wanted.wants)
+            || before.is_some_and(|(wrote, had)| *wrote == wanted.wants && *had == wanted.has)
+    }
+
+    async fn list(&self) -> Result<Vec<String>, CallFault> {
+        let mut pages = Vec::new();
+        let mut params = ListParams::default().limit(LIMIT);
+        loop {
+            let request = kube::core::Request::new(PATH).list(&params).map_err(kube::Error::BuildRequest)?;
+            let text = CallFault::of(self.client.request_text(request)).await?;
+            let Page { metadata: ListMeta { next, .. }, .. } = serde_json::from_str(&text)?;
+            pages.push(text);
+            match next.filter(|token| !token.is_empty()) {
+                Some(token) => params = params.continue_token(&token),
+                None => return Ok(pages),
+            }
+        }
+    }
+
+    /// Writes a status. Returns the status that the object has then.
+    async fn patch(&self, wanted: &Wanted) -> Result<Option<FabricProfileStatus>, CallFault> {
+        let FabricProfileStatus {
+            observed_generation,
+            transport,
+            attachment,
+            priority,
+            matching_nodes,
+            problems,
+        } = &wanted.wants;
+        // Null removes a field (RFC 7396).
+        let problems = (!problems.is_empty()).then_some(problems);
+        let body = json!({"status": {
+            "observedGeneration": observed_generation, "transport": transport, "attachment": attachment,
+            "priority": priority, "matchingNodes": matching_nodes, "problems": problems,
+        }});
+        let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+        let request = kube::core::Request::new(PATH)
+            .patch_subresource("status", &wanted.name, &params, &Patch::Merge(&body))
+            .map_err(kube::Error::BuildRequest)?;
+        match CallFault::of(self.client.request::<Shape>(request)).await {
+            Ok(shape) => Ok(shape.status),
+            // The object was deleted meanwhile.
+            Err(fault) if fault.code() == Some(404) => Ok(None),
+            Err(fault) => Err(fault),
+        }
+    }
+}
+
+/// Current and wanted statuses of the objects of a list. Objects without a name or with another shape of status are
+/// skipped.
+fn wanted(pages: &[String], snapshot: &Snapshot) -> Vec<Wanted> {
+    let items = pages.iter().filter_map(|page| serde_json::from_str::<Page<'_>>(page).ok()?.items).flatten();
+    items
+        .filter_map(|object| {
+            let shape: Shape = serde_json::from_str(object.get()).ok()?;
+            let (mut wants, standing) = of_object(object.get(), snapshot);
+            wants.observed_generation = shape.metadata.generation;
+            Some(Wanted { name: shape.metadata.name, has: shape.status, wants, standing })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_gives_what_each_object_has_and_wants() {
+        let page = r#"{"metadata":{},"items":[
+            {"metadata":{"name":"p","generation":3},"spec":{"base":"none"},"status":{"observedGeneration":2}},
+            {"metadata":{}}]}"#;
+        let all = wanted(&[page.to_owned()], &Snapshot::default());
+        assert_eq!((all.len(), all[0].name.as_str(), all[0].standing), (1, "p", Standing::Unusable));
+        assert_eq!(all[0].has.as_ref().unwrap().observed_generation, Some(2));
+        // Objects of a list have no kind of their own, but those of custom resources do; what is said is a status.
+        assert_eq!((all[0].wants.observed_generation, all[0].wants.problems.len()), (Some(3), 1));
+    }
+}

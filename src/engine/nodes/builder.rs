@@ -1,0 +1,300 @@
+//! The index of nodes: takes Node objects one by one, and gives a view at any time.
+
+use super::classes::{Class, Classes};
+use super::node::NodeObject;
+use super::taint::Taint;
+use super::view::{NodeEntry, NodeView, value_key};
+use super::{HOSTNAME_LABEL, amounts};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// If there are more classes than this, the label with the most values is removed from them: a label that differs on
+/// every node would make a class of every node.
+const MANY_CLASSES: usize = 4096;
+
+/// Folds Node objects into classes. The answers of its views depend only on the nodes, not on their order of arrival.
+#[derive(Debug)]
+pub struct NodeBuilder {
+    view: NodeView,
+    slots: Vec<Option<Arc<Class>>>,
+    free: Vec<usize>,
+    /// Classes by a hash of their properties.
+    prints: HashMap<u64, Vec<usize>>,
+    strings: HashSet<Arc<str>>,
+    /// Whether a class was added or removed since the view's classes were made.
+    stale: bool,
+    many: usize,
+    /// Labels in the selectors of profiles.
+    asked: BTreeSet<Arc<str>>,
+}
+
+impl Default for NodeBuilder {
+    fn default() -> Self {
+        let mut view = NodeView::default();
+        view.own_keys.insert(Arc::from(HOSTNAME_LABEL), Vec::new());
+        Self {
+            view,
+            slots: Vec::new(),
+            free: Vec::new(),
+            prints: HashMap::new(),
+            strings: HashSet::new(),
+            stale: false,
+            many: MANY_CLASSES,
+            asked: BTreeSet::new(),
+        }
+    }
+}
+
+/// A node that is being added.
+struct Incoming<'a> {
+    labels: Vec<(&'a str, &'a str)>,
+    taints: Vec<Taint>,
+    /// Extended resources with their units.
+    resources: Vec<(&'a str, u64)>,
+    lists: bool,
+}
+
+impl NodeBuilder {
+    /// Adds a node in place of its earlier state; returns whether anything changed. A heartbeat changes nothing. A
+    /// node without a name is skipped.
+    pub fn add(&mut self, node: &NodeObject<'_>) -> bool {
+        let Some(name) = node.name() else { return false };
+        let incoming = Incoming {
+            labels: node.labels(),
+            taints: node.taints(),
+            resources: node.resources(),
+            lists: node.lists(),
+        };
+        let changed = self.put(name, incoming);
+        self.take_out_labels();
+        changed
+    }
+
+    /// Removes a node; returns whether it was known.
+    pub fn delete(&mut self, name: &str) -> bool {
+        let known = self.view.nodes.remove(name);
+        if let Some(entry) = &known {
+            self.release(name, entry);
+        }
+        known.is_some()
+    }
+
+    /// Names of all nodes.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.view.nodes.iter().map(|(name, _)| name)
+    }
+
+    /// Sets the labels by which profiles select their nodes. Those are always part of the classes.
+    pub fn ask<'a>(&mut self, labels: impl Iterator<Item = &'a str>) {
+        let asked: BTreeSet<Arc<str>> = labels.map(Arc::from).collect();
+        if asked == self.asked {
+            return;
+        }
+        let mut own: BTreeSet<Arc<str>> = self.view.own_keys.keys().cloned().collect();
+        own.insert(Arc::from(HOSTNAME_LABEL));
+        own.retain(|key| !asked.contains(key));
+        self.asked = asked;
+        if !own.iter().eq(self.view.own_keys.keys()) {
+            self.rebuild(own);
+        }
+    }
+
+    /// The current nodes. Costs little if no class was added or removed.
+    pub fn view(&mut self) -> NodeView {
+        if self.stale {
+            self.view.classes = Arc::new(Classes::new(self.slots.clone()));
+            self.strings.retain(|s| Arc::strong_count(s) > 1);
+            self.stale = false;
+        }
+        self.view.clone()
+    }
+
+    fn put(&mut self, name: &str, incoming: Incoming<'_>) -> bool {
+        let is_own = |key: &str| self.view.own_keys.contains_key(key);
+        let named = is_own(HOSTNAME_LABEL) && incoming.labels.contains(&(HOSTNAME_LABEL, name));
+        let own: Vec<(Arc<str>, Box<str>)> = incoming
+            .labels
+            .iter()
+            .filter(|(k, _)| is_own(k) && !(named && *k == HOSTNAME_LABEL))
+            .filter_map(|(k, v)| Some((Arc::clone(self.view.own_keys.get_key_value(*k)?.0), Box::from(*v))))
+            .collect();
+        let labels: Vec<(&str, &str)> = incoming.labels.iter().copied().filter(|(k, _)| !is_own(k)).collect();
+        let resources: Vec<&str> = incoming.resources.iter().map(|(name, _)| *name).collect();
+        let class = self.intern(&labels, &incoming.taints, &resources, incoming.lists);
+        let amounts = self.view.amounts.find(&incoming.resources).unwrap_or_else(|| {
+            let units = incoming.resources.iter().map(|(name, units)| (self.string(name), *units)).collect();
+            Arc::make_mut(&mut self.view.amounts).keep(units)
+        });
+        let entry = NodeEntry::new(class, amounts, named, own);
+        if self.view.nodes.get(name) == Some(&entry) {
+            return false;
+        }
+        self.count(&entry, name, true);
+        if let Some(old) = self.view.nodes.insert(name, entry) {
+            self.release(name, &old);
+        }
+        true
+    }
+
+    /// Number of the class with these properties; a new number if there is none yet.
+    fn intern(
+        &mut self,
+        labels: &[(&str, &str)],
+        taints: &[Taint],
+        resources: &[&str],
+        lists: bool,
+    ) -> usize {
+        let mut hasher = DefaultHasher::new();
+        (labels, taints, resources, lists).hash(&mut hasher);
+        let print = hasher.finish();
+        let same = |class: &Class| {
+            class.taints == taints
+                && class.lists == lists
+                && class.labels.iter().map(|(k, v)| (&**k, &**v)).eq(labels.iter().copied())
+                && class.resources.iter().map(|r| &**r).eq(resources.iter().copied())
+        };
+        let known = self.prints.get(&print).into_iter().flatten().copied();
+        if let Some(number) =
+            known.into_iter().find(|n| self.slots.get(*n).and_then(Option::as_deref).is_some_and(same))
+        {
+            return number;
+        }
+        let class = Class {
+            labels: labels.iter().map(|(k, v)| (self.string(k), self.string(v))).collect(),
+            taints: taints.to_vec(),
+            resources: resources.iter().map(|r| self.string(r)).collect(),
+            lists,
+        };
+        self.stale = true;
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.view.counts.push(0);
+            self.slots.len() - 1
+        });
+        if let Some(slot) = self.slots.get_mut(number) {
+            *slot = Some(Arc::new(class));
+        }
+        self.prints.entry(print).or_default().push(number);
+        number
+    }
+
+    fn string(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.strings.get(text) {
+            return Arc::clone(known);
+        }
+        let new: Arc<str> = Arc::from(text);
+        self.strings.insert(Arc::clone(&new));
+        new
+    }
+
+    fn count(&mut self, entry: &NodeEntry, name: &str, more: bool) {
+        let bump = |counts: &mut Vec<usize>| {
+            if counts.len() <= entry.class() {
+                counts.resize(entry.class() + 1, 0);
+            }
+            if let Some(count) = counts.get_mut(entry.class()) {
+                *count = if more { *count + 1 } else { count.saturating_sub(1) };
+            }
+        };
+        bump(&mut self.view.counts);
+        Arc::make_mut(&mut self.view.amounts).count(entry.class(), entry.amounts, more);
+        for (key, counts) in &mut self.view.own_keys {
+            if entry.own(name, key).is_some() {
+                bump(counts);
+            }
+        }
+        for (key, value) in &entry.own {
+            let at = value_key(key, value);
+            if more {
+                let name: Arc<str> = Arc::from(name);
+                self.view.values.update(&at, Vec::new, |names| names.push(name));
+            } else {
+                let mut left = 0;
+                self.view.values.update(&at, Vec::new, |names| {
+                    names.retain(|n| **n != *name);
+                    left = names.len();
+                });
+                if left == 0 {
+                    self.view.values.remove(&at);
+                }
+            }
+        }
+    }
+
+    /// Takes back what a node counted for.
+    fn release(&mut self, name: &str, entry: &NodeEntry) {
+        self.count(entry, name, false);
+        if self.view.counts.get(entry.class()) == Some(&0)
+            && let Some(class) = self.slots.get_mut(entry.class()).and_then(Option::take)
+        {
+            let labels: Vec<(&str, &str)> = class.labels.iter().map(|(k, v)| (&**k, &**v)).collect();
+            let resources: Vec<&str> = class.resources.iter().map(|r| &**r).collect();
+            let mut hasher = DefaultHasher::new();
+            (labels.as_slice(), class.taints.as_slice(), resources.as_slice(), class.lists).hash(&mut hasher);
+            let print = hasher.finish();
+            if let Some(numbers) = self.prints.get_mut(&print) {
+                numbers.retain(|n| *n != entry.class());
+                if numbers.is_empty() {
+                    self.prints.remove(&print);
+                }
+            }
+            self.free.push(entry.class());
+            self.stale = true;
+        }
+    }
+
+    /// Limits the number of classes: the label with the most values is removed from them, and is looked up by node
+    /// from then on.
+    fn take_out_labels(&mut self) {
+        while self.slots.len() - self.free.len() > self.many {
+            let mut values: BTreeMap<&str, HashSet<&str>> = BTreeMap::new();
+            for class in self.slots.iter().flatten() {
+                for (key, value) in class.labels.iter().filter(|(key, _)| !self.asked.contains(key)) {
+                    values.entry(key).or_default().insert(value);
+                }
+            }
+            let most = values.iter().max_by_key(|(_, values)| values.len());
+            let Some((key, _)) = most.filter(|(_, values)| values.len() > 64) else {
+                // No single label is the cause: these are many kinds of nodes.
+                self.many *= 2;
+                return;
+            };
+            let mut own: BTreeSet<Arc<str>> = self.view.own_keys.keys().cloned().collect();
+            own.insert(Arc::from(*key));
+            self.rebuild(own);
+        }
+    }
+
+    /// Classifies every node again, with other labels left out of the classes.
+    fn rebuild(&mut self, own_keys: BTreeSet<Arc<str>>) {
+        let mut old = std::mem::take(self);
+        self.many = old.many;
+        self.view.own_keys = own_keys.into_iter().map(|key| (key, Vec::new())).collect();
+        std::mem::swap(&mut self.strings, &mut old.strings);
+        std::mem::swap(&mut self.asked, &mut old.asked);
+        for (name, entry) in old.view.nodes.iter() {
+            let Some(class) = old.slots.get(entry.class()).and_then(Option::as_deref) else { continue };
+            let mut labels: Vec<(&str, &str)> = class.labels.iter().map(|(k, v)| (&**k, &**v)).collect();
+            labels.extend(entry.own.iter().map(|(k, v)| (&**k, &**v)));
+            if entry.named {
+                labels.push((HOSTNAME_LABEL, name));
+            }
+            labels.sort_unstable();
+            let resources = old.view.amounts.list(entry.amounts);
+            let resources = match entry.amounts == amounts::UNKNOWN {
+                true => class.resources.iter().map(|name| (&**name, 0)).collect(),
+                false => resources.iter().map(|(name, units)| (&**name, *units)).collect(),
+            };
+            let (taints, lists) = (class.taints.clone(), class.lists);
+            self.put(name, Incoming { labels, taints, resources, lists });
+        }
+        self.stale = true;
+    }
+
+    /// For tests of the limit on classes.
+    #[cfg(test)]
+    pub(super) fn with_bound(many: usize) -> Self {
+        Self { many, ..Self::default() }
+    }
+}

@@ -1,0 +1,90 @@
+//! The counts, as `why` shows them.
+
+use super::{CountedNetwork, OtherFabric, Over, Standing, UserFabric};
+use crate::text::{count, printable};
+
+impl UserFabric {
+    /// Attachments and rails in one line: `8 of 8 rails: team-rails x8 over nvidia.com/sriov_resource`.
+    #[must_use]
+    pub fn attachments(&self) -> String {
+        let have = self.own + self.stand_ins;
+        let rails = format!("{have} of {}", count(self.rails, "rail"));
+        match self.networks.is_empty() {
+            true => rails,
+            false => {
+                let networks: Vec<String> = self.networks.iter().map(network).collect();
+                format!("{rails}: {}", networks.join(", "))
+            }
+        }
+    }
+
+    /// Units in one line: `nvidia.com/sriov_resource: 8`; those of other containers separately.
+    #[must_use]
+    pub fn held(&self) -> String {
+        let units = self.units.iter().map(|units| {
+            let name = printable(&units.resource, 80);
+            match units.others {
+                0 => format!("{name}: {}", units.targets),
+                others => format!("{name}: {} and {others} on other containers", units.targets),
+            }
+        });
+        let units: Vec<String> = units.collect();
+        if units.is_empty() { "none".to_owned() } else { units.join(", ") }
+    }
+
+    /// The conclusion, in one word for programs.
+    #[must_use]
+    pub fn result(&self) -> &'static str {
+        match self.standing {
+            Standing::Incomplete => "incomplete",
+            Standing::Complete => "complete",
+            Standing::CompleteByUnits => "completeByUnits",
+            Standing::OtherFabric(_) => "otherFabric",
+        }
+    }
+
+    /// The conclusion, for people.
+    #[must_use]
+    pub fn consequence(&self) -> String {
+        match &self.standing {
+            Standing::Incomplete if self.rails == 0 => "the profile has no rails to add".to_owned(),
+            Standing::Incomplete if self.own >= self.rails => "every rail is attached".to_owned(),
+            Standing::Incomplete => "the profile adds the missing rails".to_owned(),
+            Standing::Complete => "these networks stand in for the rails: no network is added".to_owned(),
+            Standing::CompleteByUnits => {
+                "networks that are not known have a unit each: no network is added".to_owned()
+            }
+            Standing::OtherFabric(other) => format!("{}: the pod has its own fabric", shown_by(other)),
+        }
+    }
+}
+
+fn network(network: &CountedNetwork) -> String {
+    let times = if network.times > 1 { format!(" x{}", network.times) } else { String::new() };
+    let over = match &network.over {
+        Over::Resource(resource) => format!(" over {}", printable(resource, 80)),
+        Over::NoDevice => " (no device)".to_owned(),
+        Over::Unknown => " (not known)".to_owned(),
+    };
+    format!("{}{times}{over}", network.name)
+}
+
+fn shown_by(other: &OtherFabric) -> String {
+    match other {
+        OtherFabric::Unit(resource) => format!("resource {}", printable(resource, 80)),
+        OtherFabric::Claim(claim) => {
+            format!("claim {} on NICs ({})", printable(&claim.claim, 63), printable(&claim.class, 80))
+        }
+        OtherFabric::UnknownClaim(claim) => format!(
+            "claim {} on devices of unknown class {}",
+            printable(&claim.claim, 63),
+            printable(&claim.class, 80)
+        ),
+        OtherFabric::Child(network, resource) => {
+            format!("network {network} beside resource {}", printable(resource, 80))
+        }
+        OtherFabric::Networks(attachments, resource) => {
+            format!("{attachments} attachments over resource {}", printable(resource, 80))
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The order of the evidence for a profile. First answer wins: `--profile`; the pod's annotation; its own resources and
+//! networks; the nodes it can run on; if no such node exists, its selectors; the namespace's default; the cluster's.
+
+use super::{Because, Evidence, Resolution, SHOWN, admits, by_nodes, by_pod, default_profile, when};
+use crate::demands::Subject;
+use crate::facts::PROFILE_ANNOTATION;
+use crate::profile::Profile;
+use crate::profile::schema::Inject;
+use crate::text::{nearest, printable};
+use std::sync::Arc;
+
+/// Resolves the profile of a pod. A profile given on the command line, the flag, beats everything.
+#[must_use]
+pub fn resolve(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Resolution {
+    if let Some(profile) = flag {
+        return Resolution::Profile { profile: Arc::clone(profile), evidence: Evidence::Flag };
+    }
+    let (facts, snapshot) = (subject.namespace_facts, subject.snapshot);
+    if let Some(name) = subject.pod.annotation(PROFILE_ANNOTATION) {
+        return named(name, Evidence::PodAnnotation, subject);
+    }
+    // For a pod without accelerators only its own networks count; the profiles of nodes prove nothing about it.
+    let default = default_profile(facts, snapshot);
+    if subject.accelerators == Some(0)
+        && let Some((name, by)) = &default
+        && let Some(profile) = snapshot.profile(name)
+        && profile.inject == Inject::Networks
+        && admits(profile, subject.namespace, facts)
+    {
+        return when::apply(Arc::clone(profile), by.clone(), subject);
+    }
+    match by_pod::evidence(subject) {
+        by_pod::Own::One(profile, evidence) => return when::apply(profile, evidence, subject),
+        by_pod::Own::Several(candidates) => {
+            return Resolution::Ambiguous { candidates, because: Because::Own };
+        }
+        by_pod::Own::Nothing => {}
+    }
+    if let Some(found) = by_nodes::resolve(subject, default.as_ref().map(|(name, _)| *name)) {
+        return found;
+    }
+    match default {
+        // Nobody named the cluster's default for this pod: if the pod cannot have it, it gets none.
+        Some((name, Evidence::ClusterDefault)) => match snapshot.profile(name) {
+            Some(profile) if admits(profile, subject.namespace, facts) => {
+                when::apply(Arc::clone(profile), Evidence::ClusterDefault, subject)
+            }
+            _ => not_applicable(subject),
+        },
+        Some((name, by)) => named(name, by, subject),
+        None => not_applicable(subject),
+    }
+}
+
+fn not_applicable(subject: &Subject<'_>) -> Resolution {
+    let profiles = subject.snapshot.profiles();
+    let mut admitting = profiles.filter(|p| admits(p, subject.namespace, subject.namespace_facts));
+    let candidates: Vec<String> = admitting.by_ref().take(SHOWN).map(|p| p.name.clone()).collect();
+    let known = candidates.len() + admitting.count();
+    Resolution::NotApplicable { candidates, known }
+}
+
+fn named(name: &str, by: Evidence, subject: &Subject<'_>) -> Resolution {
+    let (facts, snapshot) = (subject.namespace_facts, subject.snapshot);
+    // Only profiles that the namespace may use are named: a tenant learns of no others.
+    let usable =
+        || snapshot.profiles().filter(|p| admits(p, subject.namespace, facts)).map(|p| p.name.as_str());
+    match snapshot.profile(name) {
+        Some(profile) if admits(profile, subject.namespace, facts) => {
+            let profile = Arc::clone(profile);
+            match by {
+                // A user who names a profile on the pod wants it, whatever the pod's size.
+                Evidence::PodAnnotation => Resolution::Profile { profile, evidence: by },
+                _ => when::apply(profile, by, subject),
+            }
+        }
+        _ => {
+            let shown = printable(name, 80);
+            // One text for both cases: it does not reveal whether another team's profile exists.
+            let reason =
+                format!("there is no profile {shown:?} that namespace {:?} may use", subject.namespace);
+            let list: Vec<&str> = usable().take(8).collect();
+            let base = crate::profile::base::BASES.iter().any(|(base, _)| *base == name);
+            let fix = match nearest(name, usable()) {
+                _ if base => {
+                    format!("Name a FabricProfile with `base: {name}`; {name} is a compiled-in base.")
+                }
+                Some(near) => format!("Did you mean {near:?}?"),
+                None if list.is_empty() => {
+                    format!("Remove annotation {PROFILE_ANNOTATION}, or create the profile.")
+                }
+                None => format!("Name one of: {}.", list.join(", ")),
+            };
+            Resolution::Refused { name: name.to_owned(), by, reason, fix }
+        }
+    }
+}

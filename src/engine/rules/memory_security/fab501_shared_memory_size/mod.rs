@@ -1,0 +1,209 @@
+//! FAB501: /dev/shm missing or too small on a container with several accelerators.
+
+use super::shm_volumes::{Mounted, accelerators, mounted, number};
+use super::without_nccl::{self, runs_tool};
+use crate::plan::{SHM_PATH, recommended_shm};
+use crate::pod::templates_by_shape::DevShm;
+use crate::pod::{Bytes, Quantity, memory_limit};
+use crate::rules::cel::{Cel, Check, Wrong};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::{count, printable};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB501",
+    severity: Severity::Warning,
+    lesser: &[(Severity::Info, "the size is not known, or is enough for a few communicators")],
+    files: files!(),
+    pod: Some(check),
+    cel: Some(cel),
+    ..Rule::DEFAULT
+};
+
+/// Below this for each accelerator (bytes) a training job is likely to run out: PyTorch with a dozen process
+/// groups takes about 400 MiB a rank (12 communicators at 33 MiB, NCCL 2.30).
+const SCARCE_PER_RANK: i64 = 512 << 20;
+
+/// Recommended per accelerator where no profile sets more (bytes).
+const RECOMMENDED_PER_RANK: i64 = 8 << 30;
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let pod = context.pod();
+    // Windows has no /dev/shm, and NCCL does not run there.
+    let windows = pod.spec.as_ref().and_then(|s| s.os.as_ref()?.name.as_deref()) == Some("windows");
+    if windows || pod.host_ipc() || context.subject.dev_shm == DevShm::NotRun {
+        return;
+    }
+    for (index, container) in pod.containers().iter().enumerate() {
+        if !needs_shm(context, index) || context.overlay.planned_shm(index).is_some() {
+            continue;
+        }
+        let limit = memory_limit(pod, std::iter::once(container));
+        let recommended = recommend(context, &[index], limit);
+        let (path, fix) = (
+            paths::container(index),
+            match recommended {
+                Some(size) => {
+                    format!("Mount an emptyDir {{medium: Memory, sizeLimit: {}}} at {SHM_PATH}.", Bytes(size))
+                }
+                None => format!(
+                    "Raise the memory limit, and mount an emptyDir with medium: Memory at {SHM_PATH}."
+                ),
+            },
+        );
+        if container.has_device_at(SHM_PATH) {
+            let what = format!("{SHM_PATH} is a raw block device: NCCL cannot create shared memory there");
+            findings.add(path, what, format!("Move the device to another path. {fix}"));
+        } else if container.mount_at(SHM_PATH).is_none() && !mounted_later(context, index) {
+            let who = number(context, index).map(|n| count(n as usize, "accelerator"));
+            let who = who.unwrap_or_else(|| "an unknown number of accelerators".to_owned());
+            findings.add(
+                path,
+                format!("no {SHM_PATH} volume: NCCL gets the runtime's 64 MiB for {who}"),
+                fix,
+            );
+        }
+    }
+    for volume in mounted(context) {
+        if volume.users.iter().any(|index| needs_shm(context, *index)) {
+            judge(context, &volume, findings);
+        }
+    }
+}
+
+/// Whether NCCL is likely to connect several accelerators of a container over shared memory. Neuron devices have
+/// collectives of their own.
+fn needs_shm(context: &PodContext<'_>, index: usize) -> bool {
+    let demand = context.subject.demands.app(index);
+    number(context, index).is_none_or(|n| n >= 2)
+        && (demand.nccl || !demand.any)
+        && context.pod().containers().get(index).is_some_and(|container| !runs_tool(container))
+}
+
+/// Whether the controller of a template will mount memory in this container.
+fn mounted_later(context: &PodContext<'_>, index: usize) -> bool {
+    index == 0 && context.subject.dev_shm == DevShm::ByController
+}
+
+fn cel() -> Cel {
+    // A mount counts as none where it has another path; of two, which differ by a slash, the first counts.
+    let mounts = "c.?volumeMounts.orValue([]).filter(m, m.mountPath.matches('^/dev/shm/*$'))";
+    let several = "!object.spec.?hostIPC.orValue(false) && object.spec.?os.?name.orValue('') != 'windows' &&\n\
+                       c.?resources.?limits.orValue({}).exists(k, ({whole}) &&\n\
+                       !k.startsWith('aws.amazon.com/neuron') && quantity(string(c.resources.limits[k])).isGreaterThan(quantity('1')))";
+    let several = format!("{several} && !{}", without_nccl::CEL);
+    let bare = format!("{several} &&\n{mounts}.size() == 0 && c.?volumeDevices.orValue([]).size() == 0");
+    let disk = "variables.volumes.filter(v, has(v.emptyDir) && v.emptyDir.?medium.orValue('') != 'Memory').map(v, v.name)";
+    let on_disk = format!("{several} &&\n{mounts}.size() > 0 && {mounts}[0].name in variables.diskVolumes");
+    let check = |wrong: String, message| Check {
+        severity: Severity::Warning,
+        wrong: Wrong::Containers(wrong.into()),
+        message,
+    };
+    Cel {
+        variables: vec![("diskVolumes", disk.into())],
+        checks: vec![
+            check(
+                bare,
+                "no /dev/shm volume: NCCL gets the runtime's 64 MiB for several accelerators; mount an emptyDir {medium: Memory} with sizeLimit 8Gi per accelerator at /dev/shm",
+            ),
+            check(
+                on_disk,
+                "/dev/shm is an emptyDir on disk: shared memory goes through the file system; set emptyDir.medium: Memory",
+            ),
+        ],
+        beyond: Some(
+            "accelerators by claim, sizes, and commands that name a tool without NCCL beside others",
+        ),
+    }
+}
+
+fn set_limit(size: Option<i64>) -> String {
+    size.map_or("Write a size such as 64Gi.".to_owned(), |size| format!("Set sizeLimit: {}.", Bytes(size)))
+}
+
+/// The size to write (bytes); `None` where the memory limit leaves no room.
+fn recommend(context: &PodContext<'_>, users: &[usize], limit: Option<i64>) -> Option<i64> {
+    let profile = context.resolution.profile().map(|(p, _)| p.shm_per_accelerator);
+    recommended_shm(accelerators(context, users), profile.unwrap_or(RECOMMENDED_PER_RANK), limit)
+}
+
+fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Findings<'_>) {
+    let Some((index, volume)) = mounted.volume else { return };
+    let path = paths::volume(index);
+    if volume.host_path.is_some() {
+        findings.add_as(
+            Severity::Info,
+            path,
+            format!("{SHM_PATH} is the node's: its size is not known, and all jobs of the node share it"),
+            "Mount an emptyDir with medium: Memory, which belongs to the pod.",
+        );
+        return;
+    }
+    let Some(empty_dir) = &volume.empty_dir else {
+        findings.add_as(
+            Severity::Info,
+            path,
+            format!("{SHM_PATH} is a volume that may not be in memory"),
+            "Mount an emptyDir with medium: Memory.",
+        );
+        return;
+    };
+    match empty_dir.medium.as_deref() {
+        Some("Memory") => {}
+        // Files of hugetlbfs take no write(2) and whole huge pages only (Linux Documentation/admin-guide/mm/hugetlbpage).
+        Some(medium) if medium.starts_with("HugePages") => {
+            let what = format!("{SHM_PATH} is an emptyDir of huge pages: programs cannot write files there");
+            findings.add(path, what, "Set emptyDir.medium: Memory.");
+            return;
+        }
+        _ => {
+            findings.add(
+                path,
+                format!("{SHM_PATH} is an emptyDir on disk: shared memory goes through the file system"),
+                "Set emptyDir.medium: Memory.",
+            );
+            return;
+        }
+    }
+    let path = format!("{path}/emptyDir/sizeLimit");
+    let Some(text) = &empty_dir.size_limit else { return };
+    let Ok(size) = Quantity::parse(&text.0).map(Quantity::units) else {
+        findings.add(
+            path,
+            format!(
+                "sizeLimit {:?} is not a Kubernetes quantity: the API server refuses the pod",
+                printable(&text.0, 40)
+            ),
+            set_limit(recommend(context, &mounted.users, mounted.limit)),
+        );
+        return;
+    };
+    if size == 0 {
+        return;
+    }
+    if text.0.ends_with('m') {
+        let what = format!(
+            "sizeLimit {:?} means thousandths of a byte: almost nothing fits",
+            printable(&text.0, 40)
+        );
+        findings.add(path, what, set_limit(recommend(context, &mounted.users, mounted.limit)));
+        return;
+    }
+    let users = accelerators(context, &mounted.users);
+    let Some(recommended) = recommend(context, &mounted.users, mounted.limit) else { return };
+    if size >= recommended {
+        return;
+    }
+    let scarce = size < SCARCE_PER_RANK.saturating_mul(i64::from(users));
+    let severity = if scarce { Severity::Warning } else { Severity::Info };
+    let who = count(users as usize, "accelerator");
+    findings.add_as(
+        severity,
+        path,
+        format!("{SHM_PATH} has {} for {who}: {} is recommended", Bytes(size), Bytes(recommended)),
+        format!("Set sizeLimit: {}.", Bytes(recommended)),
+    );
+}
