@@ -42,7 +42,7 @@ pub use node_state::NodeState;
 pub use operator_config::OperatorConfig;
 pub use pod_security::PodSecurity;
 pub use pool_config::PoolConfig;
-pub use resource::{ResourceFact, Server};
+pub use resource::{ResourceFact, Server, names_dpdk};
 pub use slice::{DevicePool, Slice};
 pub use training_runtime::TrainingRuntime;
 

@@ -16,7 +16,7 @@ pub(crate) fn add(suite: &mut Suite) {
 
 fn pod(annotations: &Value, env: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "annotations": annotations},
-        "spec": {"containers": [{"name": "c", "image": "example.com/c:1", "command": ["torchrun", "train.py"], "env": env,
+        "spec": {"containers": [{"name": "c", "image": "example.com/c:1", "command": ["all_reduce_perf"], "env": env,
             "resources": {"limits": {"nvidia.com/gpu": 1, "rdma/ib": 1}},
             "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}}}]}})
 }

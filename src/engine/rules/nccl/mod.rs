@@ -31,7 +31,6 @@ mod fab427_set_by_command;
 mod no_device;
 mod other_users;
 mod pod_networks;
-mod programs;
 mod transport;
 
 use crate::rules::rule::Rule;
