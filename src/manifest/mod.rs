@@ -35,4 +35,4 @@ pub use pointer::range;
 pub use position::Position;
 pub use quiet::install_quiet_panic_hook;
 pub(crate) use quiet::is_caught;
-pub use read::read;
+pub use read::{part, read, without_document};

@@ -49,7 +49,7 @@ fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
     };
     let place_of =
         |pointer: &str| place(given.object.document, (given.object.json, &given.object.pointer), pointer);
-    if !decided.unread.is_empty()
+    if (!decided.unread.is_empty() || written::has_wrong_metadata(given.object.json))
         && let Some(readable) = written::readable(given)
     {
         let object = Object { json: &readable.json, ..given.object.clone() };
@@ -62,7 +62,7 @@ fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
     for (finding, place) in written::repeated_keys(given) {
         written::attach(&mut decided.results, finding, place, own);
     }
-    if let Some(mut templated) = placeholders::take(given, &mut decided.results, own) {
+    for mut templated in placeholders::take(given, &mut decided.results, own) {
         templated.follow(review.results.len());
         review.templated.push(templated);
     }
@@ -227,7 +227,7 @@ fn reviewed(
         None => place(object.document, part, &finding.path),
         Some(spot) => {
             let spot = (spot.line, spot.column);
-            let at = object.document.locate_within(&file.text, part, &finding.path, spot);
+            let at = object.document.locate_within((&file.text, file.line), part, &finding.path, spot);
             Place { line: at.line, column: at.column }
         }
     };

@@ -3,10 +3,13 @@
 
 use super::reviewed::Given;
 use crate::json::decode::{self, DecodeError};
+use crate::json::values::mapping;
 use crate::manifest;
+use crate::pod::view::Metadata;
 use crate::pod::{PodView, template};
 use crate::report::{Located, Place, Reviewed};
 use crate::rules::{Finding, inputs};
+use serde::Deserialize;
 
 /// Values of one object that are reported; each takes one more pass over the object.
 const MAX_RETYPED: usize = 50;
@@ -35,11 +38,27 @@ pub(super) fn readable(given: Given<'_>) -> Option<Readable> {
     if findings.is_empty() { None } else { Some(Readable { json, findings }) }
 }
 
-/// The first value of another type than its field has, in a pod or in the templates of an object.
+/// An object of any kind, as far as its names, labels and annotations.
+#[derive(Deserialize)]
+struct Headed<'a> {
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[expect(dead_code, reason = "only whether it can be decoded counts")]
+    metadata: Option<Metadata<'a>>,
+}
+
+/// Whether a value of `metadata` has another type than its field.
+pub(super) fn has_wrong_metadata(json: &str) -> bool {
+    serde_json::from_str::<Headed<'_>>(json).is_err()
+}
+
+/// The first value of another type than its field has, in the metadata, in a pod or in the templates of an object.
 fn wrong_type(json: &str, is_pod: bool) -> Option<DecodeError> {
     let error = |json: &str| decode::object::<PodView<'_>>(json).err();
     if is_pod {
         return error(json);
+    }
+    if let Err(error) = decode::object::<Headed<'_>>(json) {
+        return Some(error);
     }
     template::find(json).iter().find_map(|found| {
         let DecodeError { pointer, message } = error(found.json)?;
@@ -51,8 +70,8 @@ fn wrong_type(json: &str, is_pod: bool) -> Option<DecodeError> {
 fn source_line<'a>(given: Given<'a>, pointer: &str) -> &'a str {
     let object = given.object;
     let place = object.document.locate(&format!("{}{pointer}", object.pointer));
-    let lines = usize::try_from(place.line).unwrap_or(usize::MAX);
-    let line = given.file.text.split(|b| *b == b'\n').nth(lines.saturating_sub(1)).unwrap_or_default();
+    let skipped = usize::try_from(place.line.saturating_sub(given.file.line)).unwrap_or(usize::MAX);
+    let line = given.file.text.split(|b| *b == b'\n').nth(skipped).unwrap_or_default();
     std::str::from_utf8(line).unwrap_or_default()
 }
 
