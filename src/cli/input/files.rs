@@ -1,6 +1,6 @@
 //! Files, directories and standard input to documents. An unreadable file does not affect the others.
 
-use super::Loaded;
+use super::loaded::{Loaded, name, unreadable};
 use super::parts::{Part, Place};
 use super::reader::{Reader, Waiting};
 use crate::manifest::Document;
@@ -67,14 +67,6 @@ pub(in crate::cli) fn fingerprint(paths: &[PathBuf]) -> u64 {
         std::fs::read(&file).ok().hash(&mut hasher);
     }
     hasher.finish()
-}
-
-pub(super) fn name(path: &Path) -> String {
-    if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() }
-}
-
-pub(super) fn unreadable(file: &str, message: &str) -> Unread {
-    Unread { file: file.to_owned(), line: 1, column: 1, message: message.to_owned() }
 }
 
 fn list(path: &Path, files: &mut Vec<PathBuf>, unread: &mut Vec<(Unread, Option<String>)>) {

@@ -2,11 +2,11 @@
 //! grow with the number of documents.
 
 use super::parts::Kept;
-use super::reader::decode;
-use crate::manifest::Document;
+use crate::manifest::{self, Document, Item};
 use crate::report::{Place, Skipped, Source, Unread};
 use rayon::prelude::*;
 use std::ops::Deref;
+use std::path::Path;
 use std::sync::Arc;
 
 /// One file, or a part of it, and its documents.
@@ -62,7 +62,7 @@ impl Deref for Ready<'_> {
 /// Documents at hand at once, about.
 const BATCH: usize = 1024;
 /// Parts that are read again at once.
-const PARTS: usize = 8;
+const PARTS: usize = 2;
 
 impl Loaded {
     /// Everything in order, as much at a time as is decided in parallel. An input that has changed since it was read
@@ -113,4 +113,28 @@ pub(in crate::cli) fn source(document: &Document, json: &str, pointer: &str) -> 
 pub(in crate::cli) fn place(document: &Document, part: (&str, &str), pointer: &str) -> Place {
     let position = document.locate_in(part, pointer);
     Place { line: position.line, column: position.column }
+}
+
+/// A document by its number in the file, behind so many in the parts before.
+pub(super) fn numbered(mut document: Document, before: usize) -> Document {
+    document.index += before;
+    document
+}
+
+/// The documents of a part that is read again.
+fn decode(name: &Arc<str>, text: &[u8], line: u32, index: usize) -> Vec<Document> {
+    let documents = manifest::part(name, text, line).0.into_iter().filter_map(|item| match item {
+        Item::Document(document) => Some(numbered(document, index)),
+        Item::Error(_) | Item::Empty { .. } => None,
+    });
+    documents.collect()
+}
+
+/// The name of an input, as reports show it.
+pub(super) fn name(path: &Path) -> String {
+    if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() }
+}
+
+pub(super) fn unreadable(file: &str, message: &str) -> Unread {
+    Unread { file: file.to_owned(), line: 1, column: 1, message: message.to_owned() }
 }

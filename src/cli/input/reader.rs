@@ -1,7 +1,6 @@
 //! Reads inputs part by part: decodes some in parallel, shows their documents once, and keeps the first of them.
 
-use super::files::{name, unreadable};
-use super::loaded::{File, Loaded, Loading};
+use super::loaded::{File, Loaded, Loading, name, numbered, unreadable};
 use super::parts::{Part, Parts, Spool};
 use crate::manifest::{self, Document, Item};
 use crate::report::{Skipped, Source, Unread};
@@ -203,19 +202,4 @@ impl OfFile {
             unread.push((Unread { message, ..first }, None));
         }
     }
-}
-
-/// A document by its number in the file, behind so many in the parts before.
-fn numbered(mut document: Document, before: usize) -> Document {
-    document.index += before;
-    document
-}
-
-/// The documents of a part that is read again.
-pub(super) fn decode(name: &Arc<str>, text: &[u8], line: u32, index: usize) -> Vec<Document> {
-    let documents = manifest::part(name, text, line).0.into_iter().filter_map(|item| match item {
-        Item::Document(document) => Some(numbered(document, index)),
-        Item::Error(_) | Item::Empty { .. } => None,
-    });
-    documents.collect()
 }
