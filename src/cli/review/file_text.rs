@@ -3,8 +3,9 @@
 
 use super::reviewed::Given;
 use crate::json::decode::{self, DecodeError};
-use crate::json::values::{Pairs, Text};
+use crate::json::values::mapping;
 use crate::manifest;
+use crate::pod::view::Metadata;
 use crate::pod::{PodView, templates_by_shape};
 use crate::report::{Located, Place, Reviewed};
 use crate::rules::{Finding, inputs};
@@ -20,37 +21,6 @@ pub(super) struct Readable {
     pub(super) findings: Vec<Finding>,
     /// Paths of booleans where the API has text. The text that was meant is not known.
     pub(super) unknown: Vec<String>,
-}
-
-/// Metadata of any object.
-#[derive(Deserialize)]
-struct Named<'a> {
-    #[serde(borrow, default)]
-    metadata: Option<Metadata<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Metadata<'a> {
-    #[serde(borrow, default)]
-    labels: Option<Pairs<'a, Text<'a>>>,
-    #[serde(borrow, default)]
-    annotations: Option<Pairs<'a, Text<'a>>>,
-}
-
-/// Whether a label or an annotation of an object is not text.
-pub(super) fn has_mistyped_metadata(given: Given<'_>) -> bool {
-    mistyped_metadata(given.object.json).is_some()
-}
-
-fn mistyped_metadata(json: &str) -> Option<DecodeError> {
-    match decode::object::<Named<'_>>(json) {
-        Ok(named) => {
-            let metadata = named.metadata?;
-            drop((metadata.labels, metadata.annotations));
-            None
-        }
-        Err(error) => Some(error).filter(|error| error.pointer.starts_with("/metadata/")),
-    }
 }
 
 /// Reads numbers as text where the API has text, and the reverse. `None` where that does not help.
@@ -73,17 +43,32 @@ pub(super) fn readable(given: Given<'_>) -> Option<Readable> {
     if findings.is_empty() { None } else { Some(Readable { json, findings, unknown }) }
 }
 
-/// The first value of another type than its field has: in a pod, in the templates of an object or in its metadata.
+/// An object of any kind, as far as its names, labels and annotations.
+#[derive(Deserialize)]
+struct Headed<'a> {
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[expect(dead_code, reason = "only whether it can be decoded counts")]
+    metadata: Option<Metadata<'a>>,
+}
+
+/// Whether a value of `metadata` has another type than its field.
+pub(super) fn has_wrong_metadata(json: &str) -> bool {
+    serde_json::from_str::<Headed<'_>>(json).is_err()
+}
+
+/// The first value of another type than its field has, in the metadata, in a pod or in the templates of an object.
 fn wrong_type(json: &str, is_pod: bool) -> Option<DecodeError> {
     let error = |json: &str| decode::object::<PodView<'_>>(json).err();
     if is_pod {
         return error(json);
     }
-    let of_templates = templates_by_shape::find(json).iter().find_map(|found| {
+    if let Err(error) = decode::object::<Headed<'_>>(json) {
+        return Some(error);
+    }
+    templates_by_shape::find(json).iter().find_map(|found| {
         let DecodeError { pointer, message } = error(found.json)?;
         Some(DecodeError { pointer: format!("{}{pointer}", found.pointer), message })
-    });
-    of_templates.or_else(|| mistyped_metadata(json))
+    })
 }
 
 /// Drops findings about a value whose text is not known, and about the variable that has it.
@@ -98,8 +83,8 @@ pub(super) fn forget(results: &mut [Reviewed], pointer: &str) {
 fn source_line<'a>(given: Given<'a>, pointer: &str) -> &'a str {
     let object = given.object;
     let place = object.document.locate(&format!("{}{pointer}", object.pointer));
-    let lines = usize::try_from(place.line).unwrap_or(usize::MAX);
-    let line = given.file.text.split(|b| *b == b'\n').nth(lines.saturating_sub(1)).unwrap_or_default();
+    let skipped = usize::try_from(place.line.saturating_sub(given.file.line)).unwrap_or(usize::MAX);
+    let line = given.file.text.split(|b| *b == b'\n').nth(skipped).unwrap_or_default();
     let column = usize::try_from(place.column).unwrap_or(usize::MAX);
     let line = std::str::from_utf8(line).unwrap_or_default();
     line.char_indices().nth(column.saturating_sub(1)).and_then(|(at, _)| line.get(at..)).unwrap_or(line)

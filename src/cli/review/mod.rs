@@ -71,9 +71,6 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         verbose: arguments.verbose,
         why: false,
     };
-    if !arguments.output.reports() {
-        input::warn_of_duplicates(&prepared.loaded, err)?;
-    }
     let (loaded, snapshot) = (prepared.loaded, prepared.snapshot);
     let sum = output::write(arguments.output, &loaded, prepared.unread, &snapshot, &setting, out, err)?;
     Ok(Exit::of_review(sum.summary.errors > 0, sum.worst, arguments.fail_on))

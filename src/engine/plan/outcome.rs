@@ -164,13 +164,8 @@ pub enum Withheld {
     NoTarget,
     /// The pod names containers that cannot be targets of the profile.
     WrongContainers(WrongContainers),
-    /// A quantity is a placeholder, such as `$GPUS`: the number of accelerators is not known.
-    Placeholder {
-        /// JSON pointer of the quantity.
-        path: String,
-        /// Resource.
-        resource: String,
-    },
+    /// A quantity is not a number, such as `$GPUS`: it is not known what the pod would have. FAB201 reports it.
+    UnreadQuantity,
     /// A claim of the pod, or its template, is not known: it may be for NICs.
     UnreadClaim(ClaimOn),
     /// Networks without known units are named so often that they may be the pod's rails.

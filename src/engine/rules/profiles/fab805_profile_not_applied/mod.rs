@@ -74,11 +74,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "the pod runs on Windows".to_owned(),
             "Ignore this: profiles apply only to Linux pods.".to_owned(),
         ),
-        Withheld::Placeholder { path, resource } => (
-            path.clone(),
-            format!("the quantity of {} is a placeholder", printable(resource, 80)),
-            "Write the number before the manifest is applied.".to_owned(),
-        ),
         Withheld::UnreadClaim(claim) => (
             paths::claim(claim.index),
             format!(
@@ -133,8 +128,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "with its networks the annotations would exceed the API server's 256 KiB".to_owned(),
             "Shorten the pod's own annotations.".to_owned(),
         ),
-        // FAB101, FAB801, FAB810 and FAB814 report these; a mirror pod belongs to the node, not the API server.
+        // FAB101, FAB201, FAB801, FAB810 and FAB814 report these; a mirror pod belongs to the node, not the API server.
         Withheld::Unreadable
+        | Withheld::UnreadQuantity
         | Withheld::MissingNetworks
         | Withheld::UnknownRails(_)
         | Withheld::WrongContainers(_)
@@ -148,7 +144,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             | Withheld::ManyContainers
             | Withheld::ManyResources
             | Withheld::OwnNetwork
-            | Withheld::Placeholder { .. }
             | Withheld::UnreadClaim(_)
             | Withheld::UnknownNetworks(_)
             | Withheld::NodesTooSmall { .. }
