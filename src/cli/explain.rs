@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     if !rule.lesser.is_empty() {
         writeln!(out, "Less severe")?;
         for (severity, reason) in rule.lesser {
-            writeln!(out, "{}", wrapped(&format!("{severity} where {reason}")))?;
+            writeln!(out, "{}", wrapped(&format!("{severity} if {reason}")))?;
         }
         writeln!(out)?;
     }

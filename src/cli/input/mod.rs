@@ -1,4 +1,5 @@
-//! Inputs of every offline command: manifests, profiles and facts about the cluster.
+//! Inputs of every offline command: manifests, profiles and facts about the cluster. YAML and JSON themselves are read
+//! in `manifest`; what a command does with the objects is in its own file.
 
 pub(super) mod files;
 mod live;

@@ -1,6 +1,6 @@
 //! `docs/rules.md`, made from the list of rules.
 
-use crate::rules::{RULES, Rule};
+use crate::rules::{RULES, Rule, Severity};
 
 /// The whole page.
 #[must_use]
@@ -59,15 +59,16 @@ fn section(rule: &Rule) -> String {
     )
 }
 
-/// Why findings of a rule are less severe.
+/// Why findings of a rule are less severe: a sentence for each severity.
 fn lesser(rule: &Rule) -> String {
-    let reasons: Vec<String> =
-        rule.lesser.iter().map(|(severity, reason)| format!("{severity} where {reason}")).collect();
-    if reasons.is_empty() {
-        String::new()
-    } else {
-        format!("**Less severe.** {}.\n\n", capital(&reasons.join("; ")))
-    }
+    let of = |wanted: Severity| {
+        let of = rule.lesser.iter().filter(move |(severity, _)| *severity == wanted);
+        let reasons: Vec<&str> = of.map(|(_, reason)| *reason).collect();
+        let sentence = format!("{} if {}.", capital(&wanted.to_string()), reasons.join(", or if "));
+        (!reasons.is_empty()).then_some(sentence)
+    };
+    let sentences: Vec<String> = [Severity::Warning, Severity::Info].into_iter().filter_map(of).collect();
+    if sentences.is_empty() { String::new() } else { format!("**Less severe.** {}\n\n", sentences.join(" ")) }
 }
 
 fn capital(text: &str) -> String {

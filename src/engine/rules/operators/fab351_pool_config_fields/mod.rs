@@ -66,7 +66,7 @@ fn fault(most: &Value) -> Option<&'static str> {
         Value::String(text) => {
             let percent = text.strip_suffix('%').map(str::parse::<u32>);
             match percent {
-                None => Some("a text must be a percentage, and a number has no quotes"),
+                None => Some("text must be a percentage; write a number without quotes"),
                 Some(Ok(1..=100)) => None,
                 Some(_) => Some("a percentage must be from 1% to 100%"),
             }

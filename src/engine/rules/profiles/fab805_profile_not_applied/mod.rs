@@ -31,7 +31,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             Severity::Info,
             "",
             format!("profile {name} ({}) is not applied: {reason}", evidence.words()),
-            format!("Ignore this if intended; else annotate the pod with {PROFILE_ANNOTATION}: {name}"),
+            format!("Ignore this if intended; else annotate the pod with {PROFILE_ANNOTATION}: {name}."),
         );
         return;
     }
@@ -82,7 +82,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::UnreadClaim(claim) => (
             paths::claim(claim.index),
             format!(
-                "claim {} is not known, or has no template, and may be for NICs",
+                "claim {} may be for NICs: its ResourceClaim or template is not known",
                 printable(&claim.claim, 63)
             ),
             "Create the ResourceClaimTemplate before the pod; in a review add it to the inputs or --cluster."
