@@ -43,7 +43,7 @@ pub(super) struct Inputs {
     /// Kubeconfig file, with --live; default: KUBECONFIG, else ~/.kube/config
     #[arg(long, value_name = "FILE", requires = "live")]
     kubeconfig: Option<PathBuf>,
-    /// Namespace of objects without one
+    /// Namespace of objects that name none
     #[arg(long, short, value_name = "NS", default_value = "default", value_parser = namespace)]
     namespace: String,
     /// Accept empty standard input and directories without manifests

@@ -82,7 +82,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::UnreadClaim(claim) => (
             paths::claim(claim.index),
             format!(
-                "claim {} may be for NICs: its ResourceClaim or template is not known",
+                "claim {} may be for NICs, and its ResourceClaim or template is not known",
                 printable(&claim.claim, 63)
             ),
             "Create the ResourceClaimTemplate before the pod; in a review add it to the inputs or --cluster."
