@@ -159,19 +159,22 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
     let full = format!(
         "Ignore this if intended. To add the profile's networks as well, set {INJECT_ANNOTATION}: \"full\"."
     );
-    let has =
-        format!("the pod has its own fabric, so profile {profile} adds no networks, units or variables");
+    let has = |what: String| {
+        format!(
+            "the pod has its own fabric ({what}), so profile {profile} adds no networks, units or variables"
+        )
+    };
     match other {
         OtherFabric::Unit(resource) => findings.add_as(
             Severity::Info,
             "/spec/containers",
-            format!("{}: {has}", printable(resource, 80)),
+            has(printable(resource, 80)),
             full,
         ),
         OtherFabric::Claim(claim) => findings.add_as(
             Severity::Info,
             paths::claim(claim.index),
-            format!("claim {} on NICs ({}): {has}", printable(&claim.claim, 63), printable(&claim.class, 80)),
+            has(format!("claim {} on NICs, {}", printable(&claim.claim, 63), printable(&claim.class, 80))),
             full,
         ),
         OtherFabric::UnknownClaim(claim) => findings.add_as(
@@ -187,13 +190,13 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
         OtherFabric::Child(network, resource) => findings.add_as(
             Severity::Info,
             networks(),
-            format!("network {network} with {}: {has}", printable(resource, 80)),
+            has(format!("network {network} with {}", printable(resource, 80))),
             full,
         ),
         OtherFabric::Networks(attachments, resource) => findings.add_as(
             Severity::Info,
             networks(),
-            format!("{attachments} attachments over {}: {has}", printable(resource, 80)),
+            has(format!("{attachments} attachments over {}", printable(resource, 80))),
             full,
         ),
     }
