@@ -1,4 +1,5 @@
-//! Inputs of every offline command: manifests, profiles and facts about the cluster.
+//! Inputs of every offline command: manifests, profiles and facts about the cluster. YAML and JSON themselves are read
+//! in `manifest`; what a command does with the objects is in its own file.
 
 pub(super) mod files;
 mod live;
@@ -45,7 +46,7 @@ pub(super) struct Inputs {
     /// Kubeconfig file, with --live; default: KUBECONFIG, else ~/.kube/config
     #[arg(long, value_name = "FILE", requires = "live")]
     kubeconfig: Option<PathBuf>,
-    /// Namespace of objects without one
+    /// Namespace of objects that name none
     #[arg(long, short, value_name = "NS", default_value = "default", value_parser = namespace)]
     namespace: String,
     /// Accept empty standard input and directories without manifests

@@ -1,5 +1,6 @@
 //! Facts: the small parts of cluster objects that decisions need. One file per kind, and one that combines them.
-//! Objects come from files or from watches; nothing here distinguishes the two.
+//! Objects come from files or from watches; nothing here distinguishes the two. Nodes have a module of their own
+//! (`nodes`), profiles too, and questions across objects are answered in `snapshot`.
 
 pub mod address_pool;
 mod all_nodes;

@@ -1,5 +1,6 @@
 //! The plan: the values to set on a pod so that it fits a profile, and why. Only absent values are set; a user's
-//! value is never changed or removed. One file per kind of change.
+//! value is never changed or removed. One file per kind of change. A plan changes nothing itself: `patch` writes it
+//! as JSON operations, and `overlay` shows the pod with it.
 
 mod added;
 mod annotations;

@@ -59,7 +59,7 @@ fn section(rule: &Rule) -> String {
     )
 }
 
-/// Why findings of a rule are less severe.
+/// Why findings of a rule are less severe: a sentence for each severity.
 fn lesser(rule: &Rule) -> String {
     if rule.lesser.is_empty() {
         return String::new();

@@ -1,4 +1,5 @@
-//! FAB4xx: variables of NCCL and its companions.
+//! FAB4xx: variables of NCCL and its companions, as one container gets them. Differences between the pods of a workload
+//! belong to `placement`.
 
 mod carriers;
 mod fab401_ib_disabled;

@@ -1,4 +1,5 @@
-//! FAB8xx: profiles, our annotations, inputs and the cluster.
+//! FAB8xx: which profile a pod gets and whether it can be applied, FabricProfiles themselves, our annotations, and
+//! objects that cannot be read as facts.
 
 mod fab801_missing_rails;
 mod fab802_not_injected;

@@ -31,7 +31,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/priority",
             format!(
-                "priority is not set, and policy {} takes the same VFs: without the operator's webhook it is 0, the highest, and with it 99",
+                "priority is not set (99 with the operator's webhook, else 0, the highest), and policy {} takes the same VFs",
                 printable(other.name, 63)
             ),
             "Set priority: the policy with the smaller number wins.",

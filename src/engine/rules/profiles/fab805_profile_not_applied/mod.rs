@@ -31,7 +31,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             Severity::Info,
             "",
             format!("profile {name} ({}) is not applied: {reason}", evidence.words()),
-            format!("Ignore this if intended; else annotate the pod with {PROFILE_ANNOTATION}: {name}"),
+            format!("Ignore this if intended; else annotate the pod with {PROFILE_ANNOTATION}: {name}."),
         );
         return;
     }
@@ -77,7 +77,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::UnreadClaim(claim) => (
             paths::claim(claim.index),
             format!(
-                "claim {} is not known, or has no template, and may be for NICs",
+                "claim {} may be for NICs, and its ResourceClaim or template is not known",
                 printable(&claim.claim, 63)
             ),
             "Create the ResourceClaimTemplate before the pod; in a review add it to the inputs or --cluster."
@@ -159,19 +159,22 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
     let full = format!(
         "Ignore this if intended. To add the profile's networks as well, set {INJECT_ANNOTATION}: \"full\"."
     );
-    let has =
-        format!("the pod has its own fabric, so profile {profile} adds no networks, units or variables");
+    let has = |what: String| {
+        format!(
+            "the pod has its own fabric ({what}), so profile {profile} adds no networks, units or variables"
+        )
+    };
     match other {
         OtherFabric::Unit(resource) => findings.add_as(
             Severity::Info,
             "/spec/containers",
-            format!("{}: {has}", printable(resource, 80)),
+            has(printable(resource, 80)),
             full,
         ),
         OtherFabric::Claim(claim) => findings.add_as(
             Severity::Info,
             paths::claim(claim.index),
-            format!("claim {} on NICs ({}): {has}", printable(&claim.claim, 63), printable(&claim.class, 80)),
+            has(format!("claim {} on NICs, {}", printable(&claim.claim, 63), printable(&claim.class, 80))),
             full,
         ),
         OtherFabric::UnknownClaim(claim) => findings.add_as(
@@ -187,13 +190,13 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
         OtherFabric::Child(network, resource) => findings.add_as(
             Severity::Info,
             networks(),
-            format!("network {network} with {}: {has}", printable(resource, 80)),
+            has(format!("network {network} with {}", printable(resource, 80))),
             full,
         ),
         OtherFabric::Networks(attachments, resource) => findings.add_as(
             Severity::Info,
             networks(),
-            format!("{attachments} attachments over {}: {has}", printable(resource, 80)),
+            has(format!("{attachments} attachments over {}", printable(resource, 80))),
             full,
         ),
     }
