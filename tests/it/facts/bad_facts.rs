@@ -23,7 +23,7 @@ const FAULTS: &[Fault] = &[
     ),
     (
         "namespace",
-        "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: team\n  labels:\n    a: b\n    c: 1\n",
+        "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: team\n  labels:\n    a: b\n    c: [1]\n",
         "FAB809",
         "warning",
         "/metadata/labels/c",
