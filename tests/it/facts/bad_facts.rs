@@ -67,15 +67,6 @@ const FAULTS: &[Fault] = &[
         "neither",
     ),
     (
-        "no_config",
-        "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: a}\nspec: {config: ''}\n",
-        "FAB103",
-        "warning",
-        "/spec/config",
-        (4, 8),
-        "file of this name",
-    ),
-    (
         "device_plugin",
         "apiVersion: mellanox.com/v1alpha1\nkind: NicClusterPolicy\nmetadata: {name: nic-cluster-policy}\nspec:\n  sriovDevicePlugin:\n    config: |\n      {\"resourceList\": [}\n",
         "FAB302",
