@@ -67,7 +67,7 @@ pub(super) struct Arguments {
     /// Time to accept new connections after SIGTERM, in seconds
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
     lame_duck: f64,
-    /// Time after that for clients to close open connections, in seconds; API servers close idle ones after 90
+    /// Time after --lame-duck for clients to close open connections, in seconds; API servers close idle ones after 90
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = 95.0, value_parser = seconds)]
     drain: f64,
     #[command(flatten)]

@@ -1,12 +1,13 @@
-//! A live cluster: watches that put every change into the Snapshot's builder, and the publisher that hands Snapshots to the
-//! server.
+//! A live cluster: watches that put every change into the Snapshot's builder, and the publisher that hands Snapshots to
+//! the server.
 //!
 //! ```text
 //! list in pages -> watch line by line -> Builder (one lock, held for one object)
 //!                                           `-> publish, at most ten times a second -> ArcSwap<Snapshot>
 //! ```
 //!
-//! Nothing here is on the path of a request. Without the API server the last Snapshot stays in use.
+//! Everything that calls the API server is here, and nothing else: what an object means is decided in `facts`. Nothing
+//! here is on the path of a request. Without the API server the last Snapshot stays in use.
 
 mod call;
 pub mod certificate_objects;

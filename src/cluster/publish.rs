@@ -14,7 +14,7 @@ pub(super) async fn forever(shared: Arc<Shared>, publish: impl Fn(Snapshot) + Se
     loop {
         let changed = tokio::time::timeout(LOOK, shared.changed.notified()).await.is_ok();
         let silent = shared.sync.silent(shared.pace.stale);
-        let aged = shared.with(|builder| builder.stale(silent));
+        let aged = shared.with(|builder| builder.set_stale(silent));
         if !shared.sync.settled() || !(changed || aged) {
             continue;
         }

@@ -43,7 +43,8 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Works on the builder. Never held across an await.
+    /// Locks the builder for `work`, without requesting a new Snapshot: for reads, and for changes that another call
+    /// publishes. Never held across an await.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Builder) -> T) -> T {
         let mut builder = self.builder.lock().unwrap_or_else(PoisonError::into_inner);
         work(&mut builder)

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 impl Keeper {
     /// Serves a new certificate of cert-manager once it verifies, or if the one in use does not.
-    pub(super) fn issued(&mut self, found: Option<Option<Value>>, now: i64) {
+    pub(super) fn serve_issued(&mut self, found: Option<Option<Value>>, now: i64) {
         let Some(found) = found else { return };
         let names = &self.settings.names;
         let place = format!("Secret {}/{}", names.namespace, names.secret);

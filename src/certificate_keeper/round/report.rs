@@ -13,8 +13,8 @@ impl Keeper {
         }
     }
 
-    /// Updates the standing. Returns a pause if only time is missing.
-    pub(super) fn judge(&mut self, now: i64) -> Option<Duration> {
+    /// Updates the standing that `/readyz` shows, from what the round has read. Returns a pause if only time is missing.
+    pub(super) fn update_standing(&mut self, now: i64) -> Option<Duration> {
         let mut problems = self.problems(now);
         problems.extend(self.dialed.problem.clone());
         let mut remarks: Vec<String> = self.sights.iter().flat_map(|sight| sight.remarks(now)).collect();

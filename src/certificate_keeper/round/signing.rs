@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 impl Keeper {
     /// Notes since when every caBundle trusts the current CA.
-    pub(super) fn trust(&mut self, record: &Record, looks: &[Look]) {
+    pub(super) fn record_trust(&mut self, record: &Record, looks: &[Look]) {
         let Ok(current) = &record.current else { return };
         if !looks.iter().all(|look| look.trusts(&current.authority)) {
             self.trusted = None;
@@ -21,7 +21,7 @@ impl Keeper {
     }
 
     /// Signs the next leaf if it is due.
-    pub(super) fn sign(&mut self, record: &Record, looks: &[Look], fresh: bool, now: i64) {
+    pub(super) fn sign_leaf_if_due(&mut self, record: &Record, looks: &[Look], fresh: bool, now: i64) {
         let age = |since: Instant| self.began.saturating_duration_since(since);
         let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle());
         let verifies = self.problems(now).is_empty();

@@ -93,7 +93,7 @@ impl World {
         let bundles = replica.half.take().unwrap_or_else(|| self.bundles.clone());
         let mut view = View { now, secret: self.secret.clone(), bundles, seen: Seen::default() };
         if let Some((_, record)) = &view.secret {
-            view.seen = replica.marks.look(record, &view.looks(), self.now);
+            view.seen = replica.marks.observe(record, &view.looks(), self.now);
         }
         if let Some((_, record)) = &view.secret
             && let Ok(current) = &record.current

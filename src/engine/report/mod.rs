@@ -1,4 +1,5 @@
-//! A review as people and programs read it.
+//! Results as people and programs read them: text, JSON, policies, and the generated pages of docs. Answers of the
+//! webhook are in `review::response`; nothing here decides.
 
 pub mod admission_policies;
 pub mod isolation_policy;
@@ -22,7 +23,7 @@ use std::borrow::Cow;
 pub fn message<'a>(decision: &Decision, finding: &'a Finding) -> Cow<'a, str> {
     match decision.profile.as_deref().filter(|_| decision.plan.adds(&finding.path)) {
         Some(name) if !finding.message.contains(name) => {
-            format!("set by profile {name}: {}", finding.message).into()
+            format!("added by profile {name}: {}", finding.message).into()
         }
         _ => Cow::Borrowed(&finding.message),
     }

@@ -147,11 +147,6 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
     if constraints.unread {
         return None;
     }
-    let known = !snapshot.nodes().is_empty();
-    // Where no node is known, the selectors are all there is.
-    if !known && constraints.is_free() {
-        return None;
-    }
     let usable = |p: &Profile| admits(p, subject.namespace, facts) && unmet(p, subject).is_none();
     // The default is what nodes without a profile are for; where the pod can run on those as well, it is one of
     // the answers.
@@ -187,11 +182,8 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
     for profile in &asked {
         found.add(profile, subject);
     }
-    // Where no node is known, a pod that asks for no profile gets none.
-    if known || !found.profiles.is_empty() {
-        for profile in open {
-            found.add(profile, subject);
-        }
+    for profile in open {
+        found.add(profile, subject);
     }
     keep_strongest(&mut found.profiles, |p| conditions.strength(p));
     // Unless every node that the pod could ever land on would carry a profile, one without may be added, and its pods

@@ -1,5 +1,6 @@
-//! The one way in: an object, a snapshot, a decision. The webhook, `review` and `audit` all come through
-//! here, so what one says the others say.
+//! The one way in: an object, a snapshot, a decision. The webhook, `review` and `audit` all come through here, so what
+//! one says the others say. It calls resolution, plan, rules and patch in this order and joins their results; what they
+//! decide is in their own modules.
 
 pub mod envelope;
 mod launcher;

@@ -12,8 +12,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// Removes the findings that the object had before. `known`: findings of the old object, under the same Snapshot,
-/// ignored ones included.
+/// Removes from the decision the findings that the object had before, and judges it again by the rest. `known`: findings
+/// of the old object, under the same Snapshot, ignored ones included.
 pub(super) fn keep_new(
     decision: &mut Decision,
     known: &[Finding],

@@ -141,7 +141,7 @@ impl Builder {
         }
     }
 
-    /// Says how the cluster wants it.
+    /// Replaces the settings.
     pub fn set(&mut self, settings: Settings) {
         self.changed = true;
         self.settings = settings;
@@ -159,8 +159,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Takes an object away that was deleted; an object of a farther layer counts again. `namespace` is of no
-    /// matter for cluster-scoped kinds.
+    /// Removes a deleted object from its layer; the same object of a farther layer counts again. `namespace` is ignored
+    /// for cluster-scoped kinds.
     pub fn remove(&mut self, layer: Layer, group: &str, kind: &str, namespace: &str, name: &str) {
         let Some(kind) = Kind::of(group, kind) else { return };
         if kind == Kind::Node {
@@ -174,7 +174,7 @@ impl Builder {
         self.put(layer, Id { kind, namespace, name: name.to_owned() }, None);
     }
 
-    /// Takes away what a complete list of a kind does not have: all objects of which `kept` says no, by namespace
+    /// Removes the objects of a kind that a complete list does not have: those for which `kept` is false, by namespace
     /// (empty for cluster-scoped kinds) and name.
     pub fn retain(&mut self, layer: Layer, kind: Kind, kept: impl Fn(&str, &str) -> bool) {
         if kind == Kind::Node {
@@ -198,8 +198,8 @@ impl Builder {
         self.networks_listed = listed;
     }
 
-    /// Says of which kinds a live cluster was not heard for too long. Whether these are others than before.
-    pub fn stale(&mut self, kinds: Vec<&'static str>) -> bool {
+    /// Sets the kinds of which a live cluster has sent nothing for too long. Returns whether they changed.
+    pub fn set_stale(&mut self, kinds: Vec<&'static str>) -> bool {
         let changed = self.stale != kinds;
         self.changed |= changed;
         self.stale = kinds;
@@ -219,7 +219,7 @@ impl Builder {
         }
     }
 
-    /// The view of everything taken in and not taken away. What did not change since the last one is shared with it.
+    /// A Snapshot of all objects that were added and not removed. It shares what has not changed with the last one.
     #[must_use]
     pub fn build(&mut self) -> Snapshot {
         self.changed = false;

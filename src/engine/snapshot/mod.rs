@@ -1,5 +1,5 @@
 //! The immutable view that one decision is made under, and its builder. Files and watch events feed the same
-//! builder.
+//! builder. What one object says is read in `facts`, `nodes` and `profile`; here are the questions across objects.
 
 mod builder;
 mod catalog;

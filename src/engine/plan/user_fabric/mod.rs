@@ -30,8 +30,8 @@ pub(super) fn count(
     targets: &[Target],
 ) -> Result<(UserFabric, BTreeMap<String, i64>), Withheld> {
     let units = Units::of(subject, profile, targets);
-    if let Some((path, resource)) = units.placeholder {
-        return Err(Withheld::Placeholder { path, resource });
+    if units.unread {
+        return Err(Withheld::UnreadQuantity);
     }
     let full = subject.pod.annotation(super::INJECT_ANNOTATION) == Some("full");
     let claims = subject.demands.fabric_claims();
