@@ -8,7 +8,7 @@ use crate::json::decode::{DecodeError, object as decode};
 use crate::nodes::{NodeBuilder, NodeObject, NodeView};
 use crate::profile::{FabricProfile, Profile, ProfileError};
 use crate::snapshot::Catalog;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Why an object gives no fact.
@@ -49,8 +49,8 @@ pub struct Builder {
     /// Layers of nodes that do not come from a live cluster. Of a node only its nearest layer is kept.
     node_layers: HashMap<String, Layer>,
     settings: Settings,
-    /// Whether a live cluster has listed all of its networks.
-    networks_listed: bool,
+    /// Kinds of which a live cluster has listed all objects.
+    listed: BTreeSet<Kind>,
     stale: Vec<&'static str>,
     /// Whether anything is known now that the last view does not have.
     changed: bool,
@@ -192,10 +192,11 @@ impl Builder {
         }
     }
 
-    /// Notes that a live cluster has listed all of its networks, or no longer can.
-    pub fn networks_listed(&mut self, listed: bool) {
-        self.changed |= self.networks_listed != listed;
-        self.networks_listed = listed;
+    /// Notes that a live cluster has listed all objects of a kind, so that one that is not known does not exist; or that it
+    /// no longer can.
+    pub fn set_listed(&mut self, kind: Kind, listed: bool) {
+        let changed = if listed { self.listed.insert(kind) } else { self.listed.remove(&kind) };
+        self.changed |= changed;
     }
 
     /// Sets the kinds of which a live cluster has sent nothing for too long. Returns whether they changed.
@@ -244,7 +245,8 @@ impl Builder {
             catalog,
             nodes,
             objects,
-            lists_networks: listed || self.networks_listed,
+            lists_networks: listed || self.listed.contains(&Kind::NetworkAttachmentDefinition),
+            lists_nodes: self.listed.contains(&Kind::Node),
             stale: self.stale.clone(),
             settings: self.settings.clone(),
             bases: Arc::clone(&self.bases),
@@ -331,7 +333,7 @@ mod tests {
         assert!(put(&mut builder, "Node", &node(3, "y")));
         assert!(put(&mut builder, "NetworkAttachmentDefinition", NAD));
         assert!(!put(&mut builder, "NetworkAttachmentDefinition", NAD));
-        builder.networks_listed(true);
+        builder.set_listed(Kind::NetworkAttachmentDefinition, true);
         assert!(builder.changed());
         drop(builder.build());
         builder.retain(Layer::Live, Kind::Node, |_, name| name == "a");

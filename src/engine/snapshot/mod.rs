@@ -29,6 +29,7 @@ pub struct Snapshot {
     nodes: NodeView,
     objects: Arc<Objects>,
     lists_networks: bool,
+    lists_nodes: bool,
     /// Kinds of which nothing was heard for too long.
     stale: Vec<&'static str>,
     settings: Settings,
@@ -101,6 +102,11 @@ impl Snapshot {
     #[must_use]
     pub fn lists_networks(&self) -> bool {
         self.lists_networks
+    }
+    /// Whether the nodes of the cluster were listed, so that there are no others.
+    #[must_use]
+    pub fn lists_nodes(&self) -> bool {
+        self.lists_nodes
     }
     /// Kinds of which the cluster was not heard for too long: what is said of them may be over.
     #[must_use]
