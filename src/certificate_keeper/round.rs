@@ -215,7 +215,7 @@ impl Keeper {
         let looks: Vec<Look> = self.sights.iter().map(Sight::look).collect();
         let fresh = found.is_some();
         if let Some(object) = &found {
-            self.record = object.as_ref().map(|object| secret::read(object, &issue::judge));
+            self.record = object.as_ref().map(|object| secret::read(object, &issue::check_authority));
             self.record_metrics();
         }
         if let Some(record) = self.record.clone() {
@@ -275,7 +275,7 @@ impl Keeper {
         let sight = self.sights.get_mut(number)?;
         let read = sight.read.clone()??;
         sight.drift.record_write(now);
-        let fault = match self.objects.publish(sight.kind, &read, &bundle).await {
+        let fault = match self.objects.write_bundle(sight.kind, &read, &bundle).await {
             Ok(Written::Done) => {
                 (sight.unwritten, sight.refused) = (None, 0);
                 sight.drift.record_stored();

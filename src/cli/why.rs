@@ -4,7 +4,7 @@ use super::review::Setting;
 use super::review::reviewed::DocumentReview;
 use super::review::{decide, placeholders};
 use super::{Exit, input};
-use crate::report::why::{PodEntry, Report, text};
+use crate::report::why_layout::{PodEntry, Report, text};
 use clap::ValueEnum;
 use std::io::{self, Write};
 

@@ -18,6 +18,7 @@ mod lease;
 mod list;
 mod listed_names;
 mod metrics;
+mod pace;
 mod phases;
 mod publish;
 mod read_once;
@@ -27,9 +28,9 @@ mod watch;
 
 pub(crate) use call::CallFault;
 pub use metrics::Metrics;
+pub use pace::Pace;
 pub use phases::{Phase, Phases};
 pub use read_once::{OnceError, Seen, once, pod};
-pub use shared::Pace;
 
 use crate::snapshot::{Builder, Snapshot};
 use shared::Shared;

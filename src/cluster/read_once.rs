@@ -1,7 +1,8 @@
 //! One read of the cluster, for commands that do not watch.
 
 use super::list::{Failure, get, list};
-use super::shared::{CALL, Shared};
+use super::pace::CALL;
+use super::shared::Shared;
 use super::{Metrics, Pace, Phases, kinds};
 use crate::snapshot::Builder;
 use http_body_util::BodyExt;

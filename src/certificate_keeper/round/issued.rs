@@ -48,7 +48,7 @@ impl Keeper {
             self.trusted = Some((print, Instant::now()));
         }
         let age = |since: Instant| self.began.saturating_duration_since(since);
-        let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle());
+        let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle_time());
         let distrusted = !self.problems(now).is_empty();
         if settled || distrusted {
             let until =

@@ -31,7 +31,7 @@ impl Keeper {
         let before = self.verified;
         if problems.is_empty() {
             let since = *self.verified.get_or_insert_with(Instant::now);
-            let left = self.settle().saturating_sub(self.began.saturating_duration_since(since));
+            let left = self.settle_time().saturating_sub(self.began.saturating_duration_since(since));
             if !left.is_zero() {
                 problems.push(
                     "the caBundle is correct; waiting --tls-settle for API servers to see it".to_owned(),

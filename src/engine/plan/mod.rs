@@ -128,7 +128,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         plan.withheld = Some(Withheld::UnknownRails(name.to_owned()));
         return plan;
     };
-    let room = match user_fabric::count(subject, profile, rails, &plan.targets) {
+    let room = match user_fabric::assess(subject, profile, rails, &plan.targets) {
         Ok((user_fabric, room)) => {
             plan.user_fabric = Some(user_fabric);
             room

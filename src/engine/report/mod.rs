@@ -8,10 +8,10 @@ pub mod profiles_page;
 pub mod reserved_names_policy;
 pub mod rules_page;
 pub mod text;
-pub mod why;
+pub mod why_layout;
 
 use crate::facts::Mode;
-use crate::resolve::why::Why;
+use crate::resolve::why_sentences::Why;
 use crate::review::Decision;
 use crate::rules::suppression::Suppressed;
 use crate::rules::{Finding, NO_PROFILE, Severity};
@@ -136,7 +136,7 @@ impl Reviewed {
     /// Adds a finding on the text of the file, and sets the verdict anew.
     pub fn add(&mut self, mut found: Located<Finding>) {
         if !self.opted_in {
-            found.item.outside();
+            found.item.lower_without_opt_in();
         }
         self.findings.push(found);
         self.findings.sort_by_key(|f| std::cmp::Reverse(f.item.severity));
@@ -145,7 +145,7 @@ impl Reviewed {
 
     /// Sets the verdict by the findings.
     pub fn settle(&mut self) {
-        self.decision.settle(self.worst() == Some(Severity::Error), self.mode);
+        self.decision.set_verdict(self.worst() == Some(Severity::Error), self.mode);
     }
 }
 

@@ -153,7 +153,8 @@ fn object(request: &Request<'_>, mode: Mode, snapshot: &Snapshot) -> Result<Deci
     let Some(old) = old else { return Ok(decide_object(&context(new, Event::Given), mode)) };
     let mut decision = decide_object(&context(new, Event::Updated { old }), mode);
     let known = check_object(&context(old, Event::Given));
-    new_findings::keep_new(&mut decision, &known, (new, old), Stage::Final, mode);
+    new_findings::keep_new(&mut decision.findings, &known, (new, old));
+    judge(&mut decision, Stage::Final, mode, true);
     Ok(decision)
 }
 
@@ -231,7 +232,8 @@ fn workload(
         let (before, _) = decide(old);
         let known: Vec<Finding> =
             before.findings.into_iter().chain(before.suppressed.into_iter().map(|s| s.finding)).collect();
-        new_findings::keep_new(&mut decision, &known, (new, old), Stage::Whole, mode);
+        new_findings::keep_new(&mut decision.findings, &known, (new, old));
+        judge(&mut decision, Stage::Whole, mode, true);
         for template in &mut templates {
             template.plan = Plan::default();
         }

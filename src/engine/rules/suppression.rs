@@ -1,10 +1,10 @@
 //! Annotations that set findings aside, and the findings of FAB815 about such annotations. A finding that is set aside
 //! stays visible with its reason, and counts for no verdict.
 
+use super::all_rules::{RULES, find};
 use super::finding::{Finding, Findings, Severity};
 use super::paths;
 use super::profiles::INEFFECTIVE_IGNORE;
-use super::registry::{RULES, find};
 use super::rule::Waiver;
 use crate::profile::Ignorable;
 use crate::text::{count, nearest, printable};

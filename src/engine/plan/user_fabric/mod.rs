@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// [`Withheld`] if the pod's own fields cannot be counted, or if no answer is safe.
-pub(super) fn count(
+pub(super) fn assess(
     subject: &Subject<'_>,
     profile: &Profile,
     rails: &[Rail],
