@@ -59,7 +59,7 @@ fn issuer(authority: &Authority, key: &Key) -> Result<Issuer<'static, KeyPair>, 
 }
 
 /// Whether a CA and its key can sign a leaf that an API server accepts, regardless of dates. It signs a trial leaf.
-pub(super) fn judge(authority: &Authority, key: &Key) -> Result<(), String> {
+pub(super) fn check_authority(authority: &Authority, key: &Key) -> Result<(), String> {
     let issuer = issuer(authority, key)?;
     let middle = authority.from + (authority.until - authority.from) / 2;
     let names = ["trial".to_owned()];
@@ -141,9 +141,11 @@ mod tests {
     fn a_ca_that_cannot_sign_is_reported() {
         let lives = Lifetimes::DEFAULT;
         let (a, b) = (authority(NOW, &lives).unwrap(), authority(NOW, &lives).unwrap());
-        judge(&a.authority, &a.key).unwrap();
-        assert_eq!(judge(&a.authority, &b.key).unwrap_err(), "has the key of another certificate");
-        assert!(judge(&a.authority, &Key("garbage".into())).unwrap_err().contains("no readable key"));
+        check_authority(&a.authority, &a.key).unwrap();
+        assert_eq!(check_authority(&a.authority, &b.key).unwrap_err(), "has the key of another certificate");
+        assert!(
+            check_authority(&a.authority, &Key("garbage".into())).unwrap_err().contains("no readable key")
+        );
         // A leaf in the place of a CA.
         let names = ["x".to_owned()];
         let key = KeyPair::generate().unwrap();
@@ -152,7 +154,7 @@ mod tests {
         params.distinguished_name.push(DnType::CommonName, "x");
         let made = params.self_signed(&key).unwrap();
         let leaf = Authority::of(made.der()).unwrap();
-        let why = judge(&leaf, &Key(key.serialize_pem())).unwrap_err();
+        let why = check_authority(&leaf, &Key(key.serialize_pem())).unwrap_err();
         assert!(why.contains("cannot be used as a CA for servers"), "{why}");
     }
 }

@@ -82,7 +82,7 @@ impl Metrics {
         );
         registry.register(
             "leaf_renewal_overdue",
-            "Whether the self-managed certificate is in the last tenth of its lifetime without renewal: 1 or 0",
+            "Self-managed certificate not renewed in time (last tenth of its lifetime): 1 or 0",
             self.leaf_overdue.clone(),
         );
         registry.register(
@@ -94,7 +94,7 @@ impl Metrics {
         registry.register("cabundle_reverts", "External changes of caBundles", self.reverts.clone());
         registry.register(
             "cabundle_fight",
-            "Whether others change caBundles repeatedly, so that this replica writes less often: 1 or 0",
+            "Other writers change caBundles repeatedly, so this replica writes less often: 1 or 0",
             self.fights.clone(),
         );
         registry.register(

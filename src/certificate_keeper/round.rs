@@ -173,15 +173,15 @@ impl Keeper {
             }
         };
         let again = match self.settings.mode {
-            Mode::SelfManaged => self.own(found, now).await,
+            Mode::SelfManaged => self.advance_own_ca(found, now).await,
             Mode::CertManager => {
-                self.issued(found, now);
+                self.serve_issued(found, now);
                 None
             }
         };
         self.backing_off &= again.is_some();
-        self.dial(now).await;
-        let settling = self.judge(now);
+        self.check_own_port(now).await;
+        let settling = self.update_standing(now);
         // Last, and reported by the next check: a volume that hangs must not delay other reports.
         if let (Some(out), Some(ca)) = (&mut self.ca_out, &self.ca) {
             let written = out.write(ca).await;
@@ -202,27 +202,27 @@ impl Keeper {
         });
     }
 
-    /// Reports that writes do not converge, so that they slow down.
+    /// Counts a back-off from writes that do not converge, and shows it in `/readyz`. The pause itself is `pace`'s.
     pub(super) fn record_back_off(&mut self) {
         self.metrics.certificates_backed_off();
         self.backing_off = true;
-        self.judge(self.settings.clock.now());
+        self.update_standing(self.settings.clock.now());
     }
 
-    /// A self-managed CA: the next write, and the leaf.
-    async fn own(&mut self, found: Option<Option<Value>>, now: i64) -> Option<Duration> {
+    /// One step of a self-managed CA: at most one write, of the Secret or of one caBundle, then a leaf if one is due.
+    async fn advance_own_ca(&mut self, found: Option<Option<Value>>, now: i64) -> Option<Duration> {
         let lives = self.settings.lives;
         let looks: Vec<Look> = self.sights.iter().map(Sight::look).collect();
         let fresh = found.is_some();
         if let Some(object) = &found {
-            self.record = object.as_ref().map(|object| secret::read(object, &issue::judge));
+            self.record = object.as_ref().map(|object| secret::read(object, &issue::check_authority));
             self.record_metrics();
         }
         if let Some(record) = self.record.clone() {
             self.ca = Some(record.bundle());
-            self.trust(&record, &looks);
-            self.sign(&record, &looks, fresh, now);
-            self.drift(&record, now);
+            self.record_trust(&record, &looks);
+            self.sign_leaf_if_due(&record, &looks, fresh, now);
+            self.record_drift(&record, now);
         }
         if fresh && self.record.as_ref().is_none_or(|record| record.signer(now).is_err()) {
             self.sign_without_secret(&looks, now);
@@ -230,7 +230,7 @@ impl Keeper {
         let found = found?;
         let steady = self.began.saturating_duration_since(self.start).as_secs();
         let steady = i64::try_from(steady).unwrap_or(i64::MAX);
-        let seen = self.record.as_ref().map_or_else(Seen::default, |r| self.marks.look(r, &looks, steady));
+        let seen = self.record.as_ref().map_or_else(Seen::default, |r| self.marks.observe(r, &looks, steady));
         let held: Vec<bool> = self.sights.iter().map(|sight| sight.held(now)).collect();
         let calm = !self.emergencies.held(now);
         let step = next(self.record.as_ref(), &looks, &held, calm, (now, seen), &lives);
@@ -239,13 +239,13 @@ impl Keeper {
         }
         match step {
             Step::Rest => None,
-            Step::Publish(number) => self.publish(number, now).await,
-            Step::Write(change) => self.write(change, found.as_ref(), now).await,
+            Step::Publish(number) => self.write_ca_bundle(number, now).await,
+            Step::Write(change) => self.write_secret(change, found.as_ref(), now).await,
         }
     }
 
-    /// Notes external changes of caBundles.
-    fn drift(&mut self, record: &Record, now: i64) {
+    /// Counts external changes of caBundles and reports them; writes nothing to the cluster.
+    fn record_drift(&mut self, record: &Record, now: i64) {
         let bundle = record.bundle();
         for sight in &mut self.sights {
             let look = sight.look();
@@ -256,7 +256,7 @@ impl Keeper {
             if right {
                 (sight.unwritten, sight.refused) = (None, 0);
             }
-            if sight.drift.look(&bundle, right, now) {
+            if sight.drift.record_check(&bundle, right, now) {
                 self.metrics.cabundle_reverted(sight.kind.name());
                 tracing::warn!(configuration = %sight.name, "caBundle changed externally; restoring");
                 let note = format!("{}: caBundle changed externally; restoring", sight.shown());
@@ -270,15 +270,15 @@ impl Keeper {
         }
     }
 
-    async fn publish(&mut self, number: usize, now: i64) -> Option<Duration> {
+    async fn write_ca_bundle(&mut self, number: usize, now: i64) -> Option<Duration> {
         let bundle = self.record.as_ref()?.bundle();
         let sight = self.sights.get_mut(number)?;
         let read = sight.read.clone()??;
-        sight.drift.wrote(now);
-        let fault = match self.objects.publish(sight.kind, &read, &bundle).await {
+        sight.drift.record_write(now);
+        let fault = match self.objects.write_bundle(sight.kind, &read, &bundle).await {
             Ok(Written::Done) => {
                 (sight.unwritten, sight.refused) = (None, 0);
-                sight.drift.stored();
+                sight.drift.record_stored();
                 self.metrics.cabundle_written(sight.kind.name());
                 tracing::info!(configuration = %sight.name, "caBundle written");
                 return Some(Duration::ZERO);
@@ -300,8 +300,8 @@ impl Keeper {
         Some(Duration::from_millis(20 + random(CONFLICT)))
     }
 
-    /// Writes the Secret.
-    async fn write(&mut self, change: Change, found: Option<&Value>, now: i64) -> Option<Duration> {
+    /// Writes the Secret with a change of the CA. Returns a pause if the write must be tried again.
+    async fn write_secret(&mut self, change: Change, found: Option<&Value>, now: i64) -> Option<Duration> {
         let lives = self.settings.lives;
         let made = if change.makes() {
             match issue::authority(now, &lives) {
@@ -319,7 +319,7 @@ impl Keeper {
         let record = advance(self.record.as_ref(), change, made, &trusted, now)?;
         let object = secret::write(found, &self.settings.names.secret, &record);
         if change.is_emergency() {
-            self.emergencies.wrote(now);
+            self.emergencies.record_write(now);
             self.remember();
         }
         let fault = match self.objects.write_secret(&object).await {

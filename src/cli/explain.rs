@@ -34,12 +34,13 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let page = rule.page();
     writeln!(out, "{} ({}): {}\n", rule.id, rule.severity, bare(&page.summary))?;
     for (title, text) in [("What it checks", page.what), ("Why it breaks", page.why), ("Fix", page.fix)] {
-        writeln!(out, "{title}\n{}\n", wrapped(&bare(&text)))?;
+        let lines: Vec<String> = bare(&text).lines().map(wrapped).collect();
+        writeln!(out, "{title}\n{}\n", lines.join("\n"))?;
     }
     if !rule.lesser.is_empty() {
         writeln!(out, "Less severe")?;
         for (severity, reason) in rule.lesser {
-            writeln!(out, "{}", wrapped(&format!("{severity} where {reason}")))?;
+            writeln!(out, "{}", wrapped(&format!("{severity}: {reason}")))?;
         }
         writeln!(out)?;
     }
@@ -94,6 +95,9 @@ fn bare(text: &str) -> String {
 
 /// A paragraph in lines that fit a terminal.
 fn wrapped(text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
     let mut lines = String::from(" ");
     let mut width = 1;
     for word in text.split(' ') {

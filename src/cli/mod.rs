@@ -1,4 +1,5 @@
-//! The command line. One file per subcommand; results go to stdout, everything else to stderr.
+//! The command line: flags, files and exit codes, one file or folder per subcommand. Results go to stdout, everything
+//! else to stderr. Nothing is decided here: findings and changes come from `review`, and `report` puts them into words.
 
 mod budgets;
 mod certs;

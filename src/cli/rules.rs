@@ -36,7 +36,7 @@ struct Export {
     /// Rule to export, such as FAB301; repeatable; default: all that can be exported
     #[arg(long = "rule", value_name = "ID")]
     rules: Vec<String>,
-    /// Group that may set the mode label of namespaces and choose profiles; adds policies that refuse it to others; repeatable
+    /// Group that may set the mode label of namespaces and choose profiles; exports policies that refuse both to everyone else; repeatable
     #[arg(long = "group", value_name = "GROUP", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     groups: Vec<String>,
     /// Add a policy that keeps pods to networks of their own namespace, of default and of each --open-namespace, also when

@@ -55,6 +55,9 @@ pub(super) struct Arguments {
     /// Staleness warning threshold: seconds without contact to the API server
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = 600.0, value_parser = seconds)]
     stale_after: f64,
+    /// Policy for changes of pods, in the whole cluster
+    #[arg(long, value_enum, env = "FABRIC_ADMISSION_MUTATE", default_value_t = Mutate::On)]
+    mutate: Mutate,
     /// Policy for Jobs and other workloads in namespaces with mode enforce
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_WORKLOADS", default_value_t = Workloads::Warn)]
     workloads: Workloads,
@@ -64,13 +67,21 @@ pub(super) struct Arguments {
     /// Time to accept new connections after SIGTERM, in seconds
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
     lame_duck: f64,
-    /// Time after that for clients to close open connections, in seconds; API servers close idle ones after 90
+    /// Time after --lame-duck for clients to close open connections, in seconds; API servers close idle ones after 90
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = 95.0, value_parser = seconds)]
     drain: f64,
     #[command(flatten)]
     budgets: Budgets,
     #[command(flatten)]
     clients: Clients,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Mutate {
+    /// Make them
+    On,
+    /// Only report them: pods stay as they were written, and are refused only if they would be refused anyway
+    Off,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -99,7 +110,9 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     let live =
         arguments.kubeconfig.is_some() || (arguments.cluster.is_empty() && cluster::client::in_cluster());
     let (profiles, cluster) = (arguments.profiles.as_deref(), &arguments.cluster);
-    let Some((builder, snapshot)) = facts_from_files(profiles, cluster, &arguments.choice, live, err)? else {
+    let Some((builder, snapshot)) =
+        facts_from_files(profiles, cluster, (&arguments.choice, arguments.mutate == Mutate::Off), live, err)?
+    else {
         return Ok(Exit::Usage);
     };
     // A decision takes tens of microseconds: four cores serve any cluster, and a node may have two hundred.
@@ -206,7 +219,7 @@ fn live_facts(
     let pace = Pace {
         retry: Duration::from_secs_f64(arguments.watch_retry.max(0.05)),
         watch: Duration::from_secs_f64(arguments.watch_timeout.max(1.0)),
-        stale: Duration::from_secs_f64(arguments.stale_after.max(1.0)),
+        stale_after: Duration::from_secs_f64(arguments.stale_after.max(1.0)),
     };
     let status_writer = arguments.profile_status.then(|| status_writer(&client));
     let live = Live { client, builder, pace, runtime: watching.handle().clone(), status_writer };
@@ -220,7 +233,7 @@ fn status_writer(client: &kube::Client) -> StatusWriter {
 /// Checks the files of profiles and facts for changes; `None` without files.
 fn source(arguments: &Arguments) -> Option<Source> {
     let (profiles, cluster) = (arguments.profiles.clone(), arguments.cluster.clone());
-    let choice = arguments.choice.clone();
+    let (choice, withhold) = (arguments.choice.clone(), arguments.mutate == Mutate::Off);
     let paths: Vec<PathBuf> = profiles.iter().chain(&cluster).cloned().collect();
     if paths.is_empty() {
         return None;
@@ -232,7 +245,7 @@ fn source(arguments: &Arguments) -> Option<Source> {
             return Look::Same;
         }
         let mut messages = Vec::new();
-        let read = facts_from_files(profiles.as_deref(), &cluster, &choice, false, &mut messages);
+        let read = facts_from_files(profiles.as_deref(), &cluster, (&choice, withhold), false, &mut messages);
         // Only now: a read that panics is tried again.
         known = found;
         match read {

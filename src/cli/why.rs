@@ -4,7 +4,7 @@ use super::review::Setting;
 use super::review::reviewed::DocumentReview;
 use super::review::{decide, placeholders};
 use super::{Exit, input};
-use crate::report::why::{PodEntry, Report, text};
+use crate::report::why_layout::{PodEntry, Report, text};
 use clap::ValueEnum;
 use std::io::{self, Write};
 
@@ -32,20 +32,33 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     };
     let (namespace, profile) = (prepared.namespace, prepared.profile);
     let setting = Setting { namespace, mode: None, profile, verbose: true, why: true };
-    let mut skipped = prepared.loaded.skipped;
+    let mut skipped = prepared.loaded.skipped.clone();
     let mut unread = prepared.unread;
     let mut reviews: Vec<DocumentReview> = Vec::new();
-    let files = prepared.loaded.files.iter();
-    for (file, document) in files.flat_map(|f| f.documents.iter().map(move |d| (f, d))) {
-        let mut review = decide::document(file, document, &setting, &prepared.snapshot);
-        placeholders::report(std::slice::from_mut(&mut review));
-        for problem in &review.unread {
-            let (file, line, column) = (&problem.file, problem.line, problem.column);
-            writeln!(err, "error: {file}:{line}:{column}: {}", problem.message)?;
+    for batch in prepared.loaded.batches() {
+        for file in batch {
+            let file = match file {
+                Ok(file) => file,
+                Err(changed) => {
+                    unread.push(changed);
+                    continue;
+                }
+            };
+            for document in &file.documents {
+                let mut review = decide::document(&file, document, &setting, &prepared.snapshot);
+                placeholders::report(
+                    std::slice::from_mut(&mut review),
+                    &mut placeholders::Reported::default(),
+                );
+                for problem in &review.unread {
+                    let (file, line, column) = (&problem.file, problem.line, problem.column);
+                    writeln!(err, "error: {file}:{line}:{column}: {}", problem.message)?;
+                }
+                skipped.append(&mut review.skipped);
+                unread.append(&mut review.unread);
+                reviews.push(review);
+            }
         }
-        skipped.append(&mut review.skipped);
-        unread.append(&mut review.unread);
-        reviews.push(review);
     }
     // Only pods have a profile.
     let pods =

@@ -201,7 +201,7 @@ impl Objects {
     }
 
     /// Writes the caBundles of a configuration as it was read.
-    pub(crate) async fn publish(
+    pub(crate) async fn write_bundle(
         &self,
         kind: Kind,
         read: &Configuration,
@@ -250,12 +250,12 @@ impl Objects {
                 .body(Body::empty());
             if let Ok(request) = request
                 && let Ok(Ok(response)) =
-                    tokio::time::timeout(super::shared::CALL, self.client.send(request)).await
+                    tokio::time::timeout(super::pace::CALL, self.client.send(request)).await
                 && response.status().is_success()
             {
                 let mut body = response.into_body();
                 while let Ok(Some(Ok(_))) =
-                    tokio::time::timeout(WATCH + super::shared::CALL, body.frame()).await
+                    tokio::time::timeout(WATCH + super::pace::CALL, body.frame()).await
                 {
                     changed.notify_one();
                 }

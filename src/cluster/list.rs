@@ -4,7 +4,8 @@
 use super::event::{Page, Status, identify};
 use super::kinds::Watched;
 use super::listed_names::Listed;
-use super::shared::{CALL, Shared};
+use super::pace::CALL;
+use super::shared::Shared;
 use crate::facts::Kind;
 use crate::snapshot::{FactError, Identity, Layer};
 use http_body_util::{BodyExt, LengthLimitError, Limited};

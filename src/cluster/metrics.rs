@@ -48,7 +48,7 @@ impl Metrics {
     /// Registers them.
     pub fn register(&self, registry: &mut Registry) {
         registry.register("watch_objects", "Known objects by kind", self.objects.clone());
-        registry.register("watch_state", "State of each watch: 1 for the current one", self.state.clone());
+        registry.register("watch_state", "Watches by state: 1 for the current state", self.state.clone());
         registry.register(
             "watch_lists",
             "Completed list requests to the API server by kind",

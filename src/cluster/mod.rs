@@ -1,12 +1,13 @@
-//! A live cluster: watches that put every change into the Snapshot's builder, and the publisher that hands Snapshots to the
-//! server.
+//! A live cluster: watches that put every change into the Snapshot's builder, and the publisher that hands Snapshots to
+//! the server.
 //!
 //! ```text
 //! list in pages -> watch line by line -> Builder (one lock, held for one object)
 //!                                           `-> publish, at most ten times a second -> ArcSwap<Snapshot>
 //! ```
 //!
-//! Nothing here is on the path of a request. Without the API server the last Snapshot stays in use.
+//! Everything that calls the API server is here, and nothing else: what an object means is decided in `facts`. Nothing
+//! here is on the path of a request. Without the API server the last Snapshot stays in use.
 
 mod call;
 pub mod certificate_objects;
@@ -17,6 +18,7 @@ mod lease;
 mod list;
 mod listed_names;
 mod metrics;
+mod pace;
 mod phases;
 mod publish;
 mod read_once;
@@ -26,9 +28,9 @@ mod watch;
 
 pub(crate) use call::CallFault;
 pub use metrics::Metrics;
+pub use pace::Pace;
 pub use phases::{Phase, Phases};
 pub use read_once::{OnceError, Seen, once, pod};
-pub use shared::Pace;
 
 use crate::snapshot::{Builder, Snapshot};
 use shared::Shared;

@@ -1,6 +1,7 @@
 //! Hands Snapshots to the server: after a change, at most ten times a second, and none before everything is known.
 
-use super::shared::{PUBLISH, Shared};
+use super::pace::PUBLISH;
+use super::shared::Shared;
 use crate::snapshot::Snapshot;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,8 +14,8 @@ pub(super) async fn forever(shared: Arc<Shared>, publish: impl Fn(Snapshot) + Se
     shared.changed.notify_one();
     loop {
         let changed = tokio::time::timeout(LOOK, shared.changed.notified()).await.is_ok();
-        let silent = shared.sync.silent(shared.pace.stale);
-        let aged = shared.with(|builder| builder.stale(silent));
+        let silent = shared.sync.silent(shared.pace.stale_after);
+        let aged = shared.with(|builder| builder.set_stale(silent));
         if !shared.sync.settled() || !(changed || aged) {
             continue;
         }

@@ -1,9 +1,9 @@
 //! One read of the cluster, for commands that do not watch.
 
 use super::list::{Failure, get, list};
-use super::shared::{CALL, Shared};
+use super::pace::CALL;
+use super::shared::Shared;
 use super::{Metrics, Pace, Phases, kinds};
-use crate::facts::Kind;
 use crate::snapshot::Builder;
 use http_body_util::BodyExt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -64,10 +64,10 @@ pub async fn once(client: &kube::Client, builder: Builder) -> Result<Seen, OnceE
     let mut forbidden = Vec::new();
     for kind in kinds::WATCHED {
         match list(kind, client, &shared).await {
-            Ok(_) if kind.kind == Kind::NetworkAttachmentDefinition => {
-                shared.with(|builder| builder.networks_listed(true));
+            Ok(_) => {
+                shared.with(|builder| builder.set_listed(kind.kind, true));
             }
-            Ok(_) | Err(Failure::Absent) => {}
+            Err(Failure::Absent) => {}
             Err(Failure::Forbidden(why)) => forbidden.push((kind.name(), why)),
             Err(Failure::Gone) => {
                 return Err(OnceError {

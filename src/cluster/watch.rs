@@ -5,7 +5,6 @@ use super::event::{Event, Status, identify};
 use super::kinds::Watched;
 use super::list::{Failure, get, list, take};
 use super::shared::Shared;
-use crate::facts::Kind;
 use crate::snapshot::Layer;
 use http_body_util::BodyExt;
 use kube::Client;
@@ -35,9 +34,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
         let listing = version.is_none();
         let outcome = match version.take() {
             None => list(kind, &client, &shared).await.map(|listed| {
-                if kind.kind == Kind::NetworkAttachmentDefinition {
-                    shared.change(|builder| builder.networks_listed(true));
-                }
+                shared.change(|builder| builder.set_listed(kind.kind, true));
                 phase(kind, &shared, Phase::Synced, "");
                 failed = 0;
                 version = Some(listed);
@@ -79,9 +76,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
                 // Without its CRD a kind has no objects.
                 shared.change(|builder| {
                     builder.retain(Layer::Live, kind.kind, |_, _| false);
-                    if kind.kind == Kind::NetworkAttachmentDefinition {
-                        builder.networks_listed(false);
-                    }
+                    builder.set_listed(kind.kind, false);
                 });
                 shared.metrics.watch_objects(kind.name(), 0);
                 phase(kind, &shared, Phase::Absent, "CRD not installed");
@@ -90,9 +85,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
             Err(Failure::Forbidden(why)) => {
                 shared.heard(kind.name());
                 // Known facts stay, but they no longer prove that an object does not exist.
-                if kind.kind == Kind::NetworkAttachmentDefinition {
-                    shared.change(|builder| builder.networks_listed(false));
-                }
+                shared.change(|builder| builder.set_listed(kind.kind, false));
                 phase(kind, &shared, Phase::Forbidden, &why);
                 tokio::time::sleep(shared.pace.retry).await;
             }
@@ -151,9 +144,7 @@ async fn watch(
     let mut body = get(client, &path).await?.into_body();
     shared.heard(kind.name());
     // The list that it continues from was complete.
-    if kind.kind == Kind::NetworkAttachmentDefinition {
-        shared.change(|builder| builder.networks_listed(true));
-    }
+    shared.change(|builder| builder.set_listed(kind.kind, true));
     phase(kind, shared, Phase::Synced, "");
     let opened = Instant::now();
     let mut heard = false;

@@ -109,11 +109,11 @@ impl Document {
     }
 
     /// Position of a character of the string at a pointer below a part, by its line and column in the string, both from 1;
-    /// of the string itself if that cannot be found. `file` is the source of the document.
+    /// of the string itself if that cannot be found. `file` is the source of the document, from line `first` on.
     #[must_use]
     pub fn locate_within(
         &self,
-        file: &[u8],
+        (file, first): (&[u8], u32),
         part: (&str, &str),
         pointer: &str,
         (line, column): (u32, u32),
@@ -122,7 +122,10 @@ impl Document {
         let within = || {
             let source = std::str::from_utf8(file).ok()?;
             let value: String = serde_json::from_str(self.text_of(part, pointer)?).ok()?;
-            embedded_place::place(source, entry, &value, line, column)
+            let before = first.saturating_sub(1);
+            let inside = Position { line: entry.line.saturating_sub(before), ..entry };
+            let found = embedded_place::place(source, inside, &value, line, column)?;
+            Some(Position { line: found.line.saturating_add(before), ..found })
         };
         within().unwrap_or(entry)
     }

@@ -4,7 +4,7 @@
 //! and forbids tabs in places.
 
 use super::fault::ReadFault;
-use super::node::{Id, Kind, MAX_DEPTH, NONE, Tree};
+use super::node::{Id, Kind, MAX_DEPTH, MAX_NODES, NONE, Tree};
 use super::position::Position;
 
 /// Reads JSON values one after the other.
@@ -78,8 +78,10 @@ impl<'t> Reader<'t> {
     }
 
     fn push(&mut self, tree: &mut Tree, kind: Kind, at: Position) -> Result<Id, ReadFault> {
-        tree.push(kind, at)
-            .ok_or_else(|| ReadFault { at, message: "the document has too many nodes".to_owned() })
+        tree.push(kind, at).ok_or_else(|| {
+            let message = format!("the document has more than {MAX_NODES} values");
+            ReadFault { at, message }
+        })
     }
 
     fn object(&mut self, tree: &mut Tree, depth: usize) -> Result<Id, ReadFault> {

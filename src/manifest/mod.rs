@@ -34,5 +34,5 @@ pub use emit::to_yaml;
 pub use error::InputError;
 pub use pointer::range;
 pub use position::Position;
-pub use read::read;
+pub use read::{part, read, without_document};
 pub use yaml_causes::template_cause;

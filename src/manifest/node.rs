@@ -9,6 +9,10 @@ use std::collections::HashSet;
 /// over a document within a small stack.
 pub(super) const MAX_DEPTH: usize = 100;
 
+/// How many nodes a document may have. A List of 5,000 nodes with everything that a kubelet writes has about three
+/// million; eight million take about a gigabyte while they are read.
+pub(super) const MAX_NODES: u32 = 8 << 20;
+
 /// Index of a node in its tree.
 pub(super) type Id = u32;
 
@@ -50,9 +54,9 @@ pub(super) enum Kind {
 }
 
 impl Tree {
-    /// Adds a node; `None` when the tree is full.
+    /// Adds a node; `None` when the tree has [`MAX_NODES`].
     pub(super) fn push(&mut self, kind: Kind, at: Position) -> Option<Id> {
-        let id = Id::try_from(self.nodes.len()).ok().filter(|id| *id < NONE)?;
+        let id = Id::try_from(self.nodes.len()).ok().filter(|id| *id < MAX_NODES)?;
         self.nodes.push(Node { kind, at, next: NONE });
         Some(id)
     }

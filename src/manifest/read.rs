@@ -21,19 +21,33 @@ const NO_MAPPING: &str = "a manifest is a mapping with apiVersion and kind";
 /// A broken document is an [`Item::Error`]; the documents before and after it are still returned.
 #[must_use]
 pub fn read(file: &str, bytes: &[u8]) -> Vec<Item> {
-    let mut stream = Stream { file: Arc::from(file), bytes, items: Vec::new(), index: 0 };
-    stream.run();
-    if stream.items.is_empty() {
-        let reason = if bytes.trim_ascii().is_empty() {
-            "empty file"
-        } else if only_comments(bytes) {
-            "only comments"
-        } else {
-            "no document"
-        };
-        stream.items.push(Item::Empty { file: stream.file, index: 0, line: 1, reason });
+    let file = Arc::from(file);
+    let (mut items, _) = part(&file, bytes, 1);
+    if items.is_empty() {
+        items.push(Item::Empty { file, index: 0, line: 1, reason: without_document(bytes) });
     }
-    stream.items
+    items
+}
+
+/// What a file without a document has instead.
+#[must_use]
+pub fn without_document(bytes: &[u8]) -> &'static str {
+    if bytes.trim_ascii().is_empty() {
+        "empty file"
+    } else if only_comments(bytes) {
+        "only comments"
+    } else {
+        "no document"
+    }
+}
+
+/// Reads a part of a file that starts at a line: the first, or one that separates documents. The documents count from 0;
+/// with the number of those that the part has, unreadable ones included.
+#[must_use]
+pub fn part(file: &Arc<str>, bytes: &[u8], line: u32) -> (Vec<Item>, usize) {
+    let mut stream = Stream { file: Arc::clone(file), bytes, items: Vec::new(), index: 0 };
+    stream.run(Position { line, column: 1 });
+    (stream.items, stream.index)
 }
 
 fn only_comments(bytes: &[u8]) -> bool {
@@ -50,8 +64,7 @@ struct Stream<'b> {
 }
 
 impl<'b> Stream<'b> {
-    fn run(&mut self) {
-        let origin = Position { line: 1, column: 1 };
+    fn run(&mut self, origin: Position) {
         if self.bytes.starts_with(b"\xff\xfe") || self.bytes.starts_with(b"\xfe\xff") {
             let message = "the file is UTF-16: save it as UTF-8".to_owned();
             let fault = ReadFault { at: origin, message };

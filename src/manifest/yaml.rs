@@ -6,7 +6,7 @@ use std::io::{BufRead, Read};
 use libyaml_safer::{EventData, MappingStyle, Mark, Parser, ScalarStyle, SequenceStyle};
 
 use super::fault::ReadFault;
-use super::node::{Id, Kind, MAX_DEPTH, NONE, Tree};
+use super::node::{Id, Kind, MAX_DEPTH, MAX_NODES, NONE, Tree};
 use super::position::Position;
 use super::repair::Repair;
 use super::{catch_panic, scalar};
@@ -217,7 +217,7 @@ impl<'t> Builder<'t> {
     fn add(&mut self, kind: Kind, start: Mark) -> Result<Id, Stop> {
         let at = self.position(start);
         let Some(id) = self.tree.push(kind, at) else {
-            return Err(self.fault(start, "the document has too many nodes"));
+            return Err(self.fault(start, &format!("the document has more than {MAX_NODES} values")));
         };
         match self.open.last_mut() {
             Some(parent) => {

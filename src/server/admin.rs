@@ -62,6 +62,9 @@ pub(super) fn readiness(state: &State) -> (StatusCode, String) {
     }
     lines.extend(remarks.iter().map(|line| format!("certificates: {line}")));
     lines.extend(state.failed.lines());
+    if state.snapshot.load().settings().withhold_changes {
+        lines.push("changes of pods are withheld (--mutate off)".to_owned());
+    }
     (status, lines.join("\n"))
 }
 

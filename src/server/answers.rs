@@ -57,6 +57,12 @@ pub(super) fn answer(
                 () if !decision.in_scope => RequestResult::OutOfScope,
                 () if decision.denied => RequestResult::Denied,
                 () if !decision.patch.is_empty() => RequestResult::Mutated,
+                () if outcome.withheld
+                    && looked_at == WebhookEntry::Mutate
+                    && !decision.plan.changes.is_empty() =>
+                {
+                    RequestResult::Withheld
+                }
                 () => RequestResult::Allowed,
             };
             state.metrics.request(looked_at, result, started.elapsed());

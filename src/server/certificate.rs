@@ -40,7 +40,7 @@ impl Origin {
         match self {
             Self::Files { store, .. } => {
                 let standing = Standing::default();
-                judge(store, &standing);
+                update_standing(store, &standing);
                 standing
             }
             Self::Cluster { .. } => Standing::waiting(),
@@ -60,7 +60,7 @@ impl Origin {
 }
 
 /// Updates the standing of the certificate in use, by its dates only: in this mode the server does not read caBundles.
-pub(super) fn judge(store: &Store, standing: &Standing) {
+pub(super) fn update_standing(store: &Store, standing: &Standing) {
     let (problem, remark) = store.dates(Clock::default().now());
     let text = problem.as_ref().or(remark.as_ref()).cloned();
     if standing.set(problem.into_iter().collect(), remark.into_iter().collect())
@@ -74,7 +74,7 @@ pub(super) fn judge(store: &Store, standing: &Standing) {
 pub(super) async fn reload(store: Arc<Store>, every: Duration, state: Arc<State>) {
     let mut failing = false;
     loop {
-        judge(&store, &state.certificates);
+        update_standing(&store, &state.certificates);
         tokio::time::sleep(every).await;
         let looking = Arc::clone(&store);
         match supervisor::blocking(move || looking.refresh()).await {

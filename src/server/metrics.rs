@@ -39,6 +39,8 @@ pub enum RequestResult {
     Allowed,
     /// Admitted with changes.
     Mutated,
+    /// Admitted without the changes that were planned (`--mutate off`).
+    Withheld,
     /// Refused.
     Denied,
     /// Outside the webhook's scope.
@@ -56,6 +58,7 @@ impl EncodeLabelValue for RequestResult {
         let name = match self {
             Self::Allowed => "allowed",
             Self::Mutated => "mutated",
+            Self::Withheld => "withheld",
             Self::Denied => "denied",
             Self::OutOfScope => "out_of_scope",
             Self::BadRequest => "bad_request",

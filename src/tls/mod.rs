@@ -1,4 +1,5 @@
-//! TLS of the webhook port: the certificate, who may call, and the settings of handshakes.
+//! TLS of the webhook port: the certificate, who may call, and the settings of handshakes. Nothing
+//! here reads files or Secrets: `server` reloads files, and `certificate_keeper` issues certificates.
 
 mod certificate;
 mod client_certificates;

@@ -74,6 +74,7 @@ mod cli {
     pub(crate) mod bad_input;
     pub(crate) mod examples;
     pub(crate) mod schema;
+    pub(crate) mod streams;
     pub(crate) mod usage;
 }
 
@@ -144,6 +145,7 @@ fn main() -> std::process::ExitCode {
     cli::bad_input::add(&mut suite);
     cli::examples::add(&mut suite);
     cli::schema::add(&mut suite);
+    cli::streams::add(&mut suite);
     cli::usage::add(&mut suite);
 
     server::live::add(&mut suite);

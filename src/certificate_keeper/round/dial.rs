@@ -17,8 +17,8 @@ impl Keeper {
         (dialed.problem.is_some() || dialed.unanswered > 0).then(|| tick.min(AGAIN))
     }
 
-    /// Once a tick, and at once for another certificate. Not while we stop: nobody listens then.
-    pub(super) async fn dial(&mut self, now: i64) {
+    /// Checks by a handshake what our own port serves: once a tick, and at once for another certificate. Not while we stop: nobody listens then.
+    pub(super) async fn check_own_port(&mut self, now: i64) {
         let Some((port, served)) = self.port.as_ref().zip(self.served.load()) else { return };
         let tick = Duration::from_secs(self.settings.lives.tick.unsigned_abs());
         let pause = self.redial().unwrap_or(tick);

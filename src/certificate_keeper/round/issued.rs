@@ -9,7 +9,7 @@ use std::time::Instant;
 
 impl Keeper {
     /// Serves a new certificate of cert-manager once it verifies, or if the one in use does not.
-    pub(super) fn issued(&mut self, found: Option<Option<Value>>, now: i64) {
+    pub(super) fn serve_issued(&mut self, found: Option<Option<Value>>, now: i64) {
         let Some(found) = found else { return };
         let names = &self.settings.names;
         let place = format!("Secret {}/{}", names.namespace, names.secret);
@@ -48,7 +48,7 @@ impl Keeper {
             self.trusted = Some((print, Instant::now()));
         }
         let age = |since: Instant| self.began.saturating_duration_since(since);
-        let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle());
+        let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle_time());
         let distrusted = !self.problems(now).is_empty();
         if settled || distrusted {
             let until =

@@ -13,8 +13,8 @@ impl Keeper {
         }
     }
 
-    /// Updates the standing. Returns a pause if only time is missing.
-    pub(super) fn judge(&mut self, now: i64) -> Option<Duration> {
+    /// Updates the standing that `/readyz` shows, from what the round has read. Returns a pause if only time is missing.
+    pub(super) fn update_standing(&mut self, now: i64) -> Option<Duration> {
         let mut problems = self.problems(now);
         problems.extend(self.dialed.problem.clone());
         let mut remarks: Vec<String> = self.sights.iter().flat_map(|sight| sight.remarks(now)).collect();
@@ -31,7 +31,7 @@ impl Keeper {
         let before = self.verified;
         if problems.is_empty() {
             let since = *self.verified.get_or_insert_with(Instant::now);
-            let left = self.settle().saturating_sub(self.began.saturating_duration_since(since));
+            let left = self.settle_time().saturating_sub(self.began.saturating_duration_since(since));
             if !left.is_zero() {
                 problems.push(
                     "the caBundle is correct; waiting --tls-settle for API servers to see it".to_owned(),

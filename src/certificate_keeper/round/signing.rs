@@ -2,12 +2,12 @@
 
 use super::super::issue;
 use super::{Keeper, random};
-use crate::certificates::{Look, Reason, Record, Signer, due, last_resort};
+use crate::certificates::{Look, Reason, Record, Signer, last_resort, leaf_is_due};
 use std::time::{Duration, Instant};
 
 impl Keeper {
     /// Notes since when every caBundle trusts the current CA.
-    pub(super) fn trust(&mut self, record: &Record, looks: &[Look]) {
+    pub(super) fn record_trust(&mut self, record: &Record, looks: &[Look]) {
         let Ok(current) = &record.current else { return };
         if !looks.iter().all(|look| look.trusts(&current.authority)) {
             self.trusted = None;
@@ -16,16 +16,17 @@ impl Keeper {
         }
     }
 
-    pub(super) fn settle(&self) -> Duration {
+    pub(super) fn settle_time(&self) -> Duration {
         Duration::from_secs(self.settings.lives.settle.unsigned_abs())
     }
 
     /// Signs the next leaf if it is due.
-    pub(super) fn sign(&mut self, record: &Record, looks: &[Look], fresh: bool, now: i64) {
+    pub(super) fn sign_leaf_if_due(&mut self, record: &Record, looks: &[Look], fresh: bool, now: i64) {
         let age = |since: Instant| self.began.saturating_duration_since(since);
-        let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle());
+        let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle_time());
         let verifies = self.problems(now).is_empty();
-        let Some(reason) = due(self.leaf.as_ref(), record, looks, (fresh, verifies, settled), now) else {
+        let Some(reason) = leaf_is_due(self.leaf.as_ref(), record, looks, (fresh, verifies, settled), now)
+        else {
             return;
         };
         let Ok(signer) = record.signer(now) else { return };

@@ -1,22 +1,27 @@
 //! Files, directories and standard input to documents. An unreadable file does not affect the others.
 
-use super::{File, Loaded};
-use crate::manifest::{self, Item};
-use crate::report::{Skipped, Source, Unread};
-use crate::text::count;
-use rayon::prelude::*;
+use super::loaded::{Loaded, name, unreadable};
+use super::parts::{Part, Place};
+use super::reader::{Reader, Waiting};
+use crate::manifest::Document;
+use crate::report::Unread;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Extensions that are looked for in directories.
 const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 /// Deepest directory tree that is searched; symbolic links to directories are not followed.
 const MAX_DEPTH: usize = 64;
 
-/// Reads files, directories and standard input. An empty standard input is an error unless `allow_empty`: the command
-/// before the pipe may have failed. So is a directory without manifests.
-pub(in crate::cli) fn read(paths: &[PathBuf], allow_empty: bool) -> Loaded {
+/// Reads files, directories and standard input, and shows each part to `visit` once, in order. An empty standard input is
+/// an error unless `allow_empty`: the command before the pipe may have failed. So is a directory without manifests.
+pub(in crate::cli) fn read(
+    paths: &[PathBuf],
+    allow_empty: bool,
+    visit: &mut dyn FnMut(&[Document]),
+) -> Loaded {
     let mut unread = Vec::new();
     let mut files = Vec::new();
     for path in paths {
@@ -27,65 +32,29 @@ pub(in crate::cli) fn read(paths: &[PathBuf], allow_empty: bool) -> Loaded {
             unread.push((unreadable(&name(path), message), None));
         }
     }
-    let read: Vec<_> = files.par_iter().map(|path| read_one(path)).collect();
-    let mut loaded = Loaded { files: Vec::with_capacity(read.len()), unread, skipped: Vec::new() };
-    for (path, one) in files.iter().zip(read) {
-        match one {
-            Err(error) => loaded.unread.push((unreadable(&name(path), &error.to_string()), None)),
-            Ok((text, _)) if !allow_empty && path == Path::new("-") && text.trim_ascii().is_empty() => {
-                let message = "standard input is empty: the command before the pipe may have failed; --allow-empty \
-                               accepts it";
-                loaded.unread.push((unreadable(&name(path), message), None));
-            }
-            Ok((text, items)) => keep(&mut loaded, text, items),
-        }
+    let mut reader = Reader::new(allow_empty, visit);
+    reader.loaded.unread = unread;
+    for path in &files {
+        reader.file(path);
     }
-    loaded
+    reader.decode();
+    reader.loaded
 }
 
 /// Adds a text that does not come from a file.
-pub(in crate::cli) fn add(loaded: &mut Loaded, name: &str, text: Vec<u8>) {
-    let items = manifest::read(name, &text);
-    keep(loaded, text, items);
+pub(in crate::cli) fn add(
+    loaded: &mut Loaded,
+    name: &str,
+    text: Vec<u8>,
+    visit: &mut dyn FnMut(&[Document]),
+) {
+    let mut reader = Reader::new(true, visit);
+    reader.loaded = std::mem::take(loaded);
+    let part = Part { text, place: Place::Stream, line: 1 };
+    reader.waiting.push(Waiting { name: Arc::from(name), part, continues: false, last: true, empty: false });
+    reader.decode();
+    *loaded = reader.loaded;
 }
-
-fn keep(loaded: &mut Loaded, text: Vec<u8>, items: Vec<Item>) {
-    let mut documents = Vec::new();
-    // Every document of a template fails for the same reason: the first is reported, and the others are counted.
-    let mut templates: Vec<(&str, usize, usize)> = Vec::new();
-    for item in items {
-        match item {
-            Item::Document(document) => documents.push(document),
-            Item::Error(error) => {
-                let cause = manifest::template_cause(&error.message);
-                if let Some((.., more)) = templates.iter_mut().find(|(known, ..)| Some(*known) == cause) {
-                    *more += 1;
-                    continue;
-                }
-                templates.extend(cause.map(|cause| (cause, loaded.unread.len(), 0)));
-                let unread = Unread {
-                    file: error.file.to_string(),
-                    line: error.line,
-                    column: error.column,
-                    message: error.message,
-                };
-                loaded.unread.push((unread, Some(error.snippet)));
-            }
-            Item::Empty { file, index, line, reason } => {
-                let source = Source { file: file.to_string(), document: index, line, pointer: String::new() };
-                loaded.skipped.push(Skipped { source, reason: reason.to_owned() });
-            }
-        }
-    }
-    for (_, index, more) in templates.into_iter().filter(|(.., more)| *more > 0) {
-        if let Some((unread, _)) = loaded.unread.get_mut(index) {
-            let others = count(more, "more document");
-            unread.message.push_str(&format!(" ({others} of this file)"));
-        }
-    }
-    loaded.files.push(File { text, documents });
-}
-
 /// A number that changes with the names and contents of the files.
 pub(in crate::cli) fn fingerprint(paths: &[PathBuf]) -> u64 {
     let mut files = Vec::new();
@@ -98,26 +67,6 @@ pub(in crate::cli) fn fingerprint(paths: &[PathBuf]) -> u64 {
         std::fs::read(&file).ok().hash(&mut hasher);
     }
     hasher.finish()
-}
-
-fn read_one(path: &Path) -> io::Result<(Vec<u8>, Vec<Item>)> {
-    let text = if path == Path::new("-") {
-        let mut text = Vec::new();
-        io::stdin().lock().read_to_end(&mut text)?;
-        text
-    } else {
-        std::fs::read(path)?
-    };
-    let items = manifest::read(&name(path), &text);
-    Ok((text, items))
-}
-
-fn name(path: &Path) -> String {
-    if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() }
-}
-
-fn unreadable(file: &str, message: &str) -> Unread {
-    Unread { file: file.to_owned(), line: 1, column: 1, message: message.to_owned() }
 }
 
 fn list(path: &Path, files: &mut Vec<PathBuf>, unread: &mut Vec<(Unread, Option<String>)>) {

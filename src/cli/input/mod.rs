@@ -1,12 +1,16 @@
-//! Inputs of every offline command: manifests, profiles and facts about the cluster.
+//! Inputs of every offline command: manifests, profiles and facts about the cluster. YAML and JSON themselves are read
+//! in `manifest`; what a command does with the objects is in its own file.
 
 pub(super) mod files;
 mod live;
 mod loaded;
 pub(super) mod objects;
+mod parts;
 mod profiles;
+mod reader;
 
 use crate::facts::{DriverPattern, HarmlessDrivers, PodSecurity};
+use crate::manifest::Document;
 use crate::profile::{Ignorable, Profile};
 use crate::report::Unread;
 use crate::rules::inputs::REPEATED_KEY;
@@ -17,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Exit;
-pub(super) use loaded::{File, Loaded, place, source};
+pub(super) use loaded::{File, Loaded, Ready, place, source};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Inputs {
@@ -42,7 +46,7 @@ pub(super) struct Inputs {
     /// Kubeconfig file, with --live; default: KUBECONFIG, else ~/.kube/config
     #[arg(long, value_name = "FILE", requires = "live")]
     kubeconfig: Option<PathBuf>,
-    /// Namespace of objects without one
+    /// Namespace of objects that name none
     #[arg(long, short, value_name = "NS", default_value = "default", value_parser = namespace)]
     namespace: String,
     /// Accept empty standard input and directories without manifests
@@ -194,8 +198,11 @@ pub(super) fn prepare(arguments: &Inputs, err: &mut dyn Write) -> io::Result<Res
         }
     }
     for path in &arguments.cluster {
-        let cluster = files::read(std::slice::from_ref(path), false);
-        objects::facts(&cluster, Layer::Cluster, &arguments.namespace, &mut builder, &mut problems);
+        let own = &arguments.namespace;
+        let mut visit = |documents: &[Document]| {
+            objects::facts(documents, Layer::Cluster, own, &mut builder, &mut problems);
+        };
+        let cluster = files::read(std::slice::from_ref(path), false, &mut visit);
         problems.errors.extend(cluster.unread);
     }
     let (mut paths, mut pods, mut running) = (Vec::new(), Vec::new(), Vec::new());
@@ -213,11 +220,14 @@ pub(super) fn prepare(arguments: &Inputs, err: &mut dyn Write) -> io::Result<Res
             None => return Ok(Err(Exit::Internal)),
         }
     }
-    let mut loaded = files::read(&paths, arguments.allow_empty);
+    let own = &arguments.namespace;
+    let mut visit = |documents: &[Document]| {
+        objects::facts(documents, Layer::Input, own, &mut builder, &mut problems);
+    };
+    let mut loaded = files::read(&paths, arguments.allow_empty, &mut visit);
     for (name, text) in pods.iter().zip(running) {
-        files::add(&mut loaded, &format!("pod/{name}"), text.into_bytes());
+        files::add(&mut loaded, &format!("pod/{name}"), text.into_bytes(), &mut visit);
     }
-    objects::facts(&loaded, Layer::Input, &arguments.namespace, &mut builder, &mut problems);
     problems.errors.append(&mut loaded.unread);
     let snapshot = builder.build();
     if let Err(message) = arguments.choice.check(&snapshot) {
@@ -246,7 +256,7 @@ pub(super) fn prepare(arguments: &Inputs, err: &mut dyn Write) -> io::Result<Res
 pub(super) fn facts_from_files(
     profiles: Option<&std::path::Path>,
     cluster: &[PathBuf],
-    choice: &Choice,
+    (choice, withhold_changes): (&Choice, bool),
     live: bool,
     err: &mut dyn Write,
 ) -> io::Result<Option<(Builder, Snapshot)>> {
@@ -258,14 +268,16 @@ pub(super) fn facts_from_files(
         }
     };
     let mut builder = Builder::new(bases.clone());
-    builder.set(choice.settings());
+    builder.set(Settings { withhold_changes, ..choice.settings() });
     let mut problems = objects::Problems::default();
     if let Some(path) = profiles {
         profiles::load(path, &bases, &mut builder, &mut problems.errors);
     }
     for path in cluster {
-        let cluster = files::read(std::slice::from_ref(path), false);
-        objects::facts(&cluster, Layer::Cluster, "default", &mut builder, &mut problems);
+        let mut visit = |documents: &[Document]| {
+            objects::facts(documents, Layer::Cluster, "default", &mut builder, &mut problems);
+        };
+        let cluster = files::read(std::slice::from_ref(path), false, &mut visit);
         problems.errors.extend(cluster.unread);
     }
     report(&problems, err)?;
@@ -296,15 +308,13 @@ fn report(problems: &objects::Problems, err: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Reports keys that are given twice, for formats without findings.
-pub(super) fn warn_of_duplicates(loaded: &Loaded, err: &mut dyn Write) -> io::Result<()> {
-    for document in loaded.files.iter().flat_map(|f| &f.documents) {
-        for d in &document.warnings {
-            writeln!(
-                err,
-                "warning: {}:{}:{}: {} duplicate key {:?}, first on line {}; the last value is used",
-                document.file, d.second.line, d.second.column, REPEATED_KEY.id, d.key, d.first.line
-            )?;
-        }
+pub(super) fn warn_of_duplicates(document: &Document, err: &mut dyn Write) -> io::Result<()> {
+    for d in &document.warnings {
+        writeln!(
+            err,
+            "warning: {}:{}:{}: {} duplicate key {:?}, first on line {}; the last value is used",
+            document.file, d.second.line, d.second.column, REPEATED_KEY.id, d.key, d.first.line
+        )?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Documents to objects: Lists and AdmissionReviews unwrapped, headers read, facts taken.
 
-use super::{Loaded, place, source};
+use super::{place, source};
 use crate::json::values::{List, Text, mapping};
 use crate::manifest::Document;
 use crate::report::{Skipped, Unread};
@@ -48,11 +48,30 @@ struct Header<'a> {
 #[serde(rename_all = "camelCase")]
 struct HeaderMeta<'a> {
     #[serde(borrow, default)]
-    name: Option<Text<'a>>,
+    name: Option<Scalar<'a>>,
     #[serde(borrow, default)]
-    generate_name: Option<Text<'a>>,
+    generate_name: Option<Scalar<'a>>,
     #[serde(borrow, default)]
-    namespace: Option<Text<'a>>,
+    namespace: Option<Scalar<'a>>,
+}
+
+/// A text, or a number or boolean that has to be one (FAB901 reports it).
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Scalar<'a> {
+    Text(#[serde(borrow)] Text<'a>),
+    Other(serde_json::Number),
+    Truth(bool),
+}
+
+impl Scalar<'_> {
+    fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.to_string(),
+            Self::Other(number) => number.to_string(),
+            Self::Truth(truth) => truth.to_string(),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -119,15 +138,16 @@ fn unwrap<'a>(
         return;
     }
     let meta = header.metadata.unwrap_or_default();
+    let named = |scalar: Option<Scalar<'_>>| scalar.map(|s| s.text()).filter(|text| !text.is_empty());
     found.push(Found::Object(Object {
         document,
         pointer,
         json,
         api_version,
         kind,
-        namespace: owned(meta.namespace).filter(|n| !n.is_empty()).or(namespace),
-        name: owned(meta.name).filter(|n| !n.is_empty()),
-        generate_name: owned(meta.generate_name).filter(|n| !n.is_empty()),
+        namespace: named(meta.namespace).or(namespace),
+        name: named(meta.name),
+        generate_name: named(meta.generate_name),
     }));
 }
 
@@ -198,13 +218,13 @@ pub(in crate::cli) struct Problems {
 /// Takes every object that is a fact into the builder. A fact among the inputs that cannot be read is a finding on
 /// that object (FAB809), of the cluster's files a warning; a profile that cannot be read is an error.
 pub(in crate::cli) fn facts(
-    loaded: &Loaded,
+    documents: &[Document],
     layer: Layer,
     namespace: &str,
     builder: &mut Builder,
     problems: &mut Problems,
 ) {
-    for document in loaded.files.iter().flat_map(|f| &f.documents) {
+    for document in documents {
         for found in of(document) {
             let Found::Object(object) = found else { continue };
             if !Builder::takes(object.group(), &object.kind) {

@@ -1,7 +1,7 @@
 //! Profiles from the binary, from files, and by name.
 
 use super::{files, objects};
-use crate::manifest::{self, Item};
+use crate::manifest::{self, Document, Item};
 use crate::profile::base::BASES;
 use crate::profile::{FabricProfile, Profile};
 use crate::report::Unread;
@@ -34,46 +34,49 @@ pub(in crate::cli) fn load(
     builder: &mut Builder,
     problems: &mut Vec<(Unread, Option<String>)>,
 ) {
-    let loaded = files::read(&[PathBuf::from(path)], false);
     let before = problems.len();
     let mut profiles = Vec::new();
-    for document in loaded.files.iter().flat_map(|f| &f.documents) {
-        for found in objects::of(document) {
-            match found {
-                objects::Found::Object(object) if object.kind == "FabricProfile" => {
-                    match one(object.json, bases) {
-                        Ok(profile)
-                            if profiles
-                                .iter()
-                                .any(|p: &FabricProfile| p.metadata.name == profile.metadata.name) =>
-                        {
-                            let message = format!("duplicate FabricProfile {:?}", profile.metadata.name);
-                            let at = (object.pointer.as_str(), "/metadata/name");
-                            problems.push((objects::unread(document, object.json, at, &message), None));
-                        }
-                        Ok(profile) => profiles.push(profile),
-                        Err(faults) => {
-                            for (pointer, message) in faults {
-                                let at = (object.pointer.as_str(), pointer.as_str());
+    let mut visit = |documents: &[Document]| {
+        for document in documents {
+            for found in objects::of(document) {
+                match found {
+                    objects::Found::Object(object) if object.kind == "FabricProfile" => {
+                        match one(object.json, bases) {
+                            Ok(profile)
+                                if profiles
+                                    .iter()
+                                    .any(|p: &FabricProfile| p.metadata.name == profile.metadata.name) =>
+                            {
+                                let message = format!("duplicate FabricProfile {:?}", profile.metadata.name);
+                                let at = (object.pointer.as_str(), "/metadata/name");
                                 problems.push((objects::unread(document, object.json, at, &message), None));
+                            }
+                            Ok(profile) => profiles.push(profile),
+                            Err(faults) => {
+                                for (pointer, message) in faults {
+                                    let at = (object.pointer.as_str(), pointer.as_str());
+                                    problems
+                                        .push((objects::unread(document, object.json, at, &message), None));
+                                }
                             }
                         }
                     }
-                }
-                objects::Found::Object(object) => {
-                    let message = format!("expected a FabricProfile, found {}", object.kind);
-                    let at = (object.pointer.as_str(), "");
-                    problems.push((objects::unread(document, object.json, at, &message), None));
-                }
-                objects::Found::Unread(unread) => problems.push((unread, None)),
-                objects::Found::Skipped(skipped) => {
-                    let message = format!("expected a FabricProfile: {}", skipped.reason);
-                    let (whole, at) = (document.json.get(), ("", skipped.source.pointer.as_str()));
-                    problems.push((objects::unread(document, whole, at, &message), None));
+                    objects::Found::Object(object) => {
+                        let message = format!("expected a FabricProfile, found {}", object.kind);
+                        let at = (object.pointer.as_str(), "");
+                        problems.push((objects::unread(document, object.json, at, &message), None));
+                    }
+                    objects::Found::Unread(unread) => problems.push((unread, None)),
+                    objects::Found::Skipped(skipped) => {
+                        let message = format!("expected a FabricProfile: {}", skipped.reason);
+                        let (whole, at) = (document.json.get(), ("", skipped.source.pointer.as_str()));
+                        problems.push((objects::unread(document, whole, at, &message), None));
+                    }
                 }
             }
         }
-    }
+    };
+    let loaded = files::read(&[PathBuf::from(path)], false, &mut visit);
     problems.extend(loaded.unread);
     if problems.len() == before {
         for profile in &profiles {

@@ -50,11 +50,12 @@ fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
     };
     let place_of =
         |pointer: &str| place(given.object.document, (given.object.json, &given.object.pointer), pointer);
-    if !decided.unread.is_empty()
+    if (!decided.unread.is_empty() || file_text::has_wrong_metadata(given.object.json))
         && let Some(readable) = file_text::readable(given)
     {
         let object = Object { json: &readable.json, ..given.object.clone() };
         decided = self::decided(Given { object: &object, ..given }, setting, snapshot);
+        readable.unknown.iter().for_each(|pointer| file_text::forget(&mut decided.results, pointer));
         for finding in readable.findings {
             let place = place_of(&finding.path);
             file_text::attach(&mut decided.results, finding, place, own);
@@ -63,7 +64,7 @@ fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
     for (finding, place) in file_text::repeated_keys(given) {
         file_text::attach(&mut decided.results, finding, place, own);
     }
-    if let Some(mut templated) = placeholders::take(given, &mut decided.results, own) {
+    for mut templated in placeholders::take(given, &mut decided.results, own) {
         templated.follow(review.results.len());
         review.templated.push(templated);
     }
@@ -231,7 +232,7 @@ fn reviewed(
         None => place(object.document, part, &finding.path),
         Some(spot) => {
             let spot = (spot.line, spot.column);
-            let at = object.document.locate_within(&file.text, part, &finding.path, spot);
+            let at = object.document.locate_within((&file.text, file.line), part, &finding.path, spot);
             Place { line: at.line, column: at.column }
         }
     };

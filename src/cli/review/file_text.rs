@@ -3,10 +3,13 @@
 
 use super::reviewed::Given;
 use crate::json::decode::{self, DecodeError};
+use crate::json::values::mapping;
 use crate::manifest;
+use crate::pod::view::Metadata;
 use crate::pod::{PodView, templates_by_shape};
 use crate::report::{Located, Place, Reviewed};
 use crate::rules::{Finding, inputs};
+use serde::Deserialize;
 
 /// Values of one object that are reported; each takes one more pass over the object.
 const MAX_RETYPED: usize = 50;
@@ -16,30 +19,51 @@ pub(super) struct Readable {
     pub(super) json: String,
     /// A finding for each such scalar; paths start at the object.
     pub(super) findings: Vec<Finding>,
+    /// Paths of booleans where the API has text. The text that was meant is not known.
+    pub(super) unknown: Vec<String>,
 }
 
 /// Reads numbers as text where the API has text, and the reverse. `None` where that does not help.
 pub(super) fn readable(given: Given<'_>) -> Option<Readable> {
     let object = given.object;
     let mut json = object.json.to_owned();
-    let mut findings = Vec::new();
+    let (mut findings, mut unknown) = (Vec::new(), Vec::new());
     while findings.len() < MAX_RETYPED {
         let Some(error) = wrong_type(&json, object.is_pod()) else { break };
         let Some(range) = manifest::range(&json, &error.pointer) else { break };
         let value = json.get(range.clone()).unwrap_or_default();
         let source = source_line(given, &error.pointer);
         let Some(retyped) = inputs::retyped(&error.message, value, &error.pointer, source) else { break };
+        if matches!(value, "true" | "false") {
+            unknown.push(error.pointer);
+        }
         json.replace_range(range, &retyped.json);
         findings.push(retyped.finding);
     }
-    if findings.is_empty() { None } else { Some(Readable { json, findings }) }
+    if findings.is_empty() { None } else { Some(Readable { json, findings, unknown }) }
 }
 
-/// The first value of another type than its field has, in a pod or in the templates of an object.
+/// An object of any kind, as far as its names, labels and annotations.
+#[derive(Deserialize)]
+struct Headed<'a> {
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[expect(dead_code, reason = "only whether it can be decoded counts")]
+    metadata: Option<Metadata<'a>>,
+}
+
+/// Whether a value of `metadata` has another type than its field.
+pub(super) fn has_wrong_metadata(json: &str) -> bool {
+    serde_json::from_str::<Headed<'_>>(json).is_err()
+}
+
+/// The first value of another type than its field has, in the metadata, in a pod or in the templates of an object.
 fn wrong_type(json: &str, is_pod: bool) -> Option<DecodeError> {
     let error = |json: &str| decode::object::<PodView<'_>>(json).err();
     if is_pod {
         return error(json);
+    }
+    if let Err(error) = decode::object::<Headed<'_>>(json) {
+        return Some(error);
     }
     templates_by_shape::find(json).iter().find_map(|found| {
         let DecodeError { pointer, message } = error(found.json)?;
@@ -47,13 +71,23 @@ fn wrong_type(json: &str, is_pod: bool) -> Option<DecodeError> {
     })
 }
 
-/// The line of the file that has a value.
+/// Drops findings about a value whose text is not known, and about the variable that has it.
+pub(super) fn forget(results: &mut [Reviewed], pointer: &str) {
+    let Some((index, path)) = home(results, pointer) else { return };
+    let Some(result) = results.get_mut(index) else { return };
+    let variable = path.strip_suffix("/value");
+    result.findings.retain(|found| found.item.path != path && Some(found.item.path.as_str()) != variable);
+}
+
+/// The line of the file that has a value, from its key on.
 fn source_line<'a>(given: Given<'a>, pointer: &str) -> &'a str {
     let object = given.object;
     let place = object.document.locate(&format!("{}{pointer}", object.pointer));
-    let lines = usize::try_from(place.line).unwrap_or(usize::MAX);
-    let line = given.file.text.split(|b| *b == b'\n').nth(lines.saturating_sub(1)).unwrap_or_default();
-    std::str::from_utf8(line).unwrap_or_default()
+    let skipped = usize::try_from(place.line.saturating_sub(given.file.line)).unwrap_or(usize::MAX);
+    let line = given.file.text.split(|b| *b == b'\n').nth(skipped).unwrap_or_default();
+    let column = usize::try_from(place.column).unwrap_or(usize::MAX);
+    let line = std::str::from_utf8(line).unwrap_or_default();
+    line.char_indices().nth(column.saturating_sub(1)).and_then(|(at, _)| line.get(at..)).unwrap_or(line)
 }
 
 /// Keys of an object that its file gives twice, with the place of the second. Paths start at the object.

@@ -1,4 +1,5 @@
-//! `review`: changes and findings for manifests, offline.
+//! `review`: changes and findings for manifests, offline. Formats of one result are in `report`; here is what concerns
+//! many files: order, settings, repeated findings, placeholders.
 
 pub(super) mod decide;
 mod file_text;
@@ -33,7 +34,7 @@ pub(super) struct Arguments {
     /// Lowest severity that makes the exit code 1
     #[arg(long, value_enum, default_value_t = FailOn::Error)]
     fail_on: FailOn,
-    /// Show every finding in text output, also information about settings that are often intended
+    /// Show every finding in text output, including info findings about settings that are often intended
     #[arg(long, short)]
     verbose: bool,
 }
@@ -71,9 +72,6 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         verbose: arguments.verbose,
         why: false,
     };
-    if !arguments.output.reports() {
-        input::warn_of_duplicates(&prepared.loaded, err)?;
-    }
     let (loaded, snapshot) = (prepared.loaded, prepared.snapshot);
     let sum = output::write(arguments.output, &loaded, prepared.unread, &snapshot, &setting, out, err)?;
     Ok(Exit::of_review(sum.summary.errors > 0, sum.worst, arguments.fail_on))

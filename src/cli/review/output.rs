@@ -1,12 +1,12 @@
-//! Writes a review in each format. Documents are decided in parallel, a batch of files at a time, and written in
-//! order, so that memory does not grow with the number of results.
+//! Writes a review in each format. Documents are decided in parallel, a batch at a time, and written in order, so that
+//! memory does not grow with the number of results.
 
+use super::decide;
+use super::placeholders::{self, Reported};
 use super::repeated_findings::Pairs;
 use super::reviewed::DocumentReview;
 use super::settings::{Format, Setting};
-use super::{decide, placeholders};
-use crate::cli::input::File;
-use crate::cli::input::Loaded;
+use crate::cli::input::{File, Loaded, Ready, warn_of_duplicates};
 use crate::manifest::{self, Document};
 use crate::patch::Operation;
 use crate::report::json::{ResultEntry, SCHEMA, patch};
@@ -18,9 +18,6 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-
-/// Documents decided at once, about: a file is not split.
-const BATCH: usize = 1024;
 
 /// What the exit code follows from.
 pub(super) struct Sum {
@@ -45,11 +42,49 @@ trait Sheet {
     }
 }
 
-/// What comes after the results.
+/// What comes after the results. Only the format that shows them all holds them all.
 struct Tail {
     summary: Summary,
+    /// The first skipped objects; the summary counts all.
     skipped: Vec<Skipped>,
-    unread: Vec<Unread>,
+    most: usize,
+    /// Errors, for JSON.
+    unread: Option<Vec<Unread>>,
+    /// Inputs with an error.
+    unreadable: BTreeSet<String>,
+}
+
+/// Skipped objects that text lists.
+const MAX_SKIPPED: usize = 10_000;
+
+impl Tail {
+    fn new(format: Format) -> Self {
+        let (most, unread) = match format {
+            Format::Json => (usize::MAX, Some(Vec::new())),
+            Format::Text => (MAX_SKIPPED, None),
+            Format::Yaml | Format::Patch | Format::Diff => (0, None),
+        };
+        let (summary, unreadable) = (Summary::default(), BTreeSet::new());
+        Self { summary, skipped: Vec::new(), most, unread, unreadable }
+    }
+
+    fn skip(&mut self, skipped: Vec<Skipped>) {
+        self.summary.skipped += skipped.len();
+        let room = self.most.saturating_sub(self.skipped.len());
+        self.skipped.extend(skipped.into_iter().take(room));
+    }
+
+    fn fail(&mut self, unread: Vec<Unread>) {
+        self.summary.errors += unread.len();
+        for one in &unread {
+            if !self.unreadable.contains(&one.file) {
+                self.unreadable.insert(one.file.clone());
+            }
+        }
+        if let Some(all) = &mut self.unread {
+            all.extend(unread);
+        }
+    }
 }
 
 pub(super) fn write(
@@ -68,14 +103,28 @@ pub(super) fn write(
         Format::Patch => Box::new(Patch),
         Format::Diff => Box::new(Diff),
     };
-    let mut tail = Tail { summary: Summary::default(), skipped: loaded.skipped.clone(), unread };
-    tail.summary.documents = loaded.files.iter().map(|file| file.documents.len()).sum();
+    let mut tail = Tail::new(format);
+    tail.summary.documents = loaded.documents;
+    tail.skip(loaded.skipped.clone());
+    tail.fail(unread);
     let mut worst = None;
     let mut pairs = Pairs::default();
     let mut out = io::BufWriter::with_capacity(1 << 16, out);
     sheet.begin(&mut out)?;
-    for files in batches(&loaded.files) {
-        for (file, document, mut review) in decided(files, setting, snapshot) {
+    let mut reported = Reported::default();
+    for files in loaded.batches() {
+        let (files, changed): (Vec<_>, Vec<_>) = files.into_iter().partition(Result::is_ok);
+        let changed: Vec<Unread> = changed.into_iter().filter_map(Result::err).collect();
+        for problem in &changed {
+            writeln!(
+                err,
+                "error: {}:{}:{}: {}",
+                problem.file, problem.line, problem.column, problem.message
+            )?;
+        }
+        tail.fail(changed);
+        let files: Vec<Ready<'_>> = files.into_iter().filter_map(Result::ok).collect();
+        for (file, document, mut review) in decided(&files, &mut reported, setting, snapshot) {
             for problem in &review.unread {
                 writeln!(
                     err,
@@ -88,51 +137,72 @@ pub(super) fn write(
                 tail.summary.count(reviewed);
                 worst = worst.max(reviewed.worst());
             }
+            if !format.reports() {
+                warn_of_duplicates(document, err)?;
+                denied(err, format, &review)?;
+            }
             sheet.document(&mut out, file, document, &review)?;
-            tail.skipped.append(&mut review.skipped);
-            tail.unread.append(&mut review.unread);
+            tail.skip(review.skipped);
+            tail.fail(review.unread);
         }
     }
-    tail.summary.skipped = tail.skipped.len();
-    tail.summary.errors = tail.unread.len();
-    let unreadable: BTreeSet<&str> = tail.unread.iter().map(|unread| unread.file.as_str()).collect();
-    tail.summary.unreadable = unreadable.len();
+    tail.summary.unreadable = tail.unreadable.len();
     sheet.end(&mut out, &tail)?;
     out.flush()?;
     Ok(Sum { summary: tail.summary, worst })
 }
 
-/// Runs of whole files with about [`BATCH`] documents each.
-fn batches(files: &[File]) -> impl Iterator<Item = &[File]> {
-    let mut left = files;
-    std::iter::from_fn(move || {
-        let mut documents = 0;
-        let full = left.iter().position(|file| {
-            documents += file.documents.len();
-            documents >= BATCH
-        });
-        let (batch, rest) = left.split_at_checked(full.map_or(left.len(), |last| last + 1))?;
-        left = rest;
-        if batch.is_empty() { None } else { Some(batch) }
-    })
+/// Names the denied objects, for formats without findings: nothing in the output shows them.
+fn denied(err: &mut dyn Write, format: Format, review: &DocumentReview) -> io::Result<()> {
+    for r in review.results.iter().filter(|r| r.decision.denied) {
+        let mut rules: Vec<&str> = Vec::new();
+        for found in r.findings.iter().filter(|f| f.item.severity == Severity::Error) {
+            if !rules.contains(&found.item.rule) {
+                rules.push(found.item.rule);
+            }
+        }
+        let rules = match rules.as_slice() {
+            [] => "a finding reported with an earlier object".to_owned(),
+            rules => rules.join(", "),
+        };
+        let consequence = match format {
+            Format::Yaml => "it is printed unchanged",
+            Format::Diff => "no diff is printed for it",
+            Format::Text | Format::Json | Format::Patch => "no patch is printed for it",
+        };
+        writeln!(
+            err,
+            "denied: {}: {} by {rules}; {consequence} (-o text shows the findings)",
+            text::place(r),
+            text::object(r)
+        )?;
+    }
+    Ok(())
 }
 
-/// The reviews of all documents of some files, in order.
+/// The reviews of all documents of some files, in order. `reported` is about the file that the first of them continues.
 fn decided<'a>(
-    files: &'a [File],
+    files: &'a [Ready<'a>],
+    reported: &mut Reported,
     setting: &Setting,
     snapshot: &Snapshot,
 ) -> impl Iterator<Item = (&'a File, &'a Document, DocumentReview)> {
-    let documents: Vec<(&File, &Document)> =
-        files.iter().flat_map(|file| file.documents.iter().map(move |document| (file, document))).collect();
+    let documents: Vec<(&File, &Document)> = files
+        .iter()
+        .flat_map(|file| file.documents.iter().map(move |document| (&**file, document)))
+        .collect();
     let mut reviews: Vec<DocumentReview> = documents
         .par_iter()
         .map(|(file, document)| decide::document(file, document, setting, snapshot))
         .collect();
     let mut rest = reviews.as_mut_slice();
-    for file in files {
-        let Some((own, behind)) = rest.split_at_mut_checked(file.documents.len()) else { break };
-        placeholders::report(own);
+    for parts in files.chunk_by(|_, next| next.continues) {
+        if !parts.first().is_some_and(|first| first.continues) {
+            reported.clear();
+        }
+        let length = parts.iter().map(|part| part.documents.len()).sum();
+        let Some((own, behind)) = rest.split_at_mut_checked(length) else { break };
+        placeholders::report(own, reported);
         rest = behind;
     }
     documents.into_iter().zip(reviews).map(|((file, document), review)| (file, document, review))
@@ -159,6 +229,9 @@ impl Sheet for Text {
     fn end(&mut self, out: &mut dyn Write, tail: &Tail) -> io::Result<()> {
         for skipped in &tail.skipped {
             text::skipped(out, skipped)?;
+        }
+        if tail.summary.skipped > tail.skipped.len() {
+            writeln!(out, "SKIP   {} more", tail.summary.skipped - tail.skipped.len())?;
         }
         text::summary(out, &tail.summary, self.hidden)
     }
@@ -190,7 +263,7 @@ impl Sheet for Json {
         write!(out, "],\n\"skipped\":")?;
         serde_json::to_writer(&mut *out, &tail.skipped)?;
         write!(out, ",\n\"errors\":")?;
-        serde_json::to_writer(&mut *out, &tail.unread)?;
+        serde_json::to_writer(&mut *out, tail.unread.as_deref().unwrap_or_default())?;
         write!(out, ",\n\"summary\":")?;
         serde_json::to_writer(&mut *out, &tail.summary)?;
         writeln!(out, "}}")

@@ -5,8 +5,9 @@ use super::reviewed::{DocumentReview, Given, Templated};
 use crate::cli::input::place;
 use crate::pod::workload;
 use crate::report::{Located, Repeated, Reviewed};
-use crate::rules::inputs::{self, Placeholder};
+use crate::rules::inputs::{self, Placeholder, Syntax};
 use crate::rules::{Finding, Severity, checks_kind, find};
+use std::collections::BTreeMap;
 
 impl Templated {
     /// Moves behind so many results of the document.
@@ -22,20 +23,27 @@ impl Templated {
     }
 }
 
-/// Takes the findings that placeholders cause out of the results of an object.
-pub(super) fn take(
+/// Takes the findings that placeholders cause out of the results of an object: for each tool that would replace them.
+pub(super) fn take(given: Given<'_>, results: &mut [Reviewed], own: impl Fn() -> Reviewed) -> Vec<Templated> {
+    if !results.iter().any(|result| result.decision.in_scope) {
+        return Vec::new();
+    }
+    let mut found: BTreeMap<Syntax, Vec<Placeholder>> = BTreeMap::new();
+    for placeholder in inputs::placeholders(given.object.json) {
+        found.entry(placeholder.syntax()).or_default().push(placeholder);
+    }
+    let of = |(syntax, found)| of_syntax(given, results, syntax, found, &own);
+    found.into_iter().filter_map(of).collect()
+}
+
+fn of_syntax(
     given: Given<'_>,
     results: &mut [Reviewed],
-    own: impl FnOnce() -> Reviewed,
+    syntax: Syntax,
+    found: Vec<Placeholder>,
+    own: impl Fn() -> Reviewed,
 ) -> Option<Templated> {
     let object = given.object;
-    if !results.iter().any(|result| result.decision.in_scope) {
-        return None;
-    }
-    let found = inputs::placeholders(object.json);
-    if found.is_empty() {
-        return None;
-    }
     let mut caused = Vec::new();
     let mut worst: Option<Worst<'_>> = None;
     for (number, result) in results.iter_mut().enumerate() {
@@ -74,7 +82,7 @@ pub(super) fn take(
     let named = named.map(|named| named.finding);
     let first =
         Placeholder { pointer: path.unwrap_or_else(|| first.pointer.clone()), text: first.text.clone() };
-    Some(Templated { first, place, home, own, named, values: found.len(), caused, known })
+    Some(Templated { syntax, first, place, home, own, named, values: found.len(), caused, known })
 }
 
 /// The most severe finding that a placeholder causes.
@@ -87,15 +95,33 @@ struct Worst<'a> {
     finding: Located<Finding>,
 }
 
-/// Reports the placeholders of one file once: at the most severe, of equal ones at the first.
-pub(in crate::cli) fn report(reviews: &mut [DocumentReview]) {
-    let mut objects: Vec<(usize, Templated)> = Vec::new();
+/// The severity that was reported for the earlier parts of a file, by tool.
+pub(in crate::cli) type Reported = BTreeMap<Syntax, Severity>;
+
+/// Reports the placeholders of one file once for each tool: at the most severe, of equal ones at the first. Of a file that
+/// is read in parts, a later part reports one again if it is more severe.
+pub(in crate::cli) fn report(reviews: &mut [DocumentReview], before: &mut Reported) {
+    let mut objects: BTreeMap<Syntax, Vec<(usize, Templated)>> = BTreeMap::new();
     for (number, review) in reviews.iter_mut().enumerate() {
-        objects.extend(std::mem::take(&mut review.templated).into_iter().map(|object| (number, object)));
+        for object in std::mem::take(&mut review.templated) {
+            objects.entry(object.syntax).or_default().push((number, object));
+        }
     }
-    let Some(severity) = objects.iter().map(|(_, object)| object.severity()).max() else { return };
+    for (syntax, objects) in objects {
+        let Some(severity) = objects.iter().map(|(_, object)| object.severity()).max() else { continue };
+        let reported = before.get(&syntax).is_some_and(|before| *before >= severity);
+        report_one(reviews, objects, (severity, reported));
+        before.entry(syntax).and_modify(|before| *before = severity.max(*before)).or_insert(severity);
+    }
+}
+
+/// The same for the placeholders of one tool.
+fn report_one(
+    reviews: &mut [DocumentReview],
+    objects: Vec<(usize, Templated)>,
+    (severity, mut reported): (Severity, bool),
+) {
     let values: usize = objects.iter().map(|(_, object)| object.values).sum();
-    let mut reported = false;
     for (number, object) in objects {
         let Some(review) = reviews.get_mut(number) else { continue };
         let here = !reported && object.severity() == severity;
@@ -112,8 +138,7 @@ pub(in crate::cli) fn report(reviews: &mut [DocumentReview]) {
             reported = true;
             let unsubstituted = || inputs::unsubstituted(&object.first, severity, object.known);
             let found = object.named.or_else(|| Some(Located::new(unsubstituted()?, object.place)));
-            let index = object.home.unwrap_or(review.results.len());
-            review.results.extend(object.own.map(|own| *own));
+            let index = object.home.unwrap_or_else(|| review.result_of(object.own));
             if let (Some(result), Some(found)) = (review.results.get_mut(index), found) {
                 result.add(Located { repeats: values - 1, ..found });
             }

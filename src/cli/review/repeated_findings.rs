@@ -2,8 +2,8 @@
 
 use crate::manifest::Document;
 use crate::report::{Located, Reviewed};
-use crate::rules::{Finding, Severity};
-use std::collections::{BTreeMap, HashMap};
+use crate::rules::{Finding, Severity, find};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A finding as all copies of an anchored value have it.
 #[derive(PartialEq, Eq, Hash)]
@@ -84,36 +84,63 @@ pub(super) fn from_anchors(document: &Document, results: &mut [Reviewed]) {
 pub(super) struct Pairs {
     /// The rule, the object whose result has the finding, and the other one; with the severity.
     reported: HashMap<(&'static str, String, String), Severity>,
+    /// The findings that name an object, by the rule and the object.
+    groups: HashMap<(&'static str, String), BTreeSet<usize>>,
+    /// The severity of each of these findings.
+    severities: Vec<Severity>,
+    /// The rule, the other object and the text of findings for information.
+    noted: HashSet<(&'static str, String, String)>,
 }
 
 impl Pairs {
-    /// Folds the findings of an object that differ in the other object only, and those that an earlier result has from
-    /// the other side.
+    /// Folds the findings of an object that differ in the other object only, those that an earlier result has from the other
+    /// side or about both objects and a third one, and information on the other object that an earlier result has.
     pub(super) fn fold(&mut self, result: &mut Reviewed) {
         let name = result.name.clone().unwrap_or_default();
-        let mut first: HashMap<(&'static str, String), usize> = HashMap::new();
+        let mut first: HashMap<(&'static str, String), (usize, usize)> = HashMap::new();
         let mut kept: Vec<Located<Finding>> = Vec::new();
+        let earlier = self.severities.len();
         for found in std::mem::take(&mut result.findings) {
-            let (rule, path) = (found.item.rule, found.item.path.clone());
+            let (rule, path, severity) = (found.item.rule, found.item.path.clone(), found.item.severity);
             let Some(other) = found.item.other.clone() else {
                 kept.push(found);
                 continue;
             };
+            let noted = severity == Severity::Info
+                && !self.noted.insert((rule, other.clone(), found.item.message.clone()));
             let before = self.reported.get(&(rule, other.clone(), name.clone()));
-            if before.is_some_and(|severity| *severity >= found.item.severity) {
-                result.repeated.count(found.item.severity);
+            // It is hidden, and about the other object.
+            if noted && find(rule).is_some_and(|rule| rule.quiet) {
                 continue;
             }
-            let most = self.reported.entry((rule, name.clone(), other)).or_insert(found.item.severity);
-            *most = found.item.severity.max(*most);
-            match first.get(&(rule, path.clone())).and_then(|index| kept.get_mut(*index)) {
+            let grouped = || self.group(rule, &name, &other, severity).is_some_and(|group| group < earlier);
+            if noted || before.is_some_and(|s| *s >= severity) || grouped() {
+                result.repeated.count(severity);
+                continue;
+            }
+            let most = self.reported.entry((rule, name.clone(), other.clone())).or_insert(severity);
+            *most = severity.max(*most);
+            let known = first.get(&(rule, path.clone())).copied();
+            let group = known.map_or(self.severities.len(), |(_, group)| group);
+            match known.and_then(|(index, _)| kept.get_mut(index)) {
                 Some(first) => first.repeats += 1,
                 None => {
-                    first.insert((rule, path), kept.len());
+                    first.insert((rule, path), (kept.len(), group));
+                    self.severities.push(severity);
                     kept.push(found);
                 }
             }
+            for member in [name.clone(), other] {
+                self.groups.entry((rule, member)).or_default().insert(group);
+            }
         }
         result.findings = kept;
+    }
+
+    /// The first finding of at least this severity that names both objects.
+    fn group(&self, rule: &'static str, name: &str, other: &str, severity: Severity) -> Option<usize> {
+        let of = |name: &str| self.groups.get(&(rule, name.to_owned()));
+        let severe = |group: &&usize| self.severities.get(**group).is_some_and(|s| *s >= severity);
+        of(name)?.intersection(of(other)?).find(severe).copied()
     }
 }

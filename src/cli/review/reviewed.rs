@@ -4,7 +4,7 @@ use crate::cli::input::File;
 use crate::cli::input::objects::Object;
 use crate::report::{Located, Place, Repeated, Reviewed, Skipped, Unread};
 use crate::rules::Finding;
-use crate::rules::inputs::Placeholder;
+use crate::rules::inputs::{Placeholder, Syntax};
 
 /// An object, and the file that holds it.
 #[derive(Clone, Copy)]
@@ -23,8 +23,22 @@ pub(in crate::cli) struct DocumentReview {
     pub(super) templated: Vec<Templated>,
 }
 
+impl DocumentReview {
+    /// The number of the result for an object itself: the one that is there, or `own`.
+    pub(super) fn result_of(&mut self, own: Option<Box<Reviewed>>) -> usize {
+        let Some(own) = own else { return self.results.len() };
+        let same = |r: &Reviewed| r.template.is_none() && r.source.pointer == own.source.pointer;
+        self.results.iter().position(same).unwrap_or_else(|| {
+            self.results.push(*own);
+            self.results.len() - 1
+        })
+    }
+}
+
 /// An object with placeholders.
 pub(super) struct Templated {
+    /// The tool that would replace them.
+    pub(super) syntax: Syntax,
     /// The placeholder of the most severe finding; its path starts at the result.
     pub(super) first: Placeholder,
     pub(super) place: Place,

@@ -141,14 +141,14 @@ pub fn next(
         }
     }
     let room = record.previous.len() < CROWDED;
-    if staged.is_none() && room && (record.rotate || due(record, now, lives)) {
+    if staged.is_none() && room && (record.rotate || next_ca_is_due(record, now, lives)) {
         return Step::Write(Change::Stage);
     }
     Step::Rest
 }
 
 /// Whether half of the CA's life is over, or of the life that CAs have by now.
-fn due(record: &Record, now: i64, lives: &Lifetimes) -> bool {
+fn next_ca_is_due(record: &Record, now: i64, lives: &Lifetimes) -> bool {
     let Ok(current) = &record.current else { return false };
     let half = (current.authority.until - current.authority.from).min(lives.ca + lives.backdate()) / 2;
     now >= current.authority.from + half

@@ -21,8 +21,8 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// Notes the result of a check. Whether another writer has changed a correct caBundle.
-    pub fn look(&mut self, wanted: &str, right: bool, now: i64) -> bool {
+    /// Records the result of a check. Returns whether another writer has changed a correct caBundle.
+    pub fn record_check(&mut self, wanted: &str, right: bool, now: i64) -> bool {
         let reverted = (self.right || self.stored) && !right && self.wanted == wanted;
         self.stored = false;
         if reverted {
@@ -35,7 +35,7 @@ impl Drift {
         reverted
     }
 
-    /// Counts a revert.
+    /// Counts an event: an external change, or an emergency where those are counted.
     pub fn count(&mut self, now: i64) {
         self.reverts.push_back(now);
         if self.reverts.len() > MANY + 1 {
@@ -55,13 +55,13 @@ impl Drift {
         self.is_fight(now) && self.written.is_some_and(|written| (0..SLOW).contains(&(now - written)))
     }
 
-    /// Notes a write.
-    pub fn wrote(&mut self, now: i64) {
+    /// Records a write of ours.
+    pub fn record_write(&mut self, now: i64) {
         self.written = Some(now);
     }
 
-    /// Notes that the API server accepted the write: a difference at the next read is a later change.
-    pub fn stored(&mut self) {
+    /// Records that the API server accepted the write: a difference at the next read is a later change.
+    pub fn record_stored(&mut self) {
         self.stored = true;
     }
 }
@@ -74,17 +74,17 @@ mod tests {
     fn a_sixth_revert_in_ten_minutes_is_a_fight_and_writes_slow_down() {
         let mut drift = Drift::default();
         let mut now = 1000;
-        assert!(!drift.look("a", false, now), "never right");
+        assert!(!drift.record_check("a", false, now), "never right");
         for nth in 1..=6 {
-            drift.wrote(now);
-            assert!(!drift.look("a", true, now));
+            drift.record_write(now);
+            assert!(!drift.record_check("a", true, now));
             now += 100;
-            assert!(drift.look("a", false, now), "{nth}");
-            assert!(!drift.look("a", false, now), "reported once");
+            assert!(drift.record_check("a", false, now), "{nth}");
+            assert!(!drift.record_check("a", false, now), "reported once");
             assert_eq!(drift.is_fight(now), nth == 6, "{nth}");
         }
         assert!(!drift.held(now), "the last write was long ago");
-        drift.wrote(now);
+        drift.record_write(now);
         assert!(drift.held(now) && drift.held(now + SLOW - 1) && !drift.held(now + SLOW));
         // A clock that is set back must not hold it permanently.
         assert!(!drift.held(now - 1));
@@ -94,26 +94,26 @@ mod tests {
     #[test]
     fn a_revert_before_the_next_look_counts() {
         let mut drift = Drift::default();
-        drift.look("a", false, 0);
-        drift.wrote(0);
-        assert!(!drift.look("a", false, 1), "nothing was taken");
+        drift.record_check("a", false, 0);
+        drift.record_write(0);
+        assert!(!drift.record_check("a", false, 1), "nothing was taken");
         for now in 2..8 {
-            drift.wrote(now);
-            drift.stored();
-            assert!(drift.look("a", false, now));
-            assert!(!drift.look("a", false, now), "counted once");
+            drift.record_write(now);
+            drift.record_stored();
+            assert!(drift.record_check("a", false, now));
+            assert!(!drift.record_check("a", false, now), "counted once");
         }
         assert!(drift.is_fight(8) && drift.held(8));
-        drift.stored();
-        assert!(!drift.look("b", false, 9), "another is wanted by now");
+        drift.record_stored();
+        assert!(!drift.record_check("b", false, 9), "another is wanted by now");
     }
 
     #[test]
     fn another_bundle_of_our_own_is_no_revert() {
         let mut drift = Drift::default();
-        drift.look("a", true, 0);
-        assert!(!drift.look("b", false, 1));
-        drift.look("b", true, 2);
-        assert!(drift.look("b", false, 3));
+        drift.record_check("a", true, 0);
+        assert!(!drift.record_check("b", false, 1));
+        drift.record_check("b", true, 2);
+        assert!(drift.record_check("b", false, 3));
     }
 }

@@ -60,7 +60,7 @@ impl Reason {
 /// last known. `verifies`: the one that is served does under every caBundle, as far as known. `settled`: the caBundles
 /// have been what they are for long enough that API servers know them.
 #[must_use]
-pub fn due(
+pub fn leaf_is_due(
     leaf: Option<&Leaf>,
     record: &Record,
     looks: &[Look],
@@ -124,8 +124,9 @@ mod tests {
     fn a_leaf_is_signed_when_it_helps() {
         let leaf = Leaf { issuer: "a".into(), from: -20, signed: 0, until: 300, renewal: 200 };
         let with = |pem: &str| vec![Look::Present(vec![pem.as_bytes().to_vec()]), Look::Absent];
-        let due =
-            |leaf: Option<&Leaf>, ca, bundle, sights, now| due(leaf, &record(ca), &with(bundle), sights, now);
+        let due = |leaf: Option<&Leaf>, ca, bundle, sights, now| {
+            leaf_is_due(leaf, &record(ca), &with(bundle), sights, now)
+        };
         let all = (true, true, true);
         assert_eq!(due(None, "a", "", (true, false, false), 0), Some(Reason::First));
         assert_eq!(due(None, "a", "a", (false, false, false), 0), None);

@@ -25,7 +25,7 @@ pub use bundles::Look;
 pub use ca_steps::{Change, Step, advance, next};
 pub use der::{Fields, common_name, common_names, fields};
 pub use drift::Drift;
-pub use leaf::{Leaf, Reason, due, last_resort};
+pub use leaf::{Leaf, Reason, last_resort, leaf_is_due};
 pub use lifetimes::Lifetimes;
 pub use mark_ages::{Marks, Seen};
 pub use record::{Key, Record, Signer};

@@ -4,7 +4,7 @@
 
 use super::bundles::Look;
 use super::ca_steps::{Change, Step, advance, next};
-use super::{Authority, Key, Leaf, Lifetimes, Marks, Record, Seen, Signer, due};
+use super::{Authority, Key, Leaf, Lifetimes, Marks, Record, Seen, Signer, leaf_is_due};
 use proptest::prelude::*;
 
 const LIVES: Lifetimes = Lifetimes { ca: 2000, leaf: 120, soak: 20, skew: 5, tick: 5, settle: 2 };
@@ -93,7 +93,7 @@ impl World {
         let bundles = replica.half.take().unwrap_or_else(|| self.bundles.clone());
         let mut view = View { now, secret: self.secret.clone(), bundles, seen: Seen::default() };
         if let Some((_, record)) = &view.secret {
-            view.seen = replica.marks.look(record, &view.looks(), self.now);
+            view.seen = replica.marks.observe(record, &view.looks(), self.now);
         }
         if let Some((_, record)) = &view.secret
             && let Ok(current) = &record.current
@@ -139,7 +139,7 @@ impl World {
             let well = replica.leaf.as_ref().is_some_and(verifies);
             // Who slept through the life of its leaf is believed by nobody, and is not ready.
             replica.called &= replica.leaf.as_ref().is_none_or(|leaf| view.now < leaf.until);
-            if due(replica.leaf.as_ref(), record, looks, (true, well, settled), view.now).is_some() {
+            if leaf_is_due(replica.leaf.as_ref(), record, looks, (true, well, settled), view.now).is_some() {
                 let signer = record.signer(view.now).unwrap();
                 let until = (view.now + LIVES.leaf).min(signer.authority.until);
                 let renewal = LIVES.renewal(view.now, until, 500);

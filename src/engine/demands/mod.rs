@@ -1,5 +1,6 @@
-//! What each container of a pod asks of accelerators: by resources, by resources that a DeviceClass stands behind, and by
-//! claims on devices; and the subject, which holds all known facts about one pod.
+//! What each container of a pod asks of accelerators: by resources, by resources that a DeviceClass stands behind, and
+//! by claims on devices; and the subject, which holds all known facts about one pod. Requests for networks belong to
+//! `multus`, what is added to `plan`.
 
 pub mod claimed;
 mod subject;

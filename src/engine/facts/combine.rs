@@ -134,7 +134,7 @@ impl Index {
     /// Draws the conclusions, once all facts are added.
     pub(crate) fn finish(&mut self) {
         self.sort_by_nics();
-        self.nodes_say();
+        self.add_operator_resources();
         for network in self.networks.values().flat_map(HashMap::values) {
             let over = match (&network.fact.resource, &network.fact.class.interface) {
                 (Some(ResourceName::Full(name)), _) => name.split_once('/').map(|(_, suffix)| suffix),
@@ -171,7 +171,7 @@ impl Index {
         }
     }
 
-    fn nodes_say(&mut self) {
+    fn add_operator_resources(&mut self) {
         for ((namespace, name), policy) in &self.node_policies {
             let fact = ResourceFact {
                 name: ResourceName::Suffix(policy.resource.clone()),

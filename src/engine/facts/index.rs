@@ -289,14 +289,20 @@ impl Index {
     }
 
     /// Whether the operator of a namespace checks its objects with a webhook; `None` if its configuration is not known.
-    /// An object without a namespace belongs to the only operator.
     #[must_use]
     pub fn operator_webhook(&self, namespace: Option<&str>) -> Option<bool> {
+        self.operator_config(namespace).map(|config| config.webhook)
+    }
+
+    /// Configuration of the SR-IOV operator of a namespace, if known. An object without a namespace belongs to the only
+    /// operator.
+    #[must_use]
+    pub fn operator_config(&self, namespace: Option<&str>) -> Option<&OperatorConfig> {
         let config = match namespace {
             Some(namespace) => self.operator_configs.get(namespace),
             None => self.operator_configs.values().next().filter(|_| self.operator_configs.len() == 1),
         };
-        config.map(|config| config.webhook)
+        config.map(|config| &**config)
     }
 
     /// Whether dra-driver-sriov may attach a network, and give it its device.

@@ -1,5 +1,6 @@
 //! Facts: the small parts of cluster objects that decisions need. One file per kind, and one that combines them.
-//! Objects come from files or from watches; nothing here distinguishes the two.
+//! Objects come from files or from watches; nothing here distinguishes the two. Nodes have a module of their own
+//! (`nodes`), profiles too, and questions across objects are answered in `snapshot`.
 
 pub mod address_pool;
 mod all_nodes;
@@ -42,7 +43,7 @@ pub use node_state::NodeState;
 pub use operator_config::OperatorConfig;
 pub use pod_security::PodSecurity;
 pub use pool_config::PoolConfig;
-pub use resource::{ResourceFact, Server};
+pub use resource::{ResourceFact, Server, names_dpdk};
 pub use slice::{DevicePool, Slice};
 pub use training_runtime::TrainingRuntime;
 

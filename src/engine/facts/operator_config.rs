@@ -13,6 +13,9 @@ const NAME: &str = "default";
 pub struct OperatorConfig {
     /// `enableOperatorWebhook`, false by default: whether the operator's own webhook checks its objects.
     pub webhook: bool,
+    /// Feature gate `manageSoftwareBridges`, false by default (pkg/featuregate/featuregate.go): whether the operator reads
+    /// `bridge` of a policy.
+    pub software_bridges: bool,
 }
 
 #[derive(Default, Deserialize)]
@@ -20,13 +23,26 @@ pub struct OperatorConfig {
 struct Spec {
     #[serde(default)]
     enable_operator_webhook: Option<bool>,
+    #[serde(default)]
+    feature_gates: Option<FeatureGates>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FeatureGates {
+    #[serde(default)]
+    manage_software_bridges: Option<bool>,
 }
 
 /// `None` for a configuration that the operator ignores.
 pub(super) fn read(json: &str) -> Result<(Meta, Option<OperatorConfig>), DecodeError> {
     let (meta, spec) = decode::<Object<Spec>>(json)?.split();
-    let webhook = spec.unwrap_or_default().enable_operator_webhook.unwrap_or(false);
-    let fact = (meta.name.as_deref() == Some(NAME)).then_some(OperatorConfig { webhook });
+    let spec = spec.unwrap_or_default();
+    let config = OperatorConfig {
+        webhook: spec.enable_operator_webhook.unwrap_or(false),
+        software_bridges: spec.feature_gates.unwrap_or_default().manage_software_bridges.unwrap_or(false),
+    };
+    let fact = (meta.name.as_deref() == Some(NAME)).then_some(config);
     Ok((meta, fact))
 }
 

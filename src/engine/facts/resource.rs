@@ -37,6 +37,12 @@ pub struct ResourceFact {
     pub origins: Vec<Arc<str>>,
 }
 
+/// Whether a name says DPDK.
+#[must_use]
+pub fn names_dpdk(name: &str) -> bool {
+    name.to_ascii_lowercase().contains("dpdk")
+}
+
 /// Most objects that are named for one resource.
 const MAX_ORIGINS: usize = 2;
 
@@ -64,6 +70,14 @@ impl ResourceFact {
 }
 
 impl ResourceFact {
+    /// Whether its name or that of its policy says that its devices are for DPDK. DPDK over an NVIDIA NIC uses the RDMA
+    /// device and sends raw Ethernet frames: it needs no address (OpenShift's example has policy `mlx-dpdk-node-policy`
+    /// with resource `mlxnics`).
+    #[must_use]
+    pub fn is_for_dpdk(&self) -> bool {
+        names_dpdk(&self.name.to_string()) || self.origins.iter().any(|origin| names_dpdk(origin))
+    }
+
     /// Its provider and the objects with its facts, for a message. Tenants see only the kinds: the objects are the
     /// operators'.
     #[must_use]

@@ -1,5 +1,5 @@
 //! Rules for reading JSON: values that borrow and read `null` as absent, errors with a place, and Go's rules for
-//! keys.
+//! keys. YAML and positions in files belong to `manifest`.
 
 pub mod decode;
 pub(crate) mod go;

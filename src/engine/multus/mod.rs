@@ -1,4 +1,5 @@
-//! Multus: the networks annotation of a pod, the CNI configuration of a network, and the resource of a network.
+//! Multus: the networks annotation of a pod, the CNI configuration of a network, and the resource of a network. Only
+//! how they are read: what is wrong with them is reported by the rules in `rules::networks`.
 
 pub mod annotation;
 pub mod class;

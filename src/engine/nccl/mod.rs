@@ -1,5 +1,6 @@
 //! Variables of NCCL and its companions: their names, how each is read, and how programs take a value in a pod. The
-//! table is `variables.txt`; everything here is a function of names and texts only.
+//! table is `variables.txt`; everything here is a function of names and texts only. Findings about variables are in
+//! `rules::nccl`.
 
 pub mod list;
 pub mod number;

@@ -103,7 +103,7 @@ impl Classes {
         ClassSet::with_capacity(self.slots.len())
     }
 
-    /// Keeps the classes that satisfy a requirement.
+    /// Removes from `set` the classes that do not satisfy a requirement.
     pub fn retain(&self, set: &mut ClassSet, requirement: Requirement<'_>) {
         let key = self.keys.get(requirement.key);
         match (requirement.relation, key) {

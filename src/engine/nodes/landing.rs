@@ -113,12 +113,6 @@ impl<'a> Constraints<'a> {
     pub fn tolerates(&self, taint: &Taint) -> bool {
         self.resources.contains(&&*taint.key) || self.tolerations.iter().any(|t| t.tolerates(taint))
     }
-
-    /// Whether any field of the pod restricts its nodes.
-    #[must_use]
-    pub fn is_free(&self) -> bool {
-        self.node_name.is_none() && self.selector.is_empty() && self.terms.is_none()
-    }
 }
 
 fn term<'a>(term: &'a NodeSelectorTerm<'a>) -> Term<'a> {

@@ -12,7 +12,7 @@ use crate::demands::Subject;
 use crate::nccl::version::{NcclVersion, of_image};
 use crate::pod::PodView;
 use crate::pod::shell::{assigned, sets_variable};
-use crate::pod::view::Container;
+use crate::pod::view::{Container, EnvVar};
 use crate::profile::schema::EnvPolicy;
 use crate::profile::{EnvEntry, Profile};
 use std::cell::LazyCell;
@@ -112,39 +112,38 @@ fn of_target<'p>(
     let container = subject.pod.containers().get(target.index)?;
     let plugin = LazyCell::new(|| names_plugin(subject.pod, container));
     let by_command = by_command(container, profile);
-    let mut set_by_pod = Vec::new();
-    let absent: Vec<&EnvEntry> = profile
+    let (mut absent, mut set_by_pod) = (Vec::new(), Vec::new());
+    let entries = profile
         .env
         .iter()
         .filter(|e| e.policy != EnvPolicy::Forbid)
-        .filter(|e| target.nccl || !(e.name.starts_with("NCCL_") || e.name.starts_with("RCCL_")))
-        .filter(|e| match container.env_var(&e.name) {
-            None => true,
-            // The user's value does not reach ranks that sshd starts; where it is the profile's, the file brings it.
-            Some((_, own)) => subject.ranks_over_ssh && own.value.as_deref() == Some(e.value.as_str()),
-        })
-        .filter(|e| !subject.pod.host_network() || !names_interface(e))
+        .filter(|e| target.nccl || !(e.name.starts_with("NCCL_") || e.name.starts_with("RCCL_")));
+    for entry in entries {
+        let applies = applies(entry, container, profile);
+        let own = container.env_var(&entry.name).map(|(_, own)| own);
+        // The user's value does not reach ranks that sshd starts; where it is the profile's, the file brings it. FAB403
+        // compares the two.
+        let replaced =
+            own.and_then(EnvVar::literal).is_some_and(|own| !subject.ranks_over_ssh || own != entry.value);
         // Where the profile's files are not, what points to them would point to nothing.
-        .filter(|e| !points_to_file(e) || files::reach(subject.pod, container, profile))
-        .filter(|e| {
-            let by = match e.name.as_str() {
-                name if by_command.contains(name) => OwnSetting::Command,
-                // A plugin that the user names brings its own transport; pinning IB would bypass it.
-                "NCCL_NET" if *plugin => OwnSetting::Plugin,
-                _ => return true,
-            };
-            set_by_pod.push(SetByPod { container: target.index, name: e.name.clone(), by });
-            false
-        })
-        .filter(|e| match applies(e, container, profile) {
-            Applies::Yes => true,
-            Applies::No => false,
-            Applies::Unknown => {
-                unknown_version.push(e.name.clone());
-                false
-            }
-        })
-        .collect();
+        let pointless = points_to_file(entry) && !files::reach(subject.pod, container, profile);
+        if applies == Applies::No || replaced || pointless {
+            continue;
+        }
+        let by = match entry.name.as_str() {
+            _ if own.is_some_and(|own| own.literal().is_none()) => Some(OwnSetting::Reference),
+            _ if subject.pod.host_network() && names_interface(entry) => Some(OwnSetting::HostNetwork),
+            name if by_command.contains(name) => Some(OwnSetting::Command),
+            // A plugin that the user names brings its own transport; pinning IB would bypass it.
+            "NCCL_NET" if *plugin => Some(OwnSetting::Plugin),
+            _ => None,
+        };
+        match by {
+            Some(by) => set_by_pod.push(SetByPod { container: target.index, name: entry.name.clone(), by }),
+            None if applies == Applies::Unknown => unknown_version.push(entry.name.clone()),
+            None => absent.push(entry),
+        }
+    }
     // The name of an interface that the pod does not have would stop NCCL: `no socket interface found`.
     let (absent, without): (Vec<_>, Vec<_>) =
         absent.into_iter().partition(|e| unused_interface(e, unused).is_none());

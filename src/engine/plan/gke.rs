@@ -1,6 +1,6 @@
 //! GKE's own annotations for networks: set where the pod has neither of them.
 
-use super::{Change, Edit};
+use super::{Change, Edit, Kept};
 use crate::pod::PodView;
 use crate::profile::Profile;
 use crate::resolve::Evidence;
@@ -9,15 +9,19 @@ use crate::text::count;
 /// Prefix of the keys; no other GKE annotation is ever set.
 pub(crate) const GKE_DOMAIN: &str = "networking.gke.io/";
 
-pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, evidence: &Evidence) -> Vec<Change> {
-    let Some(gke) = &profile.gke_networks else { return Vec::new() };
+pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, evidence: &Evidence) -> (Vec<Change>, Vec<Kept>) {
+    let Some(gke) = &profile.gke_networks else { return Default::default() };
     let annotations = gke.annotations();
     if annotations.iter().any(|(key, _)| pod.annotation(key).is_some()) {
-        return Vec::new();
+        let differs = |(key, value): &(&'static str, String)| {
+            pod.annotation(key).is_some_and(|own| own != value).then_some(Kept::GkeNetworks(key))
+        };
+        return (Vec::new(), annotations.iter().find_map(differs).into_iter().collect());
     }
     let interfaces = count(gke.interfaces.len(), "interface");
     let reason =
         format!("{interfaces} of profile {} ({}), which GKE attaches", profile.name, evidence.words());
     let edit = |(key, value): (&'static str, _)| Edit::Annotation { key: key.into(), value, present: false };
-    annotations.into_iter().map(edit).map(|edit| Change { edit, reason: reason.clone() }).collect()
+    let changes = annotations.into_iter().map(edit).map(|edit| Change { edit, reason: reason.clone() });
+    (changes.collect(), Vec::new())
 }

@@ -1,5 +1,6 @@
 //! The plan: the values to set on a pod so that it fits a profile, and why. Only absent values are set; a user's
-//! value is never changed or removed. One file per kind of change.
+//! value is never changed or removed. One file per kind of change. A plan changes nothing itself: `patch` writes it
+//! as JSON operations, and `overlay` shows the pod with it.
 
 mod added;
 mod annotations;
@@ -11,6 +12,7 @@ mod gke;
 mod host_network;
 mod injected;
 mod ipc_lock;
+mod kept;
 mod names;
 mod nccl_conf;
 mod network_node_labels;
@@ -37,6 +39,7 @@ pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use env::{Applies, applies, unused_interface};
 pub(crate) use files::field_path as file_field_path;
 pub(crate) use gke::GKE_DOMAIN;
+pub use kept::Kept;
 pub use names::{
     CONTAINERS_ANNOTATION, FILE_ANNOTATION, FILES_PATH, INJECT_ANNOTATION, NCCL_CONF, NCCL_CONF_PATH,
     RAILS_ANNOTATION, SHM_PATH, TERMS_PATH,
@@ -109,7 +112,10 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         let networks = plan.missing.iter().any(|what| matches!(what, Missing::Network(_)));
         plan.withheld = (networks && *evidence != Evidence::Flag).then_some(Withheld::MissingNetworks);
     }
-    if plan.withheld.is_some() || plan.targets.is_empty() {
+    if plan.withheld.is_none() && plan.targets.is_empty() {
+        plan.withheld = Some(Withheld::NoTarget);
+    }
+    if plan.withheld.is_some() {
         return plan;
     }
     // The Neuron runtime has its own collectives over EFA and does not use NCCL's networks and variables.
@@ -122,7 +128,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         plan.withheld = Some(Withheld::UnknownRails(name.to_owned()));
         return plan;
     };
-    let room = match user_fabric::count(subject, profile, rails, &plan.targets) {
+    let room = match user_fabric::assess(subject, profile, rails, &plan.targets) {
         Ok((user_fabric, room)) => {
             plan.user_fabric = Some(user_fabric);
             room
@@ -154,23 +160,24 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         let networks = networks::plan(subject, profile, rails, evidence, room, complete);
         plan.unused_interfaces = networks.unused_interfaces;
         plan.changes.extend(networks.change);
+        plan.kept.extend(networks.kept);
         attached = networks.attached;
     }
-    plan.changes.extend(gke::plan(pod, profile, evidence));
+    plan.add(gke::plan(pod, profile, evidence));
     if profile.inject == Inject::Annotations {
         return plan;
     }
     if profile.inject == Inject::Networks {
-        plan.changes.extend(network_node_labels::plan(subject, &plan.changes));
-        plan.changes.extend(node_affinity::plan(pod, profile, evidence));
+        plan.add(network_node_labels::plan(subject, &plan.changes));
+        plan.add(node_affinity::plan(pod, profile, evidence));
         let wanted = resources::wanted(pod, profile, &plan.targets, plan.own_units(), &attached);
         for target in plan.targets.clone() {
-            plan.changes.extend(resources::plan(pod, target, &wanted));
+            plan.add(resources::plan(pod, target, &wanted));
         }
         return plan;
     }
     plan.add_volume(shm::volume(pod, profile, &plan.targets));
-    plan.changes.extend(node_affinity::plan(pod, profile, evidence));
+    plan.add(node_affinity::plan(pod, profile, evidence));
     // Container by container, so that a patch and a reader find one container's edits together.
     let wanted = resources::wanted(pod, profile, &plan.targets, plan.own_units(), &attached);
     let mut all = env::wanted(subject, profile, &plan.targets, &plan.unused_interfaces);
@@ -188,7 +195,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         let variables = all.binary_search_by_key(&index, |v| v.container).ok();
         let variables = variables.and_then(|at| all.get(at));
         if let (Some(target), Some(variables)) = (plan.target(index), variables) {
-            plan.changes.extend(resources::plan(pod, target, &wanted));
+            plan.add(resources::plan(pod, target, &wanted));
             if !lifted.contains(&index) {
                 plan.add_capability(index, ipc_lock::plan(subject, profile, target));
             }
@@ -209,6 +216,11 @@ impl Plan {
     /// Units that the pod requests itself.
     fn own_units(&self) -> &[CountedUnits] {
         self.user_fabric.as_ref().map_or(&[], |user_fabric| &user_fabric.units)
+    }
+
+    fn add(&mut self, (changes, kept): (Vec<Change>, Vec<Kept>)) {
+        self.changes.extend(changes);
+        self.kept.extend(kept);
     }
 
     fn add_volume(&mut self, volume: Option<shm::ShmVolume>) {

@@ -3,7 +3,7 @@
 use super::attached::Attached;
 use super::usable_namespaces::serves_namespace;
 use super::user_fabric::{of_rails, visible};
-use super::{Change, Edit, RAILS_ANNOTATION};
+use super::{Change, Edit, Kept, RAILS_ANNOTATION};
 use crate::demands::Subject;
 use crate::multus::network::is_extended;
 use crate::multus::{Networks, Selection};
@@ -22,6 +22,8 @@ pub(super) struct Attachments<'a> {
     pub(super) unused_interfaces: Vec<String>,
     /// The annotation, where it changes.
     pub(super) change: Option<Change>,
+    /// Rails that the pod has no devices for, if there are any.
+    pub(super) kept: Option<Kept>,
 }
 
 /// The attachments of the pod. `complete`: its own ones stand for all of the rails.
@@ -83,8 +85,9 @@ pub(super) fn plan<'a>(
     let there: BTreeSet<&str> = on_rails.filter_map(|item| item.interface.as_deref()).collect();
     let unused = profile.rails.iter().map(|r| &r.interface).filter(|name| !there.contains(name.as_str()));
     let unused_interfaces = unused.cloned().collect();
+    let kept = (left_out > 0).then_some(Kept::Rails { left_out, rails: rails.len() });
     if missing.is_empty() {
-        return Attachments { attached, unused_interfaces, change: None };
+        return Attachments { attached, unused_interfaces, change: None, kept };
     }
     let value = existing.map_or_else(|| short(&added), |n| n.append(&added));
     let whole = count(rails.len(), "rail");
@@ -101,7 +104,7 @@ pub(super) fn plan<'a>(
         format!("{have} of {whole} attached, {} missing", missing.len())
     };
     let change = Change { edit: Edit::Networks { value, present: existing.is_some() }, reason };
-    Attachments { attached, unused_interfaces, change: Some(change) }
+    Attachments { attached, unused_interfaces, change: Some(change), kept }
 }
 
 /// The resource whose unit an attachment takes. A network that is not the profile's may take units of a rail's

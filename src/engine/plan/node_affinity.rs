@@ -4,7 +4,7 @@
 //! scheduling/corev1/nodeaffinity/nodeaffinity.go), so the profile's requirements are added to each of the user's
 //! terms. A separate term would admit more nodes.
 
-use super::{Change, Edit};
+use super::{Change, Edit, Kept};
 use crate::pod::PodView;
 use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
 use crate::profile::schema::Requirement;
@@ -17,14 +17,12 @@ const MAX_TERMS: usize = 256;
 
 /// The missing requirements. A pod is kept to the nodes of a profile that it gets for its priority even where the profile
 /// does not ask for it.
-pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, evidence: &Evidence) -> Vec<Change> {
+pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, evidence: &Evidence) -> (Vec<Change>, Vec<Kept>) {
     let mut changes = Vec::new();
     let wanted = *evidence == Evidence::Priority || profile.node_affinity == NodeAffinity::Required;
-    // The scheduler never sees a pod that names its node, and the kubelet refuses it over an affinity that fails.
-    if !wanted || pod.node_name().is_some() {
-        return changes;
-    }
-    let Some(selector) = &profile.node_selector else { return changes };
+    let Some(selector) = profile.node_selector.as_ref().filter(|_| wanted) else {
+        return (changes, Vec::new());
+    };
     // The pod's own node selector is ANDed with its affinity: what it says need not be said again.
     let said =
         |r: &Requirement| pod.node_selector_value(&r.key).is_some_and(|v| r.condition().holds(Some(v)));
@@ -33,8 +31,11 @@ pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, evidence: &Evidence) ->
     let terms = required.map(|r| r.node_selector_terms.as_deref().unwrap_or_default());
     // A selector without terms matches no node, and the API server refuses it (k8s.io/kubernetes
     // pkg/apis/core/validation, ValidateNodeSelector). We do not make it valid.
-    if terms.is_some_and(|terms| terms.is_empty() || terms.len() > MAX_TERMS) {
-        return changes;
+    if terms.is_some_and(<[_]>::is_empty) {
+        return (changes, Vec::new());
+    }
+    if let Some(many) = terms.map(<[_]>::len).filter(|many| *many > MAX_TERMS) {
+        return (changes, vec![Kept::NodeTerms(many)]);
     }
     let terms = terms.unwrap_or_default();
     let empty = NodeSelectorTerm::default();
@@ -61,7 +62,11 @@ pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, evidence: &Evidence) ->
             });
         }
     }
-    changes
+    // The scheduler never sees a pod that names its node, and the kubelet refuses it over an affinity that fails.
+    if pod.node_name().is_some() && !changes.is_empty() {
+        return (Vec::new(), vec![Kept::NodeName]);
+    }
+    (changes, Vec::new())
 }
 
 /// The order of values does not matter.
@@ -86,7 +91,7 @@ mod tests {
         let json = format!(r#"{{"spec":{spec}}}"#);
         let pod = serde_json::from_str(&json).unwrap();
         let evidence = if pin { Evidence::Priority } else { Evidence::Nodes };
-        let changes = super::plan(&pod, &profile, &evidence);
+        let (changes, _) = super::plan(&pod, &profile, &evidence);
         changes.iter().map(|c| c.edit.summary()).collect()
     }
 

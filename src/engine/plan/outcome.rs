@@ -1,6 +1,7 @@
 //! The plan of a pod: changes in order, and the reason for each part left out.
 
 use super::edit::Edit;
+use super::kept::Kept;
 use super::refusals::{EnvRefusal, FileRefusal, IpcLockRefusal};
 use super::target::{self, Target, WrongContainers};
 use super::user_fabric_result::UserFabric;
@@ -36,6 +37,8 @@ pub struct Plan {
     pub without_interface: Vec<WithoutInterface>,
     /// Variables that are not set because of the container's own settings.
     pub set_by_pod: Vec<SetByPod>,
+    /// Parts of the profile in whose place the pod's own fields count.
+    pub kept: Vec<Kept>,
     /// The pod's own networks and units, and the conclusion; `None` if they were not counted.
     pub user_fabric: Option<UserFabric>,
 }
@@ -80,8 +83,12 @@ pub struct SetByPod {
 pub enum OwnSetting {
     /// The text of its command gives the variable a value, which would override `env`.
     Command,
+    /// Its `env` takes the value from another object or a field (`valueFrom`).
+    Reference,
     /// It names a plugin of NCCL, which brings a transport of its own.
     Plugin,
+    /// The pod uses the node's network, and the variable names an interface of the pod's own.
+    HostNetwork,
 }
 
 /// One edit and its reason.
@@ -153,15 +160,12 @@ pub enum Withheld {
     ManyResources,
     /// The pod's annotations leave no room for ours, and the API server would refuse the pod.
     NoRoom,
+    /// No app container requests accelerators.
+    NoTarget,
     /// The pod names containers that cannot be targets of the profile.
     WrongContainers(WrongContainers),
-    /// A quantity is a placeholder, such as `$GPUS`: the number of accelerators is not known.
-    Placeholder {
-        /// JSON pointer of the quantity.
-        path: String,
-        /// Resource.
-        resource: String,
-    },
+    /// A quantity is not a number, such as `$GPUS`: it is not known what the pod would have. FAB201 reports it.
+    UnreadQuantity,
     /// A claim of the pod, or its template, is not known: it may be for NICs.
     UnreadClaim(ClaimOn),
     /// Networks without known units are named so often that they may be the pod's rails.

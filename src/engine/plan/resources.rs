@@ -4,7 +4,7 @@
 use super::attached::Attached;
 use super::target::accelerators;
 use super::user_fabric_result::CountedUnits;
-use super::{Change, Edit, Plan, ResourceList, Target};
+use super::{Change, Edit, Kept, Plan, ResourceList, Target};
 use crate::json::values::MAX_RESOURCES;
 use crate::pod::PodView;
 use crate::pod::Quantity;
@@ -172,9 +172,9 @@ fn share(
 }
 
 /// The quantities of a target.
-pub(super) fn plan(pod: &PodView<'_>, target: Target, wanted: &[Wanted]) -> Vec<Change> {
-    let mut changes = Vec::new();
-    let Some(container) = pod.containers().get(target.index) else { return changes };
+pub(super) fn plan(pod: &PodView<'_>, target: Target, wanted: &[Wanted]) -> (Vec<Change>, Vec<Kept>) {
+    let (mut changes, mut kept) = (Vec::new(), Vec::new());
+    let Some(container) = pod.containers().get(target.index) else { return (changes, kept) };
     let start = wanted.partition_point(|w| w.container < target.index);
     let own = wanted.iter().skip(start).take_while(|w| w.container == target.index);
     for item in own {
@@ -195,6 +195,14 @@ pub(super) fn plan(pod: &PodView<'_>, target: Target, wanted: &[Wanted]) -> Vec<
             (Some(Some(limit)), Some(Some(request))) if limit != request => continue,
             (Some(Some(units)), request) => {
                 if !short(units) {
+                    // Rules on attachments compare the units of rails with them.
+                    let differs = Kept::Units {
+                        container: target.index,
+                        resource: item.name.clone(),
+                        own: units,
+                        wanted: item.units,
+                    };
+                    kept.extend((!item.raise && units != item.units).then_some(differs));
                     continue;
                 }
                 let reason = format!("{}; {units} is too few", item.reason);
@@ -216,7 +224,7 @@ pub(super) fn plan(pod: &PodView<'_>, target: Target, wanted: &[Wanted]) -> Vec<
             }
         }
     }
-    changes
+    (changes, kept)
 }
 
 /// Whether every container's lists can be read again once the plan is carried out.

@@ -1,4 +1,5 @@
-//! A pod: a borrowed read model, quantities, accelerators, and the variables that its shell text sets.
+//! A pod as it was sent: a borrowed read model, quantities, accelerators, and the variables that its shell text sets.
+//! Nothing here knows the cluster or a profile: `demands` joins the pod with facts, `plan::overlay` with changes.
 
 pub mod accelerator;
 pub mod affinity;

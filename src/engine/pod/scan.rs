@@ -1,5 +1,5 @@
-//! Whether the JSON text of a pod may have a sign of a fabric (`fabric_signs`). Most pods have none; the webhook admits those
-//! without decoding them, which costs several times as much.
+//! Whether the JSON text of a pod may have a sign of a fabric (`fabric_signs`). Most pods have none; the webhook admits
+//! those without decoding them, which costs several times as much.
 
 use super::fabric_signs::is_native;
 use memchr::memmem::Finder;

@@ -1,4 +1,5 @@
-//! Profiles: the schema of a FabricProfile, its checks, and the compiled-in bases.
+//! Profiles: the schema of a FabricProfile, its checks, and the compiled-in bases. Which pod gets a profile is decided
+//! in `resolve`, and what the pod gets from it in `plan`.
 
 pub mod base;
 mod crd;

@@ -1,4 +1,5 @@
-//! A review as people and programs read it.
+//! Results as people and programs read them: text, JSON, policies, and the generated pages of docs. Answers of the
+//! webhook are in `review::response`; nothing here decides.
 
 pub mod admission_policies;
 pub mod isolation_policy;
@@ -7,10 +8,10 @@ pub mod profiles_page;
 pub mod reserved_names_policy;
 pub mod rules_page;
 pub mod text;
-pub mod why;
+pub mod why_layout;
 
 use crate::facts::Mode;
-use crate::resolve::why::Why;
+use crate::resolve::why_sentences::Why;
 use crate::review::Decision;
 use crate::rules::suppression::Suppressed;
 use crate::rules::{Finding, NO_PROFILE, Severity};
@@ -22,7 +23,7 @@ use std::borrow::Cow;
 pub fn message<'a>(decision: &Decision, finding: &'a Finding) -> Cow<'a, str> {
     match decision.profile.as_deref().filter(|_| decision.plan.adds(&finding.path)) {
         Some(name) if !finding.message.contains(name) => {
-            format!("set by profile {name}: {}", finding.message).into()
+            format!("added by profile {name}: {}", finding.message).into()
         }
         _ => Cow::Borrowed(&finding.message),
     }
@@ -135,7 +136,7 @@ impl Reviewed {
     /// Adds a finding on the text of the file, and sets the verdict anew.
     pub fn add(&mut self, mut found: Located<Finding>) {
         if !self.opted_in {
-            found.item.outside();
+            found.item.lower_without_opt_in();
         }
         self.findings.push(found);
         self.findings.sort_by_key(|f| std::cmp::Reverse(f.item.severity));
@@ -144,7 +145,7 @@ impl Reviewed {
 
     /// Sets the verdict by the findings.
     pub fn settle(&mut self) {
-        self.decision.settle(self.worst() == Some(Severity::Error), self.mode);
+        self.decision.set_verdict(self.worst() == Some(Severity::Error), self.mode);
     }
 }
 

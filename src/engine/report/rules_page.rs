@@ -59,15 +59,14 @@ fn section(rule: &Rule) -> String {
     )
 }
 
-/// Why findings of a rule are less severe.
+/// Why findings of a rule are less severe: a sentence for each severity.
 fn lesser(rule: &Rule) -> String {
-    let reasons: Vec<String> =
-        rule.lesser.iter().map(|(severity, reason)| format!("{severity} where {reason}")).collect();
-    if reasons.is_empty() {
-        String::new()
-    } else {
-        format!("**Less severe.** {}.\n\n", capital(&reasons.join("; ")))
+    if rule.lesser.is_empty() {
+        return String::new();
     }
+    let reasons: String =
+        rule.lesser.iter().map(|(severity, reason)| format!("- {severity}: {reason}\n")).collect();
+    format!("**Less severe.** Each such finding shows its reason.\n\n{reasons}\n")
 }
 
 fn capital(text: &str) -> String {

@@ -70,12 +70,15 @@ fn is_quiet(finding: &Finding) -> bool {
     finding.severity == Severity::Info && find(finding.rule).is_some_and(|rule| rule.quiet)
 }
 
-fn place(r: &Reviewed) -> String {
+/// File and line.
+#[must_use]
+pub fn place(r: &Reviewed) -> String {
     format!("{}:{}", printable(&r.source.file, 300), r.source.line)
 }
 
 /// Kind, name and, unless it is a pod itself, the template's pointer.
-fn object(r: &Reviewed) -> String {
+#[must_use]
+pub fn object(r: &Reviewed) -> String {
     let name = match (&r.name, &r.generate_name) {
         (Some(name), _) if !name.is_empty() => printable(name, 80),
         (_, Some(prefix)) => format!("{}*", printable(prefix, 80)),

@@ -1,6 +1,6 @@
 //! Profiles by the nodes that a pod can run on, or by its selectors if no such node exists.
 
-use super::selector_strength::keep_strongest;
+use super::selector_strength::remove_outranked;
 use super::{Because, Conditions, Evidence, Resolution, Strength, admits, unmet};
 use crate::demands::Subject;
 use crate::facts::{NamespaceFacts, Server};
@@ -147,11 +147,6 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
     if constraints.unread {
         return None;
     }
-    let known = !snapshot.nodes().is_empty();
-    // Where no node is known, the selectors are all there is.
-    if !known && constraints.is_free() {
-        return None;
-    }
     let usable = |p: &Profile| admits(p, subject.namespace, facts) && unmet(p, subject).is_none();
     // The default is what nodes without a profile are for; where the pod can run on those as well, it is one of
     // the answers.
@@ -163,7 +158,7 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
             let conditions = Conditions::of(&constraints);
             // A profile whose nodes the pod asks for is on all of them. An instance type proves nothing about nodes that
             // are there to be looked at.
-            keep_strongest(&mut found.profiles, |p| match conditions.strength(p) {
+            remove_outranked(&mut found.profiles, |p| match conditions.strength(p) {
                 Strength::Nodes => Strength::Nodes,
                 _ => Strength::Open,
             });
@@ -187,13 +182,10 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
     for profile in &asked {
         found.add(profile, subject);
     }
-    // Where no node is known, a pod that asks for no profile gets none.
-    if known || !found.profiles.is_empty() {
-        for profile in open {
-            found.add(profile, subject);
-        }
+    for profile in open {
+        found.add(profile, subject);
     }
-    keep_strongest(&mut found.profiles, |p| conditions.strength(p));
+    remove_outranked(&mut found.profiles, |p| conditions.strength(p));
     // Unless every node that the pod could ever land on would carry a profile, one without may be added, and its pods
     // get the default.
     if let Some(default) = default.filter(|_| asked.is_empty() && !found.profiles.is_empty()) {

@@ -17,7 +17,7 @@ mod selector_strength;
 mod selectors;
 mod since_injection;
 mod when;
-pub mod why;
+pub mod why_sentences;
 
 pub(crate) use admits::{admits, default_profile};
 pub(crate) use by_nodes::{awaits, without_others};

@@ -18,7 +18,7 @@ pub enum Strength {
 /// Removes the profiles that another one beats: a stronger one of at least the same priority, or, where the pod asks for
 /// the nodes of both, one of a higher priority. A profile whose nodes are asked for is on every node that fits the pod,
 /// and there the priority decides, so that what is left is what a node could give (docs/adr/0009).
-pub(super) fn keep_strongest(
+pub(super) fn remove_outranked(
     profiles: &mut BTreeMap<String, Arc<Profile>>,
     strength: impl Fn(&Profile) -> Strength,
 ) {

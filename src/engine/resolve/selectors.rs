@@ -179,6 +179,29 @@ impl<'a> Conditions<'a> {
         }
     }
 
+    /// A label and value that the pod requires and no profile selects, although profiles select nodes by this label.
+    pub(crate) fn beside<'p>(
+        &self,
+        profiles: impl Iterator<Item = &'p Profile>,
+    ) -> Option<(&'a str, &'a str)> {
+        if self.more {
+            return None;
+        }
+        let mut selected: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for requirement in profiles.flat_map(Profile::stated).filter(|r| r.relation == Relation::In) {
+            selected.entry(requirement.key).or_default().extend(requirement.values.iter());
+        }
+        // Every term has the conditions of the node selector; those of the first are on labels that all may share.
+        let first = self.terms.first()?;
+        self.shared.keys().chain(first.keys()).find_map(|key| {
+            let selected = selected.get(key)?;
+            let mut asked = self.terms.iter().map(|term| self.of_label(term, key)?.allowed.as_ref());
+            let none = asked.all(|values| values.is_some_and(|values| values.is_disjoint(selected)));
+            let value = self.of_label(first, key)?.allowed.as_ref()?.first()?;
+            none.then_some((*key, *value))
+        })
+    }
+
     /// Whether every node that satisfies the pod satisfies the requirements.
     fn imply(&self, requirements: &[Requirement<'_>]) -> bool {
         let implied = |term: &BTreeMap<&str, Condition<'a>>, r: &Requirement<'_>| {

@@ -1,5 +1,6 @@
-//! The one way in: an object, a snapshot, a decision. The webhook, `review` and `audit` all come through
-//! here, so what one says the others say.
+//! The one way in: an object, a snapshot, a decision. The webhook, `review` and `audit` all come through here, so what
+//! one says the others say. It calls resolution, plan, rules and patch in this order and joins their results; what they
+//! decide is in their own modules.
 
 #[cfg(test)]
 mod deadline_tests;
@@ -169,19 +170,19 @@ impl<'a> Annotated<'a> {
 /// louder than information.
 fn judge(decision: &mut Decision, stage: Stage, mode: Mode, opted_in: bool) {
     if !opted_in {
-        decision.findings.iter_mut().for_each(Finding::outside);
+        decision.findings.iter_mut().for_each(Finding::lower_without_opt_in);
     }
     decision.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
     // Before the last mutating webhook has run, most errors may still be fixed.
     let counts =
         |f: &&Finding| stage != Stage::Mutate || rules::find(f.rule).is_some_and(|r| r.denies_before_final);
     let errors = decision.findings.iter().filter(counts).any(|f| f.severity == Severity::Error);
-    decision.settle(errors, mode);
+    decision.set_verdict(errors, mode);
 }
 
 impl Decision {
-    /// Sets the verdict.
-    pub fn settle(&mut self, errors: bool, mode: Mode) {
+    /// Sets the verdict. A denied object loses its patch and planned changes: nothing is done to it.
+    pub fn set_verdict(&mut self, errors: bool, mode: Mode) {
         self.denied = errors && mode == Mode::Enforce;
         self.would_deny = errors && mode == Mode::Audit;
         if self.denied {

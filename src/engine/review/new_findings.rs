@@ -1,7 +1,5 @@
 //! Only new findings of an update may deny: one set difference, for every kind.
 
-use super::{Decision, Stage, judge};
-use crate::facts::Mode;
 use crate::json::decode::{self, DecodeError};
 use crate::json::values::Pairs;
 use crate::rules::{Finding, MAX_PER_RULE, Severity};
@@ -12,16 +10,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// Removes the findings that the object had before. `known`: findings of the old object, under the same Snapshot,
-/// ignored ones included.
-pub(super) fn keep_new(
-    decision: &mut Decision,
-    known: &[Finding],
-    (new, old): (&str, &str),
-    stage: Stage,
-    mode: Mode,
-) {
-    if known.is_empty() || decision.findings.is_empty() {
+/// Removes from the decision the findings that the object had before, and judges it again by the rest. `known`: findings
+/// of the old object, under the same Snapshot, ignored ones included.
+pub(super) fn keep_new(findings: &mut Vec<Finding>, known: &[Finding], (new, old): (&str, &str)) {
+    if known.is_empty() || findings.is_empty() {
         return;
     }
     let (new, old) = (Named::of(new), Named::of(old));
@@ -34,13 +26,12 @@ pub(super) fn keep_new(
         *severity = finding.severity.max(*severity);
         *counts.entry(finding.rule).or_default() += 1;
     }
-    decision.findings.retain(|f| {
+    findings.retain(|f| {
         // The old list may be truncated, so absence proves nothing.
         let complete = counts.get(f.rule).is_none_or(|count| *count < MAX_PER_RULE);
         let before = worst.get(&(f.rule, f.message.as_str(), new.path(&f.path)));
         complete && before.is_none_or(|severity| *severity < f.severity)
     });
-    judge(decision, stage, mode, true);
 }
 
 /// An object whose list elements are known by their names, since they move.

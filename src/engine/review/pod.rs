@@ -11,7 +11,7 @@ use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, GKE_DOMAIN, Plan, plan};
 use crate::pod::{FabricSigns, PodView};
 use crate::profile::schema::Inject;
-use crate::resolve::why::{Why, why};
+use crate::resolve::why_sentences::{Why, why};
 use crate::resolve::{Because, Resolution, default_profile, resolve};
 use crate::rules::suppression::{Limit, set_aside};
 use crate::rules::{Asked, PodContext, Scope, check_pod};

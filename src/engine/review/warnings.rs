@@ -21,7 +21,7 @@ pub(super) fn warnings(outcome: &Answer) -> Vec<String> {
     let mut warnings = Vec::new();
     let changes = &decision.plan.changes;
     if !changes.is_empty() {
-        let verb = if outcome.entry == WebhookEntry::Audit { "would inject" } else { "injected" };
+        let verb = if outcome.withheld { "would inject" } else { "injected" };
         let profile = decision.profile.as_deref().unwrap_or("?");
         warnings.push(line(&format!(
             "fabric-admission {verb} {} (profile {profile})",
@@ -72,7 +72,7 @@ fn describe(outcome: &Answer) -> Vec<String> {
 
 /// What the pods of a workload will get, each text once, for at most three templates that differ.
 fn to_come(outcome: &Answer) -> Vec<String> {
-    let verb = if outcome.entry == WebhookEntry::Audit { "would inject" } else { "will inject" };
+    let verb = if outcome.withheld { "would inject" } else { "will inject" };
     let mut lines: Vec<String> = Vec::new();
     for template in &outcome.templates {
         if template.plan.changes.is_empty() || lines.len() == 3 {

@@ -41,6 +41,8 @@ pub struct Answer {
     pub uid: String,
     /// WebhookEntry that was called.
     pub entry: WebhookEntry,
+    /// Whether changes are reported only, and none is made.
+    pub withheld: bool,
     /// What is decided. Out of scope where the request is none of the entry's business.
     pub decision: Decision,
     /// Pod templates of a workload; empty for a pod. The decision's findings are those of all of them.
@@ -92,7 +94,8 @@ pub fn handle_within(
     if deadline.is_over() {
         return Err(EnvelopeError::Late);
     }
-    Ok(Answer { uid: request.uid.to_string(), entry, decision, templates })
+    let withheld = entry == WebhookEntry::Audit || snapshot.settings().withhold_changes;
+    Ok(Answer { uid: request.uid.to_string(), entry, withheld, decision, templates })
 }
 
 /// Answers a request that an entry has no part in because a setting switches it off: no object is looked at.
@@ -101,7 +104,7 @@ pub fn handle_within(
 /// [`EnvelopeError`] when the body is not a request that can be answered.
 pub fn acknowledge(body: &[u8], entry: WebhookEntry) -> Result<Answer, EnvelopeError> {
     let uid = envelope::parse(body)?.uid.to_string();
-    Ok(Answer { uid, entry, decision: Decision::default(), templates: Vec::new() })
+    Ok(Answer { uid, entry, withheld: true, decision: Decision::default(), templates: Vec::new() })
 }
 
 fn pod(
@@ -121,6 +124,13 @@ fn pod(
         return Ok(Decision::default());
     }
     let namespace = request.namespace.as_deref().unwrap_or("default");
+    let withheld = snapshot.settings().withhold_changes;
+    let stage = match stage {
+        // The pod comes without its changes. What it would be with them is judged, so that it is refused only if it would
+        // be refused anyway.
+        Stage::Final if withheld => Stage::Whole,
+        stage => stage,
+    };
     let pod = PodRequest {
         json: object.get(),
         namespace,
@@ -137,7 +147,7 @@ fn pod(
         before: None,
     };
     let mut decision = decide_pod(pod, snapshot).map_err(EnvelopeError::Object)?;
-    if stage != Stage::Mutate {
+    if stage != Stage::Mutate || withheld {
         // A validating answer must not carry a patch (k8s.io/apiserver webhook/request/admissionreview.go).
         decision.patch.clear();
     }
@@ -170,7 +180,8 @@ fn object(
     let Some(old) = old else { return Ok(decide_object(&context(new, Event::Given), mode)) };
     let mut decision = decide_object(&context(new, Event::Updated { old }), mode);
     let known = check_object(&context(old, Event::Given));
-    new_findings::keep_new(&mut decision, &known, (new, old), Stage::Final, mode);
+    new_findings::keep_new(&mut decision.findings, &known, (new, old));
+    judge(&mut decision, Stage::Final, mode, true);
     Ok(decision)
 }
 
@@ -250,7 +261,8 @@ fn workload(
         let (before, _) = decide(old);
         let known: Vec<Finding> =
             before.findings.into_iter().chain(before.suppressed.into_iter().map(|s| s.finding)).collect();
-        new_findings::keep_new(&mut decision, &known, (new, old), Stage::Whole, mode);
+        new_findings::keep_new(&mut decision.findings, &known, (new, old));
+        judge(&mut decision, Stage::Whole, mode, true);
         for template in &mut templates {
             template.plan = Plan::default();
         }

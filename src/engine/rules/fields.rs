@@ -386,7 +386,7 @@ mod tests {
             (json!({"priority": 100}), "Write a whole number from 0 to 99."),
             (json!({"isRdma": "true"}), "Write true without quotes."),
             (json!({"isRdma": "yes"}), "Write true or false."),
-            (json!({"resourceName": 1}), "Write \"1\", in quotes."),
+            (json!({"resourceName": 1}), "Put the value in quotes."),
             (json!({"resourceName": ["a"]}), "Write it as one text."),
             (json!({"deviceType": "netdev"}), "Write netdevice."),
             (json!({"deviceType": "VFIO"}), "Write vfio-pci."),

@@ -1,6 +1,7 @@
 //! Rules. A folder per group, named as users see the group; in it a folder per rule with its declaration, checks, text
 //! and examples. A file beside them has code that several rules of the group share.
 
+mod all_rules;
 pub mod cel;
 mod cloud;
 mod devices;
@@ -24,7 +25,6 @@ mod pod;
 #[cfg(test)]
 mod profile_object_tests;
 mod profiles;
-mod registry;
 mod resources;
 mod rule;
 pub mod suppression;
@@ -32,12 +32,12 @@ mod variables;
 mod workload;
 mod wrong_type;
 
+pub use all_rules::{RULES, check_object, check_pod, check_workload, checks_kind, find, judges_kind};
 pub(crate) use finding::MAX_PER_RULE;
 pub use finding::{Finding, Findings, Severity, Spot, folded};
 pub use object::{Event, ObjectContext};
 pub use page::Page;
 pub use pod::{PodContext, Scope};
 pub use profiles::NO_PROFILE;
-pub use registry::{RULES, check_object, check_pod, check_workload, checks_kind, find, judges_kind};
 pub use rule::{Files, Reach, Rule, Waiver};
 pub use workload::{Asked, WorkloadContext, WorkloadTemplate};

@@ -1,6 +1,7 @@
 //! The text of a rule, as `page.md` in its folder has it: a title with id and summary, then sections with fixed titles.
 
-/// The text of a rule. Lines of a section are joined: what a file wraps is one paragraph.
+/// The text of a rule. Lines of a section are joined where the file wraps
+/// them. Paragraphs and list items stay apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Page {
     /// Id of the rule.
@@ -57,7 +58,15 @@ fn paragraph(body: &str, out: &mut String) -> Result<(), &'static str> {
     if !out.is_empty() {
         return Err("is given twice");
     }
-    *out = body.split_whitespace().collect::<Vec<_>>().join(" ");
+    for line in body.trim().lines() {
+        let line = line.trim();
+        match line {
+            "" => out.push_str("\n\n"),
+            item if item.starts_with("- ") && !out.ends_with('\n') => out.extend(["\n", item]),
+            text if out.is_empty() || out.ends_with('\n') => out.push_str(text),
+            text => out.extend([" ", text]),
+        }
+    }
     if out.is_empty() { Err("is empty") } else { Ok(()) }
 }
 
@@ -86,13 +95,16 @@ fn ids(body: &str, out: &mut Vec<String>) -> Result<(), &'static str> {
 mod tests {
     use super::*;
 
-    const PAGE: &str = "# FAB999: a summary\n\n## What it looks at\n\nOne\ntwo.\n\n## Why it breaks\n\nWhy.\n\n\
+    const PAGE: &str = "# FAB999: a summary\n\n## What it looks at\n\nOne\ntwo.\n\n- x\n  y\n- z\n\n## Why it breaks\n\nWhy.\n\n\
                         ## Fix\n\nFix.\n\n## Sources\n\n- a\n- b\n\n## Catalogue\n\nANN-001, ANN-002\n";
 
     #[test]
-    fn lines_of_a_section_are_one_paragraph() {
+    fn paragraphs_and_items_of_a_section_stay_apart() {
         let page = Page::parse(PAGE).unwrap();
-        assert_eq!((&*page.id, &*page.summary, &*page.what), ("FAB999", "a summary", "One two."));
+        assert_eq!(
+            (&*page.id, &*page.summary, &*page.what),
+            ("FAB999", "a summary", "One two.\n\n- x y\n- z")
+        );
         assert_eq!((&*page.why, &*page.fix), ("Why.", "Fix."));
         assert_eq!(
             (page.sources, page.catalogue),

@@ -1,9 +1,9 @@
 //! Tests of FAB811 and FAB812, which check the same objects.
 
+use crate::rules::all_rules::check_object;
 use crate::rules::finding::{Finding, Severity};
 use crate::rules::kinds::FABRIC_PROFILE;
 use crate::rules::object::{Event, ObjectContext};
-use crate::rules::registry::check_object;
 use crate::snapshot::{Builder, Layer, Snapshot};
 
 fn profile(spec: &str) -> String {

@@ -1,10 +1,10 @@
 //! Annotations that set findings aside, and the findings of FAB815 about such annotations. A finding that is set aside
 //! stays visible with its reason, and counts for no verdict.
 
+use super::all_rules::{RULES, find};
 use super::finding::{Finding, Findings, Severity};
 use super::paths;
 use super::profiles::INEFFECTIVE_IGNORE;
-use super::registry::{RULES, find};
 use super::rule::Waiver;
 use crate::profile::Ignorable;
 use crate::text::{count, nearest, printable};
@@ -34,7 +34,8 @@ pub struct Limit<'a> {
     pub profile: Option<&'a str>,
 }
 
-/// Takes out what annotations set aside, and adds what is wrong with those annotations.
+/// Moves the findings that annotations ignore out of `findings` into the result, and adds to `findings` what is wrong
+/// with those annotations (FAB815). No other finding changes.
 pub fn set_aside<'a>(
     annotations: impl Iterator<Item = (&'a str, &'a str)>,
     limit: Limit<'_>,
@@ -143,7 +144,7 @@ fn one(
         out.add_as(
             Severity::Info,
             path,
-            format!("{id} has no finding that the annotation would ignore"),
+            format!("{id} reports nothing here, so the annotation ignores nothing"),
             "Remove it, or move it to the object or pod template that has the finding.",
         );
     }

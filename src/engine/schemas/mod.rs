@@ -1,5 +1,6 @@
 //! Which values others accept: the fields of objects as their CRDs have them, and of configurations as plugins decode
-//! them. The tables are compiled in and parsed when they are first needed.
+//! them. The tables are compiled in and parsed when they are first needed. What a misfit means for the object is for
+//! rules to say.
 
 mod misfits;
 mod pattern;

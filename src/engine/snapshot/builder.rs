@@ -8,7 +8,7 @@ use crate::json::decode::{DecodeError, object as decode};
 use crate::nodes::{NodeBuilder, NodeObject, NodeView};
 use crate::profile::{FabricProfile, Profile, ProfileError};
 use crate::snapshot::Catalog;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Why an object gives no fact.
@@ -49,8 +49,8 @@ pub struct Builder {
     /// Layers of nodes that do not come from a live cluster. Of a node only its nearest layer is kept.
     node_layers: HashMap<String, Layer>,
     settings: Settings,
-    /// Whether a live cluster has listed all of its networks.
-    networks_listed: bool,
+    /// Kinds of which a live cluster has listed all objects.
+    listed: BTreeSet<Kind>,
     stale: Vec<&'static str>,
     /// Whether anything is known now that the last view does not have.
     changed: bool,
@@ -141,7 +141,7 @@ impl Builder {
         }
     }
 
-    /// Says how the cluster wants it.
+    /// Replaces the settings.
     pub fn set(&mut self, settings: Settings) {
         self.changed = true;
         self.settings = settings;
@@ -159,8 +159,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Takes an object away that was deleted; an object of a farther layer counts again. `namespace` is of no
-    /// matter for cluster-scoped kinds.
+    /// Removes a deleted object from its layer; the same object of a farther layer counts again. `namespace` is ignored
+    /// for cluster-scoped kinds.
     pub fn remove(&mut self, layer: Layer, group: &str, kind: &str, namespace: &str, name: &str) {
         let Some(kind) = Kind::of(group, kind) else { return };
         if kind == Kind::Node {
@@ -174,7 +174,7 @@ impl Builder {
         self.put(layer, Id { kind, namespace, name: name.to_owned() }, None);
     }
 
-    /// Takes away what a complete list of a kind does not have: all objects of which `kept` says no, by namespace
+    /// Removes the objects of a kind that a complete list does not have: those for which `kept` is false, by namespace
     /// (empty for cluster-scoped kinds) and name.
     pub fn retain(&mut self, layer: Layer, kind: Kind, kept: impl Fn(&str, &str) -> bool) {
         if kind == Kind::Node {
@@ -192,14 +192,15 @@ impl Builder {
         }
     }
 
-    /// Notes that a live cluster has listed all of its networks, or no longer can.
-    pub fn networks_listed(&mut self, listed: bool) {
-        self.changed |= self.networks_listed != listed;
-        self.networks_listed = listed;
+    /// Notes that a live cluster has listed all objects of a kind, so that one that is not known does not exist; or that it
+    /// no longer can.
+    pub fn set_listed(&mut self, kind: Kind, listed: bool) {
+        let changed = if listed { self.listed.insert(kind) } else { self.listed.remove(&kind) };
+        self.changed |= changed;
     }
 
-    /// Says of which kinds a live cluster was not heard for too long. Whether these are others than before.
-    pub fn stale(&mut self, kinds: Vec<&'static str>) -> bool {
+    /// Sets the kinds of which a live cluster has sent nothing for too long. Returns whether they changed.
+    pub fn set_stale(&mut self, kinds: Vec<&'static str>) -> bool {
         let changed = self.stale != kinds;
         self.changed |= changed;
         self.stale = kinds;
@@ -219,7 +220,7 @@ impl Builder {
         }
     }
 
-    /// The view of everything taken in and not taken away. What did not change since the last one is shared with it.
+    /// A Snapshot of all objects that were added and not removed. It shares what has not changed with the last one.
     #[must_use]
     pub fn build(&mut self) -> Snapshot {
         self.changed = false;
@@ -244,7 +245,8 @@ impl Builder {
             catalog,
             nodes,
             objects,
-            lists_networks: listed || self.networks_listed,
+            lists_networks: listed || self.listed.contains(&Kind::NetworkAttachmentDefinition),
+            lists_nodes: self.listed.contains(&Kind::Node),
             stale: self.stale.clone(),
             settings: self.settings.clone(),
             bases: Arc::clone(&self.bases),
@@ -331,7 +333,7 @@ mod tests {
         assert!(put(&mut builder, "Node", &node(3, "y")));
         assert!(put(&mut builder, "NetworkAttachmentDefinition", NAD));
         assert!(!put(&mut builder, "NetworkAttachmentDefinition", NAD));
-        builder.networks_listed(true);
+        builder.set_listed(Kind::NetworkAttachmentDefinition, true);
         assert!(builder.changed());
         drop(builder.build());
         builder.retain(Layer::Live, Kind::Node, |_, name| name == "a");

@@ -1,5 +1,5 @@
 //! The immutable view that one decision is made under, and its builder. Files and watch events feed the same
-//! builder.
+//! builder. What one object says is read in `facts`, `nodes` and `profile`; here are the questions across objects.
 
 mod builder;
 mod catalog;
@@ -29,6 +29,7 @@ pub struct Snapshot {
     nodes: NodeView,
     objects: Arc<Objects>,
     lists_networks: bool,
+    lists_nodes: bool,
     /// Kinds of which nothing was heard for too long.
     stale: Vec<&'static str>,
     settings: Settings,
@@ -56,6 +57,9 @@ pub struct Settings {
     pub pod_security_default: PodSecurity,
     /// Whether networks of other namespaces are refused, as Multus does with `namespaceIsolation`.
     pub namespace_isolation: bool,
+    /// Whether planned changes of pods are reported and not made. Verdicts stay the same: they are about the pod with its
+    /// changes.
+    pub withhold_changes: bool,
     /// What annotations may set aside on objects without a profile.
     pub ignorable: Ignorable,
     /// DRA drivers that hand out no NICs, beside the known ones: claims on their devices change no plan.
@@ -98,6 +102,11 @@ impl Snapshot {
     #[must_use]
     pub fn lists_networks(&self) -> bool {
         self.lists_networks
+    }
+    /// Whether the nodes of the cluster were listed, so that there are no others.
+    #[must_use]
+    pub fn lists_nodes(&self) -> bool {
+        self.lists_nodes
     }
     /// Kinds of which the cluster was not heard for too long: what is said of them may be over.
     #[must_use]

@@ -9,7 +9,7 @@ fn found(source: &str) -> Position {
     let before = value.split('@').next().unwrap();
     let line = before.matches('\n').count() as u32 + 1;
     let column = before.rsplit('\n').next().unwrap().chars().count() as u32 + 1;
-    document.locate_within(source.as_bytes(), (document.json.get(), ""), "/s", (line, column))
+    document.locate_within((source.as_bytes(), 1), (document.json.get(), ""), "/s", (line, column))
 }
 
 fn expected(source: &str) -> Position {
@@ -49,7 +49,7 @@ fn the_end_is_the_last_character() {
     let Some(Item::Document(document)) = read("f", source.as_bytes()).into_iter().next() else { panic!() };
     let within =
         |file, pointer, line| document.locate_within(file, (document.json.get(), ""), pointer, (line, 1));
-    assert_eq!(within(source.as_bytes(), "/s", 9), Position { line: 3, column: 4 });
-    assert_eq!(within(b"\xff", "/s", 1), Position { line: 1, column: 1 });
-    assert_eq!(within(source.as_bytes(), "/t", 1), Position { line: 5, column: 1 });
+    assert_eq!(within((source.as_bytes(), 1), "/s", 9), Position { line: 3, column: 4 });
+    assert_eq!(within((b"\xff", 1), "/s", 1), Position { line: 1, column: 1 });
+    assert_eq!(within((source.as_bytes(), 1), "/t", 1), Position { line: 5, column: 1 });
 }

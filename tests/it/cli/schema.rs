@@ -5,7 +5,7 @@ use crate::support::round_trip::review;
 use crate::support::suite::Suite;
 use crate::support::{golden, names, read, root};
 use fabric_admission::report::json::Document;
-use fabric_admission::report::why;
+use fabric_admission::report::why_layout as why;
 use serde_json::Value;
 use std::path::PathBuf;
 

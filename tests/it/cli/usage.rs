@@ -49,6 +49,7 @@ pub(crate) fn add(suite: &mut Suite) {
     }
     suite.add("usage::audit_denies_nothing", || Ok(audit()?));
     suite.add("usage::stdout_holds_results_only", || Ok(results_only()?));
+    suite.add("usage::formats_without_findings_name_denied_objects", || Ok(denied()?));
     suite.add("usage::a_closed_pipe_is_no_error", || Ok(closed_pipe()?));
     for (name, args, words) in [
         (
@@ -158,6 +159,28 @@ fn audit() -> Result<(), String> {
         same("mode, verdict, wouldDeny", (Some(mode), Some(verdict), Some(would_deny)), seen)?;
         let denied = review.json["summary"]["denied"].as_u64();
         same("summary.denied", Some(u64::from(verdict == "deny")), denied)?;
+    }
+    Ok(())
+}
+
+/// An empty patch of a denied object must not look like one of an object that fits.
+fn denied() -> Result<(), String> {
+    let scratch = inputs()?;
+    for (format, words) in [
+        ("patch", "no patch is printed for it"),
+        ("diff", "no diff is printed for it"),
+        ("yaml", "it is printed unchanged"),
+    ] {
+        let at = |file: &str| run(&["review", "-o", format, file], b"", scratch.path());
+        let ran = at("error.yaml")?;
+        same("exit code", 1, ran.code)?;
+        let line =
+            format!("denied: error.yaml:6: Pod default/p by FAB201; {words} (-o text shows the findings)\n");
+        same(format, line.as_str(), ran.stderr.as_str())?;
+        same(format, "", at("warning.yaml")?.stderr.as_str())?;
+    }
+    for format in ["text", "json"] {
+        same(format, "", run(&["review", "-o", format, "error.yaml"], b"", scratch.path())?.stderr.as_str())?;
     }
     Ok(())
 }
@@ -329,5 +352,5 @@ fn because() -> Result<(), String> {
     let text = run(&["review", "--profile", "roce-sriov", "examples/leaderworkerset.yaml"], b"", root())?;
     same("text", true, text.stdout.contains("info because the profile allows other values"))?;
     let explained = run(&["explain", "FAB403"], b"", root())?;
-    same("explain", true, explained.stdout.contains("info where the profile allows other values"))
+    same("explain", true, explained.stdout.contains("info: the profile allows other values"))
 }

@@ -5,6 +5,7 @@
 mod certificates;
 mod changes;
 mod client_certificates;
+mod conditions;
 mod configuration;
 mod controllers;
 mod corpus_pods;
@@ -41,6 +42,7 @@ static PLANE: OnceLock<Result<Mutex<Option<Plane>>, String>> = OnceLock::new();
 
 pub(crate) fn add(suite: &mut Suite) {
     let Some(assets) = suite.need(Need::E2e, "e2e") else { return };
+    conditions::add(suite, &assets);
     configuration::add(suite, &assets);
     certificates::add(suite, &assets);
     pods::add(suite, &assets);

@@ -1,7 +1,7 @@
 //! Who can still create what while we are away: the rows of docs/failures.md.
 
 use super::support::plane::Plane;
-use super::support::site::{PROFILE_LABEL, Site, cpu_pod, training_pod};
+use super::support::site::{PROFILE_LABEL, Site, canary_pod, cpu_pod, training_pod};
 use super::trial;
 use crate::support::suite::{Outcome, Suite};
 use serde_json::json;
@@ -39,7 +39,11 @@ fn server_away(plane: &Plane) -> Outcome {
     let enforce = plane.namespace(&[PROFILE_LABEL])?;
     let audit = plane.namespace(&[("fabric-admission.dev/mode", "audit")])?;
     let plain = plane.namespace(&[])?;
-    for pod in [training_pod("gpu"), cpu_pod("cpu")] {
+    let mut unit = cpu_pod("unit");
+    unit["spec"]["initContainers"] = json!([{"name": "i", "image": "example.com/i:1", "resources": {"limits": {"example.com/new-device": 1}}}]);
+    let mut claim = cpu_pod("claim");
+    claim["spec"]["resourceClaims"] = json!([{"name": "a", "resourceClaimName": "a"}]);
+    for pod in [training_pod("gpu"), unit, claim] {
         let refused = site.create(&enforce, &pod, &[])?;
         let expected = "failed calling webhook \"enforce.fabric-admission.dev\"";
         assert!(
@@ -51,6 +55,11 @@ fn server_away(plane: &Plane) -> Outcome {
             let done = site.create(namespace, &pod, &[])?;
             assert!(done.ok && !done.stderr.contains("Warning"), "{namespace}: {}", done.stderr);
         }
+    }
+    // Pods without a sign of a fabric start everywhere.
+    for namespace in [&enforce, &audit, &plain] {
+        let done = site.create(namespace, &cpu_pod("cpu"), &[])?;
+        assert!(done.ok && !done.stderr.contains("Warning"), "{namespace}: {}", done.stderr);
     }
     // Running pods, their deletion and other objects have nothing to do with us.
     assert!(plane.kubectl(&["label", "pod", "cpu", "-n", &audit, "x=y"], "")?.ok);
@@ -68,7 +77,7 @@ fn wrong_certificate(plane: &Plane) -> Outcome {
     crate::support::server::certificate(&site.server.scratch.path().join("tls"))?;
     site.install(|_| true)?;
     plane.until("the wrong certificate is refused", std::time::Duration::from_secs(20), || {
-        let done = site.create(&enforce, &cpu_pod("p"), &["--dry-run=server"])?;
+        let done = site.create(&enforce, &canary_pod(), &["--dry-run=server"])?;
         Ok(!done.ok && done.stderr.contains("x509: certificate signed by unknown authority"))
     })?;
     assert!(site.create(&audit, &training_pod("p"), &[])?.ok);

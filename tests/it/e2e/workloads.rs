@@ -54,7 +54,7 @@ fn template(faulty: bool) -> Value {
     let env = if faulty { json!([{"name": "NCCL_IB_DISABLE", "value": "1"}]) } else { json!([]) };
     json!({"metadata": {"annotations": {"fabric-admission.dev/profile": "h100"}}, "spec": {
         "restartPolicy": "Never", "containers": [{
-            "name": "trainer", "image": "example.com/t:1", "command": ["torchrun", "train.py"], "env": env,
+            "name": "trainer", "image": "example.com/t:1", "command": ["all_reduce_perf"], "env": env,
             "resources": {"limits": {"nvidia.com/gpu": "8"}}
         }]
     }})
@@ -220,7 +220,7 @@ fn ratchet(plane: &Plane) -> Outcome {
     assert!(warned.ok && warned.stderr.contains("Warning: FAB402"), "{}", warned.stderr);
     assert!(!warned.stderr.contains("FAB401"), "{}", warned.stderr);
     let disabled = json!({"name": "NCCL_IB_DISABLE", "value": "1"});
-    let second = json!({"name": "b", "image": "example.com/t:1", "command": ["torchrun", "train.py"], "env": [disabled],
+    let second = json!({"name": "b", "image": "example.com/t:1", "command": ["all_reduce_perf"], "env": [disabled],
         "resources": {"limits": {"nvidia.com/gpu": "8"}}});
     let refused = patch(json!([{"op": "add", "path": "/spec/template/spec/containers/0", "value": second}]))?;
     assert!(!refused.ok && refused.stderr.contains("FAB401"), "{}", refused.stderr);

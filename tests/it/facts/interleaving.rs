@@ -145,7 +145,7 @@ fn same(case: &Value, fitted: &Cell<usize>) -> Result<(), String> {
     }
     all.into_iter().for_each(|((kind, ..), object)| put(&mut fresh, *kind, object));
     for builder in [&mut lived, &mut fresh] {
-        builder.networks_listed(true);
+        builder.set_listed(fabric_admission::facts::Kind::NetworkAttachmentDefinition, true);
     }
     let (lived, fresh) = (lived.build(), fresh.build());
     if lived != fresh {

@@ -1,7 +1,7 @@
 //! One profile a gang: between the admission of two ranks of a job, nodes come, go, are cordoned, drained, turn
 //! NotReady or lose their plugins, and the ranks must never get two different profiles. That one of them gets none,
-//! and is refused or warned about, is allowed. A cluster always has a node that is for no training pod: the one that
-//! the server itself runs on.
+//! and is refused or warned about, is allowed. Half of the clusters have a node that is for no training pod, such as the
+//! one that the server itself runs on; the others may have no node at all.
 //!
 //! It holds of sequences
 //! (a) that only add nodes: what the pod may run on grows, and with it the set of profiles found there. A profile
@@ -81,6 +81,7 @@ pub(super) fn case(dice: &mut Dice<'_>) -> Value {
         json!({"kinds": kinds, "profiles": profiles, "start": start, "steps": steps, "pod": pod(dice)});
     put(&mut case, "default", 40, dice, |dice| format!("p{}", dice.below(3)).into());
     put(&mut case, "cluster", 30, dice, |_| true.into());
+    put(&mut case, "server", 50, dice, |_| true.into());
     case
 }
 
@@ -177,7 +178,7 @@ pub(super) fn node(name: &str, kind: &Value, late: bool) -> Value {
         "status": {"allocatable": allocatable}})
 }
 
-/// The node that the server runs on, which is for no training pod.
+/// A node that is for no training pod, such as the one that the server runs on.
 pub(super) fn server() -> Value {
     json!({"metadata": {"name": "server"}, "status": {"allocatable": {"pods": "110"}}})
 }
@@ -252,7 +253,9 @@ fn one_profile(
     let kinds = case["kinds"].as_array().cloned().unwrap_or_default();
     let kind = |n: &Value| kinds.get(usize::try_from(n.as_u64().unwrap_or(0)).unwrap_or(0));
     let mut world = World { case, ambiguity, nodes: BTreeMap::new() };
-    world.nodes.insert("server".to_owned(), server());
+    if case["server"] == true {
+        world.nodes.insert("server".to_owned(), server());
+    }
     for (i, start) in case["start"].as_array().into_iter().flatten().enumerate() {
         let name = format!("n{i}");
         world.nodes.extend(kind(start).map(|kind| (name.clone(), node(&name, kind, false))));

@@ -11,6 +11,7 @@
 //! # must: FAB401 warning: text that its message, fix or reason holds
 //! # must not: FAB357                                    (no finding of this rule)
 //! # must not: error                                     (no finding of this severity)
+//! # findings: 1                                         (optional; the number of findings in all)
 //! # exit: 2                                             (optional; default: 0, or 1 where a `must` is an error)
 //! ```
 
@@ -45,6 +46,7 @@ struct Promise {
     flags: Vec<String>,
     must: Vec<Expected>,
     must_not: Vec<String>,
+    findings: Option<usize>,
     exit: Option<i32>,
 }
 
@@ -86,6 +88,9 @@ impl Promise {
                         return Err(format!("must not: {value:?} is neither a rule nor a severity"));
                     }
                     promise.must_not.push(value.to_owned());
+                }
+                "findings" => {
+                    promise.findings = Some(value.parse().map_err(|e| format!("findings: {e}"))?);
                 }
                 "exit" => promise.exit = Some(value.parse().map_err(|e| format!("exit: {e}"))?),
                 _ => {}
@@ -137,6 +142,9 @@ fn check(path: &str) -> Outcome {
         if findings.iter().any(|[rule, severity, ..]| rule == name || severity == name) {
             wrong.push(format!("reported: {name}"));
         }
+    }
+    if let Some(number) = promise.findings.filter(|number| *number != findings.len()) {
+        wrong.push(format!("{} findings, not {number}", findings.len()));
     }
     if wrong.is_empty() {
         Ok(())

@@ -16,7 +16,7 @@ pub(crate) fn add(suite: &mut Suite) {
 
 fn pod(annotations: &Value, env: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "annotations": annotations},
-        "spec": {"containers": [{"name": "c", "image": "example.com/c:1", "command": ["torchrun", "train.py"], "env": env,
+        "spec": {"containers": [{"name": "c", "image": "example.com/c:1", "command": ["all_reduce_perf"], "env": env,
             "resources": {"limits": {"nvidia.com/gpu": 1, "rdma/ib": 1}},
             "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}}}]}})
 }
@@ -98,7 +98,7 @@ fn wrong() -> Outcome {
         ("FAB4O2", "a letter", "warning", "Did you mean fabric-admission.dev/ignore.FAB402?"),
         ("nonsense", "x", "warning", "there is no rule"),
         ("FAB402", " ", "warning", "has no reason"),
-        ("FAB501", "nothing to ignore", "info", "FAB501 has no finding"),
+        ("FAB501", "nothing to ignore", "info", "the annotation ignores nothing"),
     ] {
         let review = reviewed(&pod(&ignore(rule, reason), &word()), &[])?;
         let findings = review.results().iter().flat_map(|r| r["findings"].as_array()).flatten();

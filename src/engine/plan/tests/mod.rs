@@ -52,7 +52,7 @@ impl Case {
             let kind = object["kind"].as_str().unwrap();
             builder.add(Layer::Input, group, kind, &object.to_string(), "default").unwrap();
         }
-        builder.networks_listed(self.listed);
+        builder.set_listed(crate::facts::Kind::NetworkAttachmentDefinition, self.listed);
         builder.build()
     }
 

@@ -23,15 +23,15 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// [`Withheld`] if the pod's own fields cannot be counted, or if no answer is safe.
-pub(super) fn count(
+pub(super) fn assess(
     subject: &Subject<'_>,
     profile: &Profile,
     rails: &[Rail],
     targets: &[Target],
 ) -> Result<(UserFabric, BTreeMap<String, i64>), Withheld> {
     let units = Units::of(subject, profile, targets);
-    if let Some((path, resource)) = units.placeholder {
-        return Err(Withheld::Placeholder { path, resource });
+    if units.unread {
+        return Err(Withheld::UnreadQuantity);
     }
     let full = subject.pod.annotation(super::INJECT_ANNOTATION) == Some("full");
     let claims = subject.demands.fabric_claims();

@@ -12,7 +12,6 @@ use crate::pod::units::{Holder, units};
 use crate::pod::{Accelerators, Quantity};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
-use crate::text::token;
 use std::collections::BTreeMap;
 
 /// Domain of the resources that GKE's own webhook requests, for the networks of its annotation.
@@ -22,8 +21,8 @@ const GKE_RESOURCES: &str = "networking.gke.io.networks/";
 pub(in crate::plan) struct Units<'a> {
     held: BTreeMap<&'a str, Held>,
     rails: Vec<&'a str>,
-    /// JSON pointer and resource of the first quantity that is a placeholder, such as `$GPUS`.
-    pub(super) placeholder: Option<(String, String)>,
+    /// Whether any quantity is not a number, such as `$GPUS`.
+    pub(super) unread: bool,
 }
 
 #[derive(Default)]
@@ -46,15 +45,10 @@ impl<'a> Units<'a> {
     pub(super) fn of(subject: &'a Subject<'a>, profile: &'a Profile, targets: &[Target]) -> Self {
         let accelerators: &Accelerators = &subject.snapshot.settings().accelerators;
         let mut held: BTreeMap<&str, Held> = BTreeMap::new();
-        let mut placeholder = None;
+        let mut unread = false;
         for (holder, container) in subject.pod.holders() {
             container.each_quantity(&mut |name, quantity| {
-                if Quantity::parse(&quantity.0).is_err() && placeholder.is_none() {
-                    let limit = container.limits().is_some_and(|limits| limits.get(name).is_some());
-                    let list = if limit { "limits" } else { "requests" };
-                    let path = format!("{}/resources/{list}/{}", holder.path(), token(name));
-                    placeholder = Some((path, name.to_owned()));
-                }
+                unread |= Quantity::parse(&quantity.0).is_err();
                 if !is_extended(name) {
                     return;
                 }
@@ -74,7 +68,7 @@ impl<'a> Units<'a> {
         let mut rails: Vec<&str> = profile.rails.iter().filter_map(|r| r.resource.as_deref()).collect();
         rails.sort_unstable();
         rails.dedup();
-        Self { held, rails, placeholder }
+        Self { held, rails, unread }
     }
 
     /// Names of the resources, in order.

@@ -1,4 +1,5 @@
-//! The counted networks and units of a pod, and the conclusion.
+//! The result of `user_fabric`: the counted networks and units of a pod, and the conclusion. Data only; the counting is
+//! there.
 
 mod words;
 

@@ -1,14 +1,12 @@
 //! Variables that a container's command sets itself. Public manifests set about half of their NCCL variables in shell
 //! text rather than in `env`, and there they override injected ones.
 
-mod commands;
 mod comments;
 mod settings;
 #[cfg(test)]
 mod tests;
 mod words;
 
-pub(crate) use commands::commands;
 pub(crate) use comments::code;
 pub use settings::{How, Script, Setting, arguments, script};
 

@@ -10,7 +10,7 @@ use crate::rules::rule::Rule;
 pub use fab901_wrong_type::{Retyped, retyped};
 pub use fab902_repeated_key::{RULE as REPEATED_KEY, repeated_key};
 pub use fab903_placeholder::unsubstituted;
-pub use placeholder::{Placeholder, placeholders};
+pub use placeholder::{Placeholder, Syntax, placeholders};
 
 /// Rules of the group, by id.
 pub(super) static RULES: &[&Rule] =

@@ -13,6 +13,32 @@ pub struct Placeholder {
     pub text: String,
 }
 
+/// The tools that replace a placeholder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Syntax {
+    /// `{{ .Values.x }}` and `{{- … }}`.
+    Helm,
+    /// Any other `{{ x }}`.
+    Mustache,
+    /// `$X`, `<x>` and other words.
+    Other,
+}
+
+impl Placeholder {
+    /// Whose it is, by what only Helm's templates have: fields with a leading dot, variables, trim marks, its functions.
+    #[must_use]
+    pub fn syntax(&self) -> Syntax {
+        let Some(inner) = self.text.strip_prefix("{{") else { return Syntax::Other };
+        let inner = inner.trim_end_matches('}').trim();
+        let field = |word: &str| word.starts_with(['.', '$', '-']) && word.len() > 1;
+        let function = |word: &str| matches!(word, "include" | "template" | "default" | "quote" | "toYaml");
+        match inner.split_whitespace().any(|word| field(word) || function(word)) {
+            true => Syntax::Helm,
+            false => Syntax::Mustache,
+        }
+    }
+}
+
 /// Most placeholders that are read of one object.
 const MAX_PLACEHOLDERS: usize = 1_000;
 
@@ -21,7 +47,7 @@ const MAX_PLACEHOLDERS: usize = 1_000;
 #[must_use]
 pub fn placeholders(json: &str) -> Vec<Placeholder> {
     let mut found = Vec::new();
-    if ["$", "{{", "PLACEHOLDER", "|"].iter().any(|sign| json.contains(sign))
+    if ["$", "{{", "PLACEHOLDER", "|", "<"].iter().any(|sign| json.contains(sign))
         && let Ok(value) = serde_json::from_str(json)
     {
         walk(&value, &mut String::new(), &mut found);
@@ -98,6 +124,7 @@ fn first(text: &str) -> Option<&str> {
             '$' => dollar(rest),
             '{' => rest.strip_prefix("{{").and_then(|r| r.find("}}")).map(|end| end + 4),
             '|' => pipes(rest),
+            '<' => angles(rest),
             'A'..='Z' if starts_word(text, at) => shouted(rest),
             _ => None,
         };
@@ -121,6 +148,14 @@ fn pipes(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('|')?;
     let end = inner.find('|').filter(|end| *end > 0)?;
     let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    inner.get(..end)?.chars().all(name).then_some(end + 2)
+}
+
+/// The length of `<name>`, as documentation writes it.
+fn angles(text: &str) -> Option<usize> {
+    let inner = text.strip_prefix('<').filter(|t| t.starts_with(|c: char| c.is_ascii_alphabetic()))?;
+    let end = inner.find('>')?;
+    let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
     inner.get(..end)?.chars().all(name).then_some(end + 2)
 }
 
@@ -149,7 +184,10 @@ mod tests {
             ("PLACEHOLDER_NUM_GPU", Some("PLACEHOLDER_NUM_GPU")),
             ("NIC_PLACEHOLDER", Some("NIC_PLACEHOLDER")),
             ("nvcr.io/x:|version|", Some("|version|")),
-            ("<NODE_NAME>", None),
+            ("<NODE_NAME>", Some("<NODE_NAME>")),
+            ("example.com/<image name>:1", Some("<image name>")),
+            ("<", None),
+            ("1 <2> 3", None),
             ("$(POD_IP)", None),
             ("$1", None),
             ("cost$", None),
@@ -161,6 +199,23 @@ mod tests {
             ("a < b > c", None),
         ] {
             assert_eq!(first(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn tools_that_replace_them() {
+        for (text, expected) in [
+            ("{{ .Values.gpus }}", Syntax::Helm),
+            ("{{- .x -}}", Syntax::Helm),
+            ("{{ $name }}", Syntax::Helm),
+            ("{{ include \"a\" . }}", Syntax::Helm),
+            ("{{gpus}}", Syntax::Mustache),
+            ("{{ gpus | int }}", Syntax::Mustache),
+            ("${GPUS}", Syntax::Other),
+            ("<num>", Syntax::Other),
+        ] {
+            let placeholder = Placeholder { pointer: String::new(), text: text.to_owned() };
+            assert_eq!(placeholder.syntax(), expected, "{text}");
         }
     }
 

@@ -1,7 +1,10 @@
 //! Containers that add IPC_LOCK, and other ways to lift the memlock limit.
 
+use crate::pod::nic::names_efa;
 use crate::pod::view::Container;
 use crate::profile::Memlock;
+use crate::profile::schema::Transport;
+use crate::resolve::Resolution;
 use crate::rules::pod::PodContext;
 
 /// Whether the container's memlock limit is lifted another way: by its profile's runtime, or by the NRI plugin.
@@ -10,10 +13,26 @@ pub(super) fn is_lifted(context: &PodContext<'_>, container: &Container<'_>) -> 
     profile.is_some_and(|p| p.memlock == Some(Memlock::Runtime)) || context.overlay.sets_memlock(container)
 }
 
+/// Whether a container registers memory with a device, so that the memlock limit matters. The nodes for EFA lift it
+/// (bottlerocket-os/bottlerocket-core-kit CHANGELOG.md v2.7.0; awslabs/amazon-eks-ami), unless the profile says otherwise.
+pub(super) fn registers_memory(context: &PodContext<'_>, index: usize, container: &Container<'_>) -> bool {
+    let limited = || {
+        let (Resolution::Profile { profile, .. } | Resolution::Outside { profile, .. }) = &context.resolution
+        else {
+            return false;
+        };
+        profile.transport == Transport::Efa
+            && matches!(profile.memlock, Some(Memlock::IpcLock | Memlock::Nri))
+    };
+    let mut names = context.resource_names(index);
+    context.has_rdma(index)
+        || names.any(|name| names_efa(name) && context.overlay.units(index, container, name) > 0) && limited()
+}
+
 /// Whether a container adds the capability for RDMA, and needs it.
 pub(super) fn adds(context: &PodContext<'_>, index: usize, container: &Container<'_>) -> bool {
     container.adds_capability("IPC_LOCK")
         && !container.privileged()
-        && context.has_rdma(index)
+        && registers_memory(context, index, container)
         && !is_lifted(context, container)
 }

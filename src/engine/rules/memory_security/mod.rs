@@ -1,4 +1,5 @@
-//! FAB5xx: memory and security settings of the pod: `/dev/shm`, the memlock limit, `IPC_LOCK`, privileges and Pod Security.
+//! FAB5xx: memory and security settings of the pod: `/dev/shm`, the memlock limit, `IPC_LOCK`, privileges and Pod
+//! Security.
 
 mod fab501_shared_memory_size;
 mod fab502_ipc_lock_non_root;

@@ -1,4 +1,5 @@
-//! FAB4xx: variables of NCCL and its companions.
+//! FAB4xx: variables of NCCL and its companions, as one container gets them. Differences between the pods of a workload
+//! belong to `placement`.
 
 mod carriers;
 mod fab401_ib_disabled;
@@ -31,7 +32,6 @@ mod fab427_set_by_command;
 mod no_device;
 mod other_users;
 mod pod_networks;
-mod programs;
 mod transport;
 
 use crate::rules::rule::Rule;

@@ -40,7 +40,7 @@ fn judged(
     let Some(master) = master else {
         return Some(if needs_ib {
             let message =
-                "ipoib without `master`: it has no default interface, so every attachment fails".to_owned();
+                "`master` is not set: ipoib has no default interface, so every attachment fails".to_owned();
             (Severity::Error, DEFAULT_ROUTE, message, "Set master to the nodes' InfiniBand interface.")
         } else {
             let message = format!(

@@ -1,4 +1,5 @@
-//! FAB1xx: the networks annotation, NetworkAttachmentDefinitions and IPAM.
+//! FAB1xx: the networks annotation, NetworkAttachmentDefinitions and IPAM. Objects from which an operator renders a
+//! network belong to `operators`, the devices of a network to `resources`.
 
 pub(super) mod annotation;
 mod attached;

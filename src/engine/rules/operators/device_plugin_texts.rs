@@ -42,6 +42,15 @@ fn filled(value: Option<&Value>) -> bool {
     value.and_then(Value::as_array).is_some_and(|list| !list.is_empty())
 }
 
+/// Whether a list is given with entries, or a value of another type in its place, which is reported as such.
+fn given(value: Option<&Value>) -> bool {
+    match value {
+        None | Some(Value::Null) => false,
+        Some(Value::Array(list)) => !list.is_empty(),
+        Some(_) => true,
+    }
+}
+
 fn entries<'a>(
     config: &'a Map<String, Value>,
     list: &str,
@@ -138,8 +147,11 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
             }
         }
         let selectors = entry.get("selectors").and_then(Value::as_object);
-        let selects = selectors.is_some_and(|s| SHARED_SELECTORS.iter().any(|k| filled(s.get(*k))));
-        match (selects, filled(entry.get("devices"))) {
+        let selects = match selectors {
+            Some(selectors) => SHARED_SELECTORS.iter().any(|k| given(selectors.get(*k))),
+            None => given(entry.get("selectors")),
+        };
+        match (selects, given(entry.get("devices"))) {
             (true, true) => {
                 let message = "both selectors and devices: the plugin accepts only one, and exits".to_owned();
                 fault(

@@ -1,4 +1,5 @@
-//! FAB7xx: placement, topology, gangs, capacity and quota.
+//! FAB7xx: what concerns several pods, or the nodes for a pod: differences within a gang, placement, topology, capacity
+//! and quota. Which profile follows from the nodes belongs to `profiles`.
 
 mod fab701_differing_variables;
 mod fab702_differing_devices;

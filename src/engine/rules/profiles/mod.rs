@@ -1,4 +1,5 @@
-//! FAB8xx: profiles, our annotations, inputs and the cluster.
+//! FAB8xx: which profile a pod gets and whether it can be applied, FabricProfiles themselves, our annotations, and
+//! objects that cannot be read as facts.
 
 mod fab801_missing_rails;
 mod fab802_not_injected;
@@ -18,6 +19,7 @@ mod fab815_ineffective_ignore;
 mod fab816_annotation_without_effect;
 mod fab817_namespace_without_effect;
 mod fab818_selector_without_value;
+mod fab819_own_part;
 mod misspelt_label;
 mod resolution;
 
@@ -45,4 +47,5 @@ pub(super) static RULES: &[&Rule] = &[
     &fab816_annotation_without_effect::RULE,
     &fab817_namespace_without_effect::RULE,
     &fab818_selector_without_value::RULE,
+    &fab819_own_part::RULE,
 ];

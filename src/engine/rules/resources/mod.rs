@@ -1,4 +1,5 @@
 //! FAB2xx: device resources, quantities and claims, and what they need of networks and nodes.
+//! `/dev/shm` and capabilities belong to `memory_security`.
 
 mod claimed_functions;
 mod fab201_refused_quantity;

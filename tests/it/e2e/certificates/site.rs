@@ -3,7 +3,7 @@
 
 use super::super::status::{NAMESPACE, account};
 use super::super::support::plane::Plane;
-use super::super::support::site::{PROFILE_LABEL, cpu_pod, rendered};
+use super::super::support::site::{PROFILE_LABEL, canary_pod, rendered};
 use crate::support::Scratch;
 use crate::support::server::Server;
 use serde_json::{Value, json};
@@ -224,7 +224,7 @@ impl<'a> Site<'a> {
     /// Creates a pod in a namespace that enforces, as a dry run: whether the API server believes the webhooks.
     pub(super) fn create(&self) -> Result<(), String> {
         let args = ["create", "-n", &self.namespace, "--dry-run=server", "-f", "-"];
-        let done = self.plane.kubectl(&args, &cpu_pod("p").to_string())?;
+        let done = self.plane.kubectl(&args, &canary_pod().to_string())?;
         if done.ok { Ok(()) } else { Err(done.stderr) }
     }
 

@@ -104,7 +104,7 @@ impl<'a> Site<'a> {
         self.plane.until("the configurations are taken up", Duration::from_secs(30), || {
             let asked = |entry| self.answered(entry);
             let (m, e) = (asked("mutate")?, asked("enforce")?);
-            let done = self.create(&self.canary, &cpu_pod("canary"), &["--dry-run=server"])?;
+            let done = self.create(&self.canary, &canary_pod(), &["--dry-run=server"])?;
             let judged =
                 if enforce { done.ok } else { done.stderr.contains("failed calling webhook \"enforce.") };
             Ok(judged && (asked("mutate")? > m) == mutate && (asked("enforce")? > e) == enforce)
@@ -152,6 +152,13 @@ pub(crate) fn training_pod(name: &str) -> Value {
     let mut pod = crate::support::server::bare_pod();
     pod["metadata"].as_object_mut().map(|m| m.remove("namespace"));
     pod["metadata"]["name"] = json!(name);
+    pod
+}
+
+/// A pod that both pod entries are asked about, and that they leave alone.
+pub(crate) fn canary_pod() -> Value {
+    let mut pod = cpu_pod("canary");
+    pod["metadata"]["annotations"] = json!({"k8s.v1.cni.cncf.io/network-status": "[]"});
     pod
 }
 

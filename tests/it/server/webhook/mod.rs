@@ -12,6 +12,7 @@ mod facts;
 mod fairness;
 mod flood;
 mod in_process;
+mod mutate_off;
 mod no_room;
 mod one_plan;
 mod profile_objects;
@@ -43,4 +44,5 @@ pub(crate) fn add(suite: &mut Suite) {
     one_plan::add(suite);
     profile_objects::add(suite);
     workloads::add(suite);
+    mutate_off::add(suite);
 }

@@ -26,7 +26,7 @@ const PYTORCH: (&str, &str) = ("kubeflow.org", "PyTorchJob");
 
 fn template(env: &Value) -> Value {
     json!({"metadata": {"annotations": {"fabric-admission.dev/profile": "h100"}}, "spec": {"containers": [{
-        "name": "trainer", "image": "example.com/t:1", "command": ["torchrun", "train.py"], "env": env,
+        "name": "trainer", "image": "example.com/t:1", "command": ["all_reduce_perf"], "env": env,
         "resources": {"limits": {"nvidia.com/gpu": "8"}}
     }]}})
 }

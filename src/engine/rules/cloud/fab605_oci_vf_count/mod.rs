@@ -28,7 +28,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let mut add = |message: String, fix: String| findings.add(annotation_path(), message, fix);
     if attachments > MOST {
         add(
-            format!("default/rdma-vf is named {attachments} times: no OCI shape has more than {MOST} ports"),
+            format!(
+                "default/rdma-vf is attached {attachments} times: no OCI shape has more than {MOST} ports"
+            ),
             format!("Name it at most {MOST} times."),
         );
     }
@@ -45,9 +47,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if units > 0 && units != attachments && of_profile.is_none() {
         add(
             format!(
-                "default/rdma-vf is named {attachments} times and {RESOURCE} is {units}: each attachment takes one"
+                "default/rdma-vf is attached {attachments} times, but {RESOURCE} is {units}: each attachment takes one"
             ),
-            format!("Name it {units} times, or set {RESOURCE}: {attachments}."),
+            format!("Set {RESOURCE}: {attachments}, or attach the network {units} times."),
         );
     }
 }

@@ -25,7 +25,8 @@ pub struct Retyped {
 }
 
 /// Gives a scalar the type that its field has. `message` is the decoder's, `json` the value, `path` its JSON pointer.
-/// `source` is the line of the file: the fix repeats a value only as the file writes it, since YAML reads 0644 as 420.
+/// `source` is the line of the file from the key or the value on: the fix repeats a value only as the file writes it, since
+/// YAML reads 0644 as 420, and off as false.
 /// `None` where another type does not help.
 #[must_use]
 pub fn retyped(message: &str, json: &str, path: &str, source: &str) -> Option<Retyped> {
@@ -38,9 +39,10 @@ pub fn retyped(message: &str, json: &str, path: &str, source: &str) -> Option<Re
                 Value::Bool(_) => format!("the boolean {json}, not text"),
                 _ => format!("the number {shown}, not text"),
             };
-            let fix = match source.contains(json) {
-                true => format!("Quote it: \"{json}\"."),
-                false => "Put the value in quotes.".to_owned(),
+            let fix = match word(source).filter(|_| matches!(value, Value::Bool(_))) {
+                Some(word) => format!("Quote it: \"{word}\"."),
+                None if source.contains(json) => format!("Quote it: \"{json}\"."),
+                None => "Put the value in quotes.".to_owned(),
             };
             (Value::String(json.to_owned()).to_string(), is, fix)
         }
@@ -69,6 +71,15 @@ pub fn retyped(message: &str, json: &str, path: &str, source: &str) -> Option<Re
     Some(Retyped { json, finding: out.pop()? })
 }
 
+/// The word that YAML reads as a boolean (https://yaml.org/type/bool.html), behind its key if there is one.
+fn word(source: &str) -> Option<&str> {
+    let value = source.split_once(": ").map_or(source, |(_, value)| value).trim_start();
+    let end = value.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(value.len());
+    let word = value.get(..end)?;
+    let known = ["y", "n", "yes", "no", "on", "off", "true", "false"];
+    known.iter().any(|known| known.eq_ignore_ascii_case(word)).then_some(word)
+}
+
 /// The field of a value: its key, and the index in a list.
 fn name(path: &str) -> String {
     let mut steps = path.rsplit('/').map(|step| step.replace("~1", "/").replace("~0", "~"));
@@ -87,7 +98,9 @@ mod tests {
         for (message, json, source, expected) in [
             (text, "8", "value: 8", Some(("\"8\"", "value is the number 8, not text", "Quote it: \"8\"."))),
             (text, "420", "value: 0644", Some(("\"420\"", "the number 420", "Put the value in quotes."))),
-            (text, "true", "value: on", Some(("\"true\"", "the boolean true", "Put the value in quotes."))),
+            (text, "true", "value: on", Some(("\"true\"", "the boolean true", "Quote it: \"on\"."))),
+            (text, "false", "off]", Some(("\"false\"", "the boolean false", "Quote it: \"off\"."))),
+            (text, "true", "*anchor", Some(("\"true\"", "the boolean true", "Put the value in quotes."))),
             (text, "[8]", "", None),
             (
                 "invalid type: string \"true\", expected true or false",

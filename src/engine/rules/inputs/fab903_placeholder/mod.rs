@@ -1,6 +1,6 @@
 //! FAB903: placeholder that nothing has replaced.
 
-use super::placeholder::Placeholder;
+use super::placeholder::{Placeholder, Syntax};
 use crate::rules::finding::{Finding, Findings, Severity};
 use crate::rules::rule::{Rule, Waiver, files};
 use crate::text::printable;
@@ -8,7 +8,10 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB903",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "no rule fails on the values, so the object may be accepted as it is")],
+    lesser: &[(
+        Severity::Warning,
+        "no error of another rule follows from the placeholders: they are applied as text",
+    )],
     files: files!(),
     waiver: Waiver::File,
     of_files: true,
@@ -25,8 +28,13 @@ const UNKNOWN_KIND: &str = "the kind is not known, and its controller may replac
 pub fn unsubstituted(at: &Placeholder, severity: Severity, known: bool) -> Option<Finding> {
     let mut out = Vec::new();
     let mut findings = Findings::new(RULE.id, RULE.severity, &mut out).with_reasons(RULE.lesser);
-    let message = format!("placeholder {} is not substituted", printable(&at.text, 60));
-    let fix = "Render the file first (helm template, envsubst, kustomize build), and review the result.";
+    let (whose, tools) = match at.syntax() {
+        Syntax::Helm => ("Helm ", "helm template"),
+        Syntax::Mustache => ("", "with the tool whose templates have {{ … }}, such as Mustache or Jinja"),
+        Syntax::Other => ("", "helm template, envsubst, kustomize build"),
+    };
+    let message = format!("{whose}placeholder {} is not substituted", printable(&at.text, 60));
+    let fix = format!("Render the file first ({tools}), and review the result.");
     match known {
         true => findings.add_as(severity.max(Severity::Warning), at.pointer.as_str(), message, fix),
         false => findings.because(UNKNOWN_KIND).add_as(Severity::Warning, at.pointer.as_str(), message, fix),

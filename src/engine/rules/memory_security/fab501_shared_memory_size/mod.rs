@@ -4,6 +4,7 @@ use super::shm_volumes::{Mounted, accelerators, mounted, number};
 use super::without_nccl::{self, runs_tool};
 use crate::plan::{SHM_PATH, recommended_shm};
 use crate::pod::templates_by_shape::DevShm;
+use crate::pod::view::Container;
 use crate::pod::{Bytes, Quantity, memory_limit};
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
@@ -53,11 +54,15 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 ),
             },
         );
+        let known = number(context, index);
         if container.has_device_at(SHM_PATH) {
             let what = format!("{SHM_PATH} is a raw block device: NCCL cannot create shared memory there");
             findings.add(path, what, format!("Move the device to another path. {fix}"));
-        } else if container.mount_at(SHM_PATH).is_none() && !mounted_later(context, index) {
-            let who = number(context, index).map(|n| count(n as usize, "accelerator"));
+        } else if container.mount_at(SHM_PATH).is_none()
+            && !mounted_later(context, index)
+            && (known.is_some() || !has_refused_quantity(container))
+        {
+            let who = known.map(|n| count(n as usize, "accelerator"));
             let who = who.unwrap_or_else(|| "an unknown number of accelerators".to_owned());
             findings.add(
                 path,
@@ -80,6 +85,13 @@ fn needs_shm(context: &PodContext<'_>, index: usize) -> bool {
     number(context, index).is_none_or(|n| n >= 2)
         && (demand.nccl || !demand.any)
         && context.pod().containers().get(index).is_some_and(|container| !runs_tool(container))
+}
+
+/// Whether the API server refuses a quantity of the container (FAB201): what it would need is not known.
+fn has_refused_quantity(container: &Container<'_>) -> bool {
+    let mut refused = false;
+    container.each_quantity(&mut |_, quantity| refused |= Quantity::parse(&quantity.0).is_err());
+    refused
 }
 
 /// Whether the controller of a template will mount memory in this container.

@@ -1,5 +1,6 @@
 //! FAB507: RDMA device without IPC_LOCK.
 
+use super::ipc_lock::registers_memory;
 use crate::pod::runs_as_root;
 use crate::pod::view::Container;
 use crate::profile::{Memlock, Profile};
@@ -25,7 +26,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if !heeded
             || context.scope == Scope::Injection && !context.is_target(index)
             || has_leave(context, index, container)
-            || !context.has_rdma(index)
+            || !registers_memory(context, index, container)
         {
             continue;
         }

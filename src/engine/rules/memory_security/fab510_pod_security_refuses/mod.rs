@@ -44,7 +44,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             path,
             format!(
-                "{what}: Pod Security {level} of namespace {} refuses the pod",
+                "{what}: Pod Security level {level} of namespace {} refuses the pod",
                 context.subject.namespace
             ),
             "Use a namespace at level privileged, or remove it.",

@@ -1,24 +1,28 @@
-//! FAB511: privileged container with an RDMA device of its own.
+//! FAB511: privileged training container with an RDMA device of its own.
 
-use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::rule::{Rule, files};
 
-pub(super) static RULE: Rule = Rule {
-    id: "FAB511",
-    severity: Severity::Warning,
-    files: files!(),
-    reach: Reach::AnyWarns,
-    pod: Some(check),
-    cel: Some(cel),
-    ..Rule::DEFAULT
-};
+pub(super) static RULE: Rule =
+    Rule { id: "FAB511", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
+/// Only NCCL with accelerators takes all NICs that it sees. Agents, health checks and benchmarks name theirs. On the host's
+/// network the addresses of all NICs are the pod's. Where networks move their devices, the kernel shows a container only
+/// those of its own network namespace (Linux drivers/infiniband/core/device.c, rdma_dev_access_netns). Ranks over ssh have
+/// the variables of their launcher.
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let isolated = || {
+        let networks = &context.devices().networks;
+        networks.iter().any(|network| network.known.is_some_and(|known| known.class.isolation))
+    };
+    if context.pod().host_network() || context.subject.ranks_over_ssh || isolated() {
+        return;
+    }
     for (index, container) in context.pod().containers().iter().enumerate() {
-        if container.privileged() && context.has_rdma(index) && !names_devices(context, index) {
+        let takes_all = context.subject.demands.app(index).any && !names_devices(context, index);
+        if takes_all && container.privileged() && context.has_rdma(index) {
             findings.add(
                 paths::in_container(index, "securityContext/privileged"),
                 "privileged with an RDMA device: the container sees every NIC of the node, also those of other pods",
@@ -28,21 +32,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn cel() -> Cel {
-    let privileged = "c.?securityContext.?privileged.orValue(false) && {rdma} &&\n\
-                          !c.?env.orValue([]).exists(e, e.name == 'NCCL_IB_HCA') &&\n\
-                          !('fabric-admission.dev/file.nccl.conf' in variables.annotations)";
-    let check = Check {
-        severity: Severity::Warning,
-        wrong: Wrong::Containers(privileged.into()),
-        message: "privileged with an RDMA device: the container sees every NIC of the node, also those of other pods; remove privileged and add IPC_LOCK, or name the devices in NCCL_IB_HCA",
-    };
-    let beyond = Some("resources that only a profile knows to be RDMA, and what stands in /etc/nccl.conf");
-    Cel { variables: Vec::new(), checks: vec![check], beyond }
-}
-
-/// Whether an app container selects devices for NCCL, itself or by the plan.
+/// Whether an app container selects devices for NCCL, itself or by the plan, or may do so in a place that is not known.
 fn names_devices(context: &PodContext<'_>, index: usize) -> bool {
-    let container = context.pod().containers().get(index);
-    container.is_some_and(|c| context.overlay.variable(index, c, "NCCL_IB_HCA").is_some())
+    let own = context.variables().iter().find(|variables| variables.index == index);
+    own.is_some_and(|variables| !variables.lacks("NCCL_IB_HCA"))
+        || context
+            .pod()
+            .containers()
+            .get(index)
+            .is_some_and(|container| context.overlay.variable(index, container, "NCCL_IB_HCA").is_some())
 }

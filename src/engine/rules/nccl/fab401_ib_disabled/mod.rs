@@ -1,9 +1,9 @@
 //! FAB401: NCCL_IB_DISABLE on a container that requests RDMA.
 
 use super::other_users::other_user;
-use super::programs::doubt;
 use super::transport::{is_plugin, pins_verbs};
 use crate::nccl::number::{is_open, leading_number};
+use crate::pod::view::Container;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(
         Severity::Warning,
-        "another library or program may use the device, or the setting may never be reached",
+        "another library of the program may use the device, or the command may not reach the setting",
     )],
     files: files!(),
     pod: Some(check),
@@ -43,12 +43,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let on_purpose = variables.value("NCCL_NET").is_some_and(|v| v.eq_ignore_ascii_case("Socket"));
         // A script may set it on a branch that never runs.
         let sure = matches!(given.place, Place::Env(_) | Place::Planned);
-        let other = other_user(context, variables).map(|user| format!("{user} may use the device"));
-        let (severity, rest) = match other.or_else(|| doubt(context.pod(), variables.container)) {
-            Some(doubt) => (Severity::Warning, format!("; {doubt}")),
+        let (severity, rest) = match other_user(context, variables) {
+            Some(user) => (Severity::Warning, format!("; {user} may use the device")),
             None if on_purpose => (Severity::Warning, ", as NCCL_NET=Socket asks".to_owned()),
             None if !sure => (Severity::Warning, " if the command gets there".to_owned()),
-            None => (Severity::Error, ", and the NIC stays reserved and idle".to_owned()),
+            None if runs_nccl_tests(variables.container) => {
+                (Severity::Error, ", and the NIC stays reserved and idle".to_owned())
+            }
+            None => (Severity::Warning, "; the NIC is idle unless another library uses it".to_owned()),
         };
         let (value, place) = (printable(text, 20), variables.place(given));
         findings.add_as(
@@ -58,4 +60,26 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "Remove NCCL_IB_DISABLE; its default is 0.",
         );
     }
+}
+
+/// Programs of nccl-tests and rccl-tests (NVIDIA/nccl-tests src/Makefile).
+const NCCL_TESTS: [&str; 10] = [
+    "all_gather_perf",
+    "all_reduce_perf",
+    "alltoall_perf",
+    "broadcast_perf",
+    "gather_perf",
+    "hypercube_perf",
+    "reduce_perf",
+    "reduce_scatter_perf",
+    "scatter_perf",
+    "sendrecv_perf",
+];
+
+/// Whether the container runs nothing but NCCL. No pod shows the libraries of its scripts: each may use NIXL, NVSHMEM or
+/// GPUDirect Storage without a variable.
+fn runs_nccl_tests(container: &Container<'_>) -> bool {
+    let program = container.command.as_ref().and_then(|words| words.iter().next());
+    let name = program.and_then(|path| path.rsplit('/').next());
+    name.is_some_and(|name| NCCL_TESTS.contains(&name))
 }

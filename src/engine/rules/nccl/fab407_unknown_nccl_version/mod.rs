@@ -16,7 +16,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             paths::in_container(*index, "image"),
             format!(
-                "{name} not set: it depends on the NCCL version, and that of {} is not known",
+                "{name} not set: its value depends on the NCCL version, which is not known for {}",
                 printable(image.unwrap_or("the image"), 60)
             ),
             format!("Set ncclVersion in profile {}, or {name} in the pod.", profile.name),

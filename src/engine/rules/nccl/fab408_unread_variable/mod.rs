@@ -70,9 +70,9 @@ fn words(what: Unread) -> (Severity, String, String) {
     let warning = |message: String, fix: String| (Severity::Warning, message, fix);
     match what {
         Unread::Removed(v) => {
-            let until = v.until.map_or(String::new(), |until| format!(", last read by {until}"));
+            let until = v.until.map_or(String::new(), |until| format!(" after version {until}"));
             let fix = v.instead.map_or("Remove it.".to_owned(), |i| format!("See {i}, or remove it."));
-            warning(format!("removed{until}; it has no effect"), fix)
+            warning(format!("the library does not read it{until}, so it has no effect"), fix)
         }
         Unread::Misname(v) | Unread::Typo(v) => warning(
             format!("no library reads it; did you mean {}?", v.name),

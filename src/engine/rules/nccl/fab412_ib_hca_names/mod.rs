@@ -13,7 +13,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB412",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "it depends on the devices of the node, which are not known")],
+    lesser: &[(Severity::Info, "the result depends on the devices of the node, which are not known")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT

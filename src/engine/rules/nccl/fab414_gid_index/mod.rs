@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     lesser: &[(
         Severity::Info,
-        "the value is right where all nodes are alike, and without effect on InfiniBand",
+        "all nodes may be alike, so that the value is right, or the value has no effect on InfiniBand",
     )],
     quiet: true,
     files: files!(),
@@ -72,8 +72,8 @@ fn on_infiniband(variables: &ContainerVariables<'_>, findings: &mut Findings<'_>
     findings.add_as(
         Severity::Info,
         variables.path(first),
-        format!("{}: no effect on InfiniBand{}", names.join(", "), variables.place(first)),
-        "Remove it on InfiniBand.",
+        format!("no effect on InfiniBand: {}{}", names.join(", "), variables.place(first)),
+        "Remove what has no effect.",
     );
 }
 

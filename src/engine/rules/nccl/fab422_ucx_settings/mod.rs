@@ -32,7 +32,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 variables.path(ucx),
                 format!(
-                    "UCX_IB_PKEY and NCCL_IB_PKEY are both {text}: UCX reads a key, NCCL a row of the table"
+                    "UCX_IB_PKEY and NCCL_IB_PKEY are both {text}: UCX expects a partition key, NCCL an index into the table of keys"
                 ),
                 "Set UCX_IB_PKEY to the partition's key, such as 0x8001.",
             );
@@ -88,7 +88,10 @@ fn devices(variables: &ContainerVariables<'_>, given: &Given<'_>, findings: &mut
     let interfaces = items.all(interface);
     if interfaces && !has(&["tcp"]) {
         say(
-            format!("UCX_TLS={} has no tcp, the only transport over an interface", printable(transports, 30)),
+            format!(
+                "UCX uses a network interface only with tcp, which UCX_TLS={} lacks",
+                printable(transports, 30)
+            ),
             "Add tcp to UCX_TLS, or name an RDMA device.",
         );
     } else if verbs

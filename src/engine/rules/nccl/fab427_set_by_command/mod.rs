@@ -21,6 +21,21 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for set in &context.plan.set_by_pod {
         match set.by {
             OwnSetting::Command => by_command.entry(set.container).or_default().push(&set.name),
+            // FAB819 reports it.
+            OwnSetting::HostNetwork => {}
+            OwnSetting::Reference => {
+                let (index, name) = (set.container, &set.name);
+                let own = context.pod().containers().get(index).and_then(|c| c.env_var(name));
+                let path = own.map_or_else(
+                    || paths::container(index),
+                    |(nth, _)| paths::in_container(index, format_args!("env/{nth}")),
+                );
+                findings.add(
+                    path,
+                    format!("{name} of profile {} is not injected: valueFrom sets it", profile.name),
+                    format!("Remove {name} to get the profile's value, or ignore this if intended."),
+                );
+            }
             OwnSetting::Plugin => findings.add(
                 paths::container(set.container),
                 format!(

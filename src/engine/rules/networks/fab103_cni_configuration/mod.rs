@@ -14,7 +14,6 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB103",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the file on the node may be valid")],
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION],
     object: Some(check),
@@ -25,34 +24,27 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     // FAB809 reports values of other types.
     let Ok(object) = crate::json::decode::object::<NetworkObject>(context.json) else { return };
-    match object.config().map(CniConfig::parse) {
-        None => findings.add_as(
-            Severity::Warning,
-            "/spec/config",
-            "no CNI configuration: Multus reads a file of this name on each node, whose content is not known",
-            "Write the configuration into spec.config.",
-        ),
-        Some(Err(error)) => {
-            let text = object.config().unwrap_or_default();
-            let (spot, what) = match embedded::object(text, CNI) {
-                Err(fault) => (fault.spot, fault.to_string()),
-                Ok(_) => {
-                    let at = match error {
-                        ConfigError::NoType(index) => format!("/plugins/{index}"),
-                        _ => String::new(),
-                    };
-                    (locate(text, &at, CNI), error.to_string())
-                }
+    // Without one Multus reads a file on the node. That is how Istio sets up its plugin.
+    let Some(text) = object.config() else { return };
+    let Err(error) = CniConfig::parse(text) else { return };
+    let (spot, what) = match embedded::object(text, CNI) {
+        Err(fault) => (fault.spot, fault.to_string()),
+        Ok(_) => {
+            let at = match error {
+                ConfigError::NoType(index) => format!("/plugins/{index}"),
+                _ => String::new(),
             };
-            findings.add_within(
-                "/spec/config",
-                spot,
-                format!("Multus cannot use the CNI configuration: {what}; pods with the network stay in ContainerCreating"),
-                "Write a JSON object with `type`, or with `plugins` that have one each.",
-            );
+            (locate(text, &at, CNI), error.to_string())
         }
-        Some(Ok(_)) => {}
-    }
+    };
+    findings.add_within(
+        "/spec/config",
+        spot,
+        format!(
+            "Multus cannot use the CNI configuration: {what}; pods with the network stay in ContainerCreating"
+        ),
+        "Write a JSON object with `type`, or with `plugins` that have one each.",
+    );
 }
 
 fn cel() -> Cel {
@@ -65,15 +57,9 @@ fn cel() -> Cel {
         wrong: Wrong::Object(wrong.into()),
         message: "the CNI configuration is not a JSON object with a `type`: pods with the network stay in ContainerCreating; write a JSON object with `type`, or with `plugins` that have one each",
     };
-    let none = Check {
-        severity: Severity::Warning,
-        wrong: Wrong::Object("variables.config == ''".into()),
-        message: "no CNI configuration: Multus reads a file of this name on each node, whose content is not known; \
-                      write the configuration into spec.config",
-    };
     Cel {
         variables: vec![("config", config.into())],
-        checks: vec![broken, none],
+        checks: vec![broken],
         beyond: Some("JSON that cannot be parsed further in, and plugins of a list without a type"),
     }
 }

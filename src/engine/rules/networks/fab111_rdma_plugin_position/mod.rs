@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Reasons for warnings.
-const MOVES: &str = "moving the device works; only its IPoIB interface is lost";
+const MOVES: &str = "moving the device works, and only its IPoIB interface is lost";
 const SHARED: &str = "the nodes may get RDMA mode exclusive, where moving the device works";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {

@@ -12,12 +12,20 @@ use serde_json::Value;
 pub(super) static RULE: Rule = Rule {
     id: "FAB112",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "ib-kubernetes or another program may read the value")],
+    lesser: &[
+        (Severity::Warning, UNREAD_PKEY),
+        (Severity::Warning, SWITCHED_OFF),
+        (Severity::Warning, OLD_KERNEL),
+    ],
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION],
     object: Some(check),
     ..Rule::DEFAULT
 };
+
+const UNREAD_PKEY: &str = "a pkey that ib-kubernetes cannot read leaves the port without its partition";
+const SWITCHED_OFF: &str = "the VF works, with a setting off that was meant to be on";
+const OLD_KERNEL: &str = "kernels before 5.19 accept the rates";
 
 /// A fault: key, what is wrong, what to write.
 type RefusedValue = (&'static str, String, &'static str);
@@ -31,11 +39,18 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         }
         let others = match plugin.cni_type {
             "sriov" => sriov(&plugin),
-            "ib-sriov" => pkey(&plugin).into_iter().map(|fault| (Severity::Warning, fault)).collect(),
+            "ib-sriov" => pkey(&plugin).into_iter().map(|fault| (Some(UNREAD_PKEY), fault)).collect(),
             _ => continue,
         };
-        for (severity, (key, message, fix)) in others {
-            definition.report(findings, severity, &format!("{}/{key}", plugin.pointer), message, fix);
+        for (lower, (key, message, fix)) in others {
+            let pointer = format!("{}/{key}", plugin.pointer);
+            match lower {
+                Some(reason) => {
+                    let findings = &mut findings.because(reason);
+                    definition.report(findings, Severity::Warning, &pointer, message, fix);
+                }
+                None => definition.report(findings, Severity::Error, &pointer, message, fix),
+            }
         }
     }
 }
@@ -45,8 +60,9 @@ fn present<'a>(plugin: &Plugin<'a>, key: &str) -> Option<&'a Value> {
     plugin.object.get(key).filter(|v| !v.is_null())
 }
 
-/// What sriov refuses of values that are right by themselves (k8snetworkplumbingwg/sriov-cni pkg/config/config.go).
-fn sriov(plugin: &Plugin<'_>) -> Vec<(Severity, RefusedValue)> {
+/// What sriov refuses of values that are right by themselves (k8snetworkplumbingwg/sriov-cni pkg/config/config.go); with
+/// the reason where it is only a warning.
+fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
     let number = |key: &str| present(plugin, key).and_then(Value::as_i64);
     let missing = present(plugin, "vlan").is_none();
     let untagged = missing || number("vlan") == Some(0);
@@ -54,7 +70,7 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Severity, RefusedValue)> {
     if let Some(n) = number("vlanQoS").filter(|n| missing || *n != 0 && untagged) {
         let message =
             format!("vlanQoS {n} without a VLAN: sriov refuses it, and pods stay in ContainerCreating");
-        faults.push((Severity::Error, ("vlanQoS", message, "Set vlan as well.")));
+        faults.push((None, ("vlanQoS", message, "Set vlan as well.")));
     }
     let double = |proto: &&str| missing || proto.eq_ignore_ascii_case("802.1ad") && untagged;
     if let Some(proto) = plugin.text("vlanProto").filter(double) {
@@ -62,14 +78,14 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Severity, RefusedValue)> {
             "vlanProto {} without a VLAN: sriov refuses it, and pods stay in ContainerCreating",
             printable(proto, 40)
         );
-        faults.push((Severity::Error, ("vlanProto", message, "Set vlan as well.")));
+        faults.push((None, ("vlanProto", message, "Set vlan as well.")));
     }
     // pkg/sriov/sriov.go, ApplyVFConfig.
     for key in ["spoofchk", "trust"] {
         if let Some(word) = plugin.text(key).filter(|word| !matches!(*word, "on" | "off")) {
             let message =
                 format!("{key} {:?}: sriov switches it off, since only on is on", printable(word, 40));
-            faults.push((Severity::Warning, (key, message, "Write \"on\" or \"off\".")));
+            faults.push((Some(SWITCHED_OFF), (key, message, "Write \"on\" or \"off\".")));
         }
     }
     // The kernel refuses the two (net/core/rtnetlink.c, rtnl_set_vf_rate, since 5.19); 0 sets no limit.
@@ -80,7 +96,7 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Severity, RefusedValue)> {
         let message = format!(
             "min_tx_rate {least} is above max_tx_rate {most}: the kernel refuses it, and pods stay in ContainerCreating"
         );
-        faults.push((Severity::Warning, ("min_tx_rate", message, "Set min_tx_rate to at most max_tx_rate.")));
+        faults.push((Some(OLD_KERNEL), ("min_tx_rate", message, "Set min_tx_rate to at most max_tx_rate.")));
     }
     faults
 }

@@ -1,6 +1,7 @@
 //! FAB132: RoCE network without addresses.
 
 use super::network::fact;
+use crate::facts::names_dpdk;
 use crate::multus::LinkLayer;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{HOST_DEVICE_NETWORK, NETWORK_ATTACHMENT_DEFINITION};
@@ -23,7 +24,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
     let class = context.snapshot.class_of(&fact);
     let Some(resource) = class.resource.filter(|_| class.rdma == Some(true)) else { return };
-    if class.link != Some(LinkLayer::Ethernet) {
+    let dpdk = || resource.is_for_dpdk() || context.text("/metadata/name").is_some_and(names_dpdk);
+    if class.link != Some(LinkLayer::Ethernet) || dpdk() {
         return;
     }
     let message =

@@ -10,6 +10,7 @@ use crate::rules::rule::{Reach, Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB134",
     severity: Severity::Warning,
+    quiet: true,
     lesser: &[(Severity::Info, "only the platform team can change the networks of the profile")],
     files: files!(),
     reach: Reach::AnyWarns,
@@ -34,7 +35,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     );
     let pair = [first, second].into_iter().map(|a| (a.namespace, &*a.item.name));
     match context.profile_of(pair) {
-        Some(profile) => findings.add_as(
+        Some(profile) => findings.with(&profile.name).add_as(
             Severity::Info,
             annotation_path(),
             message,

@@ -19,7 +19,10 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(policy) = context.node_policy() else { return };
-    let Some(vdpa) = &policy.vdpa else { return };
+    // The API server refuses other words (FAB366).
+    let Some(vdpa) = policy.vdpa.as_ref().filter(|vdpa| matches!(vdpa.as_str(), "virtio" | "vhost")) else {
+        return;
+    };
     let path = "/spec/vdpaType";
     if policy.is_rdma {
         findings.add(

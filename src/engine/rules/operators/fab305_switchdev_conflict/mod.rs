@@ -12,7 +12,10 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB305",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the feature gate may be off")],
+    lesser: &[
+        (Severity::Warning, "the feature gate may be off"),
+        (Severity::Info, "the feature gate and the operator's webhook are off"),
+    ],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),
@@ -22,41 +25,47 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(policy) = context.node_policy() else { return };
+    let config = context.snapshot.facts().operator_config(context.text("/metadata/namespace"));
     let infiniband = policy.link == Some(LinkLayer::InfiniBand);
     if policy.switchdev && infiniband {
+        let refused = match config.map(|config| config.webhook) {
+            Some(false) => "; the driver cannot set the mode, and syncStatus of the nodes is Failed",
+            _ => ", and the operator refuses the policy",
+        };
         findings.add(
             "/spec/eSwitchMode",
-            "eSwitchMode switchdev with linkType ib: only Ethernet NICs have a switch, and the operator refuses the policy",
+            format!("eSwitchMode switchdev with linkType ib: only Ethernet NICs have a switch{refused}"),
             "Remove eSwitchMode on InfiniBand.",
         );
     }
     if !has_bridge(context) {
         return;
     }
-    if !policy.switchdev {
-        findings.add_as(
+    let (severity, outcome) = match config {
+        Some(config) if config.webhook => (Severity::Error, "the operator's webhook refuses the policy"),
+        Some(config) if config.software_bridges => (
+            Severity::Error,
+            "feature gate manageSoftwareBridges is on, and the operator fails on every node of the policy",
+        ),
+        Some(_) => (
+            Severity::Info,
+            "no effect now; with feature gate manageSoftwareBridges, which is off, the operator would fail on the policy",
+        ),
+        None => (
             Severity::Warning,
-            "/spec/bridge",
-            "bridge without eSwitchMode switchdev: with feature gate manageSoftwareBridges the operator fails on every node of the policy",
-            "Set eSwitchMode: switchdev, or remove bridge.",
-        );
-    }
-    if policy.external {
-        findings.add_as(
-            Severity::Warning,
-            "/spec/bridge",
-            "bridge with externallyManaged true: with feature gate manageSoftwareBridges the operator fails on every node of the policy",
-            "Set externallyManaged: false, or remove bridge.",
-        );
-    }
-    if infiniband && !policy.switchdev {
-        findings.add_as(
-            Severity::Warning,
-            "/spec/bridge",
-            "bridge with linkType ib: with feature gate manageSoftwareBridges the operator fails on every node of the policy",
-            "Remove bridge.",
-        );
-    }
+            "with feature gate manageSoftwareBridges the operator fails on every node of the policy",
+        ),
+    };
+    let (what, fix) = if infiniband && !policy.switchdev {
+        ("bridge with linkType ib", "Remove bridge.")
+    } else if !policy.switchdev {
+        ("bridge without eSwitchMode switchdev", "Set eSwitchMode: switchdev, or remove bridge.")
+    } else if policy.external {
+        ("bridge with externallyManaged true", "Set externallyManaged: false, or remove bridge.")
+    } else {
+        return;
+    };
+    findings.add_as(severity, "/spec/bridge", format!("{what}: {outcome}"), fix);
 }
 
 fn cel() -> Cel {

@@ -30,30 +30,20 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(policy) = context.node_policy() else { return };
     let Some(wanted) = policy.num_vfs else { return };
     let path = "/spec/numVfs";
+    let webhook = context.snapshot.facts().operator_webhook(context.text("/metadata/namespace"));
     if wanted == 0 {
+        let refused =
+            if webhook == Some(false) { "" } else { ", and the operator's webhook refuses the policy" };
         findings.because("the policy may be meant to create no VFs").add_as(
             Severity::Warning,
             path,
-            "numVfs: 0 creates no VFs, and the operator's webhook refuses the policy",
+            format!("numVfs: 0 creates no VFs{refused}"),
             "Set numVfs to the number of VFs of each NIC.",
         );
     }
     let nvidia = || nics(context).any(|(_, nic)| nic.vendor.as_deref() == Some(NVIDIA));
-    // Only the webhook has this limit: with it off, the NIC's own counts.
-    let off =
-        || context.snapshot.facts().operator_webhook(context.text("/metadata/namespace")) == Some(false);
-    let enough = || {
-        nics(context).next().is_some()
-            && nics(context).all(|(_, nic)| nic.total_vfs.is_some_and(|most| wanted <= most))
-    };
-    let of_nvidia = || policy.nics.vendor.as_deref() == Some(NVIDIA) || nvidia();
-    if wanted > NVIDIA_MOST && of_nvidia() && !(off() && enough()) {
-        findings.because("the operator's webhook may be off").add_as(
-            Severity::Warning,
-            path,
-            format!("numVfs {wanted}: the operator's webhook refuses more than {NVIDIA_MOST} VFs of an NVIDIA NIC, and the firmware may offer fewer"),
-            format!("Set numVfs: {NVIDIA_MOST}, or less."),
-        );
+    if wanted > NVIDIA_MOST && (policy.nics.vendor.as_deref() == Some(NVIDIA) || nvidia()) {
+        above_webhook(context, wanted, webhook, nvidia(), findings);
     }
     // The operator raises NUM_OF_VFS of an NVIDIA NIC's firmware before the daemon compares the two
     // (pkg/vendors/mellanox, HandleTotalVfs; pkg/host/internal/sriov, configSriovPFDevice).
@@ -68,6 +58,53 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             format!("numVfs {wanted}: NIC {nic} has at most {most} VFs (SriovNetworkNodeState {node})"),
             format!("Set numVfs: {most}, or less."),
         );
+    }
+}
+
+/// Reports more VFs of an NVIDIA NIC than the operator's webhook accepts. Only the webhook has this limit: with it off, the
+/// NIC's own counts.
+fn above_webhook(
+    context: &ObjectContext<'_>,
+    wanted: u32,
+    webhook: Option<bool>,
+    known: bool,
+    findings: &mut Findings<'_>,
+) {
+    let fix = |most: u32| format!("Set numVfs: {most}, or less.");
+    let refuses = format!(
+        "numVfs {wanted}: the operator's webhook refuses more than {NVIDIA_MOST} VFs of an NVIDIA NIC"
+    );
+    match webhook {
+        Some(true) if known => findings.add("/spec/numVfs", refuses, fix(NVIDIA_MOST)),
+        Some(true) => findings.because("no NIC of the policy is known").add_as(
+            Severity::Warning,
+            "/spec/numVfs",
+            refuses,
+            fix(NVIDIA_MOST),
+        ),
+        Some(false) => {
+            // The operator raises the number in the firmware, as far as that allows.
+            let least = nics(context).filter_map(|(_, nic)| nic.total_vfs).min();
+            let message = match least {
+                Some(most) if most >= wanted => return,
+                Some(most) => format!(
+                    "numVfs {wanted}: a NIC has {most} VFs now, and its firmware may offer fewer than {wanted}"
+                ),
+                None => format!("numVfs {wanted}: the firmware of the NIC may offer fewer"),
+            };
+            findings.because("the operator raises the number in the firmware").add_as(
+                Severity::Warning,
+                "/spec/numVfs",
+                message,
+                "Set numVfs to at most what the firmware offers (NUM_OF_VFS).",
+            );
+        }
+        None => findings.because("the operator's webhook may be off").add_as(
+            Severity::Warning,
+            "/spec/numVfs",
+            format!("{refuses}, and the firmware may offer fewer"),
+            fix(NVIDIA_MOST),
+        ),
     }
 }
 

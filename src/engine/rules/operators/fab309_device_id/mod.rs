@@ -85,8 +85,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     findings.because("in a virtual machine the operator finds VFs by it").add_as(
         severity,
         path,
-        format!("deviceID {device} is that of VFs: {why}"),
-        format!("{fix} the NIC's own: {}.", physical.join(", ")),
+        format!("deviceID {device} is the ID of VFs: {why}"),
+        format!("{fix} the ID of the NIC: {}.", physical.join(", ")),
     );
 }
 
@@ -103,7 +103,7 @@ fn why_a_function(context: &ObjectContext<'_>, num_vfs: Option<u32>) -> (Severit
             "the operator finds it only in a virtual machine, and none on bare metal".to_owned(),
         )
     } else {
-        (Severity::Error, "the operator looks for the NIC itself and finds none".to_owned())
+        (Severity::Error, "the operator looks for the ID of a NIC and finds none".to_owned())
     }
 }
 

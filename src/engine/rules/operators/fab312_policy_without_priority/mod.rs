@@ -22,7 +22,8 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(own) = context.node_policy().filter(|policy| policy.priority.is_none()) else { return };
     let nodes = requirements(own);
-    let met = others(context).find(|other| {
+    // FAB325 reports policies of different resources, and that their order depends on the priority.
+    let met = others(context).filter(|other| other.policy.resource == own.resource).find(|other| {
         meeting(own, other.policy, context.snapshot, true).is_some()
             && common(&nodes, &requirements(other.policy), context.snapshot.nodes()) != Common::None
     });
@@ -30,7 +31,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/priority",
             format!(
-                "priority is not set, and policy {} takes the same VFs: without the operator's webhook it is 0, the highest, and with it 99",
+                "priority is not set (99 with the operator's webhook, else 0, the highest), and policy {} takes the same VFs",
                 printable(other.name, 63)
             ),
             "Set priority: the policy with the smaller number wins.",

@@ -26,8 +26,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/nodeSelector",
             format!(
-                "none of {} has the labels of nodeSelector: no VF is created",
-                crate::text::count(nodes.len(), "known node")
+                "no known node ({} in all) has the labels of nodeSelector: no VF is created",
+                nodes.len()
             ),
             "Compare nodeSelector with kubectl get nodes --show-labels.",
         );

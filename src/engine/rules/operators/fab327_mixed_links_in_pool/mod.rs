@@ -32,9 +32,9 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 severity(&shared),
                 format!("/spec/{field}"),
                 format!(
-                    "{field} {ours}, but {theirs} in policy {} of resource {} {}: pods get either at random",
-                    other.name,
+                    "resource {} has VFs of {field} {ours} and, by policy {}, of {theirs} {}: pods get either at random",
                     own.resource,
+                    other.name,
                     shared.words()
                 ),
                 "Give each its own resourceName.",

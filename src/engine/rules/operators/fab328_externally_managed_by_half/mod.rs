@@ -34,9 +34,9 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             severity,
             "/spec/externallyManaged",
             format!(
-                "externallyManaged {} for NIC {}, but {} in policy {} {}: the last policy decides",
-                own.external,
+                "NIC {}: externallyManaged is {} here and {} in policy {}, {}: the last policy decides",
                 met.nic,
+                own.external,
                 other.policy.external,
                 other.name,
                 shared.words()

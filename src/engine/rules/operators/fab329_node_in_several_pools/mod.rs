@@ -40,7 +40,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             severity,
             "/spec/nodeSelector",
             format!(
-                "pool {other} also has nodes of this pool, {}: the operator stops configuring them",
+                "pool {other} selects the same nodes, {}: the operator stops configuring them",
                 shared.words()
             ),
             "Select each node in only one pool.",

@@ -42,7 +42,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/metadata/name",
             format!(
-                "creates NetworkAttachmentDefinition {}/{}, as {} {place} also does: one of them never becomes ready",
+                "this object and {2} {place} both create NetworkAttachmentDefinition {0}/{1}: one never becomes ready",
                 made.namespace,
                 made.name,
                 other.kind.name()

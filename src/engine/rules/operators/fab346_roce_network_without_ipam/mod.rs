@@ -1,6 +1,7 @@
 //! FAB346: SriovNetwork over RDMA VFs without ipam.
 
 use super::network_fabric::resource;
+use crate::facts::names_dpdk;
 use crate::multus::LinkLayer;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NETWORK;
@@ -24,7 +25,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     // FAB335 reports a text that cannot be read.
     let empty = |text: &str| crate::rules::embedded::object(text, &[]).is_ok_and(|ipam| ipam.is_empty());
     let without = context.text("/spec/ipam").is_none_or(empty);
-    if roce && without {
+    let dpdk = || fact.is_for_dpdk() || context.text("/metadata/name").is_some_and(names_dpdk);
+    if roce && without && !dpdk() {
         findings.add(
             "/spec/ipam",
             format!(

@@ -32,8 +32,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if let Some(fault) = given("maxUnavailable").and_then(fault) {
         findings.add(
             "/spec/maxUnavailable",
-            format!("invalid maxUnavailable: {fault}; the operator drains no node of the pool"),
-            "Write a number such as 1, or a text such as \"20%\".",
+            format!("maxUnavailable {fault}: the operator drains no node of the pool"),
+            "Write a number without quotes, such as 1, or a percentage, such as \"20%\".",
         );
     }
 }
@@ -62,13 +62,13 @@ fn cel() -> Cel {
 
 fn fault(most: &Value) -> Option<&'static str> {
     match most {
-        Value::Number(n) => n.as_i64().filter(|n| *n < 0).map(|_| "it is below zero"),
+        Value::Number(n) => n.as_i64().filter(|n| *n < 0).map(|_| "is below zero"),
         Value::String(text) => {
             let percent = text.strip_suffix('%').map(str::parse::<u32>);
             match percent {
-                None => Some("a text must be a percentage, and a number has no quotes"),
+                None => Some("is text without %"),
                 Some(Ok(1..=100)) => None,
-                Some(_) => Some("a percentage must be from 1% to 100%"),
+                Some(_) => Some("is not from 1% to 100%"),
             }
         }
         // The schema refuses values of other types.

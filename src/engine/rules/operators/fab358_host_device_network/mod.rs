@@ -21,8 +21,10 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(object) = context.value() else { return };
+    // The API server refuses a value of another type (FAB366).
+    let refused = |pointer: &str| object.pointer(pointer).is_some_and(|v| !v.is_string() && !v.is_null());
     let namespace = text(object, "/spec/networkNamespace");
-    if namespace.is_empty() {
+    if namespace.is_empty() && !refused("/spec/networkNamespace") {
         findings.add(
             "/spec/networkNamespace",
             "networkNamespace is not set: the operator creates no network, since the kind has no default",
@@ -31,7 +33,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
     let resource = text(object, "/spec/resourceName");
     let shown = printable(resource, 63);
-    if resource.is_empty() {
+    if refused("/spec/resourceName") {
+    } else if resource.is_empty() {
         findings.add(
             "/spec/resourceName",
             "resourceName is not set: Multus has no device for host-device, and every attachment fails",

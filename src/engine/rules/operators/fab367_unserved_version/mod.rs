@@ -1,7 +1,7 @@
 //! FAB367: API version that current CRDs do not have.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::WITH_FIELDS;
+use crate::rules::kinds::{MPI_JOB, WITH_FIELDS};
 use crate::rules::object::ObjectContext;
 use crate::rules::rule::{Rule, files};
 use crate::rules::workload::WorkloadContext;
@@ -15,6 +15,7 @@ pub(super) static RULE: Rule = Rule {
     lesser: &[(Severity::Info, "a newer version may have other fields")],
     files: files!(),
     kinds: WITH_FIELDS,
+    may_hold: &[MPI_JOB],
     at_one_point: true,
     workload: Some(check_workload),
     object: Some(check_object),
@@ -33,6 +34,10 @@ fn check_workload(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let maker = context.maker;
+    // The object check has seen it.
+    if maker.pointer.is_empty() && (maker.group.as_str(), maker.kind.as_str()) == MPI_JOB {
+        return;
+    }
     let Ok(versioned) = serde_json::from_str::<Versioned>(maker.json) else { return };
     check((&maker.group, &maker.kind), &versioned.api_version, &maker.pointer, findings);
 }

@@ -31,7 +31,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             Severity::Info,
             "",
             format!("profile {name} ({}) is not applied: {reason}", evidence.words()),
-            format!("Ignore this if intended; else annotate the pod with {PROFILE_ANNOTATION}: {name}"),
+            format!("Ignore this if intended; else annotate the pod with {PROFILE_ANNOTATION}: {name}."),
         );
         return;
     }
@@ -74,15 +74,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "the pod runs on Windows".to_owned(),
             "Ignore this: profiles apply only to Linux pods.".to_owned(),
         ),
-        Withheld::Placeholder { path, resource } => (
-            path.clone(),
-            format!("the quantity of {} is a placeholder", printable(resource, 80)),
-            "Write the number before the manifest is applied.".to_owned(),
-        ),
         Withheld::UnreadClaim(claim) => (
             paths::claim(claim.index),
             format!(
-                "claim {} is not known, or has no template, and may be for NICs",
+                "claim {} may be for NICs, and its ResourceClaim or template is not known",
                 printable(&claim.claim, 63)
             ),
             "Create the ResourceClaimTemplate before the pod; in a review add it to the inputs or --cluster."
@@ -113,6 +108,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "AWS Neuron devices do not use NCCL".to_owned(),
             "Ignore this: the Neuron runtime brings its own collectives.".to_owned(),
         ),
+        Withheld::NoTarget => (
+            "/spec/containers".to_owned(),
+            "no app container requests accelerators".to_owned(),
+            "Request them in the container that trains, or ignore this if intended.".to_owned(),
+        ),
         Withheld::ManyContainers => (
             "/spec/containers".to_owned(),
             format!("the pod has more than {MAX_CONTAINERS} containers"),
@@ -128,8 +128,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "with its networks the annotations would exceed the API server's 256 KiB".to_owned(),
             "Shorten the pod's own annotations.".to_owned(),
         ),
-        // FAB101, FAB801, FAB810 and FAB814 report these; a mirror pod belongs to the node, not the API server.
+        // FAB101, FAB201, FAB801, FAB810 and FAB814 report these; a mirror pod belongs to the node, not the API server.
         Withheld::Unreadable
+        | Withheld::UnreadQuantity
         | Withheld::MissingNetworks
         | Withheld::UnknownRails(_)
         | Withheld::WrongContainers(_)
@@ -143,7 +144,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             | Withheld::ManyContainers
             | Withheld::ManyResources
             | Withheld::OwnNetwork
-            | Withheld::Placeholder { .. }
             | Withheld::UnreadClaim(_)
             | Withheld::UnknownNetworks(_)
             | Withheld::NodesTooSmall { .. }
@@ -159,19 +159,22 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
     let full = format!(
         "Ignore this if intended. To add the profile's networks as well, set {INJECT_ANNOTATION}: \"full\"."
     );
-    let has =
-        format!("the pod has its own fabric, so profile {profile} adds no networks, units or variables");
+    let has = |what: String| {
+        format!(
+            "the pod has its own fabric ({what}), so profile {profile} adds no networks, units or variables"
+        )
+    };
     match other {
         OtherFabric::Unit(resource) => findings.add_as(
             Severity::Info,
             "/spec/containers",
-            format!("{}: {has}", printable(resource, 80)),
+            has(printable(resource, 80)),
             full,
         ),
         OtherFabric::Claim(claim) => findings.add_as(
             Severity::Info,
             paths::claim(claim.index),
-            format!("claim {} on NICs ({}): {has}", printable(&claim.claim, 63), printable(&claim.class, 80)),
+            has(format!("claim {} on NICs, {}", printable(&claim.claim, 63), printable(&claim.class, 80))),
             full,
         ),
         OtherFabric::UnknownClaim(claim) => findings.add_as(
@@ -187,13 +190,13 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
         OtherFabric::Child(network, resource) => findings.add_as(
             Severity::Info,
             networks(),
-            format!("network {network} with {}: {has}", printable(resource, 80)),
+            has(format!("network {network} with {}", printable(resource, 80))),
             full,
         ),
         OtherFabric::Networks(attachments, resource) => findings.add_as(
             Severity::Info,
             networks(),
-            format!("{attachments} attachments over {}: {has}", printable(resource, 80)),
+            has(format!("{attachments} attachments over {}", printable(resource, 80))),
             full,
         ),
     }

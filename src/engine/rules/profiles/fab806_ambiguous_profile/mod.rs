@@ -4,11 +4,14 @@ use super::misspelt_label;
 use crate::facts::PROFILE_ANNOTATION;
 use crate::nodes::Constraints;
 use crate::plan::pod_level_refusal;
-use crate::resolve::{Because, Resolution, SHOWN};
+use crate::profile::Profile;
+use crate::resolve::{Because, Conditions, Resolution, SHOWN, Strength, admits};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::snapshot::Ambiguity;
+use crate::text::printable;
+use std::sync::Arc;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB806",
@@ -16,7 +19,8 @@ pub(super) static RULE: Rule = Rule {
     lesser: &[
         (
             Severity::Warning,
-            "the cluster is set to warn, or the pod names resources of several profiles itself",
+            "the cluster is set to warn, the pod names resources of several profiles itself, it requires a label that \
+             no profile selects, or the nodes are not known",
         ),
         (Severity::Info, "no profile would change the pod"),
     ],
@@ -39,13 +43,25 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Because::Selectors => misspelt_label::find(context, &constraints, candidates),
         Because::Nodes | Because::Own => None,
     };
-    let why = match (because, &wrong) {
-        (Because::Nodes, _) => "the pod can run on nodes of several fabrics".to_owned(),
-        (_, Some(wrong)) => format!("{wrong} The other selectors match several profiles"),
-        (Because::Selectors, None) => {
-            "no current node matches the pod, and its selectors match several profiles".to_owned()
+    let beside = if *because == Because::Selectors && wrong.is_none() {
+        beside(context, &Conditions::of(&constraints), candidates)
+    } else {
+        None
+    };
+    let none = match context.subject.snapshot.nodes().is_empty() {
+        true => "no node is known",
+        false => "no current node matches the pod",
+    };
+    let why = match (because, &wrong, &beside) {
+        (Because::Nodes, ..) => "the pod can run on nodes of several fabrics".to_owned(),
+        (_, Some(wrong), _) => format!("{wrong} The other selectors match several profiles"),
+        (Because::Selectors, _, Some(label)) => {
+            format!("{none}, no profile selects nodes with {label}, and several do not rule it out")
         }
-        (Because::Own, None) => "the pod's resources and networks belong to several profiles".to_owned(),
+        (Because::Selectors, None, None) => {
+            format!("{none}, and the pod's selectors match several profiles")
+        }
+        (Because::Own, None, _) => "the pod's resources and networks belong to several profiles".to_owned(),
     };
     let first = candidates.first();
     let label = first.and_then(|p| p.node_selector.as_ref()?.match_labels.iter().next());
@@ -56,13 +72,42 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         _ if wrong.is_some() => {
             format!("Correct the label, or annotate the pod template with {PROFILE_ANNOTATION}: {name}.")
         }
+        _ if beside.is_some() => format!(
+            "Ignore this if these nodes need no profile; else annotate the pod template with {PROFILE_ANNOTATION}: {name}."
+        ),
         _ => format!("Annotate the pod template with {PROFILE_ANNOTATION}: {name}{selector}."),
     };
+    let message = format!("{why} ({names}): nothing is injected");
     let severity = match (because, context.subject.snapshot.settings().ambiguity) {
         // A pod that would get nothing from any profile loses nothing.
         _ if candidates.iter().all(|p| pod_level_refusal(context.pod(), p).is_some()) => Severity::Info,
         (Because::Own, _) | (_, Ambiguity::Warn) => Severity::Warning,
+        // Nobody has listed the nodes, as in a review of files: the pod may land where one profile decides.
+        (Because::Selectors, _)
+            if context.subject.snapshot.nodes().is_empty() && !context.subject.snapshot.lists_nodes() =>
+        {
+            findings.because("the nodes are not known").add_as(Severity::Warning, "", message, fix);
+            return;
+        }
+        // Its nodes may be of no profile, and then it works as it is: it did while they existed.
+        _ if beside.is_some() => Severity::Warning,
         _ => Severity::Error,
     };
-    findings.add_as(severity, "", format!("{why} ({names}): nothing is injected"), fix);
+    findings.add_as(severity, "", message, fix);
+}
+
+/// A label that the pod requires and no profile selects, if the pod asks for no profile otherwise.
+fn beside(
+    context: &PodContext<'_>,
+    conditions: &Conditions<'_>,
+    candidates: &[Arc<Profile>],
+) -> Option<String> {
+    if candidates.iter().any(|p| conditions.strength(p) != Strength::Open) {
+        return None;
+    }
+    let subject = &context.subject;
+    let known = subject.snapshot.profiles().map(|p| &**p);
+    let (key, value) =
+        conditions.beside(known.filter(|p| admits(p, subject.namespace, subject.namespace_facts)))?;
+    Some(format!("{}={}", printable(key, 80), printable(value, 63)))
 }

@@ -39,7 +39,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let by = carrying.map(|c| crate::nodes::dropped(&constraints(context, profile), nodes, c));
     let by = by.iter().flatten().next().map(|d| format!(" ({} excludes them)", printable(&d.by, 80)));
     let message = format!(
-        "no current node matches the pod{}: profile {} follows from its selectors",
+        "no current node matches the pod{}: its selectors lead to profile {}",
         by.unwrap_or_default(),
         profile.name
     );

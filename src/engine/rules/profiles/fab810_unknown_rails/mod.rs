@@ -28,14 +28,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let list: Vec<&str> = known().take(MAX_NAMES).collect();
         let left = profile.subsets.len() - list.len();
         let more = if left > 0 { format!(", {left} more") } else { String::new() };
+        let subsets = format!("has subsets {}{more}", list.join(", "));
         let (has, fix) = match nearest(name, known()) {
-            _ if list.is_empty() => ("none".to_owned(), format!("Remove annotation {RAILS_ANNOTATION}.")),
-            Some(near) => (list.join(", "), format!("Did you mean {near:?}?")),
-            None => (list.join(", "), format!("Name one of them, or remove annotation {RAILS_ANNOTATION}.")),
+            _ if list.is_empty() => {
+                ("names no subset of its rails".to_owned(), format!("Remove annotation {RAILS_ANNOTATION}."))
+            }
+            Some(near) => (subsets, format!("Did you mean {near:?}?")),
+            None => (subsets, format!("Name one of them, or remove annotation {RAILS_ANNOTATION}.")),
         };
         findings.add(
             paths::annotation(RAILS_ANNOTATION),
-            format!("profile {} has no subset {shown:?}; it has {has}{more}", profile.name),
+            format!("there is no subset {shown:?}: profile {} {has}", profile.name),
             fix,
         );
     }

@@ -7,7 +7,7 @@ use crate::rules::rule::{Rule, Waiver, files};
 pub(in crate::rules) static RULE: Rule = Rule {
     id: "FAB815",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the finding may come back with other facts")],
+    lesser: &[(Severity::Info, "other facts may bring the finding back")],
     files: files!(),
     waiver: Waiver::Itself,
     ..Rule::DEFAULT

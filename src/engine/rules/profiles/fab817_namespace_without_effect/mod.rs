@@ -44,7 +44,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             MODE_LABEL => findings.add(
                 path,
                 format!(
-                    "{MODE_LABEL}: {:?} opts in to nothing: the API server does not call the webhook here",
+                    "{MODE_LABEL}: {:?} is not a mode, so the API server does not call the webhook for this namespace",
                     printable(value, 63)
                 ),
                 format!("Write {}.", nearest(value, ["enforce", "audit"].into_iter()).unwrap_or("enforce or audit")),

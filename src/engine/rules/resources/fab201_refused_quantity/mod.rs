@@ -1,16 +1,21 @@
 //! FAB201: resource quantity that the API server refuses.
 
+mod pod_level;
+mod quantity;
+
+use crate::pod::Quantity as Amount;
 use crate::pod::fabric_signs::is_native;
-use crate::pod::view::Container;
-use crate::pod::{Quantity as Amount, QuantityError};
+use crate::pod::view::Resources;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Reach, Rule, Waiver, files};
 use crate::text::{printable, token};
+use quantity::{Quantities, above_limit, refused};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB201",
     severity: Severity::Error,
+    lesser: &[(Severity::Warning, pod_level::REASON)],
     names_placeholders: true,
     files: files!(),
     waiver: Waiver::Api,
@@ -21,12 +26,18 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (holder, container) in context.pod().holders() {
-        check_quantities(&format!("{}/resources", holder.path()), container, findings);
+        if let Some(resources) = &container.resources {
+            check_quantities(&format!("{}/resources", holder.path()), resources, findings);
+        }
+    }
+    if let Some(resources) = context.pod().spec.as_ref().and_then(|spec| spec.resources.as_ref()) {
+        pod_level::check("/spec/resources", resources, findings);
     }
 }
 
-fn check_quantities(at: &str, container: &Container<'_>, findings: &mut Findings<'_>) {
-    for (field, list) in [("limits", container.limits()), ("requests", container.requests())] {
+fn check_quantities(at: &str, resources: &Resources<'_>, findings: &mut Findings<'_>) {
+    let limits = resources.limits.as_ref();
+    for (field, list) in [("limits", limits), ("requests", resources.requests.as_ref())] {
         for (name, text) in list.iter().flat_map(|l| l.iter()) {
             let path = || format!("{at}/{field}/{}", token(name));
             if !name.contains('/') && !is_native(name) {
@@ -46,21 +57,12 @@ fn check_quantities(at: &str, container: &Container<'_>, findings: &mut Findings
                 continue;
             }
             let parsed = Amount::parse(&text.0);
-            let wrong = match parsed {
-                Err(QuantityError::Placeholder) => Some((
-                    "is a placeholder that was not replaced",
-                    "Render the template before applying it.",
-                )),
-                Err(QuantityError::Grammar) => Some((
-                    "is not a Kubernetes quantity",
-                    "Write a number with an optional suffix, such as 8, 500m or 64Gi.",
-                )),
-                Ok(q) if q.is_negative() => Some(("is negative", "Write 0 or more.")),
+            let wrong = refused(parsed).or_else(|| match parsed {
                 Ok(q) if is_extended(name) && !q.is_integer() => {
                     Some(("is not a whole number, as an extended resource must be", "Write a whole number."))
                 }
-                Ok(_) => None,
-            };
+                _ => None,
+            });
             if let Some((what, fix)) = wrong {
                 findings.add(
                     path(),
@@ -71,8 +73,12 @@ fn check_quantities(at: &str, container: &Container<'_>, findings: &mut Findings
                 && field == "requests"
             {
                 match is_extended(name) || name.starts_with("hugepages-") {
-                    true => check_pair(&path, name, request, container, findings),
-                    false => check_bound(&path, name, (request, &text.0), container, findings),
+                    true => check_pair(&path, name, request, limits, findings),
+                    false => {
+                        if let Some((message, fix)) = above_limit(name, (request, &text.0), limits) {
+                            findings.add(path(), message, fix);
+                        }
+                    }
                 }
             }
         }
@@ -84,11 +90,11 @@ fn check_pair(
     path: &dyn Fn() -> String,
     name: &str,
     request: Amount,
-    container: &Container<'_>,
+    limits: Option<&Quantities<'_>>,
     findings: &mut Findings<'_>,
 ) {
     let resource = || printable(name, 80);
-    match container.limits().and_then(|l| l.get(name)).map(|t| Amount::parse(&t.0)) {
+    match limits.and_then(|l| l.get(name)).map(|t| Amount::parse(&t.0)) {
         None => findings.add(
             path(),
             format!(
@@ -104,25 +110,6 @@ fn check_pair(
             "Make them equal, or write only the limit.",
         ),
         Some(_) => {}
-    }
-}
-
-/// The request of another resource must not be above its limit.
-fn check_bound(
-    path: &dyn Fn() -> String,
-    name: &str,
-    (request, text): (Amount, &str),
-    container: &Container<'_>,
-    findings: &mut Findings<'_>,
-) {
-    let Some(given) = container.limits().and_then(|l| l.get(name)) else { return };
-    if Amount::parse(&given.0).is_ok_and(|limit| limit < request) {
-        let (request, limit) = (printable(text, 40), printable(&given.0, 40));
-        findings.add(
-            path(),
-            format!("{name}: request {request} is above its limit {limit}: the API server refuses the pod"),
-            format!("Raise the limit to {request}, or lower the request."),
-        );
     }
 }
 

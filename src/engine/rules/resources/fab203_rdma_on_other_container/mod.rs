@@ -109,7 +109,7 @@ fn report(
     let units = count(usize::try_from(units).unwrap_or(usize::MAX), "unit");
     findings.add(
         format!("{}/resources/limits/{}", holder.path(), token(shown)),
-        format!("{name} requests {units} of {shown} without accelerators: {have}"),
-        "Move them to the container with the accelerators.",
+        format!("{name} has no accelerators and requests {units} of {shown}: {have}"),
+        "Move the units to the accelerators' container.",
     );
 }

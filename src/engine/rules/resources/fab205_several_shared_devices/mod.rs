@@ -22,7 +22,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 format!("{}/resources/limits/{}", holder.path(), crate::text::token(held.name)),
                 format!(
-                    "{units} units of {}, shared by {}: one unit already gives every device of the pool",
+                    "{units} units of {} ({}): one unit already gives every device of the pool",
                     printable(held.name, 80),
                     held.fact.describe(context.tenant_view)
                 ),

@@ -36,7 +36,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             held.path(),
             format!(
-                "{} of {} never starts: nodes with {over} are in mode exclusive",
+                "{} ({}) never starts: nodes with {over} are in mode exclusive",
                 printable(held.name, 63),
                 held.fact.describe(context.tenant_view),
             ),

@@ -22,7 +22,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             held.path(),
             format!(
-                "{} of {} is reserved but gets no address, since the pod uses hostNetwork",
+                "{} ({}) is reserved but gets no address, since the pod uses hostNetwork",
                 printable(held.name, 63),
                 held.fact.describe(context.tenant_view)
             ),

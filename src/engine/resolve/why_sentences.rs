@@ -262,20 +262,15 @@ fn selectors(constraints: &Constraints<'_>, snapshot: &Snapshot) -> String {
         let shown = names.iter().take(super::SHOWN).copied().collect::<Vec<_>>().join(", ");
         (!names.is_empty()).then(|| format!("{shown}{more}"))
     };
-    // Where no node is known, a profile that is only left open does not count by itself.
-    let (nodes, types) = (names(Strength::Nodes), names(Strength::Type));
-    let asked = nodes.is_some() || types.is_some();
-    let open = names(Strength::Open).filter(|_| asked || !snapshot.nodes().is_empty());
     let said = [
-        nodes.map(|names| format!("ask for the nodes of: {names}")),
-        types.map(|names| format!("ask for an instance type of: {names}")),
-        open.map(|names| format!("leave open: {names}")),
+        names(Strength::Nodes).map(|names| format!("ask for the nodes of: {names}")),
+        names(Strength::Type).map(|names| format!("ask for an instance type of: {names}")),
+        names(Strength::Open).map(|names| format!("leave open: {names}")),
     ];
     let said: Vec<String> = said.into_iter().flatten().collect();
-    match (said.is_empty(), snapshot.nodes().is_empty()) {
-        (false, _) => format!("the pod's selectors {}", said.join("; ")),
-        (true, false) => "the pod's selectors rule out the nodes of every profile".to_owned(),
-        (true, true) => "the pod's selectors ask for the nodes of no profile".to_owned(),
+    match said.is_empty() {
+        false => format!("the pod's selectors {}", said.join("; ")),
+        true => "the pod's selectors rule out the nodes of every profile".to_owned(),
     }
 }
 

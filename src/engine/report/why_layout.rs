@@ -6,7 +6,7 @@ use super::{Reviewed, Skipped, Unread};
 use crate::nodes::Dropped;
 use crate::plan::UserFabric;
 use crate::resolve::Resolution;
-use crate::resolve::why::{Candidate, Why};
+use crate::resolve::why_sentences::{Candidate, Why};
 use crate::text::count;
 use schemars::JsonSchema;
 use serde::Serialize;

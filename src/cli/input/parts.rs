@@ -1,0 +1,211 @@
+//! Inputs in parts of bounded size: a stream of a million documents is read piece by piece, and never held as a whole.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// About how long a part is (bytes). It ends before a line that separates documents.
+const PART: usize = 256 << 10;
+/// Largest document (bytes). A List of all nodes of a large cluster has tens of megabytes.
+const MAX_DOCUMENT: usize = 256 << 20;
+
+/// A part of an input: whole documents, as they were read.
+pub(super) struct Part {
+    pub(super) text: Vec<u8>,
+    pub(super) place: Place,
+    /// The line that it starts at, from 1.
+    pub(super) line: u32,
+}
+
+/// Where a part can be read again.
+pub(super) enum Place {
+    File {
+        path: Arc<PathBuf>,
+        start: u64,
+    },
+    /// Of an input that can be read once only.
+    Stream,
+}
+
+/// The parts of one input.
+pub(super) struct Parts {
+    path: Arc<PathBuf>,
+    reader: Box<dyn Read>,
+    /// Whether it can be read again.
+    regular: bool,
+    /// Whether it is YAML. A stream of JSON values has no separators.
+    cut: Option<bool>,
+    rest: Vec<u8>,
+    start: u64,
+    line: u32,
+    ended: bool,
+}
+
+impl Parts {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let (reader, regular): (Box<dyn Read>, bool) = match path == Path::new("-") {
+            true => (Box::new(io::stdin()), false),
+            false => {
+                let file = File::open(path)?;
+                let regular = file.metadata()?.is_file();
+                (Box::new(file), regular)
+            }
+        };
+        let path = Arc::new(path.to_path_buf());
+        Ok(Self { path, reader, regular, cut: None, rest: Vec::new(), start: 0, line: 1, ended: false })
+    }
+
+    /// Whether all of it has been read.
+    pub(super) fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The line that the next part starts at.
+    pub(super) fn line(&self) -> u32 {
+        self.line
+    }
+
+    /// The next part; an empty input has one empty part.
+    ///
+    /// # Errors
+    /// Those of the system, and a document above the limit.
+    pub(super) fn next(&mut self) -> io::Result<Option<Part>> {
+        if self.ended {
+            return Ok(None);
+        }
+        let mut text = std::mem::take(&mut self.rest);
+        let mut searched = 0;
+        loop {
+            if text.len() > MAX_DOCUMENT {
+                self.ended = true;
+                let message = format!("a document has more than {} MiB: split it", MAX_DOCUMENT >> 20);
+                return Err(io::Error::other(message));
+            }
+            let read = self.reader.by_ref().take(PART as u64).read_to_end(&mut text);
+            if read.inspect_err(|_| self.ended = true)? == 0 {
+                self.ended = true;
+                break;
+            }
+            let cut = *self.cut.get_or_insert_with(|| !is_json(&text));
+            if cut && text.len() >= PART {
+                if let Some(end) = last_separator(&text, searched) {
+                    self.rest = text.split_off(end);
+                    break;
+                }
+                searched = text.len().saturating_sub(4);
+            }
+        }
+        let (start, line) = (self.start, self.line);
+        self.start += text.len() as u64;
+        let lines = text.iter().filter(|byte| **byte == b'\n').count();
+        self.line = line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
+        let place = match self.regular {
+            true => Place::File { path: Arc::clone(&self.path), start },
+            false => Place::Stream,
+        };
+        Ok(Some(Part { text, place, line }))
+    }
+}
+
+/// Whether a text starts as JSON does.
+fn is_json(text: &[u8]) -> bool {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start().starts_with(b"{")
+}
+
+/// The start of the last line that separates documents, as kubectl finds them: it starts with `---`.
+fn last_separator(text: &[u8], from: usize) -> Option<usize> {
+    let at = text.get(from..)?.windows(4).rposition(|window| window == b"\n---")?;
+    Some(from + at + 1)
+}
+
+/// Text that can be read again: of a stream, in a temporary file without a name.
+pub(super) enum Kept {
+    File { path: Arc<PathBuf>, start: u64, length: usize },
+    Spooled { file: Arc<File>, start: u64, length: usize },
+    Text(Vec<u8>),
+}
+
+impl Kept {
+    /// Reads it again.
+    pub(super) fn read(&self) -> io::Result<Vec<u8>> {
+        let exact = |file: &File, start: u64, length: usize| {
+            let mut text = vec![0; length];
+            file.read_exact_at(&mut text, start)?;
+            Ok(text)
+        };
+        match self {
+            Self::File { path, start, length } => exact(&File::open(path.as_path())?, *start, *length),
+            Self::Spooled { file, start, length } => exact(file, *start, *length),
+            Self::Text(text) => Ok(text.clone()),
+        }
+    }
+}
+
+/// Holds the text of streams.
+#[derive(Default)]
+pub(super) struct Spool {
+    file: Option<Arc<File>>,
+    end: u64,
+}
+
+impl Spool {
+    pub(super) fn keep(&mut self, place: Place, text: Vec<u8>) -> Kept {
+        match place {
+            Place::File { path, start } => Kept::File { path, start, length: text.len() },
+            Place::Stream => self.spooled(&text).unwrap_or(Kept::Text(text)),
+        }
+    }
+
+    /// `None` where no file can be written: then the text stays in memory.
+    fn spooled(&mut self, text: &[u8]) -> Option<Kept> {
+        if self.file.is_none() {
+            self.file = Some(Arc::new(unnamed().ok()?));
+        }
+        let file = Arc::clone(self.file.as_ref()?);
+        (&*file).write_all(text).ok()?;
+        let start = self.end;
+        self.end += text.len() as u64;
+        Some(Kept::Spooled { file, start, length: text.len() })
+    }
+}
+
+/// A temporary file that only this process has. The system removes it with the process.
+fn unnamed() -> io::Result<File> {
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
+    let path = std::env::temp_dir().join(format!("fabric-admission-{}-{now}", std::process::id()));
+    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &'static [u8]) -> Vec<(usize, u32)> {
+        let mut parts = Parts::open(Path::new("/dev/null")).unwrap();
+        parts.reader = Box::new(text);
+        let mut found = Vec::new();
+        while let Some(part) = parts.next().unwrap() {
+            found.push((part.text.len(), part.line));
+        }
+        found
+    }
+
+    #[test]
+    fn parts_end_before_separators() {
+        assert_eq!(parts(b""), [(0, 1)]);
+        assert_eq!(parts(b"a: 1\n---\nb: 2\n"), [(14, 1)]);
+        let document = format!("---\na: {}\n", "x".repeat(PART / 2));
+        let length = document.len();
+        let text: &'static [u8] = Vec::leak(document.repeat(3).into_bytes());
+        let found = parts(text);
+        assert_eq!(found.iter().map(|(length, _)| length).sum::<usize>(), 3 * length);
+        assert_eq!(found.iter().map(|(_, line)| *line).collect::<Vec<_>>(), [1, 3, 5]);
+        // JSON has no separators.
+        let text: &'static [u8] = Vec::leak(format!("{{}}\n---\n{}", "x".repeat(PART * 2)).into_bytes());
+        assert_eq!(parts(text).len(), 1);
+    }
+}

@@ -1,0 +1,107 @@
+//! FAB819: part of the profile in whose place the pod's own fields count.
+
+use crate::multus::NETWORKS_ANNOTATION;
+use crate::plan::{Kept, OwnSetting, Standing, UserFabric};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::{count, printable, token};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB819",
+    severity: Severity::Info,
+    quiet: true,
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some((profile, _)) = context.resolution.profile() else { return };
+    let name = &profile.name;
+    if let Some(brought) = &context.plan.user_fabric {
+        networks(name, brought, findings);
+    }
+    for kept in &context.plan.kept {
+        let (path, message, fix) = part(name, kept);
+        findings.add(path, message, format!("{fix}, or ignore this if intended."));
+    }
+    let of_pod = context.plan.set_by_pod.iter().filter(|set| set.by == OwnSetting::HostNetwork);
+    let mut names: Vec<&str> = of_pod.map(|set| set.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    if !names.is_empty() {
+        findings.add(
+            "/spec/hostNetwork",
+            format!(
+                "not set on the node's network: {} of profile {name}, for interfaces of a pod",
+                names.join(", ")
+            ),
+            "Set them to interfaces of the node, or ignore this if intended.",
+        );
+    }
+}
+
+/// Reports networks that stand in for rails.
+fn networks(profile: &str, brought: &UserFabric, findings: &mut Findings<'_>) {
+    let why = match brought.standing {
+        _ if brought.own >= brought.rails => return,
+        Standing::Complete => "the pod's own networks stand in for the rails",
+        Standing::CompleteByUnits => {
+            "the pod requests a unit for each of its own networks, so they count as the rails"
+        }
+        // FAB805 reports another fabric.
+        Standing::Incomplete | Standing::OtherFabric(_) => return,
+    };
+    findings.add(
+        paths::annotation(NETWORKS_ANNOTATION),
+        format!("{why} of profile {profile} ({}): no network is added", brought.attachments()),
+        format!("Remove them from annotation {NETWORKS_ANNOTATION} to get the profile's networks, or ignore this if intended."),
+    );
+}
+
+/// The path, the message and the fix.
+fn part(profile: &str, kept: &Kept) -> (String, String, String) {
+    match kept {
+        Kept::Rails { left_out, rails } => (
+            "/spec/containers".to_owned(),
+            format!(
+                "{left_out} of {} of profile {profile} not attached: the pod requests no devices for them",
+                count(*rails, "rail")
+            ),
+            "Remove the pod's own quantity of the resource to get all rails".to_owned(),
+        ),
+        Kept::Units { container, resource, own, wanted } => (
+            paths::in_container(*container, format_args!("resources/limits/{}", token(resource))),
+            format!("{}: {own} is not changed, but profile {profile} has {wanted}", printable(resource, 80)),
+            "Remove the quantity to get the profile's".to_owned(),
+        ),
+        Kept::GkeNetworks(key) => (
+            paths::annotation(key),
+            format!("annotation {key} is not changed, so the networks of profile {profile} are not added"),
+            "Remove it to get the profile's networks".to_owned(),
+        ),
+        Kept::NodeName => (
+            "/spec/nodeName".to_owned(),
+            format!("node affinity of profile {profile} is not added: the pod names its node"),
+            "Remove nodeName to get a node of the profile".to_owned(),
+        ),
+        Kept::NodeTerms(terms) => (
+            "/spec/affinity/nodeAffinity".to_owned(),
+            format!(
+                "node affinity of profile {profile} is not added: the pod's has {terms} terms, more than 256"
+            ),
+            "Use fewer terms".to_owned(),
+        ),
+        Kept::NodeLabel { key, wanted } => (
+            format!("/spec/nodeSelector/{}", token(key)),
+            format!(
+                "{} is not changed, but the pod's network is on nodes with {}",
+                printable(key, 80),
+                printable(wanted, 63)
+            ),
+            format!("Write {}", printable(wanted, 63)),
+        ),
+    }
+}

@@ -1,0 +1,42 @@
+//! The same in `spec.resources`, which bounds all containers together (KEP-2837).
+
+use super::quantity::{above_limit, refused};
+use crate::pod::Quantity as Amount;
+use crate::pod::view::Resources;
+use crate::rules::finding::{Findings, Severity};
+use crate::text::{printable, token};
+
+/// The field is decoded in every supported version, and validated where the feature gate is on: from 1.34 by default
+/// (kubernetes/kubernetes pkg/features/kube_features.go).
+pub(super) const REASON: &str = "Kubernetes 1.33 drops spec.resources unless PodLevelResources is on";
+
+pub(super) fn check(at: &str, resources: &Resources<'_>, findings: &mut Findings<'_>) {
+    let limits = resources.limits.as_ref();
+    for (field, list) in [("limits", limits), ("requests", resources.requests.as_ref())] {
+        for (name, text) in list.iter().flat_map(|l| l.iter()) {
+            let path = || format!("{at}/{field}/{}", token(name));
+            let shown = printable(name, 80);
+            let parsed = Amount::parse(&text.0);
+            if let Some((what, fix)) = refused(parsed) {
+                findings.add(path(), format!("{shown}: {:?} {what}", printable(&text.0, 40)), fix);
+            } else if !is_supported(name) {
+                findings.because(REASON).add_as(
+                    Severity::Warning,
+                    path(),
+                    format!("{shown} in spec.resources: the API server refuses it, and accepts only cpu, memory and huge pages"),
+                    "Request it in the container that uses it.",
+                );
+            } else if let Ok(request) = parsed
+                && field == "requests"
+                && let Some((message, fix)) = above_limit(name, (request, &text.0), limits)
+            {
+                findings.because(REASON).add_as(Severity::Warning, path(), message, fix);
+            }
+        }
+    }
+}
+
+/// k8s.io/component-helpers resource/helpers.go (IsSupportedPodLevelResource).
+fn is_supported(name: &str) -> bool {
+    matches!(name, "cpu" | "memory") || name.starts_with("hugepages-")
+}

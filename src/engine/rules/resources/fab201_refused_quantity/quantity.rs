@@ -1,0 +1,39 @@
+//! What the API server asks of the quantity of any resource.
+
+use crate::json::values::{Pairs, QuantityText};
+use crate::pod::{Quantity as Amount, QuantityError};
+use crate::text::printable;
+
+/// A list of quantities.
+pub(super) type Quantities<'a> = Pairs<'a, QuantityText<'a>>;
+
+/// Why the API server refuses a quantity of any resource, and what to do.
+pub(super) fn refused(parsed: Result<Amount, QuantityError>) -> Option<(&'static str, &'static str)> {
+    match parsed {
+        Err(QuantityError::Placeholder) => {
+            Some(("is a placeholder that was not replaced", "Render the template before applying it."))
+        }
+        Err(QuantityError::Grammar) => Some((
+            "is not a Kubernetes quantity",
+            "Write a number with an optional suffix, such as 8, 500m or 64Gi.",
+        )),
+        Ok(q) if q.is_negative() => Some(("is negative", "Write 0 or more.")),
+        Ok(_) => None,
+    }
+}
+
+/// The request of another resource must not be above its limit. What is wrong, and what to do.
+pub(super) fn above_limit(
+    name: &str,
+    (request, text): (Amount, &str),
+    limits: Option<&Quantities<'_>>,
+) -> Option<(String, String)> {
+    let given = limits.and_then(|l| l.get(name))?;
+    if Amount::parse(&given.0).is_ok_and(|limit| limit < request) {
+        let (request, limit) = (printable(text, 40), printable(&given.0, 40));
+        let message =
+            format!("{name}: request {request} is above its limit {limit}: the API server refuses the pod");
+        return Some((message, format!("Raise the limit to {request}, or lower the request.")));
+    }
+    None
+}
