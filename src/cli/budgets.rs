@@ -2,6 +2,7 @@
 
 use super::values::seconds;
 use crate::server::Limits;
+use clap::builder::RangedU64ValueParser;
 use std::time::Duration;
 
 /// Each has a default that suits three API servers at their own defaults.
@@ -9,21 +10,25 @@ use std::time::Duration;
 #[command(next_help_heading = "Budgets")]
 pub(super) struct Budgets {
     /// Concurrent connections; when full, a connection that waits for its client is closed, else the new one is refused
-    #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_CONNECTIONS", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..=65_536))]
-    max_connections: u32,
+    #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_CONNECTIONS", default_value_t = Limits::DEFAULT.connections, value_parser = count(16, 65_536))]
+    max_connections: usize,
     /// Concurrent connections per client address; one API server needs up to 640
-    #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_CONNECTIONS_PER_PEER", default_value_t = 640, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    max_connections_per_peer: u32,
+    #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_CONNECTIONS_PER_PEER", default_value_t = Limits::DEFAULT.connections_per_peer, value_parser = count(1, 65_536))]
+    max_connections_per_peer: usize,
     /// Concurrent requests, waiting ones included; further ones get a 503 at once, and the API server retries
-    #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_REQUESTS", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    max_requests: u32,
+    #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_REQUESTS", default_value_t = Limits::DEFAULT.requests, value_parser = count(1, 65_536))]
+    max_requests: usize,
     /// Memory for request and response bodies, in MiB, at most two thirds of it per client address; further requests get a
     /// 503 at once
-    #[arg(long, value_name = "MIB", env = "FABRIC_ADMISSION_MAX_BODY_MEMORY", default_value_t = 32, value_parser = clap::value_parser!(u32).range(16..=4096))]
-    max_body_memory: u32,
+    #[arg(long, value_name = "MIB", env = "FABRIC_ADMISSION_MAX_BODY_MEMORY", default_value_t = Limits::DEFAULT.body_budget >> 20, value_parser = count(16, 4096))]
+    max_body_memory: usize,
     /// Maximum age of a connection, in seconds (plus or minus 10 %), so that new replicas get calls; 0 for no maximum
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_MAX_CONNECTION_AGE", default_value_t = 600.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_MAX_CONNECTION_AGE", default_value_t = Limits::DEFAULT.connection_age.as_secs_f64(), value_parser = seconds)]
     max_connection_age: f64,
+}
+
+fn count(least: u64, most: u64) -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(least..=most)
 }
 
 /// Cores of the machine, or of the process if it has fewer.
@@ -34,15 +39,14 @@ pub(super) fn cores() -> usize {
 impl Budgets {
     /// Limits of the server, with these budgets.
     pub(super) fn limits(&self) -> Limits {
-        let count = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
         Limits {
-            connections: count(self.max_connections),
-            connections_per_peer: count(self.max_connections_per_peer),
-            requests: count(self.max_requests),
-            large_decisions: cores().clamp(2, Limits::default().large_decisions),
-            body_budget: count(self.max_body_memory).saturating_mul(1 << 20),
+            connections: self.max_connections,
+            connections_per_peer: self.max_connections_per_peer,
+            requests: self.max_requests,
+            large_decisions: cores().clamp(2, Limits::DEFAULT.large_decisions),
+            body_budget: self.max_body_memory.saturating_mul(1 << 20),
             connection_age: Duration::from_secs_f64(self.max_connection_age),
-            ..Limits::default()
+            ..Limits::DEFAULT
         }
     }
 }

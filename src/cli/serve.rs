@@ -41,10 +41,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_KUBECONFIG")]
     kubeconfig: Option<PathBuf>,
     /// Maximum pause before a retry of a failed watch or an absent kind, in seconds
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_RETRY", default_value_t = 10.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_RETRY", default_value_t = Pace::DEFAULT.retry.as_secs_f64(), value_parser = seconds)]
     watch_retry: f64,
     /// Requested time limit of a watch, in seconds
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_TIMEOUT", default_value_t = 120.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_TIMEOUT", default_value_t = Pace::DEFAULT.watch.as_secs_f64(), value_parser = seconds)]
     watch_timeout: f64,
     /// Write findings about FabricProfiles into their status; a Lease elects the replica that writes
     #[arg(
@@ -53,7 +53,7 @@ pub(super) struct Arguments {
     )]
     profile_status: bool,
     /// Staleness warning threshold: seconds without contact to the API server
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = 600.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = Pace::DEFAULT.stale_after.as_secs_f64(), value_parser = seconds)]
     stale_after: f64,
     /// Policy for changes of pods, in the whole cluster
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_MUTATE", default_value_t = Mutate::On)]

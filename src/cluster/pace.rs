@@ -14,13 +14,18 @@ pub struct Pace {
     pub stale_after: Duration,
 }
 
+impl Pace {
+    /// The defaults: the flags of `serve` show them.
+    pub const DEFAULT: Self = Self {
+        retry: Duration::from_secs(10),
+        watch: Duration::from_secs(120),
+        stale_after: Duration::from_secs(600),
+    };
+}
+
 impl Default for Pace {
     fn default() -> Self {
-        Self {
-            retry: Duration::from_secs(10),
-            watch: Duration::from_secs(120),
-            stale_after: Duration::from_secs(600),
-        }
+        Self::DEFAULT
     }
 }
 

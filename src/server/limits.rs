@@ -43,25 +43,28 @@ impl Limits {
     /// (`--max-requests-inflight` 400 and `--max-mutating-requests-inflight` 200), has one connection to us for each,
     /// and keeps 25 idle ones.
     pub const CONNECTIONS_PER_PEER: usize = 640;
+
+    /// The defaults: the flags of `serve` show them.
+    pub const DEFAULT: Self = Self {
+        handshake: Duration::from_secs(5),
+        header: Duration::from_secs(5),
+        body: Duration::from_secs(10),
+        write: Duration::from_secs(10),
+        idle: Duration::from_secs(120),
+        body_bytes: 8 << 20,
+        body_budget: 32 << 20,
+        requests: 512,
+        large_decisions: 4,
+        connections: 1024,
+        connections_per_peer: Self::CONNECTIONS_PER_PEER,
+        connection_age: Duration::from_secs(600),
+        drain: Duration::from_secs(95),
+        finish: Duration::from_secs(10),
+    };
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            handshake: Duration::from_secs(5),
-            header: Duration::from_secs(5),
-            body: Duration::from_secs(10),
-            write: Duration::from_secs(10),
-            idle: Duration::from_secs(120),
-            body_bytes: 8 << 20,
-            body_budget: 32 << 20,
-            requests: 512,
-            large_decisions: 4,
-            connections: 1024,
-            connections_per_peer: Self::CONNECTIONS_PER_PEER,
-            connection_age: Duration::from_secs(600),
-            drain: Duration::from_secs(95),
-            finish: Duration::from_secs(10),
-        }
+        Self::DEFAULT
     }
 }
