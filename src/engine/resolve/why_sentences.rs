@@ -267,8 +267,13 @@ fn selectors(constraints: &Constraints<'_>, snapshot: &Snapshot) -> String {
         names(Strength::Type).map(|names| format!("ask for an instance type of: {names}")),
         names(Strength::Open).map(|names| format!("leave open: {names}")),
     ];
+    let asked = names(Strength::Nodes).or_else(|| names(Strength::Type)).is_some();
     let said: Vec<String> = said.into_iter().flatten().collect();
+    let unknown = snapshot.nodes().is_empty() && !snapshot.lists_nodes();
     match said.is_empty() {
+        false if unknown && !asked => {
+            format!("the nodes are not known, so the selectors decide nothing (they {})", said.join("; "))
+        }
         false => format!("the pod's selectors {}", said.join("; ")),
         true => "the pod's selectors rule out the nodes of every profile".to_owned(),
     }

@@ -21,7 +21,7 @@ use crate::support::property::check;
 use crate::support::suite::Suite;
 use fabric_admission::deadline::NEVER;
 use fabric_admission::demands::Subject;
-use fabric_admission::facts::Mode;
+use fabric_admission::facts::{Kind, Mode};
 use fabric_admission::json::decode;
 use fabric_admission::pod::templates_by_shape::DevShm;
 use fabric_admission::pod::{Accelerators, PodView};
@@ -207,6 +207,8 @@ impl World<'_> {
             metadata["annotations"] = json!({"fabric-admission.dev/profile": name});
         }
         add("", "Namespace", &json!({"metadata": metadata}));
+        // A cluster whose nodes were listed: it has no others.
+        builder.set_listed(Kind::Node, true);
         builder.set(Settings {
             accelerators: Accelerators::default(),
             ambiguity: self.ambiguity,

@@ -435,14 +435,9 @@ static TABLE: &[Row] = &[
     },
     Row {
         nodes: "",
-        ..row(
-            "no node known and left open",
-            "",
-            "nodeSelector: {pool: a}",
-            ("none", "ambiguous", &["FAB806"]),
-        )
+        ..row("no node known and left open", "", "nodeSelector: {pool: a}", ("none", "none", &["FAB803"]))
     },
-    Row { nodes: "", ..row("no node known and nothing said", "", "", ("none", "ambiguous", &["FAB806"])) },
+    Row { nodes: "", ..row("no node known and nothing said", "", "", ("none", "none", &["FAB803"])) },
 ];
 
 fn judge(row: &Row) -> Result<(), String> {

@@ -19,8 +19,8 @@ pub(super) static RULE: Rule = Rule {
     lesser: &[
         (
             Severity::Warning,
-            "the cluster is set to warn, the pod names resources of several profiles itself, it requires a label that \
-             no profile selects, or the nodes are not known",
+            "the cluster is set to warn, the pod names resources of several profiles itself, or it requires a label that \
+             no profile selects",
         ),
         (Severity::Info, "no profile would change the pod"),
     ],
@@ -82,13 +82,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         // A pod that would get nothing from any profile loses nothing.
         _ if candidates.iter().all(|p| pod_level_refusal(context.pod(), p).is_some()) => Severity::Info,
         (Because::Own, _) | (_, Ambiguity::Warn) => Severity::Warning,
-        // Nobody has listed the nodes, as in a review of files: the pod may land where one profile decides.
-        (Because::Selectors, _)
-            if context.subject.snapshot.nodes().is_empty() && !context.subject.snapshot.lists_nodes() =>
-        {
-            findings.because("the nodes are not known").add_as(Severity::Warning, "", message, fix);
-            return;
-        }
         // Its nodes may be of no profile, and then it works as it is: it did while they existed.
         _ if beside.is_some() => Severity::Warning,
         _ => Severity::Error,
