@@ -67,6 +67,10 @@ reliability-outage minutes="10":
 reliability-flood seconds="60":
     FABRIC_ADMISSION_FLOOD={{seconds}} cargo test --locked --profile dist --test it -- --nocapture webhook::a_flood
 
+# Odd shapes of HTTP, JSON and TLS, mixed with good requests.
+reliability-attack requests="100000":
+    FABRIC_ADMISSION_ATTACK={{requests}} cargo test --locked --profile dist --test it -- --nocapture webhook::a_mix
+
 # The cost property at length: inputs of up to 8 MiB, ten minutes of CPU for each way in.
 cost seconds="600" bytes="8388608":
     FABRIC_ADMISSION_COST={{seconds}} FABRIC_ADMISSION_COST_BYTES={{bytes}} FABRIC_ADMISSION_COST_TABLE=1 cargo test --locked --profile dist --test it -- --nocapture cost::
