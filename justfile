@@ -43,6 +43,10 @@ certificates:
 deny:
     cargo deny check bans licenses sources
 
+# Check dependencies for known vulnerabilities. Needs the advisory database, so it is not a part of `ci`.
+advisories:
+    cargo deny check advisories
+
 # Everything CI runs.
 ci:
     .ci/run

@@ -1,5 +1,5 @@
 //! The table of faults in docs/testing.md names trials that exist, and every trial of a living cluster; what
-//! docs/reliability.md promises names trials that exist.
+//! docs/reliability.md and docs/security.md promise names trials and unit tests that exist.
 
 use crate::support::suite::Suite;
 use crate::support::{read, root};
@@ -9,7 +9,18 @@ use std::collections::BTreeSet;
 pub(crate) fn add(suite: &mut Suite) {
     let trials = suite.names();
     let known = trials.clone();
-    suite.add("docs::every_promise_names_its_trials", move || Ok(promised(&known)?));
+    suite.add("docs::every_promise_names_its_trials", move || {
+        for page in ["docs/reliability.md", "docs/security.md"] {
+            promised(page, &known)?;
+        }
+        Ok(())
+    });
+    suite.add("docs::every_promise_names_its_unit_tests", || {
+        for page in ["docs/reliability.md", "docs/security.md"] {
+            unit_tests(page)?;
+        }
+        Ok(())
+    });
     suite.add("docs::every_fault_names_its_trials", move || Ok(agree(&trials)?));
 }
 
@@ -27,18 +38,41 @@ fn is(trial: &str, name: &str) -> bool {
     trial.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
-/// Every name on the page of promises stands for a trial.
-fn promised(trials: &BTreeSet<String>) -> Result<(), String> {
-    let page = read(&root().join("docs/reliability.md"))?;
-    let quoted = page.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
-    let names: BTreeSet<&str> = quoted.filter(|name| name.contains("::") && !name.contains(' ')).collect();
-    let skipped = |name: &str| name.starts_with("e2e::") && trials.contains("e2e::needs_e2e");
+/// Every name on a page of promises stands for a trial. A name is `suite::name`, which stands for all of them.
+fn promised(page: &str, trials: &BTreeSet<String>) -> Result<(), String> {
+    let text = read(&root().join(page))?;
+    let quoted = text.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+    let names: BTreeSet<&str> =
+        quoted.filter(|name| name.contains("::") && !name.contains(' ') && *name != "suite::name").collect();
+    // Parts of the end-to-end tests need more than others.
+    let parts = trials.iter().any(|t| t.starts_with("e2e::") && t.contains("::needs_"));
+    let skipped = |name: &str| name.starts_with("e2e::") && parts;
     let unknown: Vec<&&str> =
         names.iter().filter(|name| !skipped(name) && !trials.iter().any(|t| is(t, name))).collect();
     if names.len() > 20 && unknown.is_empty() {
         return Ok(());
     }
-    Err(format!("docs/reliability.md has {} names; these are not trials: {unknown:?}", names.len()))
+    Err(format!("{page} has {} names; these are not trials: {unknown:?}", names.len()))
+}
+
+/// Every unit test that a page names on one line with its file, as in `name` in `src/file.rs`, is in that file.
+fn unit_tests(page: &str) -> Result<(), String> {
+    let text = read(&root().join(page))?;
+    let mut named = 0;
+    for line in text.lines() {
+        let parts: Vec<&str> = line.split('`').collect();
+        for three in parts.windows(3) {
+            let &[name, " in ", file] = three else { continue };
+            if !file.starts_with("src/") {
+                continue;
+            }
+            named += 1;
+            if !read(&root().join(file))?.contains(&format!("fn {name}(")) {
+                return Err(format!("{page}: {file} has no test {name}"));
+            }
+        }
+    }
+    if named > 0 { Ok(()) } else { Err(format!("{page} names no unit test")) }
 }
 
 fn agree(trials: &BTreeSet<String>) -> Result<(), String> {

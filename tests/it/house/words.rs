@@ -145,7 +145,7 @@ fn texts(files: Vec<PathBuf>) -> Result<Vec<Text>, String> {
 }
 
 fn documents() -> Result<Vec<Text>, String> {
-    let mut all = ["README.md", "CHANGELOG.md", "deploy/README.md", "examples/README.md"]
+    let mut all = ["README.md", "CHANGELOG.md", "SECURITY.md", "deploy/README.md", "examples/README.md"]
         .map(|name| root().join(name))
         .to_vec();
     all.extend(files("docs", ".md"));
