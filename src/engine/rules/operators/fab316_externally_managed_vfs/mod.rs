@@ -22,7 +22,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         nics(context)
             .find_map(|(node, nic)| more(nic).map(|has| format!("NIC {} of node {node} has {has}", nic.name)))
     };
-    let fix = "Configure the NIC when the node boots, or write the value that the NIC has.";
+    let fix = "Configure the NIC at boot, or write the value that the NIC has.";
     let describe = |field: &str, has: String| {
         format!("externallyManaged with {field}: {has}, and the operator does not change the NIC")
     };

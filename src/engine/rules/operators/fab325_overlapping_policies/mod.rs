@@ -74,7 +74,7 @@ fn outcome(context: &ObjectContext<'_>, own: &NodePolicy, other: Other<'_>) -> S
     let name = context.text("/metadata/name").unwrap_or_default();
     let Some(own_is_first) = applied_first((name, own), other) else {
         return format!(
-            "the priorities are not set, so either {} or {} gets them",
+            "priorities are not set, so {} or {} gets them",
             own.resource, other.policy.resource
         );
     };
