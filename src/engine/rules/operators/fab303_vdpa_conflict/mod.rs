@@ -35,7 +35,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             path,
             format!(
-                "vdpaType {vdpa} with deviceType vfio-pci: vDPA needs the kernel driver, so the operator creates none"
+                "vdpaType {vdpa} with deviceType vfio-pci: vDPA devices need the kernel driver, so the operator creates none"
             ),
             "Set deviceType: netdevice.",
         );
@@ -58,7 +58,7 @@ fn cel() -> Cel {
         ),
         Check::error(
             beside("variables.vfio"),
-            "vdpaType with deviceType vfio-pci: vDPA needs the kernel driver, so the operator creates none; set deviceType: \
+            "vdpaType with deviceType vfio-pci: vDPA devices need the kernel driver, so the operator creates none; set deviceType: \
                      netdevice",
         ),
         Check::error(

@@ -95,7 +95,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 /// ConfigSriovDevicesVirtual).
 fn why_a_function(context: &ObjectContext<'_>, num_vfs: Option<u32>) -> (Severity, String) {
     if let Some((node, nic)) = policy_nodes::nics(context).next() {
-        let why = format!("only virtual machines list such a NIC (node {node} lists {})", nic.name);
+        let why = format!("only virtual machines have such a NIC (node {node} lists {})", nic.name);
         (Severity::Warning, why)
     } else if num_vfs == Some(1) {
         (Severity::Warning, "the operator finds such a NIC only in a virtual machine".to_owned())
