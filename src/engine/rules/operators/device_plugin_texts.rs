@@ -159,12 +159,13 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
                     Severity::Error,
                     Concern::Start,
                     message,
-                    "Write only selectors, with ifNames.",
+                    "Remove devices, and select by ifNames in selectors.",
                 );
             }
             (false, false) => {
                 let message =
-                    "neither selectors nor devices: the plugin does not know the NICs, and exits".to_owned();
+                    "neither selectors nor devices: the plugin does not know which NICs to take, and exits"
+                        .to_owned();
                 fault(
                     "",
                     Severity::Error,
@@ -261,7 +262,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
                     Severity::Error,
                     Concern::Start,
                     message,
-                    "Split it into two resources.",
+                    "Write two resources, one with isRdma and one with vdpaType.",
                 );
             }
             for key in ["pKeys", "acpiIndexes"].into_iter().filter(|k| selector.contains_key(*k)) {
@@ -281,7 +282,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             };
             if filled(selector.get("vendors")) && !selector.iter().any(narrow) {
                 let message = format!(
-                    "{shown} takes every NIC of the vendor without VFs and default route, also storage NICs"
+                    "{shown} takes every NIC of the vendor that has no VFs and no default route, also storage NICs"
                 );
                 fault(place, Severity::Info, Concern::Devices, message, "Add pfNames, linkTypes or drivers.");
             }
@@ -292,13 +293,15 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             let taken =
                 |others: &[&Map<String, Value>]| own.iter().all(|s| others.iter().any(|o| covers(o, s)));
             if let Some((first, _)) = earlier.iter().find(|(_, others)| taken(others)) {
-                let message = format!("{shown} gets no devices: {first} before it takes all that it selects");
+                let message = format!(
+                    "{shown} gets no devices: the earlier resource {first} takes all that {shown} selects"
+                );
                 fault(
                     "/selectors",
                     Severity::Warning,
                     Concern::Devices,
                     message,
-                    "Make the selectors disjoint, with the narrow one first.",
+                    "Select other devices, or list the resource with more conditions first.",
                 );
             }
             earlier.push((shown, own));
@@ -321,7 +324,10 @@ fn dropped(at: &str, name: &str, selectors: &[(String, &Map<String, Value>)]) ->
             faults.push(ConfigFault {
                 pointer: format!("{at}{place}{}", misfit.pointer),
                 severity: Severity::Warning,
-                message: format!("{}: the plugin expects {expected}, and drops {name}", subject(&misfit)),
+                message: format!(
+                    "{}: the plugin expects {expected}, and drops resource {name}",
+                    subject(&misfit)
+                ),
                 fix: to_write(&misfit).into(),
                 concern: Concern::Devices,
             });

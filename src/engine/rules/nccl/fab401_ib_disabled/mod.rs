@@ -45,8 +45,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let sure = matches!(given.place, Place::Env(_) | Place::Planned);
         let (severity, rest) = match other_user(context, variables) {
             Some(user) => (Severity::Warning, format!("; {user} may use the device")),
-            None if on_purpose => (Severity::Warning, ", as NCCL_NET=Socket asks".to_owned()),
-            None if !sure => (Severity::Warning, " if the command gets there".to_owned()),
+            None if on_purpose => (Severity::Warning, ", as NCCL_NET=Socket requests".to_owned()),
+            None if !sure => (Severity::Warning, " if the command reaches this setting".to_owned()),
             None if runs_nccl_tests(variables.container) => {
                 (Severity::Error, ", and the NIC stays reserved and idle".to_owned())
             }

@@ -16,8 +16,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         for (given, value) in variables.values() {
             let Some(known) = given.known.filter(|k| reads_number(k) && is_word(value)) else { continue };
             let acts = match known.reading {
-                Reading::One => "NCCL accepts only 1, so it has no effect",
-                _ => "NCCL reads it as 0",
+                Reading::One => "NCCL accepts only 1, so this value has no effect",
+                _ => "NCCL reads this word as 0",
             };
             let path = match given.place {
                 Place::Env(_) => format!("{}/value", variables.path(given)),

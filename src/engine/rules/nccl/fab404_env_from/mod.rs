@@ -16,7 +16,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             paths::in_container(left.container, "envFrom"),
             format!("{} not set: envFrom may contain {}{}", names(left), them(left), no_file(left)),
-            format!("Add to its ConfigMap or to env: {}.", assignments(profile, left, "")),
+            format!("Add to the ConfigMap or to env: {}.", assignments(profile, left, "")),
         );
     }
 }

@@ -50,8 +50,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     let since = known.since.unwrap_or("a later one");
                     say(
                         Severity::Info,
-                        format!("NCCL {version} of this container does not read it; {since} does"),
-                        "Use an image with a later NCCL, or remove it.".to_owned(),
+                        format!("NCCL {version} of this container does not read it, but NCCL {since} does"),
+                        "Use an image with a later NCCL, or remove the variable.".to_owned(),
                     );
                 }
                 continue;
@@ -79,7 +79,7 @@ fn words(what: Unread) -> (Severity, String, String) {
             format!("Write {}, or remove it.", v.name),
         ),
         Unread::Opposite(v) => warning(
-            format!("no library reads it; the switch is {}", v.name),
+            format!("no library reads it; the variable with the opposite meaning is {}", v.name),
             format!("Write {} with the opposite value, or remove it.", v.name),
         ),
         Unread::Unknown => (

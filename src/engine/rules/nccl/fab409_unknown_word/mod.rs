@@ -34,9 +34,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 
 fn effect(known: &Variable) -> &'static str {
     match (known.name, known.reading) {
-        ("NCCL_DEBUG", _) => "not a level that NCCL knows, so it logs nothing",
-        (_, Reading::Functions) => "not known to NCCL, which fails at start-up from 2.24 on",
-        _ => "not known to NCCL, which uses the default",
+        ("NCCL_DEBUG", _) => "NCCL does not know this level, and logs nothing",
+        (_, Reading::Functions) => "NCCL does not know this value, and fails at start-up from 2.24 on",
+        _ => "NCCL does not know this value, and uses the default",
     }
 }
 

@@ -20,7 +20,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 (None, most) => format!("at most {}", most.unwrap_or_default()),
             };
             let does = match known.name {
-                "NCCL_IB_TIMEOUT" => "no limit, so a dead link hangs the job".to_owned(),
+                "NCCL_IB_TIMEOUT" => "this means no limit, so a dead link hangs the job".to_owned(),
                 _ => format!("out of range, expected {bounds}"),
             };
             let default = known.default.filter(|d| *d != "auto");

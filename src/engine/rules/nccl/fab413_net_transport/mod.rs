@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     id: "FAB413",
     severity: Severity::Error,
     lesser: &[
-        (Severity::Warning, "NCCL may still run: over TCP, or with a device from elsewhere"),
+        (Severity::Warning, "NCCL may still run over TCP, or with a device that the pod does not show"),
         (Severity::Info, "other libraries may use the device"),
     ],
     files: files!(),
@@ -36,7 +36,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         };
         let message =
             format!("NCCL_NET=Socket{} with an RDMA device: NCCL runs over TCP{rest}", variables.place(net));
-        findings.add_as(severity, variables.path(net), message, "Remove NCCL_NET, or the RDMA device.");
+        findings.add_as(
+            severity,
+            variables.path(net),
+            message,
+            "Remove NCCL_NET, or do not request the RDMA device.",
+        );
     }
 }
 

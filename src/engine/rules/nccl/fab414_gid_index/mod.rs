@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     lesser: &[(
         Severity::Info,
-        "all nodes may be alike, so that the value is right, or the value has no effect on InfiniBand",
+        "the row may be the same on all nodes, or the value has no effect on InfiniBand",
     )],
     quiet: true,
     files: files!(),
@@ -73,7 +73,7 @@ fn on_infiniband(variables: &ContainerVariables<'_>, findings: &mut Findings<'_>
         Severity::Info,
         variables.path(first),
         format!("no effect on InfiniBand: {}{}", names.join(", "), variables.place(first)),
-        "Remove what has no effect.",
+        "Remove each variable that has no effect.",
     );
 }
 
@@ -102,18 +102,18 @@ fn fixed(
                     format!("Remove it and use NCCL 2.26.2 or later (the image has {version}).")
                 }
                 Some(_) => "Remove it; NCCL finds the row itself.".to_owned(),
-                None => "Remove it with NCCL 2.26.2 or later; NCCL before 2.21 needs it.".to_owned(),
+                None => "With NCCL 2.26.2 or later, remove it; NCCL before 2.21 needs it.".to_owned(),
             };
             let message = format!(
-                "{NAME}={index}{place}: with {what} the row differs from pod to pod, and peers fail to connect"
+                "{NAME}={index}{place}: with {what} the GID row differs from pod to pod, and peers fail to connect"
             );
             findings.add(variables.path(given), message, fix);
         }
         None => findings.add_as(
             Severity::Info,
             variables.path(given),
-            format!("{NAME}={index}{place}: every pod and device must have its address in that row"),
-            "Remove it with NCCL 2.26.2 or later, which finds the row itself; NCCL before 2.21 needs it.",
+            format!("{NAME}={index}{place}: every pod and device must have its address in that GID row"),
+            "With NCCL 2.26.2 or later, remove it: NCCL finds the row itself. NCCL before 2.21 needs it.",
         ),
     }
 }
@@ -140,12 +140,12 @@ fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let what = if old {
             "uses row 0 of the GID table, which is not a RoCE v2 address"
         } else {
-            "chooses the GID row, but fails in pods when it reads an unused one"
+            "chooses the GID row, but fails in pods when it reads an unused row"
         };
         findings.add(
             paths::in_container(index, "image"),
             format!("NCCL {version} on RoCE {what}"),
-            "Use NCCL 2.26.2 or later, or set NCCL_IB_GID_INDEX where all pods have the same row (often 3).",
+            "Use NCCL 2.26.2 or later, or set NCCL_IB_GID_INDEX if all pods have the same row (often 3).",
         );
     }
 }

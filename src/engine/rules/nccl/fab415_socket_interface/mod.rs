@@ -39,7 +39,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                         "{NAME}=lo{place}, but the job has several pods ({}): ranks cannot reach the other pods through lo",
                         gang.words
                     ),
-                    "Write eth0.",
+                    "Set NCCL_SOCKET_IFNAME to eth0.",
                 );
             }
             continue;
@@ -62,7 +62,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             severity,
             variables.path(given),
             format!(
-                "no interface {}, which {NAME} names{place} (the pod has {have}): NCCL fails at start-up",
+                "{NAME}={}{place} matches no interface of the pod ({have}): NCCL fails at start-up",
                 printable(value, 40)
             ),
             "Write eth0, or an interface of the networks annotation.",

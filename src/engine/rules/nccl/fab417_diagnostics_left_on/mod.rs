@@ -9,7 +9,7 @@ use crate::rules::variables::{ContainerVariables, Given};
 pub(super) static RULE: Rule = Rule {
     id: "FAB417",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the job runs; only its logs or files suffer")],
+    lesser: &[(Severity::Info, "the job runs, and only its logs or files are affected")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT
@@ -20,7 +20,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let set =
             |name: &str| variables.said(name).filter(|g| g.value.as_deref().is_none_or(|v| !v.is_empty()));
         for (name, severity, does) in [
-            ("NCCL_TOPO_DUMP_FILE", Severity::Warning, "while NCCL dumps the topology it does not fuse NICs"),
+            (
+                "NCCL_TOPO_DUMP_FILE",
+                Severity::Warning,
+                "while NCCL dumps the topology, it does not fuse NICs and runs slower",
+            ),
             ("NCCL_GRAPH_DUMP_FILE", Severity::Info, "one rank of every job writes the same file"),
         ] {
             if let Some(given) = set(name) {
@@ -45,10 +49,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Info,
                 variables.path(given),
                 format!(
-                    "NCCL_DEBUG_FILE without %p{}: the ranks of this container overwrite each other",
+                    "NCCL_DEBUG_FILE without %p{}: the ranks of this container overwrite each other's log",
                     variables.place(given)
                 ),
-                "Add %h and %p to the name.",
+                "Add %h and %p to the file name.",
             );
         }
     }
@@ -65,7 +69,7 @@ fn loud(variables: &ContainerVariables<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Info,
             variables.path(given),
-            format!("{what}{}: fills the log of a long job", variables.place(given)),
+            format!("{what}{} fills the log of a long job", variables.place(given)),
             "Write WARN, or INFO with NCCL_DEBUG_SUBSYS=INIT,NET.",
         );
     }

@@ -24,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 "NCCL_MNNVL_ENABLE=1{}, but the container has no claim on an IMEX channel: NCCL fails at start-up",
                 variables.place(given)
             ),
-            "Use a ComputeDomain's claim, or remove it: the default checks for a channel.",
+            "Add a claim of a ComputeDomain, or remove the variable: the default checks for a channel.",
         );
     }
 }

@@ -32,7 +32,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 variables.path(ucx),
                 format!(
-                    "UCX_IB_PKEY and NCCL_IB_PKEY are both {text}: UCX expects a partition key, NCCL an index into the table of keys"
+                    "UCX_IB_PKEY and NCCL_IB_PKEY are both {text}: UCX expects a partition key, but NCCL expects an index in the key table"
                 ),
                 "Set UCX_IB_PKEY to the partition's key, such as 0x8001.",
             );
@@ -57,7 +57,10 @@ fn devices(variables: &ContainerVariables<'_>, given: &Given<'_>, findings: &mut
         );
     };
     if value.starts_with('=') {
-        return say("= is NCCL's mark; UCX looks for a device of that name".to_owned(), "Remove the =.");
+        return say(
+            "= is a mark of NCCL; UCX reads it as part of the device name".to_owned(),
+            "Remove the =.",
+        );
     }
     if value == "all" || value.starts_with('^') || value.contains('*') {
         return;

@@ -27,15 +27,15 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if policy.is_rdma {
         findings.add(
             path,
-            format!("vdpaType {vdpa} with isRdma true: the device plugin exits at start, and the node loses all of its resources"),
-            "Remove vdpaType for RDMA, or set isRdma: false.",
+            format!("vdpaType {vdpa} with isRdma true: the device plugin exits at start, and the node loses all SR-IOV resources"),
+            "For RDMA remove vdpaType; for vDPA set isRdma: false.",
         );
     }
     if policy.vfio {
         findings.add(
             path,
             format!(
-                "vdpaType {vdpa} with deviceType vfio-pci: vDPA needs the kernel driver, so no device is created"
+                "vdpaType {vdpa} with deviceType vfio-pci: vDPA devices need the kernel driver, so the operator creates none"
             ),
             "Set deviceType: netdevice.",
         );
@@ -43,7 +43,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if !policy.switchdev {
         findings.add(
             path,
-            format!("vdpaType {vdpa} without eSwitchMode switchdev: no vDPA device is created"),
+            format!("vdpaType {vdpa} without eSwitchMode switchdev: the operator creates no vDPA device"),
             "Set eSwitchMode: switchdev.",
         );
     }
@@ -54,16 +54,16 @@ fn cel() -> Cel {
     node_policy_cel(vec![
         Check::error(
             beside("variables.isRdma"),
-            "vdpaType with isRdma true: the device plugin exits at start, and the node loses all of its resources; remove vdpaType for RDMA, or set isRdma: false",
+            "vdpaType with isRdma true: the device plugin exits at start, and the node loses all SR-IOV resources; for RDMA remove vdpaType, for vDPA set isRdma: false",
         ),
         Check::error(
             beside("variables.vfio"),
-            "vdpaType with deviceType vfio-pci: vDPA needs the kernel driver, so no device is created; set deviceType: \
+            "vdpaType with deviceType vfio-pci: vDPA devices need the kernel driver, so the operator creates none; set deviceType: \
                      netdevice",
         ),
         Check::error(
             beside("!variables.switchdev"),
-            "vdpaType without eSwitchMode switchdev: no vDPA device is created; set eSwitchMode: switchdev",
+            "vdpaType without eSwitchMode switchdev: the operator creates no vDPA device; set eSwitchMode: switchdev",
         ),
     ])
 }

@@ -13,8 +13,8 @@ pub(super) static RULE: Rule = Rule {
     id: "FAB305",
     severity: Severity::Error,
     lesser: &[
-        (Severity::Warning, "the feature gate may be off"),
-        (Severity::Info, "the feature gate and the operator's webhook are off"),
+        (Severity::Warning, "feature gate manageSoftwareBridges may be off"),
+        (Severity::Info, "feature gate manageSoftwareBridges and the operator's webhook are off"),
     ],
     files: files!(),
     kinds: &[NODE_POLICY],
@@ -29,12 +29,14 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let infiniband = policy.link == Some(LinkLayer::InfiniBand);
     if policy.switchdev && infiniband {
         let refused = match config.map(|config| config.webhook) {
-            Some(false) => "; the driver cannot set the mode, and syncStatus of the nodes is Failed",
+            Some(false) => "; the driver cannot set the mode, and the nodes' syncStatus becomes Failed",
             _ => ", and the operator refuses the policy",
         };
         findings.add(
             "/spec/eSwitchMode",
-            format!("eSwitchMode switchdev with linkType ib: only Ethernet NICs have a switch{refused}"),
+            format!(
+                "eSwitchMode switchdev with linkType ib: only Ethernet NICs have an embedded switch{refused}"
+            ),
             "Remove eSwitchMode on InfiniBand.",
         );
     }
@@ -49,11 +51,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         ),
         Some(_) => (
             Severity::Info,
-            "no effect now; with feature gate manageSoftwareBridges, which is off, the operator would fail on the policy",
+            "no effect now, because feature gate manageSoftwareBridges is off; once it is on, the operator fails on the policy",
         ),
         None => (
             Severity::Warning,
-            "with feature gate manageSoftwareBridges the operator fails on every node of the policy",
+            "if feature gate manageSoftwareBridges is on, the operator fails on every node of the policy",
         ),
     };
     let (what, fix) = if infiniband && !policy.switchdev {
@@ -72,15 +74,15 @@ fn cel() -> Cel {
     node_policy_cel(vec![
         Check::error(
             node_policy("variables.switchdev && variables.infiniband"),
-            "eSwitchMode switchdev with linkType ib: only Ethernet NICs have a switch, and the operator refuses the policy; remove eSwitchMode on InfiniBand",
+            "eSwitchMode switchdev with linkType ib: only Ethernet NICs have an embedded switch, and the operator refuses the policy; remove eSwitchMode on InfiniBand",
         ),
         Check::warning(
             node_policy("variables.bridge && !variables.switchdev"),
-            "bridge without eSwitchMode switchdev: with feature gate manageSoftwareBridges the operator fails on every node of the policy; set eSwitchMode: switchdev, or remove bridge",
+            "bridge without eSwitchMode switchdev: if feature gate manageSoftwareBridges is on, the operator fails on every node of the policy; set eSwitchMode: switchdev, or remove bridge",
         ),
         Check::warning(
             node_policy("variables.bridge && variables.spec.?externallyManaged.orValue(false) == true"),
-            "bridge with externallyManaged true: with feature gate manageSoftwareBridges the operator fails on every node of the policy; set externallyManaged: false, or remove bridge",
+            "bridge with externallyManaged true: if feature gate manageSoftwareBridges is on, the operator fails on every node of the policy; set externallyManaged: false, or remove bridge",
         ),
     ])
 }

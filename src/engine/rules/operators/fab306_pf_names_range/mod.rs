@@ -34,7 +34,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Some((name, most)) => findings.add_as(
                 Severity::Warning,
                 path,
-                format!("pfNames entry {shown}: {fault}; it works by numVfs {most} of policy {name} while the operator's webhook is off"),
+                format!("pfNames entry {shown}: {fault}; it works only because policy {name} has numVfs {most} and the operator's webhook is off"),
                 format!("Set numVfs: {most}."),
             ),
             None => findings.add(
@@ -93,10 +93,10 @@ fn fault(entry: &str, num_vfs: Option<u32>) -> Option<String> {
     }
     let (first, last) = functions.range?;
     if last < first {
-        return Some(format!("it ends at {last}, before it starts at {first}"));
+        return Some(format!("the range starts at {first}, but ends at {last}"));
     }
     let most = num_vfs.filter(|n| last >= *n && *n > 0)?;
-    Some(format!("it ends at {last}, but the last of {most} VFs is {}", most - 1))
+    Some(format!("the range ends at {last}, but the last of {most} VFs is VF {}", most - 1))
 }
 
 #[cfg(test)]
@@ -117,8 +117,8 @@ mod tests {
             ("ens1#a-b", "not a range"),
             ("ens1#0-1-2", "not a range"),
             ("#0-1", "no name"),
-            ("ens1#5-4", "it ends at 4, before"),
-            ("ens1#0-8", "the last of 8 VFs is 7"),
+            ("ens1#5-4", "but ends at 4"),
+            ("ens1#0-8", "the last of 8 VFs is VF 7"),
         ] {
             let found = fault(entry, Some(8)).unwrap();
             assert!(found.contains(words), "{entry}: {found}");

@@ -36,8 +36,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             path,
-            format!("resourceName {name} has a hyphen: webhooks of the operator up to 1.6 refuse it"),
-            format!("Write {}.", name.replace('-', "_")),
+            format!("resourceName {name} has a hyphen: the webhook of operators up to 1.6 refuses it"),
+            format!("Set resourceName: {}.", name.replace('-', "_")),
         );
     }
 }
@@ -48,11 +48,11 @@ fn cel() -> Cel {
     node_policy_cel(vec![
         Check::error(
             node_policy(&format!("{text} &&\n!{bare}")),
-            "resourceName is not a bare name of at most 63 letters, digits and underscores: the device plugin exits at start, or the resource gets a name that no pod requests; write one such as rdma_vf",
+            "resourceName is not a bare name of at most 63 letters, digits and underscores: the device plugin exits at start, or the resource gets a name that no pod requests; write a bare name such as rdma_vf",
         ),
         Check::warning(
             node_policy(&format!("{text} &&\n{bare} && variables.spec.resourceName.contains('-')")),
-            "resourceName has a hyphen: webhooks of the operator up to 1.6 refuse it; write underscores",
+            "resourceName has a hyphen: the webhook of operators up to 1.6 refuses it; write underscores",
         ),
     ])
 }
@@ -65,7 +65,7 @@ fn fault(name: &str) -> Option<String> {
     let shown = printable(name, LONGEST + 1);
     if let Some((prefix, bare)) = name.split_once('/') {
         return Some(format!(
-            "resourceName {shown} has a prefix: the operator adds its own, which gives PREFIX/{}/{}",
+            "resourceName {shown} has a prefix: the operator adds its own, and the resource becomes PREFIX/{}/{}",
             printable(prefix, 40),
             printable(bare, 40)
         ));

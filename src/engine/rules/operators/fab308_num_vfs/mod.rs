@@ -92,11 +92,11 @@ fn above_webhook(
                 ),
                 None => format!("numVfs {wanted}: the firmware of the NIC may offer fewer"),
             };
-            findings.because("the operator raises the number in the firmware").add_as(
+            findings.because("the operator raises the number of VFs in the firmware").add_as(
                 Severity::Warning,
                 "/spec/numVfs",
                 message,
-                "Set numVfs to at most what the firmware offers (NUM_OF_VFS).",
+                "Set numVfs to at most NUM_OF_VFS of the NIC's firmware.",
             );
         }
         None => findings.because("the operator's webhook may be off").add_as(

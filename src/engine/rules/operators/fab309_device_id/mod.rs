@@ -1,4 +1,4 @@
-//! FAB309: nicSelector with the identifier of a VF, or in another notation.
+//! FAB309: nicSelector with the identifier of a VF, or an identifier with capitals or 0x.
 
 use super::node_policy_cel::{node_policy, node_policy_cel};
 use super::{policy_nodes, supported_nics};
@@ -15,9 +15,9 @@ pub(super) static RULE: Rule = Rule {
     lesser: &[
         (
             Severity::Warning,
-            "the placeholder may be replaced later, or in a virtual machine the operator finds VFs by it",
+            "the placeholder may be replaced later, or the nodes may be virtual machines, which list VFs as NICs",
         ),
-        (Severity::Info, "the device may be newer than the list of known ones"),
+        (Severity::Info, "the device may be newer than the list of known devices"),
     ],
     files: files!(),
     kinds: &[NODE_POLICY],
@@ -40,16 +40,16 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.because("the placeholder may be replaced later").add_as(
                 Severity::Warning,
                 path,
-                format!("{field} {shown} is a placeholder or no identifier: as it stands it matches no NIC"),
-                "Write four lower-case hexadecimal digits before the policy is applied.",
+                format!("{field} {shown} is a placeholder, or not an identifier: it matches no NIC"),
+                "Replace it with four lower-case hexadecimal digits before you apply the policy.",
             );
         } else if plain != id {
             findings.add(
                 path,
                 format!(
-                    "{field} {shown}: the operator compares text, so it never matches the kernel's {plain}"
+                    "{field} {shown}: the operator compares text, and the kernel writes {plain}, so no NIC matches"
                 ),
-                format!("Write {plain:?}."),
+                format!("Write {field}: {plain:?}."),
             );
         }
     }
@@ -68,11 +68,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Severity::Info,
             path,
             format!(
-                "deviceID {} is not a NIC that operator {} supports: the operator ignores it unless the cluster adds it",
+                "deviceID {} is not in the list of operator {}: the operator ignores the NIC unless supportedExtraNICs lists it",
                 printable(&device, 40),
                 supported_nics::OF
             ),
-            "Check supportedExtraNICs of the operator's chart.",
+            "Add the NIC to supportedExtraNICs of the operator's chart, if it is not there.",
         );
         return;
     }
@@ -81,8 +81,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let (severity, why) = why_a_function(context, policy.num_vfs);
-    let fix = if listed { "In a virtual machine, set numVfs: 1; else write" } else { "Write" };
-    findings.because("in a virtual machine the operator finds VFs by it").add_as(
+    let fix = if listed { "In a virtual machine set numVfs: 1, elsewhere write" } else { "Write" };
+    findings.because("the nodes may be virtual machines, which list VFs as NICs").add_as(
         severity,
         path,
         format!("deviceID {device} is the ID of VFs: {why}"),
@@ -98,12 +98,9 @@ fn why_a_function(context: &ObjectContext<'_>, num_vfs: Option<u32>) -> (Severit
         let why = format!("only virtual machines have such a NIC (node {node} lists {})", nic.name);
         (Severity::Warning, why)
     } else if num_vfs == Some(1) {
-        (
-            Severity::Warning,
-            "the operator finds it only in a virtual machine, and none on bare metal".to_owned(),
-        )
+        (Severity::Warning, "the operator finds such a NIC only in a virtual machine".to_owned())
     } else {
-        (Severity::Error, "the operator looks for the ID of a NIC and finds none".to_owned())
+        (Severity::Error, "the operator compares it with the IDs of NICs and finds none".to_owned())
     }
 }
 
@@ -128,17 +125,17 @@ fn cel() -> Cel {
         ),
         Check::warning(
             node_policy(placeholder),
-            "vendor or deviceID is a placeholder or no identifier: as it stands it matches no NIC; write four lower-case hexadecimal digits",
+            "vendor or deviceID is a placeholder, or not an identifier: it matches no NIC; write four lower-case hexadecimal digits",
         ),
         Check::error(
             node_policy(&format!("!({ONE_VF}) &&\n{function}")),
-            "deviceID is that of VFs: the operator looks for the NIC itself and finds none; write the \
-                 NIC's own, such as 101b, 101d, 1021 or a2dc",
+            "deviceID is the ID of VFs: the operator compares it with the IDs of NICs and finds none; write the \
+                 ID of the NIC, such as 101b, 101d, 1021 or a2dc",
         ),
         Check::warning(
             node_policy(&format!("{ONE_VF} &&\n{function}")),
-            "deviceID is that of VFs: the operator finds it only in a virtual machine, and none on bare metal; write the \
-                 NIC's own, such as 101b, 101d, 1021 or a2dc",
+            "deviceID is the ID of VFs: the operator finds such a NIC only in a virtual machine; write the \
+                 ID of the NIC, such as 101b, 101d, 1021 or a2dc",
         ),
     ];
     Cel { beyond: Some("NICs in SriovNetworkNodeStates"), ..node_policy_cel(checks) }

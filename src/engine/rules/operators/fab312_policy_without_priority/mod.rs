@@ -31,10 +31,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/priority",
             format!(
-                "priority is not set (99 with the operator's webhook, else 0, the highest), and policy {} takes the same VFs",
+                "policy {} takes the same VFs, and priority is not set here: it is 0 (highest), or 99 (lowest) if the operator's webhook is on",
                 printable(other.name, 63)
             ),
-            "Set priority: the policy with the smaller number wins.",
+            "Set priority: the smaller number wins.",
         );
     }
 }

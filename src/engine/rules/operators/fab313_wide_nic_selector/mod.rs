@@ -29,7 +29,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     match (&nics.device_id, vendor) {
         (None, Some(vendor)) => findings.add(
             "/spec/nicSelector",
-            format!("nicSelector has only vendor {vendor}: the pool takes every NIC of that vendor, also storage and management"),
+            format!("nicSelector has only vendor {vendor}: the pool takes every NIC of that vendor, also storage and management NICs"),
             fix,
         ),
         (Some(device), _) => {
@@ -40,7 +40,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 "/spec/nicSelector",
                 format!(
-                    "nicSelector has only model {device}: VFs of {} have identifier {}, as do those of {other} and others, which the pool may take",
+                    "nicSelector has only deviceID {device}: VFs of {}, {other} and other models have ID {}, so the pool may take VFs of other NICs",
                     own.name, own.function
                 ),
                 fix,
@@ -62,12 +62,12 @@ fn cel() -> Cel {
     node_policy_cel(vec![
         Check::warning(
             node_policy(&vendor),
-            "nicSelector has only a vendor: the pool takes every NIC of that vendor, also storage and management; \
+            "nicSelector has only a vendor: the pool takes every NIC of that vendor, also storage and management NICs; \
                  add pfNames or rootDevices",
         ),
         Check::warning(
             node_policy(&model),
-            "nicSelector has only a model whose VFs have the same identifier as those of other models, which the pool may take; add pfNames or rootDevices",
+            "nicSelector has only a deviceID whose VFs have the same ID as VFs of other models, so the pool may take VFs of other NICs; add pfNames or rootDevices",
         ),
     ])
 }

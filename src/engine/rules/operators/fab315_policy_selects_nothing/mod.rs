@@ -26,7 +26,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/nodeSelector",
             format!(
-                "no known node ({} in all) has the labels of nodeSelector: no VF is created",
+                "none of the known nodes ({}) has the labels of nodeSelector: the operator creates no VF",
                 nodes.len()
             ),
             "Compare nodeSelector with kubectl get nodes --show-labels.",
@@ -40,8 +40,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if nics(context).next().is_none() {
         findings.add(
             "/spec/nicSelector",
-            format!("nicSelector matches no NIC of the selected nodes, such as {example}: no VF is created"),
-            "Compare nicSelector with the interfaces in the status of SriovNetworkNodeState.",
+            format!("nicSelector matches no NIC of the selected nodes, such as {example}: the operator creates no VF"),
+            "Compare nicSelector with status.interfaces of the SriovNetworkNodeStates.",
         );
     }
 }

@@ -26,12 +26,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/linkType",
             format!(
-                "linkType {} changes the firmware of NIC {} of node {node}, which is {}: the operator reboots the node",
+                "linkType {}, but NIC {} of node {node} is {}: the operator changes the NIC's firmware and reboots the node",
                 word(link),
                 nic.name,
                 word(has)
             ),
-            format!("Set linkType: {}, unless you want the change.", word(has)),
+            format!("Set linkType: {} if you do not want the change.", word(has)),
         );
     }
 }

@@ -31,7 +31,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/mtu",
             format!("mtu {mtu} for RoCE: packets carry at most 1024 bytes, a quarter of the maximum"),
-            "Set mtu: 9000, where the switches support it.",
+            "Set mtu: 9000 if the switches support it.",
         );
     }
 }

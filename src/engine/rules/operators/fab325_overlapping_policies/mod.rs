@@ -74,7 +74,7 @@ fn outcome(context: &ObjectContext<'_>, own: &NodePolicy, other: Other<'_>) -> S
     let name = context.text("/metadata/name").unwrap_or_default();
     let Some(own_is_first) = applied_first((name, own), other) else {
         return format!(
-            "{} or {} gets them, as the priorities are not set",
+            "priorities are not set, so {} or {} gets them",
             own.resource, other.policy.resource
         );
     };
@@ -119,10 +119,10 @@ fn other_fields(
             severity,
             "/spec/nicSelector",
             format!(
-                "policy {1} also takes VFs of NIC {0} on node {node}, by other fields of nicSelector: {outcome}",
+                "policy {1} also takes VFs of NIC {0} on node {node}, through other fields of nicSelector: {outcome}",
                 nic.name, other.name
             ),
-            "Select NICs by pfNames in both.",
+            "Select the NICs by pfNames in both policies.",
         );
     }
 }

@@ -24,9 +24,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Reasons for warnings.
-const LABELS: &str = "no known node has the labels of both";
+const LABELS: &str = "no known node matches both selectors";
 const KEPT: &str = "the operator takes the flag from the first policy, which has it";
-const OPEN: &str = "the order of the policies is open: a priority is not set";
+const OPEN: &str = "a priority is not set, so the order of the policies is not known";
 const HINT: &str = "excludeTopology is only a hint for NUMA placement";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
@@ -53,7 +53,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 lacks(|p| p.is_rdma),
                 "has no RDMA devices",
             ),
-            ("vdpaType", vdpa(own), vdpa(policy), first.map(|_| true), "does not fit VFs of the other"),
+            ("vdpaType", vdpa(own), vdpa(policy), first.map(|_| true), "loses the VFs of the other policy"),
             (
                 "needVhostNet",
                 own.vhost_net.to_string(),
@@ -67,16 +67,17 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Some(true) => (
                     severity(&shared),
                     LABELS,
-                    format!("the first policy, {first_name}, counts, so {} {so}", own.resource),
+                    format!("{first_name} is applied first and decides, so {} {so}", own.resource),
                 ),
                 Some(false) => {
-                    let why = format!("the first policy, {first_name}, counts, and has it");
+                    let why =
+                        format!("{first_name} is applied first and decides, so {} has {flag}", own.resource);
                     (Severity::Warning, KEPT, why)
                 }
                 None => (
                     Severity::Warning,
                     OPEN,
-                    "the first policy counts, by priorities that are not set".to_owned(),
+                    "the first policy decides, but a priority is not set".to_owned(),
                 ),
             };
             findings.because(because).add_as(
@@ -91,7 +92,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Warning,
                 "/spec/excludeTopology",
                 format!(
-                    "excludeTopology {}, but {} in policy {} {}: the pool gets only one, and NUMA hints may be missing",
+                    "excludeTopology {}, but {} in policy {} {}: the pool gets only one value, and NUMA hints may be missing",
                     own.exclude_topology,
                     policy.exclude_topology,
                     other.name,
@@ -103,4 +104,4 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-const FIX: &str = "Set one value in both, or give each its own resourceName.";
+const FIX: &str = "Use one value in both, or two resourceNames.";

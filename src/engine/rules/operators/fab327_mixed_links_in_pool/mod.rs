@@ -11,7 +11,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB327",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "no known node has the labels of both")],
+    lesser: &[(Severity::Warning, "no known node matches both selectors")],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),
@@ -32,12 +32,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 severity(&shared),
                 format!("/spec/{field}"),
                 format!(
-                    "resource {} has VFs of {field} {ours} and, by policy {}, of {theirs} {}: pods get either at random",
+                    "{field} {ours}, but {theirs} in policy {1} {2}: a pod that requests {0} gets one or the other at random",
                     own.resource,
                     other.name,
                     shared.words()
                 ),
-                "Give each its own resourceName.",
+                "Give each policy its own resourceName.",
             );
         }
     }

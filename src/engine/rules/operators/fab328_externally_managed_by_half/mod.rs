@@ -12,7 +12,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB328",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "no known node has the labels of both")],
+    lesser: &[(Severity::Warning, "no known node matches both selectors")],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),
@@ -34,7 +34,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             severity,
             "/spec/externallyManaged",
             format!(
-                "NIC {}: externallyManaged is {} here and {} in policy {}, {}: the last policy decides",
+                "externallyManaged of NIC {} is {} here, but {} in policy {} {}: the policy applied last decides",
                 met.nic,
                 own.external,
                 other.policy.external,

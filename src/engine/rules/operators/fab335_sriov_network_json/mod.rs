@@ -22,25 +22,30 @@ type Read = fn(&str) -> Result<(), EmbeddedFault>;
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let read: [(&str, Read, &str, &str); 3] = [
-        ("ipam", |text| embedded::object(text, CNI).map(drop), "not a JSON object", "Write one JSON object."),
+        (
+            "ipam",
+            |text| embedded::object(text, CNI).map(drop),
+            "not a JSON object",
+            "Write ipam as one JSON object.",
+        ),
         (
             "metaPlugins",
             |text| embedded::sequence(text).map(drop),
             "not a sequence of JSON objects",
-            "Write objects with commas between them.",
+            "Write metaPlugins as JSON objects with commas between them.",
         ),
         (
             "capabilities",
             capabilities,
-            "not a JSON object of true and false",
-            "Write an object such as {\"ips\": true}.",
+            "not a JSON object with values true and false",
+            "Write capabilities as an object, such as {\"ips\": true}.",
         ),
     ];
     for (field, read, what, fix) in read {
         let path = format!("/spec/{field}");
         let Some(text) = context.text(&path) else { continue };
         if let Err(fault) = read(text) {
-            findings.add_within(path, fault.spot, format!("{field} is {what}: {fault}"), fix);
+            findings.add_within(path, fault.spot, format!("{field} is {what} ({fault})"), fix);
         }
     }
     refused_plugin_values(context, findings);

@@ -30,7 +30,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             ("ib-sriov fails on Ethernet", "Use a SriovNetwork, or name a resource of InfiniBand VFs.")
         }
         ("OVSNetwork", _) => {
-            ("a bridge needs Ethernet", "Use a SriovIBNetwork, or name a resource of Ethernet VFs.")
+            ("an OVS bridge needs Ethernet", "Use a SriovIBNetwork, or name a resource of Ethernet VFs.")
         }
         _ => (
             "sriov-cni sets a VLAN, which InfiniBand does not support",
@@ -60,7 +60,7 @@ fn evidence(context: &ObjectContext<'_>, resource: &str, link: LinkLayer) -> Str
         state.groups.iter().any(|g| g.resource == resource && g.link == Some(link))
     };
     match facts.node_states().find(of) {
-        Some((node, _)) => format!("SriovNetworkNodeState {node} lists it on {} NICs", word(link)),
+        Some((node, _)) => format!("SriovNetworkNodeState {node} lists the resource on {} NICs", word(link)),
         None => format!("its NICs are {}", word(link)),
     }
 }

@@ -47,7 +47,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 made.name,
                 other.kind.name()
             ),
-            "Give it another name or networkNamespace.",
+            "Give this object another name or networkNamespace.",
         );
     }
 }

@@ -33,7 +33,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_within(
             path,
             embedded::spot(text, entry.at),
-            "rdma after ib-sriov: moving the RDMA device puts its IPoIB interface back on the host, and the pod loses it",
+            "plugin rdma after ib-sriov puts the IPoIB interface back on the host: the pod loses this interface",
             fix,
         );
     }

@@ -26,7 +26,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             path,
             embedded::spot_of(text, "dhcp"),
             "ipam of type dhcp: ib-sriov refuses it, and pods stay in ContainerCreating",
-            "Use nv-ipam or whereabouts.",
+            "Set type in ipam to nv-ipam or whereabouts.",
         );
     }
 }

@@ -20,9 +20,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if let Some((own, operator)) = apart(context) {
         findings.add(
             "/spec/networkNamespace",
-            format!(
-                "networkNamespace {target} in namespace {own}: the operator ignores it outside {operator}"
-            ),
+            format!("networkNamespace {target} in namespace {own}: only networks in namespace {operator} may set it"),
             format!("Set metadata.namespace: {operator}, or remove networkNamespace."),
         );
     }

@@ -30,7 +30,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/ipam",
             format!(
-                "no ipam: RoCE over resource {} needs an address and gets only link-local GIDs",
+                "no ipam: without an address, RoCE over resource {} has only link-local GIDs",
                 printable(name, 63)
             ),
             "Set ipam to nv-ipam or whereabouts.",

@@ -10,7 +10,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB350",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the namespace of the operator is only known from other objects")],
+    lesser: &[(Severity::Warning, "the operator's namespace is only inferred from other objects")],
     files: files!(),
     kinds: &[OPERATOR_CONFIG],
     object: Some(check),
@@ -23,7 +23,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/metadata/name",
             format!(
-                "SriovOperatorConfig {}: the operator ignores it and reads only the one named default",
+                "SriovOperatorConfig {}: the operator reads only the object named default, and ignores this one",
                 printable(name, 63)
             ),
             "Set metadata.name: default.",
@@ -36,7 +36,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             "/metadata/namespace",
-            format!("SriovOperatorConfig in namespace {own}: the operator ignores it and reads only namespace {operator}"),
+            format!("SriovOperatorConfig in namespace {own}: the operator reads only namespace {operator}, and ignores this object"),
             format!("Set metadata.namespace: {operator}."),
         );
     }
@@ -44,7 +44,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 
 fn cel() -> Cel {
     let wrong = "object.metadata.?name.orValue('default') != 'default'";
-    let message = "the operator ignores this SriovOperatorConfig and reads only the one named default; set metadata.name: default";
+    let message = "the operator reads only the SriovOperatorConfig named default, and ignores this one; set metadata.name: default";
     let beyond = Some("the namespace in which the operator is");
     Cel { variables: Vec::new(), checks: vec![Check::error(wrong, message)], beyond }
 }

@@ -10,7 +10,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB355",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the pool may be meant to take all of them")],
+    lesser: &[(Severity::Info, "the pool may be meant to take every NIC of the vendor")],
     files: files!(),
     kinds: &[NIC_CLUSTER_POLICY, NIC_NODE_POLICY],
     may_hold: &[CONFIG_MAP],

@@ -10,7 +10,10 @@ use serde_json::Value;
 pub(super) static RULE: Rule = Rule {
     id: "FAB357",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the API server accepts the object, and only its effect is missing")],
+    lesser: &[(
+        Severity::Warning,
+        "the API server accepts the object, but it does not have the intended effect",
+    )],
     files: files!(),
     kinds: &[NIC_CLUSTER_POLICY, NIC_NODE_POLICY],
     object: Some(check),
@@ -25,23 +28,26 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             "/metadata/name",
-            format!("NicClusterPolicy {}: the operator ignores this object", printable(name, 63)),
+            format!(
+                "NicClusterPolicy {}: the operator reads only nic-cluster-policy, and ignores this object",
+                printable(name, 63)
+            ),
             "Set metadata.name: nic-cluster-policy.",
         );
     }
     if context.kind == "NicNodePolicy" && name.len() > 30 {
         let message = format!("name of {} characters: the operator's labels allow only 30", name.len());
-        findings.add("/metadata/name", message, "Write a shorter name.");
+        findings.add("/metadata/name", message, "Set metadata.name to at most 30 characters.");
     }
     if let Some(version) = text("/spec/ofedDriver/version").filter(|v| !is_driver_version(v)) {
         findings.add_as(
             Severity::Warning,
             "/spec/ofedDriver/version",
             format!(
-                "version {:?} is not that of a driver image, such as 24.01-0.3.3.1-0",
+                "version {:?} is not the version of a driver image, such as 24.01-0.3.3.1-0",
                 printable(version, 60)
             ),
-            "Write the tag of the driver image without the operating system.",
+            "Write the tag of the driver image up to the name of the operating system.",
         );
     }
     let policy = object.pointer("/spec/ofedDriver/upgradePolicy");
@@ -76,7 +82,11 @@ fn guids(object: &Value, findings: &mut Findings<'_>) {
     // Mellanox/ib-kubernetes pkg/guid/guid_pool.go, isValidRange: a range of one GUID is valid.
     let [start, end] = read.as_slice() else { return };
     let (key, fault, fix) = if end < start {
-        ("pKeyGUIDPoolRangeEnd", "ends before it starts", "Write an end that is not below the start.")
+        (
+            "pKeyGUIDPoolRangeEnd",
+            "ends before it starts",
+            "Set pKeyGUIDPoolRangeEnd to a GUID that is not below pKeyGUIDPoolRangeStart.",
+        )
     } else if *start == 0 {
         (
             "pKeyGUIDPoolRangeStart",

@@ -11,7 +11,10 @@ use serde_json::Value;
 pub(super) static RULE: Rule = Rule {
     id: "FAB358",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the API server accepts the object, and only its effect is missing")],
+    lesser: &[(
+        Severity::Warning,
+        "the API server accepts the object, but it does not have the intended effect",
+    )],
     files: files!(),
     kinds: &[HOST_DEVICE_NETWORK],
     object: Some(check),
@@ -27,7 +30,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if namespace.is_empty() && !refused("/spec/networkNamespace") {
         findings.add(
             "/spec/networkNamespace",
-            "networkNamespace is not set: the operator creates no network, since the kind has no default",
+            "networkNamespace is not set: the operator creates no network, since HostDeviceNetwork has no default namespace",
             "Set networkNamespace to the namespace of the pods.",
         );
     }
@@ -37,7 +40,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     } else if resource.is_empty() {
         findings.add(
             "/spec/resourceName",
-            "resourceName is not set: Multus has no device for host-device, and every attachment fails",
+            "resourceName is not set: host-device gets no device, and every attachment fails",
             "Name the pool of the SR-IOV device plugin, without nvidia.com/.",
         );
     } else if resource.strip_prefix("nvidia.com/").is_some_and(is_name) {
@@ -45,7 +48,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Severity::Warning,
             "/spec/resourceName",
             format!(
-                "resourceName {shown:?}: the operator adds the prefix itself, and its webhook refuses it"
+                "resourceName {shown:?}: the operator adds nvidia.com/ itself, and its webhook refuses the prefix here"
             ),
             "Write the name without nvidia.com/.",
         );
@@ -79,7 +82,7 @@ fn cel() -> Cel {
     let checks = vec![
         Check::error(
             "variables.spec.?networkNamespace.orValue('') == ''",
-            "networkNamespace is not set: the operator creates no network, since the kind has no default; set \
+            "networkNamespace is not set: the operator creates no network, since HostDeviceNetwork has no default namespace; set \
                  networkNamespace to the namespace of the pods",
         ),
         Check::error(
@@ -88,7 +91,7 @@ fn cel() -> Cel {
         ),
         Check::warning(
             prefixed,
-            "the operator adds the prefix nvidia.com/ itself, and its webhook refuses it in resourceName; write the name without it",
+            "resourceName with nvidia.com/: the operator adds the prefix itself, and its webhook refuses the prefix here; write the name without nvidia.com/",
         ),
     ];
     Cel {

@@ -25,7 +25,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_within(
             "/spec/ipam",
             fault.spot,
-            format!("ipam is not a JSON object: {fault}; the operator never creates the network"),
+            format!("ipam is not a JSON object ({fault}), so the operator never creates the network"),
             "Fix the JSON at that place.",
         );
     }
@@ -35,7 +35,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         Err(fault) => findings.add_within(
             "/spec/metaPlugins",
             fault.spot,
-            format!("metaPlugins are not JSON objects with commas between them: {fault}"),
+            format!("metaPlugins are not JSON objects with commas between them ({fault})"),
             "Fix the JSON at that place.",
         ),
         Ok(entries) => {
@@ -45,8 +45,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                     Severity::Error,
                     "/spec/metaPlugins",
                     || spot(meta, entry.at),
-                    "a plugin without type: Multus cannot call the chain",
-                    "Add its type, such as \"type\": \"tuning\".",
+                    "a plugin in metaPlugins has no type: Multus cannot call the plugin chain",
+                    "Add the plugin's type, such as \"type\": \"tuning\".",
                 );
             }
             refused_plugin_values(context, findings);
