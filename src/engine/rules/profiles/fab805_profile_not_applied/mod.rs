@@ -13,7 +13,7 @@ use crate::text::{count, printable};
 pub(super) static RULE: Rule = Rule {
     id: "FAB805",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the pod asks for this, or has its fabric already")],
+    lesser: &[(Severity::Info, "this is usually intended, or the pod already has a fabric")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT
