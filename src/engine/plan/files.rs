@@ -233,7 +233,7 @@ pub(super) fn mounts(
             volume,
             NCCL_CONF_PATH,
             Some(path.clone()),
-            "NCCL and its plugins read it; variables of the process win",
+            "NCCL and its plugins read this file; variables of the process take precedence",
         );
     }
     if !has_directory(pod, container, profile)

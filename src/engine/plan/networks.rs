@@ -97,7 +97,7 @@ pub(super) fn plan<'a>(
     };
     let reason = if left_out > 0 {
         let devices = count(rails.len() - left_out, "rail");
-        format!("devices for {devices}; {have} of {whole} attached")
+        format!("the pod requests devices for {devices}; {have} of {whole} attached so far")
     } else if have == 0 {
         format!("{whole} ({})", evidence.words())
     } else {

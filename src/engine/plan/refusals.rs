@@ -28,7 +28,7 @@ impl EnvRefusal {
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            Self::EnvFrom => "envFrom may set them, and env would override it",
+            Self::EnvFrom => "envFrom may set them, and env would override envFrom",
             Self::Ssh => "ranks are started over ssh",
         }
     }
@@ -54,11 +54,11 @@ impl FileRefusal {
     #[must_use]
     pub fn words(&self) -> String {
         match self {
-            Self::Image => "is left to the image by the profile".to_owned(),
+            Self::Image => "must stay the image's own file, by the profile".to_owned(),
             Self::Mounted(path) => format!("is hidden by the container's own mount at {path}"),
-            Self::Shared => "is also read by containers of the pod that must not get it".to_owned(),
+            Self::Shared => "is also read by containers that must not get the variables".to_owned(),
             Self::TooLarge => "would exceed 64 KiB, or the pod's annotations 256 KiB".to_owned(),
-            Self::NoName => format!("needs a volume, and {} are taken", VOLUME_NAMES.join(" and ")),
+            Self::NoName => format!("needs a volume, and the names {} are taken", VOLUME_NAMES.join(" and ")),
         }
     }
 }

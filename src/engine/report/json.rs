@@ -52,7 +52,7 @@ pub struct ResultEntry<'a> {
     profile: Option<&'a str>,
     /// Evidence for the profile, or the reason why there is none.
     evidence: Option<&'a str>,
-    /// Whether the namespace opted in; if not, findings are information and nothing is changed.
+    /// Whether the namespace opted in; if not, findings are info and nothing is changed.
     opted_in: bool,
     /// `enforce` or `audit`.
     mode: &'static str,
@@ -108,9 +108,9 @@ pub struct FindingEntry<'a> {
     message: Cow<'a, str>,
     /// Fix.
     fix: &'a str,
-    /// Why the severity is lower than the rule's; empty where it is the rule's.
+    /// Why the severity is lower than the rule's; empty if it is not lower.
     because: &'a str,
-    /// The same finding again, at other places of one YAML anchor or with other objects (count).
+    /// Repetitions of the finding, at other places of one YAML anchor or with other objects (count).
     repeats: usize,
     /// Line in the file, from 1.
     line: Option<u32>,

@@ -112,8 +112,8 @@ fn outcome(r: &Reviewed) -> String {
     } else if r.findings.is_empty() && r.repeated.count == 0 {
         let words = match (decision.in_scope, decision.rules_only) {
             (true, false) => "fits as it is",
-            (true, true) => "asks for no accelerator; no problem found",
-            (false, _) => "asks for no accelerator",
+            (true, true) => "requests no accelerator; no problem found",
+            (false, _) => "requests no accelerator",
         };
         parts.push(words.to_owned());
     }

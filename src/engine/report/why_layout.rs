@@ -32,7 +32,7 @@ pub struct Report<'a> {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Entry")]
 pub struct PodEntry<'a> {
-    /// What a review says of it.
+    /// The pod's result in a review.
     review: ResultEntry<'a>,
     /// How its profile was chosen; null if the pod requests no accelerator.
     why: Option<Story<'a>>,
@@ -47,7 +47,7 @@ pub struct Story<'a> {
     candidates: Vec<&'a str>,
     /// The profile that the pod was created with, and its profile now; null if the webhook did not change the pod.
     then: Option<ThenEntry<'a>>,
-    /// Steps in their order: those up to the deciding one, then those that were not needed.
+    /// Steps in their order: up to the deciding step, then the steps that were not needed.
     steps: Vec<StepEntry<'a>>,
     /// Candidate nodes of the pod; null if no nodes are known.
     landing: Option<LandingEntry<'a>>,
@@ -161,11 +161,11 @@ struct ProfileEntry<'a> {
     chosen: bool,
     /// Its nodes (count); null if it selects no nodes or no nodes are known.
     nodes: Option<usize>,
-    /// Those that are candidates for the pod (count).
+    /// Nodes of the profile that are candidates for the pod (count).
     fits: Option<usize>,
     /// Reasons why the other nodes are excluded.
     dropped: Vec<DroppedEntry<'a>>,
-    /// Changes of the pod or the cluster that the profile needs.
+    /// Changes that the pod or the cluster would need for this profile.
     needs: &'a [String],
 }
 

@@ -44,7 +44,7 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
         Some(used) if **used == resolved => {}
         found => {
             let message = match found {
-                Some(_) => "not used: the server's files have another profile of this name",
+                Some(_) => "not used: a file of the server has another profile of this name",
                 None => "not used: the server does not know it yet",
             };
             let status = FabricProfileStatus {
@@ -148,8 +148,8 @@ fn tie(profile: &Profile, classes: &ClassSet, snapshot: &Snapshot) -> Option<Pro
     let more = others.len().saturating_sub(MOST_NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let message = format!(
-        "priority {} is also that of {names}{more}, on {}: a pod that neither names a profile nor asks for the nodes of \
-         one of them is ambiguous there",
+        "priority {} is the same as that of {names}{more} on {}: a pod that can run there is ambiguous, unless it names a \
+         profile or its selectors ask for the nodes of one of them",
         profile.priority,
         count(shared, "node")
     );
@@ -294,7 +294,7 @@ mod tests {
         let found =
             problems(&[&first, &profile("q", EAST), &profile("r", &format!(r#"{EAST},"priority":1"#))]);
         assert_eq!((found.len(), found[0].0.as_str()), (1, "/spec/priority"));
-        assert!(found[0].1.contains("is also that of q, on 2 nodes"), "{found:?}");
+        assert!(found[0].1.contains("is the same as that of q on 2 nodes"), "{found:?}");
         let team = |name: &str, team: &str| {
             profile(name, &format!(r#"{EAST},"namespaces":{{"matchLabels":{{"team":"{team}"}}}}"#))
         };

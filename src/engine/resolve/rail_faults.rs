@@ -44,10 +44,10 @@ fn shared_subnet(profile: &Profile, snapshot: &Snapshot) -> Option<RailFault> {
     Some(RailFault {
         at: at_network(second),
         message: format!(
-            "rails {} ({}) and {} ({}) are in one subnet ({subnet}): Linux sends through one of the two",
+            "rails {} ({}) and {} ({}) are in one subnet ({subnet}): Linux sends through only one interface",
             first.interface, first.network, second.interface, second.network
         ),
-        fix: "Give each rail its own subnet, or chain sbr after each.",
+        fix: "Use one subnet per rail, or add plugin sbr to each network.",
     })
 }
 
@@ -81,7 +81,7 @@ fn mixed_mtu(profile: &Profile, snapshot: &Snapshot) -> Vec<RailFault> {
         Some(RailFault {
             at: Missing::Resource(name.to_owned()),
             message: format!(
-                "the NICs of {name} have MTUs from {low} to {high}: all ranks run at the smallest"
+                "the NICs of {name} have MTUs from {low} to {high}: all ranks use the smallest MTU"
             ),
             fix: "Set one mtu in the SriovNetworkNodePolicies of the resource.",
         })

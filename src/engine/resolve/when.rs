@@ -31,13 +31,14 @@ pub(crate) fn unmet(profile: &Profile, subject: &Subject<'_>) -> Option<String> 
             Some(gang) if gang.several => {}
             Some(gang) => {
                 return Some(format!(
-                    "the profile is for pods of several nodes, this is one ({})",
+                    "the profile is for jobs of several nodes, but the pod's job has one node ({})",
                     gang.words
                 ));
             }
             None => {
                 return Some(
-                    "the profile is for pods of several nodes, nothing says this is one of them".to_owned(),
+                    "the profile is for jobs of several nodes, but nothing shows that the pod belongs to one"
+                        .to_owned(),
                 );
             }
         }

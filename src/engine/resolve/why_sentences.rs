@@ -155,7 +155,7 @@ fn steps(
         let skipped = name == "flag" && flag.is_none()
             || name == "selectors" && !decides && usable.as_ref().is_some_and(|f| !f.is_clear());
         if !skipped {
-            let said = if decided { "not asked".to_owned() } else { said };
+            let said = if decided { "not needed".to_owned() } else { said };
             steps.push(Step { name, said, decides });
         }
         decided |= decides;
@@ -201,7 +201,7 @@ fn own(subject: &Subject<'_>) -> String {
         }
     }
     if said.is_empty() {
-        "no resource or network of a profile on the pod".to_owned()
+        "the pod has no resource or network of a profile".to_owned()
     } else {
         said.join("; ")
     }
@@ -265,7 +265,7 @@ fn selectors(constraints: &Constraints<'_>, snapshot: &Snapshot) -> String {
     let said = [
         names(Strength::Nodes).map(|names| format!("ask for the nodes of: {names}")),
         names(Strength::Type).map(|names| format!("ask for an instance type of: {names}")),
-        names(Strength::Open).map(|names| format!("leave open: {names}")),
+        names(Strength::Open).map(|names| format!("do not exclude: {names}")),
     ];
     let asked = names(Strength::Nodes).or_else(|| names(Strength::Type)).is_some();
     let said: Vec<String> = said.into_iter().flatten().collect();
@@ -275,7 +275,7 @@ fn selectors(constraints: &Constraints<'_>, snapshot: &Snapshot) -> String {
             format!("the nodes are not known, so the selectors decide nothing (they {})", said.join("; "))
         }
         false => format!("the pod's selectors {}", said.join("; ")),
-        true => "the pod's selectors rule out the nodes of every profile".to_owned(),
+        true => "the pod's selectors exclude the nodes of every profile".to_owned(),
     }
 }
 
@@ -317,7 +317,7 @@ fn candidate(
         needs.push(format!("a namespace with {}", selector.join(", ")));
     }
     if let Some(reason) = unmet(profile, subject) {
-        needs.push(format!("another pod: {reason}"));
+        needs.push(format!("a different pod: {reason}"));
     }
     for missing in missing(profile, subject.namespace, snapshot) {
         needs.push(match missing {
@@ -331,21 +331,19 @@ fn candidate(
             needs.push(format!("a pod that can run on its nodes, which have {}", own_selector(profile)));
         }
         Some(_) => {}
-        None if !profile.has_nodes() => {
-            needs.push("to be named: it does not say which nodes it is for".to_owned())
-        }
+        None if !profile.has_nodes() => needs.push("to be named, since it selects no nodes".to_owned()),
         None => {}
     }
     if !chosen && needs.is_empty() {
         needs.push(match resolution {
             Resolution::Ambiguous { candidates, .. } if candidates.iter().any(|p| p.name == profile.name) => {
                 format!(
-                    "annotation {PROFILE_ANNOTATION}: {}, or a selector that leaves out the others",
+                    "annotation {PROFILE_ANNOTATION}: {}, or a selector that excludes the other profiles",
                     profile.name
                 )
             }
             Resolution::Profile { profile: other, .. } if other.priority > profile.priority => {
-                format!("a priority above {} of {}", other.priority, other.name)
+                format!("a priority above {}, the priority of {}", other.priority, other.name)
             }
             _ => format!("annotation {PROFILE_ANNOTATION}: {}", profile.name),
         });

@@ -70,7 +70,7 @@ pub fn sequence(text: &str) -> Result<Vec<EmbeddedObject>, EmbeddedFault> {
                 objects.push(EmbeddedObject { at: from, object });
             }
             Some(Ok(Value::Array(_))) => {
-                let what = "brackets around the objects, which stand in a list already";
+                let what = "brackets around objects that are already in a list";
                 return Err(at(text, from, what.to_owned()));
             }
             Some(Ok(other)) => {
@@ -120,7 +120,7 @@ fn start(text: &str) -> usize {
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
-        Value::Bool(_) => "a truth value",
+        Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
         Value::String(_) => "a string",
         Value::Array(_) => "a list",

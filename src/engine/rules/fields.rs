@@ -30,10 +30,10 @@ const RETIRED: &[(&str, &str, &str)] = &[(
 /// The consequence of a missing key, by kind; any kind where it is empty.
 const MISSING: &[(&str, &str, &str)] = &[
     ("SriovNetworkNodePolicy", "isRdma", "the VFs have no RDMA devices"),
-    ("SriovNetworkNodePolicy", "pfNames", "the policy takes more NICs than meant"),
-    ("SriovNetworkNodePolicy", "rootDevices", "the policy takes more NICs than meant"),
-    ("SriovNetworkNodePolicy", "deviceID", "the policy takes more NICs than meant"),
-    ("SriovNetworkNodePolicy", "vendor", "the policy takes more NICs than meant"),
+    ("SriovNetworkNodePolicy", "pfNames", "the policy selects more NICs than intended"),
+    ("SriovNetworkNodePolicy", "rootDevices", "the policy selects more NICs than intended"),
+    ("SriovNetworkNodePolicy", "deviceID", "the policy selects more NICs than intended"),
+    ("SriovNetworkNodePolicy", "vendor", "the policy selects more NICs than intended"),
     ("SriovNetworkNodePolicy", "deviceType", "the VFs keep the kernel's driver"),
     ("SriovNetworkNodePolicy", "linkType", "NICs of either link type match"),
     ("SriovNetworkNodePolicy", "mtu", "the MTU is not set"),
@@ -59,8 +59,8 @@ const MISSING: &[(&str, &str, &str)] = &[
     ("NicClusterPolicy", "nvIpam", "the operator installs no nv-ipam"),
     ("IPPool", "gateway", "pods get no gateway"),
     ("CIDRPool", "gatewayIndex", "pods get no gateway"),
-    ("", "exclusions", "nv-ipam hands those addresses out"),
-    ("", "perNodeExclusions", "nv-ipam hands those addresses out"),
+    ("", "exclusions", "nv-ipam assigns those addresses to pods"),
+    ("", "perNodeExclusions", "nv-ipam assigns those addresses to pods"),
     ("", "networkNamespace", "the network is created in the namespace of this object"),
     ("", "ipam", "pods get no address on the network"),
     ("", "metaPlugins", "no further plugin, such as rdma, is called"),
@@ -191,8 +191,9 @@ pub(super) fn refused_values(context: &ObjectContext<'_>, findings: &mut Finding
             && misfit.value != ""
             && word_meant(misfit.field, misfit.value).is_none();
         let (severity, message) = if new_word {
-            let message =
-                format!("{subject}: the API server refuses the object unless its CRD is newer than ours");
+            let message = format!(
+                "{subject}: the API server refuses the object, unless the cluster's CRD is newer than this program's"
+            );
             (Severity::Warning, message)
         } else {
             let message = format!("{subject}: the API server expects {expected}, and refuses the object");

@@ -179,7 +179,7 @@ impl Waiver {
             ),
             Self::Isolation => "never: the rule keeps namespaces apart".to_owned(),
             Self::Api => "never: the API server refuses such an object anyway".to_owned(),
-            Self::Itself => "never: the rule is about such annotations".to_owned(),
+            Self::Itself => "never: the rule checks the ignore annotations themselves".to_owned(),
             Self::File => "never: correct the file".to_owned(),
         }
     }

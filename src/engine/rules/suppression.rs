@@ -102,10 +102,10 @@ fn one(
     }
     let why_not = match rule.waiver {
         Waiver::Allowed => None,
-        Waiver::Isolation => Some("it isolates namespaces"),
+        Waiver::Isolation => Some("the rule isolates namespaces"),
         Waiver::Api => Some("the API server refuses such an object"),
-        Waiver::Itself => Some("it is about such annotations"),
-        Waiver::File => Some("it is about the text of the file"),
+        Waiver::Itself => Some("the rule checks the ignore annotations themselves"),
+        Waiver::File => Some("the rule checks the text of the file"),
     };
     if let Some(why_not) = why_not {
         out.add(
@@ -132,11 +132,11 @@ fn one(
         let (by, fix) = match limit.profile {
             Some(name) => (
                 format!("profile {name} does not allow errors to be ignored"),
-                format!("Fix it, or ask the platform team for `ignorable: errors` in profile {name}."),
+                format!("Fix the error, or ask the platform team for `ignorable: errors` in profile {name}."),
             ),
             None => (
-                "without a profile errors are never ignored".to_owned(),
-                "Fix it, or ask the platform team for `--ignorable errors`.".to_owned(),
+                "without a profile, only --ignorable errors allows that".to_owned(),
+                "Fix the error, or ask the platform team for `--ignorable errors`.".to_owned(),
             ),
         };
         out.add(path, format!("an error of {id} is not ignored: {by}"), fix);

@@ -12,7 +12,7 @@ pub(super) fn fix(message: &str) -> String {
         parts.next();
         return match (parts.next(), parts.nth(1)) {
             (Some(unknown), Some(meant)) => format!("Rename {unknown} to {meant}."),
-            _ => "Write a name that the kind has.".to_owned(),
+            _ => "Write a name from the kind's schema.".to_owned(),
         };
     }
     "Write a value of the expected type.".to_owned()
@@ -40,7 +40,7 @@ mod tests {
                 "Rename nodeSelectors to nodeSelector.",
             ),
             ("unknown value \"Hard\"; did you mean \"hard\"?", "Rename Hard to hard."),
-            ("unknown field `colour`, expected one of `base`", "Write a name that the kind has."),
+            ("unknown field `colour`, expected one of `base`", "Write a name from the kind's schema."),
         ] {
             assert_eq!(fix(message), expected, "{message}");
         }

@@ -45,27 +45,27 @@ fn one_line() -> Result<(), String> {
     for (file, step, words) in [
         (
             "a-label-asks-for-a-pool-at-zero",
-            "ask for the nodes of: h100-roce; leave open: b200-ib",
+            "ask for the nodes of: h100-roce; do not exclude: b200-ib",
             "the one whose nodes its selectors ask for; no such node exists now",
         ),
         (
             "no-node-is-known-and-a-label-asks",
-            "ask for the nodes of: h100-roce; leave open: b200-ib",
+            "ask for the nodes of: h100-roce; do not exclude: b200-ib",
             "the one whose nodes its selectors ask for; no such node exists now",
         ),
         (
             "an-instance-type-asks-for-a-pool-at-zero",
-            "ask for an instance type of: p5-efa; leave open: b200-ib",
+            "ask for an instance type of: p5-efa; do not exclude: b200-ib",
             "the one whose instance type its selectors ask for; no such node exists now",
         ),
         (
             "a-pool-at-zero-that-nothing-asks-for",
-            "leave open: b200-ib, h100-roce",
+            "do not exclude: b200-ib, h100-roce",
             "it has no candidate node, and its selectors fit several profiles",
         ),
         (
             "a-node-without-accelerators-has-no-say",
-            "leave open: h100-roce, tcp",
+            "do not exclude: h100-roce, tcp",
             "it has no candidate node, and its selectors fit several profiles",
         ),
     ] {

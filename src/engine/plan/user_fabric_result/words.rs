@@ -52,7 +52,7 @@ impl UserFabric {
             Standing::Incomplete => "the profile adds the missing rails".to_owned(),
             Standing::Complete => "these networks stand in for the rails: no network is added".to_owned(),
             Standing::CompleteByUnits => {
-                "networks that are not known have a unit each: no network is added".to_owned()
+                "the pod requests a unit for each unknown network: no network is added".to_owned()
             }
             Standing::OtherFabric(other) => format!("{}: the pod has its own fabric", shown_by(other)),
         }

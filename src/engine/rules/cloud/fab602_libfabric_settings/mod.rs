@@ -33,7 +33,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 variable_path(index, container, "FI_EFA_USE_HUGE_PAGE"),
                 "FI_EFA_USE_HUGE_PAGE=1 without huge pages: the provider falls back or fails",
-                "Request hugepages-2Mi: 5120Mi with memory, or remove the variable.",
+                "Request hugepages-2Mi: 5120Mi together with memory, or remove the variable.",
             );
         }
         if set("RDMAV_FORK_SAFE").is_some() {

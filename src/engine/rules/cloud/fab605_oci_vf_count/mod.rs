@@ -31,7 +31,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!(
                 "default/rdma-vf is attached {attachments} times: no OCI shape has more than {MOST} ports"
             ),
-            format!("Name it at most {MOST} times."),
+            format!("Name the network at most {MOST} times."),
         );
     }
     let known = context.devices().needs.iter().any(|need| need.resource.matches(RESOURCE));
@@ -47,7 +47,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if units > 0 && units != attachments && of_profile.is_none() {
         add(
             format!(
-                "default/rdma-vf is attached {attachments} times, but {RESOURCE} is {units}: each attachment takes one"
+                "default/rdma-vf is attached {attachments} times, but {RESOURCE} is {units}: each attachment takes one unit"
             ),
             format!("Set {RESOURCE}: {attachments}, or attach the network {units} times."),
         );

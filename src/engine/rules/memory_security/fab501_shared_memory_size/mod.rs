@@ -127,7 +127,7 @@ fn cel() -> Cel {
             ),
         ],
         beyond: Some(
-            "accelerators by claim, sizes, and commands that name a tool without NCCL beside others",
+            "accelerators requested by a claim, sizes, and commands that run a tool without NCCL and other programs",
         ),
     }
 }
@@ -149,7 +149,7 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
         findings.add_as(
             Severity::Info,
             path,
-            format!("{SHM_PATH} is the node's: its size is not known, and all jobs of the node share it"),
+            format!("{SHM_PATH} is a hostPath: its size is not known, and all jobs on the node share it"),
             "Mount an emptyDir with medium: Memory, which belongs to the pod.",
         );
         return;
@@ -158,7 +158,7 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
         findings.add_as(
             Severity::Info,
             path,
-            format!("{SHM_PATH} is a volume that may not be in memory"),
+            format!("the volume at {SHM_PATH} may be on disk instead of in memory"),
             "Mount an emptyDir with medium: Memory.",
         );
         return;
@@ -198,7 +198,7 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
     }
     if text.0.ends_with('m') {
         let what = format!(
-            "sizeLimit {:?} means thousandths of a byte: almost nothing fits",
+            "sizeLimit {:?}: the suffix m means thousandths of a byte, so almost nothing fits",
             printable(&text.0, 40)
         );
         findings.add(path, what, set_limit(recommend(context, &mounted.users, mounted.limit)));

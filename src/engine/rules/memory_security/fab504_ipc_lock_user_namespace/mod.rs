@@ -26,11 +26,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if !refused && !added {
             continue;
         }
-        let what = if refused { "IPC_LOCK is not added" } else { "IPC_LOCK has no effect" };
+        let what = if refused { "IPC_LOCK is not added to" } else { "IPC_LOCK has no effect in" };
         findings.add(
             "/spec/hostUsers",
             format!(
-                "container {:?}: {what} with hostUsers: false; memlock stays at the runtime's limit",
+                "{what} container {:?} (hostUsers: false): memlock stays at the runtime's limit",
                 container.name()
             ),
             "Remove hostUsers: false, or raise the limit (containerd: LimitMEMLOCK=infinity).",

@@ -52,7 +52,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             (None, None) => findings.add_as(
                 Severity::Info,
                 path,
-                format!("{SHM_PATH} has no sizeLimit and its containers have no memory limit: it can use up the node's memory"),
+                format!("{SHM_PATH} has no sizeLimit and its containers have no memory limit: the volume can use up the node's memory"),
                 "Set sizeLimit, for example 8Gi per accelerator.",
             ),
             _ => {}

@@ -1,4 +1,4 @@
-//! FAB509: /dev/infiniband of the node in a container that may not open its devices.
+//! FAB509: /dev/infiniband of the node in a container that cannot open its devices.
 
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
@@ -45,7 +45,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if !leave {
             findings.add(
                 paths::in_container(index, format_args!("volumeMounts/{at}")),
-                format!("{VERBS} of the node is mounted, but the container may not open its devices: NCCL falls back to TCP"),
+                format!("{VERBS} of the node is mounted, but the container cannot open the devices: NCCL falls back to TCP"),
                 "Request the resource of the RDMA device plugin and remove the hostPath.",
             );
         }
@@ -63,7 +63,7 @@ fn cel() -> Cel {
     let check = Check {
         severity: Severity::Warning,
         wrong: Wrong::Containers(shut.into()),
-        message: "/dev/infiniband of the node is mounted, but the container may not open its devices: NCCL falls back to TCP; request the resource of the RDMA device plugin and remove the hostPath",
+        message: "/dev/infiniband of the node is mounted, but the container cannot open the devices: NCCL falls back to TCP; request the resource of the RDMA device plugin and remove the hostPath",
     };
     Cel { variables: vec![("verbsVolumes", verbs.into())], checks: vec![check], beyond: None }
 }

@@ -47,7 +47,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 "{what}: Pod Security level {level} of namespace {} refuses the pod",
                 context.subject.namespace
             ),
-            "Use a namespace at level privileged, or remove it.",
+            "Use a namespace at level privileged, or remove this setting from the pod.",
         );
     }
 }

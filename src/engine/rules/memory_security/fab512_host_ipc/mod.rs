@@ -21,7 +21,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         true => format!(
             "hostIPC with a volume at {SHM_PATH}: shared memory uses the volume, so hostIPC is not needed"
         ),
-        false => format!("hostIPC: {SHM_PATH} is the node's, which also holds segments that other jobs left"),
+        false => format!(
+            "hostIPC: the pod uses the node's {SHM_PATH}, which also has segments that other jobs left"
+        ),
     };
     findings.add(
         "/spec/hostIPC",

@@ -97,7 +97,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
                         words(&here),
                         printable(template.name(), 63)
                     ),
-                    format!("Set {name} to one value in both, or in none."),
+                    format!("Set {name} to the same value in both, or in neither."),
                 );
             }
         }

@@ -58,7 +58,7 @@ fn injected(pod: &PodView<'_>, context: &PodContext<'_>) -> Option<(&'static str
             None => label(ISTIO_REVISION).is_some_and(|r| !r.is_empty()),
         };
         if on {
-            return Some(("Istio, by its namespace's labels,", "/metadata".to_owned(), no_istio));
+            return Some(("Istio (by the namespace's labels)", "/metadata".to_owned(), no_istio));
         }
     }
     let linkerd = matches!(pod.annotation(LINKERD)?, "enabled" | "ingress");

@@ -40,7 +40,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
                 printable(queue, 63),
                 printable(&shown.join(", "), 150)
             ),
-            "Write it into the template with review -o yaml, and add it to the ClusterQueue.",
+            "Add the resources to the template (with review -o yaml) and to the ClusterQueue.",
         );
     }
 }

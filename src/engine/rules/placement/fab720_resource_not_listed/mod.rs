@@ -62,7 +62,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             path,
             format!("no node for the pod lists {}{elsewhere}: the pod stays Pending", printable(name, 80)),
-            "Request it by the name that the nodes list, or allow the pod on nodes that have it.",
+            "Request the resource by the name that the nodes list, or allow the pod on nodes that list it.",
         );
     }
 }

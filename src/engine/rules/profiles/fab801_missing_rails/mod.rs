@@ -25,14 +25,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let severity = if named { Severity::Error } else { Severity::Warning };
     let more = match missing.len() - 1 {
         0 => String::new(),
-        more => format!(" and {more} more"),
+        more => format!(" (and {more} more)"),
     };
     let (verb, fix) = match first {
         Missing::Network(_) => {
             ("does not exist", "Create the NetworkAttachmentDefinition, or correct the rails")
         }
         Missing::Resource(_) => {
-            ("is on none of its nodes", "Create the device pool, or correct the resources")
+            ("is on none of the profile's nodes", "Create the device pool, or correct the resources")
         }
     };
     let message = format!("profile {}: {first}{more} {verb}", profile.name);

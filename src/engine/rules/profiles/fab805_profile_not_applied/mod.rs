@@ -13,7 +13,7 @@ use crate::text::{count, printable};
 pub(super) static RULE: Rule = Rule {
     id: "FAB805",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the pod asks for this, or has its fabric already")],
+    lesser: &[(Severity::Info, "this is usually intended, or the pod already has a fabric")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT
@@ -50,14 +50,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         ),
         Withheld::OwnNetwork => (
             "/spec".to_owned(),
-            "its NICs are in the node's network namespace, and the pod has its own".to_owned(),
+            "the profile's NICs are in the node's network namespace, and the pod has a namespace of its own".to_owned(),
             "Set hostNetwork: true and dnsPolicy: ClusterFirstWithHostNet, or use another profile."
                 .to_owned(),
         ),
         Withheld::ProviderNetworks(key) => (
             annotation(key),
             format!("annotation {key} requests networks of a cloud provider"),
-            format!("Remove it to get networks by {NETWORKS_ANNOTATION}."),
+            format!("Remove the annotation to get networks by {NETWORKS_ANNOTATION}."),
         ),
         Withheld::OptedOut => (
             annotation(INJECT_ANNOTATION),
@@ -80,22 +80,22 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 "claim {} may be for NICs, and its ResourceClaim or template is not known",
                 printable(&claim.claim, 63)
             ),
-            "Create the ResourceClaimTemplate before the pod; in a review add it to the inputs or --cluster."
+            "Create the ResourceClaimTemplate before the pod. In a review add it to the inputs or --cluster."
                 .to_owned(),
         ),
         Withheld::UnknownNetworks(networks) => (
             annotation(NETWORKS_ANNOTATION),
             format!(
-                "{} of the pod may be rails: the definition is not known, and the requested units do not show it",
+                "neither a definition nor the requested units show whether {} of the pod can serve as rails",
                 count(*networks, "network")
             ),
-            "Create the networks before the pod, or request a unit for each; in a review add them to the inputs \
+            "Create the networks before the pod, or request a unit for each. In a review add them to the inputs \
              or --cluster."
                 .to_owned(),
         ),
         Withheld::NodesTooSmall { resource, wanted } => (
             annotation(NETWORKS_ANNOTATION),
-            format!("its networks and all rails need {wanted} units of {resource}, which no node has"),
+            format!("the pod's networks and all rails need {wanted} units of {resource}, more than any node has"),
             format!("Remove the pod's own networks over {resource}, or replace the rails by them."),
         ),
         Withheld::Conflict(resource) => (
@@ -125,7 +125,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         ),
         Withheld::NoRoom => (
             "/metadata/annotations".to_owned(),
-            "with its networks the annotations would exceed the API server's 256 KiB".to_owned(),
+            "with the profile's networks the pod's annotations would exceed the API server's 256 KiB".to_owned(),
             "Shorten the pod's own annotations.".to_owned(),
         ),
         // FAB101, FAB201, FAB801, FAB810 and FAB814 report these; a mirror pod belongs to the node, not the API server.

@@ -19,8 +19,8 @@ pub(super) static RULE: Rule = Rule {
     lesser: &[
         (
             Severity::Warning,
-            "the cluster is set to warn, the pod names resources of several profiles itself, or it requires a label that \
-             no profile selects",
+            "the cluster is set to warn, the pod itself names resources of several profiles, or the pod requires a label \
+             that no profile selects",
         ),
         (Severity::Info, "no profile would change the pod"),
     ],
@@ -56,7 +56,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         (Because::Nodes, ..) => "the pod can run on nodes of several fabrics".to_owned(),
         (_, Some(wrong), _) => format!("{wrong} The other selectors match several profiles"),
         (Because::Selectors, _, Some(label)) => {
-            format!("{none}, no profile selects nodes with {label}, and several do not rule it out")
+            format!("{none}, no profile selects nodes with {label}, and several profiles remain possible")
         }
         (Because::Selectors, None, None) => {
             format!("{none}, and the pod's selectors match several profiles")

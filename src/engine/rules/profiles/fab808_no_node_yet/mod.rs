@@ -37,11 +37,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     let carrying = context.subject.snapshot.catalog().classes_of(&profile.name).filter(|c| !c.is_clear());
     let by = carrying.map(|c| crate::nodes::dropped(&constraints(context, profile), nodes, c));
-    let by = by.iter().flatten().next().map(|d| format!(" ({} excludes them)", printable(&d.by, 80)));
+    let by = by.iter().flatten().next();
+    let by = by.map(|d| format!(" ({} excludes the profile's current nodes)", printable(&d.by, 80)));
     let message = format!(
-        "no current node matches the pod{}: its selectors lead to profile {}",
-        by.unwrap_or_default(),
-        profile.name
+        "no current node matches the pod: its selectors lead to profile {}{}",
+        profile.name,
+        by.unwrap_or_default()
     );
     let wrong = misspelt_label::find(context, &constraints(context, profile), std::slice::from_ref(profile));
     let fix = match wrong {

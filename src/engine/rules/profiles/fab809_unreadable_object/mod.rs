@@ -28,7 +28,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             error.pointer,
             format!(
-                "{} cannot be read: {}; the rest of this object was not checked",
+                "this {} cannot be read ({}): the rest of it was not checked",
                 kind.name(),
                 error.message
             ),

@@ -1,4 +1,4 @@
-//! FAB810: an unknown subset of the rails, or one without the bootstrap interface.
+//! FAB810: an unknown subset of the rails, or a subset without the bootstrap interface.
 
 use crate::plan::{RAILS_ANNOTATION, Withheld};
 use crate::rules::finding::{Findings, Severity};
@@ -28,17 +28,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let list: Vec<&str> = known().take(MAX_NAMES).collect();
         let left = profile.subsets.len() - list.len();
         let more = if left > 0 { format!(", {left} more") } else { String::new() };
-        let subsets = format!("has subsets {}{more}", list.join(", "));
+        let subsets = format!("it has subsets {}{more}", list.join(", "));
         let (has, fix) = match nearest(name, known()) {
             _ if list.is_empty() => {
-                ("names no subset of its rails".to_owned(), format!("Remove annotation {RAILS_ANNOTATION}."))
+                ("it has no subsets".to_owned(), format!("Remove annotation {RAILS_ANNOTATION}."))
             }
             Some(near) => (subsets, format!("Did you mean {near:?}?")),
             None => (subsets, format!("Name one of them, or remove annotation {RAILS_ANNOTATION}.")),
         };
         findings.add(
             paths::annotation(RAILS_ANNOTATION),
-            format!("there is no subset {shown:?}: profile {} {has}", profile.name),
+            format!("profile {} does not define rail subset {shown:?}: {has}", profile.name),
             fix,
         );
     }
@@ -47,7 +47,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             paths::container(without.container),
-            format!("{name}={interface} of profile {} is not set: the pod gets no {interface}", profile.name),
+            format!(
+                "{name}={interface} of profile {} is not set: the pod has no interface {interface}",
+                profile.name
+            ),
             format!("Set {name} to an interface of the pod, such as eth0."),
         );
     }

@@ -29,10 +29,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     };
     // A warning does not show the pointer.
     let field = pointer.trim_start_matches('/').replace('/', ".");
-    let at = if field.is_empty() { String::new() } else { format!("{field}: ") };
+    let at = if field.is_empty() { String::new() } else { format!(" at {field}") };
     let fix = match message.starts_with("unknown ") || message.starts_with("invalid type") {
         true => wrong_type::fix(&message),
         false => "Correct the value, and apply the profile again.".to_owned(),
     };
-    findings.add(pointer, format!("invalid profile: {at}{message}"), fix);
+    findings.add(pointer, format!("invalid profile{at}: {message}"), fix);
 }

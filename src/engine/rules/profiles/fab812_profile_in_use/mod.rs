@@ -40,9 +40,9 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     findings.add(
         "/spec",
         format!(
-            "{} of profile {} changes, which {}: restarted ranks of running jobs get other settings",
-            changed.join(", "),
+            "profile {} changes ({}) while {}: restarted ranks of running jobs get other settings",
             old.name,
+            changed.join(", "),
             describe(&users, "may use")
         ),
         "Create a profile with another name, and use it for new jobs.",
@@ -58,7 +58,7 @@ fn check_deletion(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     findings.add(
         "",
         format!(
-            "profile {} is deleted, which {}: pods that name it are refused from now on",
+            "profile {} is deleted while {}: pods that name it are refused from now on",
             profile.name,
             describe(&users, "may use")
         ),
@@ -105,5 +105,5 @@ fn describe(users: &[&str], verb: &str) -> String {
     let shown = users.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
     let more = users.len().saturating_sub(MOST_NAMES);
     let more = if more > 0 { format!(", {more} more") } else { String::new() };
-    format!("{} {verb}: {shown}{more}", count(users.len(), "namespace"))
+    format!("{} {verb} it ({shown}{more})", count(users.len(), "namespace"))
 }

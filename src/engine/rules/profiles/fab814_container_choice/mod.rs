@@ -30,7 +30,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             (format!("{} is an init container, to which no profile applies", shown(name)), drop())
         }
         WrongContainers::Proxy(name) => {
-            (format!("{} is a mesh's proxy, which gets no devices", shown(name)), drop())
+            (format!("{} is the proxy of a service mesh, which gets no devices", shown(name)), drop())
         }
         WrongContainers::Twice(name) => {
             (format!("{} is named twice", shown(name)), "Name each container once.".to_owned())

@@ -89,7 +89,7 @@ fn unread_value(key: &str, value: &str, values: &[&str]) -> Option<(String, Stri
         }
         (None, _) => format!("Write {}.", quoted.join(" or ")),
     };
-    Some((format!("{key}: {shown:?} has no effect; the values are {}", quoted.join(" and ")), fix))
+    Some((format!("{key}: {shown:?} has no effect; the valid values are {}", quoted.join(" and ")), fix))
 }
 
 fn label(key: &str) -> Option<(String, String)> {

@@ -35,10 +35,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/hostNetwork",
             format!(
-                "not set on the node's network: {} of profile {name}, for interfaces of a pod",
+                "the webhook does not set {} of profile {name}: the values are interfaces of a pod, and the pod uses the node's network",
                 names.join(", ")
             ),
-            "Set them to interfaces of the node, or ignore this if intended.",
+            "Set the variables to interfaces of the node, or ignore this if intended.",
         );
     }
 }
@@ -67,7 +67,7 @@ fn part(profile: &str, kept: &Kept) -> (String, String, String) {
         Kept::Rails { left_out, rails } => (
             "/spec/containers".to_owned(),
             format!(
-                "{left_out} of {} of profile {profile} not attached: the pod requests no devices for them",
+                "the webhook does not attach {left_out} of {} of profile {profile}: the pod requests no devices for them",
                 count(*rails, "rail")
             ),
             "Remove the pod's own quantity of the resource to get all rails".to_owned(),
@@ -75,12 +75,12 @@ fn part(profile: &str, kept: &Kept) -> (String, String, String) {
         Kept::Units { container, resource, own, wanted } => (
             paths::in_container(*container, format_args!("resources/limits/{}", token(resource))),
             format!("{}: {own} is not changed, but profile {profile} has {wanted}", printable(resource, 80)),
-            "Remove the quantity to get the profile's".to_owned(),
+            "Remove the quantity to get the profile's quantity".to_owned(),
         ),
         Kept::GkeNetworks(key) => (
             paths::annotation(key),
             format!("annotation {key} is not changed, so the networks of profile {profile} are not added"),
-            "Remove it to get the profile's networks".to_owned(),
+            "Remove the annotation to get the profile's networks".to_owned(),
         ),
         Kept::NodeName => (
             "/spec/nodeName".to_owned(),
@@ -90,14 +90,14 @@ fn part(profile: &str, kept: &Kept) -> (String, String, String) {
         Kept::NodeTerms(terms) => (
             "/spec/affinity/nodeAffinity".to_owned(),
             format!(
-                "node affinity of profile {profile} is not added: the pod's has {terms} terms, more than 256"
+                "node affinity of profile {profile} is not added: the pod's own affinity has {terms} terms, more than 256"
             ),
             "Use fewer terms".to_owned(),
         ),
         Kept::NodeLabel { key, wanted } => (
             format!("/spec/nodeSelector/{}", token(key)),
             format!(
-                "{} is not changed, but the pod's network is on nodes with {}",
+                "{} in nodeSelector is not changed, but the pod's network is on nodes with value {}",
                 printable(key, 80),
                 printable(wanted, 63)
             ),
