@@ -27,7 +27,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((subnet, first, second)) = first_overlap(subnets.collect()) else { return };
     let (Some(first), Some(second)) = (all.get(first), all.get(second)) else { return };
     let message = format!(
-        "items {} ({}) and {} ({}) are in one subnet ({subnet}): Linux sends through one interface only",
+        "items {} ({}) and {} ({}) are in one subnet ({subnet}): Linux sends through only one interface",
         first.place,
         first.describe(),
         second.place,
@@ -44,7 +44,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         None => findings.add(
             annotation_path(),
             message,
-            "Give each rail its own subnet, or add plugin sbr to each network.",
+            "Use one subnet per rail, or add plugin sbr to each network.",
         ),
     }
 }
