@@ -4,16 +4,16 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AnnotationError {
     /// More than the API server stores.
-    #[error("{0} bytes; all annotations of an object share 262144")]
+    #[error("it has {0} bytes, and all annotations of an object together may have 262144")]
     TooLong(usize),
     /// White space only.
-    #[error("blank; Multus looks for a network without a name")]
+    #[error("it is blank, so Multus looks for a network without a name")]
     Blank,
     /// Looks like JSON and is not valid.
-    #[error("not valid JSON ({0})")]
+    #[error("it is not valid JSON ({0})")]
     Json(String),
     /// JSON, but not a list.
-    #[error("JSON, but not a list; Multus takes only a list here")]
+    #[error("it is JSON, but not a list")]
     NotAList,
     /// A list element that is not an object.
     #[error("item {0} is not an object")]
@@ -22,7 +22,7 @@ pub enum AnnotationError {
     #[error("item {0} has no network name")]
     NoName(usize),
     /// A name that no Kubernetes object can have.
-    #[error("item {index}: {what} {value:?} is not a valid name")]
+    #[error("{what} {value:?} of item {index} is not valid")]
     BadName {
         /// Position in the list, from 1.
         index: usize,
@@ -32,7 +32,7 @@ pub enum AnnotationError {
         value: String,
     },
     /// A request that Multus refuses.
-    #[error("item {index}: `{key}` is {value}; expected {expected}")]
+    #[error("`{key}` of item {index} is {value}, but Multus expects {expected}")]
     BadValue {
         /// Position in the list, from 1.
         index: usize,
@@ -44,7 +44,7 @@ pub enum AnnotationError {
         expected: &'static str,
     },
     /// More than one `/` or `@`.
-    #[error("item {0}: expected [namespace/]name[@interface]")]
+    #[error("item {0} does not have the form [namespace/]name[@interface]")]
     Shape(usize),
 }
 

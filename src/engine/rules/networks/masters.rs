@@ -44,7 +44,7 @@ fn judged(
             (Severity::Error, DEFAULT_ROUTE, message, "Set master to the nodes' InfiniBand interface.")
         } else {
             let message = format!(
-                "{cni_type} without `master`: it uses the interface of the default route, the management NIC"
+                "`master` is not set: {cni_type} uses the interface of the default route, often the management NIC"
             );
             (Severity::Warning, DEFAULT_ROUTE, message, "Set master to the fabric's interface.")
         });
@@ -57,25 +57,23 @@ fn judged(
             certain,
             OTHER_NODES,
             format!(
-                "{cni_type} over {shown}: the nodes' SriovNetworkNodeStates show InfiniBand, where it cannot be created"
+                "{cni_type} cannot be created over {shown}: the nodes' SriovNetworkNodeStates show InfiniBand"
             ),
-            "Use ipoib, or ib-sriov, over InfiniBand.",
+            "Use ipoib or ib-sriov over InfiniBand.",
         )),
         (true, Some(LinkLayer::Ethernet)) => Some((
             certain,
             OTHER_NODES,
-            format!(
-                "ipoib over {shown}: the nodes' SriovNetworkNodeStates show Ethernet, where it cannot be created"
-            ),
-            "Use macvlan, or sriov, over Ethernet.",
+            format!("ipoib cannot be created over {shown}: the nodes' SriovNetworkNodeStates show Ethernet"),
+            "Use macvlan or sriov over Ethernet.",
         )),
         (false, None) if LinkLayer::of_interface(master) == Some(LinkLayer::InfiniBand) => Some((
             Severity::Warning,
             BY_NAME,
             format!(
-                "{cni_type} over {shown}: the name is that of an InfiniBand interface, where it cannot be created"
+                "{cni_type} cannot be created over {shown}, which has the name of an InfiniBand interface"
             ),
-            "Use ipoib, or ib-sriov, over InfiniBand.",
+            "Use ipoib or ib-sriov over InfiniBand.",
         )),
         _ => None,
     }

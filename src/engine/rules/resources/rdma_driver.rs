@@ -7,7 +7,8 @@ use crate::nodes::{Relation, Requirement, Values};
 use crate::snapshot::Snapshot;
 
 /// Why a finding is a warning where the driver is not known to be one of the two.
-pub(super) const UNKNOWN_DRIVER: &str = "only MLNX_OFED and DOCA-OFED check the network namespace of the GID";
+pub(super) const UNKNOWN_DRIVER: &str =
+    "the nodes' driver is not known, and only MLNX_OFED and DOCA-OFED check the network namespace of the GID";
 
 /// Label of nodes on which the NVIDIA Network Operator runs its driver container (Mellanox/network-operator
 /// docs/automatic-ofed-upgrade.md). `network.nvidia.com/operator.mofed.wait: "false"` is also on nodes without it

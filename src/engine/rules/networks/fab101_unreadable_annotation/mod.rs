@@ -9,7 +9,7 @@ use crate::rules::rule::{Reach, Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB101",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "Multus never reads it in a hostNetwork pod")],
+    lesser: &[(Severity::Warning, "Multus never reads the annotation of a hostNetwork pod")],
     files: files!(),
     denies_before_final: true,
     reach: Reach::Any,
@@ -23,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add_as(
                 Severity::Warning,
                 annotation_path(),
-                format!("networks annotation cannot be parsed, and has no effect with hostNetwork: {error}"),
+                format!("networks annotation has no effect with hostNetwork, and cannot be parsed: {error}"),
                 "Remove the annotation.",
             );
             return;

@@ -31,10 +31,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Some(name) => findings.add(
             PATH,
             format!(
-                "hostNetwork with a networks annotation: no network is attached, and {} is reserved in vain",
+                "hostNetwork with a networks annotation: no network is attached, and {} is reserved but not used",
                 printable(name, 80)
             ),
-            "Remove hostNetwork, or the annotation and the resource.",
+            "Remove hostNetwork, or remove the annotation and the resource.",
         ),
         None => findings.add_as(
             Severity::Warning,
@@ -96,7 +96,7 @@ fn cel() -> Cel {
             check(
                 Severity::Error,
                 format!("({wrong}) && {reserved}"),
-                "hostNetwork with a networks annotation: no network is attached, and a VF is reserved in vain; remove hostNetwork, or the annotation and the resource",
+                "hostNetwork with a networks annotation: no network is attached, and a VF is reserved but not used; remove hostNetwork, or remove the annotation and the resource",
             ),
             check(
                 Severity::Warning,
@@ -105,7 +105,7 @@ fn cel() -> Cel {
             ),
         ],
         beyond: Some(
-            "devices that only a network or a policy shows to be reserved; JSON lists with other keys than name, namespace and interface; and text of more than 8000 characters",
+            "devices that only a network or a policy shows; JSON lists with other keys than name, namespace and interface; and text of more than 8000 characters",
         ),
     }
 }

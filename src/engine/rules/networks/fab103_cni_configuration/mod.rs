@@ -43,7 +43,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         format!(
             "Multus cannot use the CNI configuration: {what}; pods with the network stay in ContainerCreating"
         ),
-        "Write a JSON object with `type`, or with `plugins` that have one each.",
+        "Write a JSON object with `type`, or with `plugins` that each have a `type`.",
     );
 }
 
@@ -55,11 +55,11 @@ fn cel() -> Cel {
     let broken = Check {
         severity: Severity::Error,
         wrong: Wrong::Object(wrong.into()),
-        message: "the CNI configuration is not a JSON object with a `type`: pods with the network stay in ContainerCreating; write a JSON object with `type`, or with `plugins` that have one each",
+        message: "the CNI configuration is not a JSON object with a `type`: pods with the network stay in ContainerCreating; write a JSON object with `type`, or with `plugins` that each have a `type`",
     };
     Cel {
         variables: vec![("config", config.into())],
         checks: vec![broken],
-        beyond: Some("JSON that cannot be parsed further in, and plugins of a list without a type"),
+        beyond: Some("JSON that is not valid after its start, and items of `plugins` without a type"),
     }
 }

@@ -70,8 +70,11 @@ fn check_item(
     let Some(label) = NodeLabel::parse(text) else {
         findings.add(
             annotation_path(),
-            format!("network {network}: {NODE_SELECTOR_ANNOTATION} {:?} is not a label", printable(text, 40)),
-            "Write one key=value in that annotation.",
+            format!(
+                "annotation {NODE_SELECTOR_ANNOTATION} of network {network} is {:?}, which is not a label",
+                printable(text, 40)
+            ),
+            "Write one key=value in this annotation of the network.",
         );
         return true;
     };
@@ -85,12 +88,12 @@ fn check_item(
             Severity::Warning,
             format!("/spec/nodeSelector/{}", token(label.key)),
             format!(
-                "the pod selects {}={}, and network {network} is on nodes with {:?}: no node may have both",
+                "the pod selects {}={}, but network {network} is on nodes with {:?}: no node can have both values",
                 printable(label.key, 60),
                 printable(other, 40),
                 label.value
             ),
-            "Remove the wrong one.",
+            "Remove this nodeSelector entry, or name another network.",
         );
         return true;
     }

@@ -57,7 +57,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "item {other} requests interface net{place}, which Multus gives to item {place} ({})",
+                    "item {other} requests interface net{place}, which Multus gives to item {place} ({}): the sandbox fails",
                     printable(&item.name, 100)
                 ),
                 "Name the interfaces of all networks, or of none.",
@@ -98,11 +98,11 @@ fn cel() -> Cel {
             ),
             check(
                 twice,
-                "two networks request one interface: the sandbox fails; give every network its own interface, such as rail0, rail1",
+                "two networks request the same interface: the sandbox fails; give every network its own interface, such as rail0, rail1",
             ),
             check(
                 by_place,
-                "a network requests an interface that Multus gives to another one by its place; name the interfaces of all \
+                "a network requests an interface that Multus gives to another network: the sandbox fails; name the interfaces of all \
                      networks, or of none",
             ),
         ],

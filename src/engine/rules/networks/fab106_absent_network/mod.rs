@@ -55,8 +55,8 @@ fn report(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, findi
         if listed && namespace == context.subject.namespace {
             findings.add(
                 annotation_path(),
-                format!("network {network} does not exist: the item names no namespace, so Multus looks in the pod's"),
-                "Write namespace/name, or create the NetworkAttachmentDefinition there.",
+                format!("network {network} does not exist: the item names no namespace, so Multus looks in the pod's namespace"),
+                "Write namespace/name, or create the NetworkAttachmentDefinition in the pod's namespace.",
             );
         }
         return;
@@ -65,8 +65,14 @@ fn report(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, findi
     match (listed, elsewhere.first()) {
         (_, Some(other)) => findings.add(
             annotation_path(),
-            format!("network {network} is not known: Multus does not look in other namespaces, such as {other}/{shown}"),
-            format!("Write {other}/{shown}, or create the network in namespace {}.", printable(namespace, 63)),
+            format!(
+                "network {network} is not known, but {other}/{shown} is: Multus looks only in namespace {}",
+                printable(namespace, 63)
+            ),
+            format!(
+                "Write {other}/{shown}, or create the network in namespace {}.",
+                printable(namespace, 63)
+            ),
         ),
         (true, None) => findings.add(
             annotation_path(),

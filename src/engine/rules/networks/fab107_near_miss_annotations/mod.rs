@@ -43,14 +43,14 @@ fn cel() -> Cel {
 
 /// What is wrong with a key, and what to do.
 fn judge(key: &str, has_networks: bool) -> Option<(&'static str, &'static str)> {
-    const WRITE: &str = "Write k8s.v1.cni.cncf.io/networks.";
+    const WRITE: &str = "Write the key as k8s.v1.cni.cncf.io/networks.";
     match key {
         NETWORKS_ANNOTATION => None,
         // Older forms, and one that no program ever read; another program may use the bare word.
         "networks" if !has_networks => Some(("has no effect: Multus attaches no network for it", WRITE)),
         RESOURCE_ANNOTATION | NODE_SELECTOR_ANNOTATION => Some((
             "has no effect on a pod: Multus reads it from the NetworkAttachmentDefinition",
-            "Request the resource in the container's limits, and keep the annotation on the network.",
+            "Set the annotation on the network, and request the resource in the container's limits.",
         )),
         "mellanox.infiniband.app" => Some((
             "has no effect on a pod: ib-kubernetes writes it into cni-args of the networks annotation",
@@ -58,7 +58,7 @@ fn judge(key: &str, has_networks: bool) -> Option<(&'static str, &'static str)> 
         )),
         "guid" if has_networks => Some((
             "has no effect on a pod: a GUID belongs inside the networks annotation",
-            "Write it in that annotation as \"infiniband-guid\", or leave it to ib-kubernetes.",
+            "Write it there as \"infiniband-guid\", or let ib-kubernetes set it.",
         )),
         _ => {
             let (domain, name) = key.rsplit_once('/')?;

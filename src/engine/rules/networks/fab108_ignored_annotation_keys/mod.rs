@@ -10,7 +10,7 @@ use crate::text::{nearest, printable};
 pub(super) static RULE: Rule = Rule {
     id: "FAB108",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the key is not close to a known one")],
+    lesser: &[(Severity::Info, "the key does not resemble any key that Multus reads")],
     files: files!(),
     reach: Reach::AnyWarns,
     pod: Some(check),
@@ -54,7 +54,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     Severity::Info,
                     annotation_path(),
                     format!("item {place}: Multus ignores the unknown key {shown:?}"),
-                    "Remove it, unless another program reads it.",
+                    "Remove the key if no other program reads it.",
                 ),
             }
         }
@@ -63,7 +63,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         {
             findings.add(
                 annotation_path(),
-                format!("item {place}: infiniband-guid {guid} has {octets} octets, and a port's GUID has 8: ib-sriov refuses it"),
+                format!(
+                    "infiniband-guid {guid} of item {place} has {octets} octets, but ib-sriov accepts only 8"
+                ),
                 "Write all eight octets, such as 02:00:00:00:00:00:00:01.",
             );
         }

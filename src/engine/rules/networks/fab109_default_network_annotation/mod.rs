@@ -12,7 +12,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB109",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "Multus may run in that namespace")],
+    lesser: &[(Severity::Warning, "Multus may run in the pod's namespace")],
     files: files!(),
     reach: Reach::Any,
     pod: Some(check),
@@ -30,7 +30,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if text.is_empty() {
         findings.add(
             path(),
-            "default network is empty: Multus refuses the pod, so it stays in ContainerCreating",
+            "default-network annotation is empty: Multus refuses the pod, which stays in ContainerCreating",
             "Remove the annotation, or name one network as namespace/name.",
         );
         return;
@@ -38,7 +38,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     match parse(text).as_ref().map(|n| n.items.as_slice()) {
         Err(error) => findings.add(
             path(),
-            format!("default network cannot be parsed: {error}"),
+            format!("default-network annotation cannot be parsed: {error}"),
             "Name one network as namespace/name.",
         ),
         Ok([item]) => {
@@ -58,7 +58,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
         Ok(items) => findings.add(
             path(),
-            format!("{} default networks: Multus accepts only one, and the sandbox fails", items.len()),
+            format!("{} default networks: Multus accepts only one, so the sandbox fails", items.len()),
             "Name one network, and move the others to k8s.v1.cni.cncf.io/networks.",
         ),
     }
@@ -75,11 +75,11 @@ fn cel() -> Cel {
     let check = Check {
         severity: Severity::Error,
         wrong: Wrong::Object(wrong.into()),
-        message: "several default networks: Multus accepts only one, and the sandbox fails; name one network, and move the others to k8s.v1.cni.cncf.io/networks",
+        message: "several default networks: Multus accepts only one, so the sandbox fails; name one network, and move the others to k8s.v1.cni.cncf.io/networks",
     };
     Cel {
         variables: vec![("defaultNetwork", text.into())],
         checks: vec![check],
-        beyond: Some("JSON lists, text that Multus cannot read, and the namespace in which it looks"),
+        beyond: Some("JSON lists, text that Multus cannot parse, and the namespace in which Multus looks"),
     }
 }

@@ -17,8 +17,8 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Reasons for warnings.
-const MOVES: &str = "moving the device works, and only its IPoIB interface is lost";
-const SHARED: &str = "the nodes may get RDMA mode exclusive, where moving the device works";
+const MOVES: &str = "moving the device works, and the pod loses only the IPoIB interface";
+const SHARED: &str = "the nodes may be set to RDMA mode exclusive, where moving the device works";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(definition) = context.definition() else { return };
@@ -28,29 +28,29 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let mut report =
         |severity, message: String, fix| definition.report(findings, severity, &rdma.pointer, message, fix);
     if index == 0 {
-        let message =
-            "rdma has no plugin before it, so it finds no device to move: pods stay in ContainerCreating";
-        report(Severity::Error, message.to_owned(), "Put the rdma plugin after sriov or host-device.");
+        let message = "plugin rdma is the first in the chain, so it finds no device to move: pods stay in ContainerCreating";
+        report(Severity::Error, message.to_owned(), "Put plugin rdma after sriov or host-device.");
         return;
     }
     let before = plugins.iter().take(index).map(|p| p.cni_type);
     if let Some(shared) = before.clone().find(|t| matches!(*t, "macvlan" | "ipvlan" | "ipoib" | "bridge")) {
-        let message =
-            format!("rdma comes after {shared}, whose NIC stays with the node: it finds no device to move");
-        report(Severity::Error, message, "Remove rdma, and request a shared RDMA device in the pods.");
+        let message = format!(
+            "plugin rdma fails after {shared}: the NIC stays on the node, so there is no device to move"
+        );
+        report(Severity::Error, message, "Remove plugin rdma, and request a shared RDMA device in the pods.");
     } else if let Some(ib) = plugins.iter().take(index).find(|p| p.cni_type == "ib-sriov") {
         let isolates = ib.object.get("rdmaIsolation").and_then(serde_json::Value::as_bool) == Some(true);
         if isolates {
-            let message = "ib-sriov with rdmaIsolation already moves the RDMA device: rdma does not find it";
+            let message = "ib-sriov with rdmaIsolation already moves the RDMA device: plugin rdma does not find it and fails";
             let fix = "Remove plugin rdma: ib-sriov moves the RDMA device itself.";
             report(Severity::Error, message.to_owned(), fix);
             return;
         }
-        let message = "rdma after ib-sriov: moving the RDMA device puts its IPoIB interface back on the host, and the pod loses it";
+        let message = "plugin rdma after ib-sriov puts the IPoIB interface back on the host: the pod loses this interface";
         let (because, fix) = if is_shared(context) {
             (SHARED, REMOVE)
         } else {
-            (MOVES, "Write \"rdmaIsolation\": true in ib-sriov, and remove rdma.")
+            (MOVES, "Write \"rdmaIsolation\": true in ib-sriov, and remove plugin rdma.")
         };
         let findings = &mut findings.because(because);
         definition.report(findings, Severity::Warning, &rdma.pointer, message, fix);

@@ -24,7 +24,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 const UNREAD_PKEY: &str = "a pkey that ib-kubernetes cannot read leaves the port without its partition";
-const SWITCHED_OFF: &str = "the VF works, with a setting off that was meant to be on";
+const SWITCHED_OFF: &str = "the VF works, but a setting that was meant to be on is off";
 const OLD_KERNEL: &str = "kernels before 5.19 accept the rates";
 
 /// A fault: key, what is wrong, what to write.
@@ -83,8 +83,10 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
     // pkg/sriov/sriov.go, ApplyVFConfig.
     for key in ["spoofchk", "trust"] {
         if let Some(word) = plugin.text(key).filter(|word| !matches!(*word, "on" | "off")) {
-            let message =
-                format!("{key} {:?}: sriov switches it off, since only on is on", printable(word, 40));
+            let message = format!(
+                "{key} {:?}: sriov switches {key} off, since the value is not \"on\"",
+                printable(word, 40)
+            );
             faults.push((Some(SWITCHED_OFF), (key, message, "Write \"on\" or \"off\".")));
         }
     }
@@ -94,7 +96,7 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
         && least > most
     {
         let message = format!(
-            "min_tx_rate {least} is above max_tx_rate {most}: the kernel refuses it, and pods stay in ContainerCreating"
+            "min_tx_rate {least} is above max_tx_rate {most}: the kernel refuses the rates, and pods stay in ContainerCreating"
         );
         faults.push((Some(OLD_KERNEL), ("min_tx_rate", message, "Set min_tx_rate to at most max_tx_rate.")));
     }
@@ -110,8 +112,10 @@ fn pkey(plugin: &Plugin<'_>) -> Option<RefusedValue> {
     number.is_none_or(|n| n > 0x7fff).then(|| {
         (
             "pkey",
-            format!("pkey {shown:?}: ib-kubernetes reads a hexadecimal number of 15 bits, 0x0 to 0x7fff"),
-            "Write 0x and hexadecimal digits, without the membership bit.",
+            format!(
+                "pkey {shown:?} is not a hexadecimal number from 0x0 to 0x7fff: ib-kubernetes cannot read it"
+            ),
+            "Write 0x and hexadecimal digits without the membership bit, such as 0x10.",
         )
     })
 }

@@ -53,7 +53,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Severity::Error,
             &format!("{}/ipam/type", plugin.pointer),
             format!("{} does not support dhcp: pods stay in ContainerCreating", plugin.cni_type),
-            "Use nv-ipam or whereabouts.",
+            "Set the type of ipam to nv-ipam or whereabouts.",
         );
     }
 }
@@ -65,7 +65,7 @@ fn mtu(context: &ObjectContext<'_>, plugin: &Plugin<'_>) -> Option<(String, &'st
     let largest = context.snapshot.facts().largest_mtu(master)?;
     (wanted > u64::from(largest)).then(|| {
         let message = format!(
-            "mtu {wanted} exceeds that of {}: the nodes' SriovNetworkNodeStates show at most {largest}",
+            "mtu {wanted} is above the MTU of {}: the nodes' SriovNetworkNodeStates show at most {largest}",
             printable(master, 40)
         );
         (message, "Raise the interface's MTU first, or lower mtu.")

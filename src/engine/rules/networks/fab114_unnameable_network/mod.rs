@@ -26,7 +26,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/metadata/name",
             format!(
-                "network name {}: pods can request it only in the JSON form of the annotation",
+                "network name {} is not a DNS label: pods can request it only in the JSON form of the annotation",
                 printable(&name, 100)
             ),
             "Rename it to at most 63 lower-case letters, digits and `-`.",

@@ -32,14 +32,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "item {} requests {key}, but {} ({}) neither declares nor reads it: it is ignored",
+                    "item {} requests {key}, but network {} ({}) ignores the request",
                     attachment.place,
                     attachment.describe(),
                     fact.origin
                 ),
-                format!(
-                    "Declare \"capabilities\": {{\"{capability}\": true}} in the network, or remove {key}."
-                ),
+                format!("Add \"capabilities\": {{\"{capability}\": true}} to the network, or remove {key}."),
             );
         }
     }

@@ -34,7 +34,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings,
             Severity::Warning,
             "/type",
-            "host-local starts at the same address on every node: pods on different nodes get one address",
+            "host-local starts at the same address on every node: pods on different nodes get the same address",
             USE,
         );
     }
@@ -51,7 +51,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             annotation_path(),
             format!(
-                "network {} has host-local addresses, which repeat on every node, and the pod is one of several ({words})",
+                "the pod is one of several ({words}): host-local gives them the same address on network {}",
                 first.describe(),
             ),
             USE,

@@ -27,7 +27,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 format!(
                     "items {first} and {second} both request the default route of {family}: Multus refuses the pod"
                 ),
-                "Request one default route, on one network, or none.",
+                "Request the default route on only one network, or on none.",
             );
         }
     }

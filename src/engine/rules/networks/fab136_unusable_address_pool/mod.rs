@@ -17,8 +17,8 @@ pub(super) static RULE: Rule = Rule {
     id: "FAB136",
     severity: Severity::Error,
     lesser: &[
-        (Severity::Warning, "the pool may be created or changed before the pods"),
-        (Severity::Info, "the pool may be created before the pods"),
+        (Severity::Warning, "the pool may be created or changed before the pods start"),
+        (Severity::Info, "the pool may be created before the pods start"),
     ],
     files: files!(),
     kinds: WITH_IPAM,
@@ -44,19 +44,20 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 findings,
                 Severity::Warning,
                 "/poolName",
-                format!("CIDRPool {name} has neither gatewayIndex nor routes: interfaces of two nodes do not reach each other"),
+                format!("CIDRPool {name} has neither gatewayIndex nor routes: interfaces on different nodes do not reach each other"),
                 "Set gatewayIndex of the CIDRPool, and routes to the other nodes' subnets.",
             );
         }
     } else if !known.contains(&&*pool.name) && other.contains(&&*pool.name) {
         let fix = format!("Write \"poolType\": \"{}\".", other_kind.to_ascii_lowercase());
-        let message =
-            format!("{kind} {name} is not known, but {other_kind} {name} is: pods stay in ContainerCreating");
+        let message = format!(
+            "poolName {name} names a known {other_kind}, not a known {kind}: pods stay in ContainerCreating"
+        );
         ipam.report(findings, Severity::Warning, "/poolName", message, fix);
     } else if !(known.contains(&&*pool.name) || known.is_empty() && other.is_empty()) {
         let fix = match nearest(&pool.name, known.iter().copied()) {
             Some(near) => format!("Did you mean {near}?"),
-            None => "Name a pool that exists, or create it.".to_owned(),
+            None => "Name a pool that exists, or create this pool.".to_owned(),
         };
         let message = format!("{kind} {name} is not known");
         ipam.report(findings, Severity::Info, "/poolName", message, fix);
@@ -80,11 +81,13 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let per_node = context.subject.snapshot.facts().address_pool(pool).and_then(|p| p.per_node);
         let Some(per_node) = per_node.filter(|n| *n < count && *n > 0) else { continue };
         let message = format!(
-            "{count} networks of the pod take addresses from IPPool {}, which gives a node only {per_node} (perNodeBlockSize)",
+            "{count} networks of the pod take addresses from IPPool {}, but its perNodeBlockSize is {per_node}: the pod cannot start",
             printable(name, 100)
         );
         let fix = match context.profile_of(networks.into_iter()) {
-            Some(profile) => format!("Ask the platform team: they are rails of profile {}.", profile.name),
+            Some(profile) => {
+                format!("Ask the platform team: these networks are rails of profile {}.", profile.name)
+            }
             None => {
                 "Raise perNodeBlockSize to the number of addresses that all pods of a node need.".to_owned()
             }

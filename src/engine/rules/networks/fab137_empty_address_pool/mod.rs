@@ -35,7 +35,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             format!("/spec{pointer}"),
             message,
-            "Correct the value; until then nv-ipam ignores the pool.",
+            "Correct the value. Until then nv-ipam ignores the pool.",
         );
     }
 }
@@ -63,19 +63,20 @@ fn ip_pool(spec: &Value, faults: &mut Vec<PoolFault>) {
     if subnet.is_none() {
         fault(
             "subnet",
-            format!("{:?} is not a network (address/prefix)", printable(text(spec, "subnet"), 50)),
+            format!("subnet {:?} is not a network (address/prefix)", printable(text(spec, "subnet"), 50)),
         );
     }
     let size = spec.get("perNodeBlockSize").and_then(Value::as_i64);
     if let Some(size) = size {
         match (u128::try_from(size).ok().filter(|n| *n > 0), &subnet) {
-            (None, _) => {
-                fault("perNodeBlockSize", format!("perNodeBlockSize {size}: nv-ipam expects at least 1"))
-            }
+            (None, _) => fault(
+                "perNodeBlockSize",
+                format!("perNodeBlockSize is {size}, but nv-ipam expects at least 1"),
+            ),
             (Some(n), Some(net)) if hosts(net) < n => fault(
                 "perNodeBlockSize",
                 format!(
-                    "perNodeBlockSize {n} is more than {net} holds ({}): no node gets addresses",
+                    "perNodeBlockSize {n} is more than the {} addresses of {net}: no node gets addresses",
                     hosts(net)
                 ),
             ),
@@ -89,7 +90,7 @@ fn ip_pool(spec: &Value, faults: &mut Vec<PoolFault>) {
     let gateway = text(spec, "gateway");
     match gateway.parse::<IpAddr>() {
         _ if gateway.is_empty() => {}
-        Err(_) => fault("gateway", format!("{:?} is not an address", printable(gateway, 50))),
+        Err(_) => fault("gateway", format!("gateway {:?} is not an address", printable(gateway, 50))),
         Ok(address) => {
             if let Some(net) = subnet.filter(|net| !net.contains(address)) {
                 fault("gateway", format!("gateway {address} is not in subnet {net}"));
@@ -107,9 +108,9 @@ fn cidr_pool(spec: &Value, faults: &mut Vec<PoolFault>) {
     let prefix = spec.get("perNodeNetworkPrefix").and_then(Value::as_i64);
     let mut fault = |key: &str, message: String| faults.push((format!("/{key}"), message));
     match parsed {
-        None => fault("cidr", format!("{:?} is not a network (address/prefix)", printable(cidr, 50))),
+        None => fault("cidr", format!("cidr {:?} is not a network (address/prefix)", printable(cidr, 50))),
         Some((address, net)) if address != net.network() => {
-            fault("cidr", format!("{} has host bits; the network is {net}", printable(cidr, 50)));
+            fault("cidr", format!("cidr {} has host bits; the network is {net}", printable(cidr, 50)));
         }
         _ => {}
     }
@@ -120,14 +121,14 @@ fn cidr_pool(spec: &Value, faults: &mut Vec<PoolFault>) {
             let (from, to) = (net.prefix(), net.width());
             fault(
                 "perNodeNetworkPrefix",
-                format!("perNodeNetworkPrefix {prefix}: nv-ipam expects {from} to {to} for {net}"),
+                format!("perNodeNetworkPrefix is {prefix}, but nv-ipam expects {from} to {to} for {net}"),
             );
         } else if let (Some(index), Some(p)) = (index, node_prefix) {
             let node = Subnet::of(net.network(), p);
             let point = node.width() - p <= 1;
             let last = if point { hosts(&node) - 1 } else { hosts(&node) };
             if u128::try_from(index).map_or(true, |i| i > last || (i == 0 && !point)) {
-                fault("gatewayIndex", format!("gatewayIndex {index} is outside a node's part (/{p})"));
+                fault("gatewayIndex", format!("gatewayIndex {index} is outside the subnet of a node (/{p})"));
             }
         }
     }
@@ -148,16 +149,16 @@ fn allocations(spec: &Value, net: Subnet, prefix: u8, faults: &mut Vec<PoolFault
         let mut fault = |key: &str, message| faults.push((format!("/staticAllocations/{i}/{key}"), message));
         let node = text(allocation, "nodeName");
         if !node.is_empty() && !nodes.insert(node) {
-            fault("nodeName", format!("node {} has two allocations", printable(node, 63)));
+            fault("nodeName", format!("node {} has two entries in staticAllocations", printable(node, 63)));
         }
         let Some((address, part)) = Subnet::parse(written) else {
-            fault("prefix", format!("{shown:?} is not a network (address/prefix)"));
+            fault("prefix", format!("prefix {shown:?} is not a network (address/prefix)"));
             continue;
         };
         if address != part.network() || part.prefix() != prefix || !net.contains(part.network()) {
-            fault("prefix", format!("{shown} is not a part of {net} with prefix {prefix}"));
+            fault("prefix", format!("prefix {shown} is not a /{prefix} subnet of {net}"));
         } else if !prefixes.insert(part) {
-            fault("prefix", format!("{part} is allocated twice"));
+            fault("prefix", format!("prefix {part} is allocated twice"));
         }
         let gateway = text(allocation, "gateway");
         let inside = |address: IpAddr| part.contains(address);
@@ -179,8 +180,8 @@ fn exclusions(spec: &Value, net: Option<Subnet>, faults: &mut Vec<PoolFault>) {
             if end.is_none() {
                 let shown = printable(written, 50);
                 let message = match address {
-                    None => format!("{shown:?} is not an address"),
-                    Some(_) => format!("{shown} is not in {net}"),
+                    None => format!("{key} {shown:?} is not an address"),
+                    Some(_) => format!("{key} {shown} is not in {net}"),
                 };
                 faults.push((format!("/exclusions/{i}/{key}"), message));
             }
@@ -188,7 +189,10 @@ fn exclusions(spec: &Value, net: Option<Subnet>, faults: &mut Vec<PoolFault>) {
         if let [Some(start), Some(end)] = ends
             && end < start
         {
-            faults.push((format!("/exclusions/{i}"), format!("{start} to {end} ends before it starts")));
+            faults.push((
+                format!("/exclusions/{i}"),
+                format!("exclusion {start} to {end} ends before it starts"),
+            ));
         }
     }
 }
@@ -201,13 +205,15 @@ fn per_node_exclusions(spec: &Value, last: i64, faults: &mut Vec<PoolFault>) {
         for key in ["startIndex", "endIndex"] {
             let index = index(key);
             if !(0..=last).contains(&index) {
-                let message = format!("{key} {index} is outside a node's part, which ends with {last}");
+                let message = format!(
+                    "{key} {index} is outside the addresses of a node, which have indexes 0 to {last}"
+                );
                 faults.push((format!("/perNodeExclusions/{i}/{key}"), message));
             }
         }
         let (start, end) = (index("startIndex"), index("endIndex"));
         if end < start {
-            let message = format!("{start} to {end} ends before it starts");
+            let message = format!("exclusion {start} to {end} ends before it starts");
             faults.push((format!("/perNodeExclusions/{i}"), message));
         }
     }
@@ -219,10 +225,13 @@ fn routes(spec: &Value, net: Option<Subnet>, gateway: Result<&str, &str>, faults
     let routes = list(spec, "routes");
     if let Err(missing) = gateway {
         if default {
-            faults.push(("/defaultGateway".to_owned(), format!("defaultGateway needs {missing}")));
+            faults.push((
+                "/defaultGateway".to_owned(),
+                format!("defaultGateway needs {missing}, which is not set"),
+            ));
         }
         if !routes.is_empty() {
-            faults.push(("/routes".to_owned(), format!("routes need {missing}")));
+            faults.push(("/routes".to_owned(), format!("routes need {missing}, which is not set")));
         }
     }
     for (i, route) in routes.iter().enumerate() {
@@ -230,12 +239,14 @@ fn routes(spec: &Value, net: Option<Subnet>, gateway: Result<&str, &str>, faults
         let shown = printable(to, 50);
         let mut fault = |message| faults.push((format!("/routes/{i}/dst"), message));
         match (Subnet::parse(to), net) {
-            (None, _) => fault(format!("{shown:?} is not a network (address/prefix)")),
+            (None, _) => fault(format!("dst {shown:?} is not a network (address/prefix)")),
             (Some((_, to)), Some(net)) if to.network().is_ipv4() != net.network().is_ipv4() => {
-                fault(format!("{to} is of another address family than {net}"));
+                fault(format!("dst {to} has another address family than {net}"));
             }
             (Some((_, to)), _) if default && to.is_default() => {
-                fault("a default route and defaultGateway: true, which also adds one".to_owned());
+                fault(
+                    "defaultGateway: true already adds the default route, so dst must not be one".to_owned(),
+                );
             }
             _ => {}
         }

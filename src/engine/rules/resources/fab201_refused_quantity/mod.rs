@@ -45,7 +45,7 @@ fn check_quantities(at: &str, resources: &Resources<'_>, findings: &mut Findings
                 findings.add(
                     path(),
                     format!(
-                        "{shown} is not a resource of Kubernetes: without a domain, the API server refuses it"
+                        "{shown} has no domain and is not a Kubernetes resource: the API server refuses the pod"
                     ),
                     match name {
                         "gpu" | "gpus" => "Write nvidia.com/gpu or amd.com/gpu.",
@@ -98,16 +98,21 @@ fn check_pair(
         None => findings.add(
             path(),
             format!(
-                "{}: request without a limit, which the API server refuses for {}",
+                "{} has a request without a limit, which the API server refuses for {}",
                 resource(),
                 if is_extended(name) { "extended resources" } else { "huge pages" }
             ),
-            "Write the limit; Kubernetes sets the request to it.",
+            "Write the limit; Kubernetes copies it to the request.",
         ),
         Some(Ok(limit)) if limit != request => findings.add(
             path(),
-            format!("{}: request {} differs from limit {}", resource(), request.units(), limit.units()),
-            "Make them equal, or write only the limit.",
+            format!(
+                "{}: request {} differs from limit {}, so the API server refuses the pod",
+                resource(),
+                request.units(),
+                limit.units()
+            ),
+            "Make the request equal to the limit, or write only the limit.",
         ),
         Some(_) => {}
     }

@@ -8,7 +8,8 @@ use crate::text::{printable, token};
 
 /// The field is decoded in every supported version, and validated where the feature gate is on: from 1.34 by default
 /// (kubernetes/kubernetes pkg/features/kube_features.go).
-pub(super) const REASON: &str = "Kubernetes 1.33 drops spec.resources unless PodLevelResources is on";
+pub(super) const REASON: &str =
+    "Kubernetes 1.33 drops spec.resources unless feature gate PodLevelResources is on";
 
 pub(super) fn check(at: &str, resources: &Resources<'_>, findings: &mut Findings<'_>) {
     let limits = resources.limits.as_ref();
@@ -23,8 +24,8 @@ pub(super) fn check(at: &str, resources: &Resources<'_>, findings: &mut Findings
                 findings.because(REASON).add_as(
                     Severity::Warning,
                     path(),
-                    format!("{shown} in spec.resources: the API server refuses it, and accepts only cpu, memory and huge pages"),
-                    "Request it in the container that uses it.",
+                    format!("spec.resources has {shown}, but the API server accepts only cpu, memory and huge pages there"),
+                    "Request the resource in the container that uses it.",
                 );
             } else if let Ok(request) = parsed
                 && field == "requests"

@@ -13,7 +13,10 @@ use crate::text::{count, token};
 pub(super) static RULE: Rule = Rule {
     id: "FAB202",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "another webhook may add the units, or a network may need none")],
+    lesser: &[(
+        Severity::Warning,
+        "another webhook (network-resources-injector) may add the units, or a network may need none",
+    )],
     files: files!(),
     reach: Reach::Any,
     pod: Some(check),
@@ -54,12 +57,12 @@ fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
         None => shown.replacen("*/", "openshift.io/", 1),
     };
     let prefix = if name == *shown { "" } else { " (or the operator's other prefix)" };
-    let fix = format!("Set limit {name}: {attachments}{prefix} on the container that uses the network.");
+    let fix = format!("Set limit {name}: {attachments}{prefix} on the container that uses it.");
     if let Some((holder, name, _)) = need.holders.iter().find(|(holder, ..)| !holder.runs() && units == 0) {
         findings.add_as(
             Severity::Warning,
             format!("{}/resources/limits/{}", holder.path(), token(name)),
-            format!("only an init container requests {name}, of which the networks need {takes}: Multus does not see its devices"),
+            format!("only an init container requests {name}: Multus does not see its devices, and the networks need {takes}"),
             fix,
         );
         return;
@@ -69,7 +72,7 @@ fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
             Severity::Warning,
             annotation_path(),
             format!("the networks need {takes} of {shown}, but the containers request {namesake}: Multus finds no device"),
-            format!("Request {shown}, as in the network's annotation k8s.v1.cni.cncf.io/resourceName."),
+            format!("Write {shown} in place of {namesake}, as in the network's annotation."),
         );
         return;
     }
@@ -77,9 +80,9 @@ fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
     let short = units > 0 && need.certain_attachments > units;
     let severity = if short { Severity::Error } else { Severity::Warning };
     let why = match (short, units) {
-        (true, _) => ": a CNI plugin gets no device",
-        (false, 0) => ", unless network-resources-injector adds them",
-        (false, _) => ": a CNI plugin that takes one gets no device",
+        (true, _) => ": an attachment gets no device and fails",
+        (false, 0) => ": attaching fails unless another webhook adds units",
+        (false, _) => ": an attachment that needs a device may get none",
     };
     findings.add_as(
         severity,

@@ -26,11 +26,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/containers",
             format!(
-                "{units} units of {} for {}: some devices have no interface in the pod",
+                "the pod requests {units} units of {} for {}: some devices get no interface",
                 need.shown,
                 count(usize::try_from(attachments).unwrap_or(usize::MAX), "attachment")
             ),
-            format!("Request {attachments} in all, and make sure that no other webhook adds units."),
+            format!("Request {attachments} in total, and make sure that no other webhook adds units."),
         );
     }
 }

@@ -22,11 +22,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 format!("{}/resources/limits/{}", holder.path(), crate::text::token(held.name)),
                 format!(
-                    "{units} units of {} ({}): one unit already gives every device of the pool",
+                    "the container requests {units} units of {} ({}), but one unit already gives every device of the pool",
                     printable(held.name, 80),
                     held.fact.describe(context.tenant_view)
                 ),
-                "Request 1.",
+                "Request 1 unit.",
             );
         }
     }

@@ -23,13 +23,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 if is_planned(context, holder, name) {
                     continue;
                 }
-                let got = if name.contains('/') { "the container gets none" } else { "it counts as not set" };
+                let got = if name.contains('/') {
+                    "the container gets none"
+                } else {
+                    "the quantity counts as not set"
+                };
                 findings.add(
                     format!("{}/resources/{field}/{}", holder.path(), token(name)),
-                    format!(
-                        "{}: the quantity has no value, and Kubernetes reads 0: {got}",
-                        printable(name, 80)
-                    ),
+                    format!("{} has no value: Kubernetes reads 0, and {got}", printable(name, 80)),
                     "Write the quantity, or remove the line.",
                 );
             }

@@ -80,27 +80,27 @@ fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut 
     let is_known = over.peek().is_some();
     let own = over.find(|n| !context.tenant_view || n.namespace == context.subject.namespace);
     let (severity, because, why) = if !is_known {
-        (Severity::Warning, POD_NETWORK, "so no GID unless the cluster's own network is over it")
+        (Severity::Warning, POD_NETWORK, "so the pod has no GID unless the cluster's own network is over it")
     } else if !bare {
-        (Severity::Warning, OTHER_DEVICE, "so no GID if the pod uses this device")
+        (Severity::Warning, OTHER_DEVICE, "so the pod has no GID if it uses this device")
     } else if is_function(context, held) || is_ofed(snapshot, held.name) {
-        (Severity::Error, "", "so no GID")
+        (Severity::Error, "", "so the pod has no GID")
     } else {
-        (Severity::Warning, UNKNOWN_DRIVER, "so no GID with MLNX_OFED or DOCA")
+        (Severity::Warning, UNKNOWN_DRIVER, "so the pod has no GID with MLNX_OFED or DOCA")
     };
     let fix = match own {
         Some(network) => format!(
-            "Add {}/{} to annotation k8s.v1.cni.cncf.io/networks.",
+            "Add {}/{} to k8s.v1.cni.cncf.io/networks.",
             network.namespace,
             printable(&network.name, 63)
         ),
-        None => "Add a network over the same NIC to annotation k8s.v1.cni.cncf.io/networks.".to_owned(),
+        None => "Add a network over this NIC to k8s.v1.cni.cncf.io/networks.".to_owned(),
     };
     findings.because(because).add_as(
         severity,
         held.path(),
         format!(
-            "{} is RoCE ({}): no network over its NIC, {why}",
+            "no network is over the RoCE NIC of {} ({}), {why}",
             printable(held.name, 63),
             held.fact.describe(context.tenant_view)
         ),

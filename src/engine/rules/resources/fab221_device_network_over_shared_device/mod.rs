@@ -31,7 +31,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             annotation_path(),
             format!(
-                "network {} ({}) needs a PCI device, and {resource} ({by}) has none",
+                "network {} ({}) needs a PCI device, but {resource} ({by}) has none",
                 network.describe(),
                 known.class.plugin.unwrap_or_default()
             ),
@@ -51,7 +51,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     findings.add(
         path,
         format!(
-            "{} needs a PCI device, and {resource} ({}) has none: pods never start",
+            "{} needs a PCI device, but {resource} ({}) has none: pods never start",
             class.plugin.unwrap_or_default(),
             class.resource.map(|r| r.describe(false)).unwrap_or_default()
         ),

@@ -42,12 +42,12 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let fix = if context.kind == IB_NETWORK.1 {
             REMOVE
         } else {
-            "Set rdmaMode: exclusive in their SriovNetworkPoolConfig, or remove plugin rdma and rdmaIsolation."
+            "Set rdmaMode: exclusive in the nodes' SriovNetworkPoolConfig, or remove plugin rdma and rdmaIsolation."
         };
         findings.add_as(
             Severity::Warning,
             chain_path(context),
-            "the network moves RDMA devices, but its nodes are in RDMA mode shared: its pods never start",
+            "the network moves RDMA devices, but its nodes are in RDMA mode shared: pods never start",
             fix,
         );
     }

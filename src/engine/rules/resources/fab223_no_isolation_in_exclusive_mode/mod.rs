@@ -35,14 +35,14 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             _ => "Request a network with plugin rdma.",
         };
         let (severity, nodes, so) = match (context.wants_rdma(), covered()) {
-            (true, true) => (Severity::Error, "its nodes", "NCCL finds none"),
-            (true, false) => (Severity::Warning, "its known nodes", "NCCL finds none there"),
-            (false, _) => (Severity::Warning, "its nodes", "the pod has none, if it needs RDMA"),
+            (true, true) => (Severity::Error, "its nodes", "NCCL does not find it"),
+            (true, false) => (Severity::Warning, "its known nodes", "NCCL does not find it there"),
+            (false, _) => (Severity::Warning, "its nodes", "the pod cannot use RDMA"),
         };
         findings.add_as(
             severity,
             annotation_path(),
-            format!("network {network} does not move the RDMA device, and {nodes} are in RDMA mode exclusive: {so}"),
+            format!("network {network} does not move the RDMA device, but {nodes} are in RDMA mode exclusive: {so}"),
             fix,
         );
     });
@@ -53,7 +53,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             chain_path(context),
-            "the nodes of its resource are in RDMA mode exclusive, and no plugin moves the RDMA device into the pod",
+            "the network's nodes are in RDMA mode exclusive, but no plugin moves the RDMA device into the pod",
             fix(context),
         );
     }

@@ -30,13 +30,13 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
         // Only admins may know which interfaces a pool is over.
         let over = match context.tenant_view {
-            true => "NICs".to_owned(),
+            true => "its NICs".to_owned(),
             false => printable(&held.fact.interfaces.join(", "), 40),
         };
         findings.add(
             held.path(),
             format!(
-                "{} ({}) never starts: nodes with {over} are in mode exclusive",
+                "no node offers {} ({}): nodes with {over} are in RDMA mode exclusive",
                 printable(held.name, 63),
                 held.fact.describe(context.tenant_view),
             ),
@@ -54,11 +54,11 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 text.pointer,
                 format!(
-                    "{} is over {}, whose nodes are in RDMA mode exclusive: the device plugin does not start there",
+                    "{} uses {}, but its nodes are in RDMA mode exclusive: the shared device plugin does not start on them",
                     printable(&pool.name.to_string(), 63),
                     printable(&pool.interfaces.join(", "), 40)
                 ),
-                "Set the nodes to rdmaMode shared, or serve them with the SR-IOV device plugin.",
+                "Set rdmaMode: shared on these nodes, or use the SR-IOV device plugin.",
             );
         }
     }

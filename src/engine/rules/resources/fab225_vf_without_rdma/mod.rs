@@ -38,12 +38,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             annotation_path(),
             format!(
-                "network {}: {} of {} has no isRdma, so NCCL uses TCP",
+                "network {} uses {} ({}), which has no isRdma: NCCL uses TCP",
                 network.describe(),
                 printable(&resource.name.to_string(), 63),
                 resource.describe(context.tenant_view)
             ),
-            "Use a resource with isRdma: true.",
+            "Use a network whose resource has isRdma: true.",
         );
     }
 }

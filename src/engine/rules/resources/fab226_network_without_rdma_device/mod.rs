@@ -33,7 +33,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     printable(&pool.name.to_string(), 63)
                 ),
                 format!(
-                    "Set {}: 1 in the container with the accelerators.",
+                    "Set limit {}: 1 in the container with the accelerators.",
                     printable(&pool.name.to_string(), 63)
                 ),
             );

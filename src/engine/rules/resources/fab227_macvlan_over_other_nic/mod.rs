@@ -64,11 +64,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             && is_nic(master)
             && nics.iter().all(|nic| is_nic(nic));
         let (severity, because, why) = match (proven, ofed) {
-            (true, true) => (Severity::Error, "", "the HCA has no GID"),
-            (true, false) => (Severity::Warning, UNKNOWN_DRIVER, "with MLNX_OFED or DOCA the HCA has no GID"),
-            (false, _) => {
-                (Severity::Warning, UNKNOWN_NIC, "the HCA has no GID, unless both names are one NIC")
-            }
+            (true, true) => (Severity::Error, "", "these have no GID"),
+            (true, false) => (Severity::Warning, UNKNOWN_DRIVER, "these have no GID with MLNX_OFED or DOCA"),
+            (false, _) => (Severity::Warning, UNKNOWN_NIC, "these have no GID unless both are one NIC"),
         };
         findings.because(because).add_as(
             severity,
@@ -79,7 +77,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 printable(master, 15),
                 on
             ),
-            "Name a network over the same NIC, or request that NIC's pool.",
+            "Request a network over the devices' NIC, or the pool of the network's NIC.",
         );
     }
 }

@@ -19,10 +19,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             if of_profile { Severity::Info } else { Severity::Warning },
             held.path(),
             format!(
-                "the NICs of {} have MTUs from {low} to {high}: all ranks run at the smallest",
+                "the NICs of {} have MTUs from {low} to {high}: all ranks run at the smallest MTU",
                 printable(held.name, 63)
             ),
-            "Ask the platform team for one mtu in the SriovNetworkNodePolicies of the resource.",
+            "Ask the platform team for the same mtu in all SriovNetworkNodePolicies of the resource.",
         );
     }
 }

@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Reasons for warnings.
-const NEWER: &str = "the claim or its template may be newer than the known one";
+const NEWER: &str = "the claim or its template may have changed since the facts were read";
 const UNUSED: &str = "the API server accepts a claim that no container uses";
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
@@ -40,7 +40,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     format!("{}/resources/claims/{index}/name", holder.path()),
                     format!(
-                        "{} uses claim {:?}: the API server refuses the pod (must be one of the names in pod.spec.resourceClaims)",
+                        "{} uses claim {:?}, which spec.resourceClaims does not have: the API server refuses the pod",
                         printable(container.name(), 63),
                         printable(name, 63)
                     ),
@@ -62,10 +62,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Warning,
                 path(),
                 format!(
-                    "no container uses claim {:?}: its devices are allocated and not used",
+                    "no container uses claim {:?}: its devices are allocated but not used",
                     printable(name, 63)
                 ),
-                "Name it in resources.claims of the container that needs it, or remove it.",
+                "Name the claim in resources.claims of the container that needs it, or remove the claim.",
             );
             continue;
         }
@@ -80,11 +80,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     Severity::Warning,
                     path(),
                     format!(
-                        "claim {:?} has no request {:?}, which a container names",
+                        "claim {:?} has no request {:?}, but a container names this request",
                         printable(name, 63),
                         printable(request, 63)
                     ),
-                    "Name a request of the claim, or none to get the whole claim.",
+                    "Name a request that the claim has, or name no request to get the whole claim.",
                 );
             }
         }

@@ -28,11 +28,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             format!("/spec/resourceClaims/{index}/resourceClaimName"),
             format!(
-                "claim {} is shared by all pods ({}): they get the same devices of one node",
+                "all pods share claim {} ({}): they get the same devices of one node",
                 printable(name, 63),
                 gang.words
             ),
-            "Use resourceClaimTemplateName, so that each pod gets its own.",
+            "Use resourceClaimTemplateName, so that each pod gets its own claim.",
         );
     }
 }

@@ -25,7 +25,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 paths::claim(index),
                 "the claimed SR-IOV VF has no network, so the pod gets no interface",
-                "Set netAttachDefName in the VfConfig, or under mode MULTUS annotation k8s.v1.cni.cncf.io/networks.",
+                "Set netAttachDefName in the VfConfig. For a driver in mode MULTUS, set annotation k8s.v1.cni.cncf.io/networks.",
             );
         }
     }

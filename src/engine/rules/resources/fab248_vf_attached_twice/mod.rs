@@ -34,10 +34,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "network {} is named by this annotation and by the VfConfig of a claim: the second attachment fails",
+                    "this annotation and the VfConfig of a claim both name network {}: the second attachment fails",
                     printable(name, 63)
                 ),
-                "Remove it from the annotation; under a driver in mode MULTUS remove it from the VfConfig.",
+                "Remove the network from the annotation, or in mode MULTUS from the VfConfig.",
             );
         }
     }

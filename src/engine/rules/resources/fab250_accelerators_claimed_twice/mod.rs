@@ -46,11 +46,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     format!("{}/resources", holder.path()),
                     format!(
-                        "{} requests {vendor_resource} and uses claim {}: it gets accelerators twice",
+                        "{} requests {vendor_resource} and uses claim {}: the container gets accelerators twice",
                         printable(container.name(), 63),
                         printable(name, 63)
                     ),
-                    "Keep only one of the two.",
+                    "Keep either the resource or the claim.",
                 );
             }
         }

@@ -35,7 +35,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec",
             format!(
-                "{} on nodes with {CLIQUE} has no claim on an IMEX channel: no NVLink between nodes",
+                "the pod is one of several ({}) and claims no IMEX channel: no NVLink between nodes with {CLIQUE}",
                 gang.words
             ),
             "Claim the channel of a ComputeDomain, or set NCCL_MNNVL_ENABLE=0.",
