@@ -34,7 +34,7 @@ fn section(rule: &Rule) -> String {
     let sources: String = page.sources.iter().map(|s| format!("- {s}\n")).collect();
     let also = match page.catalogue.as_slice() {
         [] => String::new(),
-        also => format!("\nCatalogue of field failures: {}.\n", also.join(", ")),
+        also => format!("\nCatalogue of known failures: {}.\n", also.join(", ")),
     };
     // A rule that only the webhook can report has no example manifest.
     let example = |title: &str, text: &str| match text {
