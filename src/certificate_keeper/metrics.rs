@@ -65,7 +65,7 @@ impl Metrics {
         );
         registry.register_with_unit(
             "ca_expiry_timestamp",
-            "Expiry time of each CA of the Secret, by role",
+            "Expiry time of each CA in the Secret, by role",
             Unit::Seconds,
             self.ca_expiry.clone(),
         );
@@ -82,7 +82,7 @@ impl Metrics {
         );
         registry.register(
             "leaf_renewal_overdue",
-            "Self-managed certificate not renewed in time (last tenth of its lifetime): 1 or 0",
+            "Whether the self-managed certificate is overdue for renewal (last tenth of its lifetime): 1 or 0",
             self.leaf_overdue.clone(),
         );
         registry.register(
@@ -94,12 +94,12 @@ impl Metrics {
         registry.register("cabundle_reverts", "External changes of caBundles", self.reverts.clone());
         registry.register(
             "cabundle_fight",
-            "Other writers change caBundles repeatedly, so this replica writes less often: 1 or 0",
+            "Whether this replica writes less often because other writers keep changing caBundles: 1 or 0",
             self.fights.clone(),
         );
         registry.register(
             "cert_rotations",
-            "Certificates issued and CA changes by this replica",
+            "Certificates issued and CAs changed by this replica",
             self.rotations.clone(),
         );
         registry.register(
@@ -109,7 +109,7 @@ impl Metrics {
         );
         registry.register(
             "certificate_failures",
-            "Failed reads and writes for certificates",
+            "Failed calls about certificates, by call",
             self.failures.clone(),
         );
         registry.register("certificate_conflicts", "Write conflicts of certificates", self.conflicts.clone());

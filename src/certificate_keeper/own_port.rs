@@ -56,11 +56,13 @@ impl Dialed {
                 self.problem = Some(format!("our own port {address} serves a certificate that is not ours"));
             }
             Err(Silence::Strange(what)) => {
-                self.problem = Some(format!("our own port {address} fails our TLS handshake: {what}"));
+                self.problem = Some(format!("the TLS handshake with our own port {address} failed: {what}"));
             }
             // A port with too many connections serves others, so this does not affect readiness.
             Err(Silence::Closed) => {
-                self.remark = Some(format!("our own port {address} closes handshakes; is it full?"));
+                self.remark = Some(format!(
+                    "our own port {address} closes connections during the TLS handshake; is --max-connections reached?"
+                ));
             }
             Err(Silence::Deaf) => {
                 self.unanswered += 1;

@@ -333,10 +333,17 @@ impl Keeper {
                 let (generation, change_name) = (record.generation, change.name());
                 if change.is_emergency() {
                     self.metrics.ca_emergency();
-                    let note = format!("CA in the Secret cannot sign; replaced by CA number {generation}");
+                    let note = format!(
+                        "the CA in the Secret could not sign; it was replaced by CA number {generation}"
+                    );
                     self.events.emit(events::Reason::Replaced, &note);
                     let why = why.unwrap_or_default();
-                    tracing::warn!(change = change_name, generation, why, "CA cannot sign; replaced");
+                    tracing::warn!(
+                        change = change_name,
+                        generation,
+                        why,
+                        "CA could not sign and was replaced"
+                    );
                 } else {
                     if change == Change::Switch {
                         let note = format!(

@@ -8,7 +8,8 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Client certificates")]
 pub(super) struct Clients {
-    /// CA of client certificates (PEM file); clients without a certificate of a --client-name are refused in the handshake
+    /// CA of client certificates (PEM file); a client is refused in the TLS
+    /// handshake unless its certificate has one of the names in --client-name
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_CLIENT_CA", requires = "client_name")]
     client_ca: Option<PathBuf>,
     /// Accepted common name, DNS name or URI of a client certificate; repeatable

@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         writeln!(out, "  {}", bare(&source))?;
     }
     if !page.catalogue.is_empty() {
-        writeln!(out, "\nCatalogue of field failures\n  {}", page.catalogue.join(", "))?;
+        writeln!(out, "\nCatalogue of known failures\n  {}", page.catalogue.join(", "))?;
     }
     writeln!(out, "\nIgnore\n  {}", bare(&rule.waiver.words(rule.id)))?;
     writeln!(out, "\nSince {}", rule.since)?;

@@ -33,20 +33,21 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Export {
-    /// Rule to export, such as FAB301; repeatable; default: all that can be exported
+    /// Rule to export, such as FAB301; repeatable; default: every rule that can be exported
     #[arg(long = "rule", value_name = "ID")]
     rules: Vec<String>,
-    /// Group that may set the mode label of namespaces and choose profiles; exports policies that refuse both to everyone else; repeatable
+    /// Group whose members may set the mode label of namespaces and choose profiles; repeatable. Exports policies that deny
+    /// these changes to everyone else
     #[arg(long = "group", value_name = "GROUP", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     groups: Vec<String>,
-    /// Add a policy that keeps pods to networks of their own namespace, of default and of each --open-namespace, also when
-    /// their annotations change
+    /// Add a policy that limits pods to networks of their own namespace, of namespace default and of each --open-namespace;
+    /// it also applies when the annotations of a pod change
     #[arg(long)]
     namespace_isolation: bool,
     /// Namespace whose networks every pod may use; repeatable
     #[arg(long = "open-namespace", value_name = "NAMESPACE", requires = "namespace_isolation", value_parser = namespace)]
     open_namespaces: Vec<String>,
-    /// Policy for errors in network objects, as in the server's setting
+    /// Policy for errors in network objects; use the value of serve --network-objects
     #[arg(long, value_enum, default_value_t = Objects::Audit)]
     network_objects: Objects,
     /// Output format

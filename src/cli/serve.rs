@@ -26,10 +26,10 @@ pub(super) struct Arguments {
     admin_bind: SocketAddr,
     #[command(flatten)]
     tls: super::tls::Tls,
-    /// FabricProfiles: a file or directory; if one is invalid, none is loaded
+    /// File or directory of FabricProfiles; if one FabricProfile is invalid, none is loaded
     #[arg(long, value_name = "PATH", env = "FABRIC_ADMISSION_PROFILES")]
     profiles: Option<PathBuf>,
-    /// Facts about the cluster: files or directories of Kubernetes objects
+    /// Files or directories of Kubernetes objects, used as facts about the cluster
     #[arg(long, value_name = "PATH", env = "FABRIC_ADMISSION_CLUSTER", value_delimiter = ',')]
     cluster: Vec<PathBuf>,
     #[command(flatten)]
@@ -40,10 +40,10 @@ pub(super) struct Arguments {
     /// Kubeconfig of the API server to watch; default: the pod's service account, unless --cluster is given
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_KUBECONFIG")]
     kubeconfig: Option<PathBuf>,
-    /// Maximum pause before a retry of a failed watch or an absent kind, in seconds
+    /// Maximum pause before the server retries a failed watch, or a kind whose CRD is not installed, in seconds
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_RETRY", default_value_t = Pace::DEFAULT.retry.as_secs_f64(), value_parser = seconds)]
     watch_retry: f64,
-    /// Requested time limit of a watch, in seconds
+    /// Time limit of one watch request (timeoutSeconds), in seconds
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_TIMEOUT", default_value_t = Pace::DEFAULT.watch.as_secs_f64(), value_parser = seconds)]
     watch_timeout: f64,
     /// Write findings about FabricProfiles into their status; a Lease elects the replica that writes
@@ -52,22 +52,22 @@ pub(super) struct Arguments {
         num_args = 0..=1, default_value_t = false, default_missing_value = "true"
     )]
     profile_status: bool,
-    /// Staleness warning threshold: seconds without contact to the API server
+    /// Time without contact to the API server before answers warn of stale facts (FAB813), in seconds
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = Pace::DEFAULT.stale_after.as_secs_f64(), value_parser = seconds)]
     stale_after: f64,
-    /// Policy for changes of pods, in the whole cluster
+    /// Whether the webhook changes pods, in the whole cluster
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_MUTATE", default_value_t = Mutate::On)]
     mutate: Mutate,
     /// Policy for Jobs and other workloads in namespaces with mode enforce
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_WORKLOADS", default_value_t = Workloads::Warn)]
     workloads: Workloads,
-    /// Policy for network objects
+    /// Policy for network objects, such as NetworkAttachmentDefinitions and SriovNetworkNodePolicies
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_NETWORK_OBJECTS", default_value_t = NetworkObjects::Audit)]
     network_objects: NetworkObjects,
-    /// Time to accept new connections after SIGTERM, in seconds
+    /// Time after SIGTERM in which the server still accepts new connections, in seconds
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
     lame_duck: f64,
-    /// Time after --lame-duck for clients to close open connections, in seconds; API servers close idle ones after 90
+    /// Time after --lame-duck for clients to close their connections, in seconds; API servers close an idle connection after 90
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = 95.0, value_parser = seconds)]
     drain: f64,
     #[command(flatten)]
@@ -78,29 +78,29 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Mutate {
-    /// Make them
+    /// Change pods
     On,
-    /// Only report them: pods stay as they were written, and are refused only if they would be refused anyway
+    /// Leave pods unchanged and only report findings; a pod is refused only if it would also be refused with its changes
     Off,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Workloads {
-    /// Admit them unchecked; their pods are still checked
+    /// Admit workloads unchecked; their pods are still checked
     Off,
     /// Report findings as warnings
     Warn,
-    /// Deny those whose pods would be denied
+    /// Deny workloads whose pods would be denied
     Deny,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum NetworkObjects {
-    /// Admit them unchecked
+    /// Admit network objects unchecked
     Off,
     /// Report findings as warnings
     Audit,
-    /// Deny those with errors
+    /// Deny network objects with errors
     Enforce,
 }
 
@@ -208,8 +208,8 @@ fn live_facts(
     if arguments.stale_after < 2.0 * arguments.watch_timeout {
         let (stale, watch) = (arguments.stale_after, arguments.watch_timeout);
         return Err(format!(
-            "--stale-after {stale} is less than twice --watch-timeout {watch}: facts about quiet kinds would count as stale \
-             (FAB813) between two watches; expected at least {}",
+            "--stale-after {stale} is less than twice --watch-timeout {watch}: facts about kinds without changes would count as \
+             stale (FAB813) between two watches; expected --stale-after of at least {}",
             2.0 * watch
         )
         .into());

@@ -40,22 +40,22 @@ pub(super) struct Tls {
     /// Name of the Service that the API server calls
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_SERVICE", default_value = "fabric-admission", value_parser = name)]
     tls_service: String,
-    /// Domain of the cluster, part of the Service's DNS name
+    /// DNS domain of the cluster, the end of the Service's DNS name
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_CLUSTER_DOMAIN", default_value = "cluster.local", value_parser = name)]
     tls_cluster_domain: String,
     /// Additional DNS name or IP address in the self-managed certificate, for API servers that call by URL; repeatable
     #[arg(long = "tls-host", value_name = "NAME", env = "FABRIC_ADMISSION_TLS_HOST", value_delimiter = ',')]
     tls_hosts: Vec<String>,
-    /// MutatingWebhookConfiguration to keep the caBundle in
+    /// MutatingWebhookConfiguration whose caBundle the server maintains (self-managed) or checks (cert-manager)
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_MUTATING", default_value = "pod-fabric-admission", value_parser = name)]
     tls_mutating: String,
-    /// ValidatingWebhookConfiguration to keep the caBundle in
+    /// ValidatingWebhookConfiguration whose caBundle the server maintains (self-managed) or checks (cert-manager)
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_VALIDATING", default_value = "fabric-admission", value_parser = name)]
     tls_validating: String,
-    /// Lifetime of a self-managed CA; the next one is staged at half of it
+    /// Lifetime of a self-managed CA; after half of that time the server creates the next CA
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_CA_LIFE", default_value_t = Seconds(Lifetimes::DEFAULT.ca))]
     tls_ca_life: Seconds,
-    /// Lifetime of a self-managed certificate; it is renewed at two thirds of it
+    /// Lifetime of a self-managed certificate; after two thirds of that time the server renews the certificate
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_LEAF_LIFE", default_value_t = Seconds(Lifetimes::DEFAULT.leaf))]
     tls_leaf_life: Seconds,
     /// Soak time of a new CA in every caBundle before it signs
@@ -67,10 +67,10 @@ pub(super) struct Tls {
     /// Check interval for the Secret and the caBundles; watches report changes earlier
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_TICK", default_value_t = Seconds(Lifetimes::DEFAULT.tick))]
     tls_tick: Seconds,
-    /// Settle time of a correct caBundle before readiness, for API servers to see it
+    /// Wait between a correct caBundle and readiness, so that all API servers see the caBundle first
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SETTLE", default_value_t = Seconds(Lifetimes::DEFAULT.settle))]
     tls_settle: Seconds,
-    /// File to write the trusted CAs to, for callers without a webhook configuration
+    /// Output file for the trusted CAs, for callers without a webhook configuration
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_CA_OUT")]
     tls_ca_out: Option<PathBuf>,
     /// For tests: file with an offset of the certificate clock, in seconds
@@ -80,11 +80,11 @@ pub(super) struct Tls {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TlsMode {
-    /// The server issues it from a CA that it keeps in a Secret, and writes the caBundles
+    /// The server issues the certificate, keeps its CA in a Secret, and writes the caBundles
     SelfManaged,
-    /// The Secret that cert-manager writes; cainjector writes the caBundles
+    /// cert-manager writes the certificate to a Secret, and its cainjector writes the caBundles
     CertManager,
-    /// The files --tls-cert and --tls-key, checked every --tls-poll seconds
+    /// The server reads the certificate from --tls-cert and --tls-key, and checks both files every --tls-poll seconds
     Files,
 }
 
@@ -169,7 +169,7 @@ impl Tls {
             TlsMode::CertManager => Mode::CertManager,
             TlsMode::Files => {
                 if self.tls_ca_out.is_some() {
-                    let text = "--tls-ca-out needs --tls-mode self-managed or cert-manager; with files, the CA is not known here";
+                    let text = "--tls-ca-out needs --tls-mode self-managed or cert-manager; with --tls-mode files, the server does not know the CA";
                     return Err(text.to_owned());
                 }
                 let (Some(cert), Some(key)) = (self.tls_cert.clone(), self.tls_key.clone()) else {
@@ -183,7 +183,7 @@ impl Tls {
         lives.check()?;
         if kubeconfig.is_none() && !cluster::client::in_cluster() {
             return Err(
-                "this --tls-mode needs an API server: give --kubeconfig, or run in a pod with a service account".into()
+                "this --tls-mode needs an API server: set --kubeconfig, or run in a pod with a service account".into()
             );
         }
         // A separate client and connection, so that a long list of nodes does not delay a certificate.

@@ -48,13 +48,21 @@ impl Metrics {
     /// Registers them.
     pub fn register(&self, registry: &mut Registry) {
         registry.register("watch_objects", "Known objects by kind", self.objects.clone());
-        registry.register("watch_state", "Watches by state: 1 for the current state", self.state.clone());
+        registry.register(
+            "watch_state",
+            "Whether the watch of a kind is in a state: 1 or 0",
+            self.state.clone(),
+        );
         registry.register(
             "watch_lists",
-            "Completed list requests to the API server by kind",
+            "Completed list requests to the API server, by kind",
             self.lists.clone(),
         );
-        registry.register("watch_malformed", "Unreadable objects by kind", self.malformed.clone());
+        registry.register(
+            "watch_malformed",
+            "Objects that could not be read, by kind",
+            self.malformed.clone(),
+        );
         registry.register_with_unit(
             "watch_last_contact_timestamp",
             "Time of the last contact with the API server, by kind",

@@ -37,7 +37,7 @@ pub async fn pod(client: &kube::Client, namespace: &str, name: &str) -> Result<S
         why: match failure {
             Failure::Absent => format!("pod {namespace}/{name} does not exist"),
             Failure::Forbidden(why) | Failure::Other(why) => why,
-            Failure::Gone => "the API server forgot it".to_owned(),
+            Failure::Gone => "the API server answered 410 Gone".to_owned(),
         },
     };
     let body = tokio::time::timeout(CALL, get(client, &path).await.map_err(failed)?.into_body().collect());

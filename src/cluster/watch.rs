@@ -151,7 +151,7 @@ async fn watch(
     let mut line: Vec<u8> = Vec::new();
     loop {
         let frame = match tokio::time::timeout(shared.pace.watch + SLACK, body.frame()).await {
-            Err(_) => return Err(Failure::Other("watch is silent".to_owned())),
+            Err(_) => return Err(Failure::Other("the API server sent nothing on the watch".to_owned())),
             Ok(None) => return Ok(heard || opened.elapsed() >= STEADY),
             Ok(Some(Err(error))) => {
                 tracing::debug!(kind = kind.name(), %error, "watch interrupted");
@@ -177,7 +177,7 @@ async fn watch(
         }
         line.extend_from_slice(rest);
         if line.len() > MAX_LINE {
-            return Err(Failure::Other("watch line too long".to_owned()));
+            return Err(Failure::Other("a line of the watch is too long".to_owned()));
         }
     }
 }

@@ -91,8 +91,8 @@ async fn drain(
         tokio::time::sleep(limits.finish).await;
     };
     tokio::select! {
-        () = &mut ended => tracing::info!("stopped: all connections closed"),
-        () = closing => tracing::warn!("stopped: deadline reached with open connections"),
+        () = &mut ended => tracing::info!("stopped after all connections were closed"),
+        () = closing => tracing::warn!("stopped at the deadline; connections were still open"),
         _ = stop.changed() => tracing::warn!("stopped immediately"),
     }
 }
@@ -212,7 +212,7 @@ impl Connection {
                     Slow::Header => Shed::SlowHeader,
                     Slow::Answer => Shed::SlowAnswer,
                 });
-                tracing::debug!(?slow, "connection closed: client too slow");
+                tracing::debug!(?slow, "connection closed because the client was too slow");
                 Ok(())
             }
             () = watch.asked_to_close() => {

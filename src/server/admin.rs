@@ -49,7 +49,7 @@ pub(super) fn readiness(state: &State) -> (StatusCode, String) {
     let (mut problems, remarks) = state.certificates.lines();
     if state.failed.has(certificate::TASK) && state.expiry.is_near() {
         problems.push(
-            "the certificate has expired or is about to, and its task is down; restart the pod".to_owned(),
+            "the certificate has expired or expires soon, and the task that replaces it has failed; restart the pod".to_owned(),
         );
     }
     let mut lines: Vec<String> = problems.iter().map(|line| format!("certificates: {line}")).collect();
@@ -63,7 +63,7 @@ pub(super) fn readiness(state: &State) -> (StatusCode, String) {
     lines.extend(remarks.iter().map(|line| format!("certificates: {line}")));
     lines.extend(state.failed.lines());
     if state.snapshot.load().settings().withhold_changes {
-        lines.push("changes of pods are withheld (--mutate off)".to_owned());
+        lines.push("pods are not changed (--mutate off)".to_owned());
     }
     (status, lines.join("\n"))
 }

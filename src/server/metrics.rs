@@ -207,11 +207,11 @@ impl Metrics {
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix("fabric_admission");
         let requests = Family::<RequestLabels, Counter>::default();
-        registry.register("requests", "AdmissionReviews by entry and result", requests.clone());
+        registry.register("requests", "AdmissionReviews by webhook entry and result", requests.clone());
         let duration = Family::<EntryLabel, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
         registry.register_with_unit(
             "request_duration",
-            "Time from request body to response, without TLS",
+            "Time between the request body and the response, without TLS",
             Unit::Seconds,
             duration.clone(),
         );
@@ -232,7 +232,7 @@ impl Metrics {
             task_failures.clone(),
         );
         let shed = Family::<ShedLabel, Counter>::default();
-        registry.register("shed", "Closed connections and refused requests by reason", shed.clone());
+        registry.register("shed", "Connections closed and requests refused, by reason", shed.clone());
         // Each reason exists from the start, so that its first event is a rise.
         for reason in Shed::ALL {
             drop(shed.get_or_create(&ShedLabel { reason: reason.name() }));
@@ -240,7 +240,7 @@ impl Metrics {
         let in_flight = Gauge::default();
         registry.register(
             "requests_in_flight",
-            "Concurrent requests, waiting ones included",
+            "Concurrent requests, including those that wait",
             in_flight.clone(),
         );
         let held = Gauge::default();
@@ -251,7 +251,11 @@ impl Metrics {
             held.clone(),
         );
         let facts_reloads = Family::<ReloadLabel, Counter>::default();
-        registry.register("facts_reloads", "Fact reloads by result", facts_reloads.clone());
+        registry.register(
+            "facts_reloads",
+            "Reloads of profile and fact files, by result",
+            facts_reloads.clone(),
+        );
         let client_ca_reloads = Family::<ReloadLabel, Counter>::default();
         registry.register("client_ca_reloads", "Client CA reloads by result", client_ca_reloads.clone());
         registry.register(

@@ -51,7 +51,10 @@ pub(super) async fn listen(
         signals.next().await;
         state.ready.store(false, Ordering::Release);
         state.draining.store(true, Ordering::Release);
-        tracing::info!(lame_duck_seconds = lame_duck.as_secs_f64(), "stopping: no longer ready");
+        tracing::info!(
+            lame_duck_seconds = lame_duck.as_secs_f64(),
+            "stop signal received; readiness is now off"
+        );
     }
     tokio::select! {
         () = tokio::time::sleep(lame_duck) => {

@@ -120,7 +120,7 @@ impl Supervisor {
             _ if self.context.stops() => return Ok(()),
             _ => "ended",
         };
-        tracing::error!(task = name, how, "essential task failed; the process ends");
+        tracing::error!(task = name, how, "essential task failed; the server stops");
         Err(TaskError { name, how })
     }
 
@@ -191,7 +191,7 @@ impl Context {
             sleep(pause).await;
             self.state
                 .failed
-                .set(name, format!("task {name} {how} ({failures} in a row) and runs again. {BUG}"));
+                .set(name, format!("task {name} {how} ({failures} in a row) and was started again. {BUG}"));
             pause = longer(pause);
         }
     }

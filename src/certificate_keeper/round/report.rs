@@ -34,7 +34,8 @@ impl Keeper {
             let left = self.settle_time().saturating_sub(self.began.saturating_duration_since(since));
             if !left.is_zero() {
                 problems.push(
-                    "the caBundle is correct; waiting --tls-settle for API servers to see it".to_owned(),
+                    "the caBundle is correct; waiting for --tls-settle, so that API servers see it"
+                        .to_owned(),
                 );
                 pause = Some(left + Duration::from_millis(10));
             }
@@ -50,7 +51,8 @@ impl Keeper {
         }
         if self.backing_off {
             remarks.push(
-                "twelve writes in a row did not converge: another writer changes the same objects".to_owned(),
+                "twelve writes in a row did not converge, because another writer changes the same objects"
+                    .to_owned(),
             );
         }
         let fault = self.fault.clone();

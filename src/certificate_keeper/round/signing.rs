@@ -46,7 +46,11 @@ impl Keeper {
         let jitter = i64::try_from(random(1001)).unwrap_or(500);
         match issue::leaf(signer, &self.settings.hosts, now, jitter, &self.settings.lives) {
             Ok((certified, leaf)) => {
-                tracing::info!(reason = reason.name(), until = leaf.until, "certificate signed and in use");
+                tracing::info!(
+                    reason = reason.name(),
+                    until = leaf.until,
+                    "now serving a new self-managed certificate"
+                );
                 self.metrics.rotated("leaf", reason.name());
                 self.metrics.leaf_expiry(leaf.until);
                 self.metrics.certificate_loaded();

@@ -48,7 +48,10 @@ pub(super) fn look(
         }
         Ok((seen, running)) => {
             for (kind, why) in &seen.forbidden {
-                writeln!(err, "warning: --live: no permission to read {kind}; treated as unknown: {why}")?;
+                writeln!(
+                    err,
+                    "warning: --live: no permission to read {kind}, so facts of this kind are unknown ({why})"
+                )?;
             }
             Ok(Some((seen.builder, running)))
         }

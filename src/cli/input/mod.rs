@@ -28,16 +28,16 @@ pub(super) struct Inputs {
     /// Manifest files, directories (searched for *.yaml, *.yml and *.json) or - for standard input; with --live also pod/NAME
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Profile for every pod in scope: a compiled-in base or one of --profiles; overrides annotations
+    /// Profile for every pod in scope, whatever its annotations say: a compiled-in base or one of --profiles
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// FabricProfiles of the site: a file or directory; if one is invalid, the run ends
+    /// File or directory of the site's FabricProfiles; if one FabricProfile is invalid, the command fails
     #[arg(long, value_name = "PATH")]
     profiles: Option<PathBuf>,
-    /// Facts about the cluster: files or directories of Kubernetes objects
+    /// Files or directories of Kubernetes objects, used as facts about the cluster
     #[arg(long, value_name = "PATH")]
     cluster: Vec<PathBuf>,
-    /// Read facts from a cluster, besides those from files
+    /// Read facts from a cluster, in addition to those from files
     #[arg(long)]
     live: bool,
     /// Kubeconfig context, with --live
@@ -46,7 +46,7 @@ pub(super) struct Inputs {
     /// Kubeconfig file, with --live; default: KUBECONFIG, else ~/.kube/config
     #[arg(long, value_name = "FILE", requires = "live")]
     kubeconfig: Option<PathBuf>,
-    /// Namespace of objects that name none
+    /// Namespace of objects whose manifest has no namespace
     #[arg(long, short, value_name = "NS", default_value = "default", value_parser = namespace)]
     namespace: String,
     /// Accept empty standard input and directories without manifests
@@ -62,13 +62,13 @@ pub(super) struct Choice {
     /// Policy for a pod that fits several profiles
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_AMBIGUOUS", default_value_t = AmbiguityArgument::Deny)]
     ambiguous: AmbiguityArgument,
-    /// Default profile, for pods that match no other and whose namespace has no default
+    /// Profile for pods that match no other profile and whose namespace has no default profile
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_DEFAULT_PROFILE")]
     default_profile: Option<String>,
-    /// Pod Security level of namespaces without its label; must equal the API server's default
+    /// Pod Security level of namespaces without a pod-security.kubernetes.io/enforce label; must equal the API server's default
     #[arg(long, value_enum, value_name = "LEVEL", env = "FABRIC_ADMISSION_POD_SECURITY_DEFAULT", default_value_t = Level::Privileged)]
     pod_security_default: Level,
-    /// Refuse networks outside the pod's namespace, default and the namespaces of its profile's rails
+    /// Limit each pod to the networks of its own namespace, of namespace default, and of the namespaces of its profile's rails
     #[arg(long, env = "FABRIC_ADMISSION_NAMESPACE_ISOLATION")]
     namespace_isolation: bool,
     /// Highest severity that annotation fabric-admission.dev/ignore.FABnnn may ignore where no profile applies
@@ -86,9 +86,9 @@ fn driver(text: &str) -> Result<DriverPattern, String> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum IgnorableArgument {
-    /// Findings of severity warning and info
+    /// Warnings and info findings
     Warnings,
-    /// Errors as well
+    /// Errors, warnings and info findings
     Errors,
 }
 
@@ -97,19 +97,19 @@ enum IgnorableArgument {
 enum Level {
     /// No restriction
     Privileged,
-    /// IPC_LOCK may not be added
+    /// Pods must not add IPC_LOCK
     Baseline,
-    /// Non-root only, and IPC_LOCK may not be added
+    /// Pods must run as non-root and must not add IPC_LOCK
     Restricted,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum AmbiguityArgument {
-    /// Deny it; the message names the annotation to set
+    /// Deny the pod; the message names the annotation to set
     Deny,
-    /// Choose the profile of the highest priority and require its nodes
+    /// Choose the profile with the highest priority, and restrict the pod to the nodes of that profile
     Pin,
-    /// Warn, and change nothing
+    /// Admit the pod unchanged, with a warning
     Warn,
 }
 

@@ -279,7 +279,7 @@ fn reason(object: &Object<'_>) -> String {
     } else if Kind::of(object.group(), &object.kind).is_some_and(|kind| is_fact(kind, object.json)) {
         format!("{kind}: used as a fact; no rule checks it")
     } else if templates_by_shape::has_bare_pod_spec(object.json) {
-        format!("{kind}: its pod specs have no metadata for annotations; review the pods it creates")
+        format!("{kind}: its pod specs have no metadata for annotations; review the pods that it creates")
     } else {
         format!("{kind}: no rule checks it, and it has no pod template")
     }

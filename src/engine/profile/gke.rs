@@ -11,14 +11,14 @@ const INTERFACES_ANNOTATION: &str = "networking.gke.io/interfaces";
 const DEFAULT_ANNOTATION: &str = "networking.gke.io/default-interface";
 
 /// Networks that GKE attaches by its annotations `networking.gke.io/default-interface` and
-/// `networking.gke.io/interfaces`; set if the pod has neither.
+/// `networking.gke.io/interfaces`. The webhook sets both if the pod has neither.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GkeNetworks {
-    /// Interface with the default route; one of `interfaces`.
+    /// Name of the interface with the default route, one of `interfaces`.
     #[schemars(length(max = 15), regex(pattern = INTERFACE))]
     pub default_interface: String,
-    /// All interfaces of the pod, including that of the cluster network, in GKE's own form.
+    /// All interfaces of the pod, including the interface of the cluster network, in GKE's own form.
     #[schemars(length(min = 1, max = 32))]
     pub interfaces: Vec<GkeInterface>,
 }

@@ -3,13 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Findings that annotation `fabric-admission.dev/ignore.FABnnn` may ignore: `warnings` (default), or `errors` as well.
+/// Findings that annotation `fabric-admission.dev/ignore.FABnnn` may ignore: `warnings` (default; warnings and info
+/// findings) or `errors` (errors too).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Ignorable {
-    /// Findings of severity warning and info.
+    /// Warnings and info findings.
     #[default]
     Warnings,
-    /// Errors as well.
+    /// Errors, warnings and info findings.
     Errors,
 }

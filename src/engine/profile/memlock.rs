@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Way to pin memory beyond the container runtime's memlock limit: `ipcLock` (the capability is added; effective for root
-/// only), `runtime` (the container runtime of the nodes sets no limit, so nothing is added) or `nri` (an annotation of the
-/// pod makes the NRI plugin ulimit-adjuster on the nodes lift the limit, for any user).
+/// How a pod can pin memory beyond the container runtime's memlock limit: `ipcLock` (the webhook adds the capability, which
+/// has an effect only for root), `runtime` (the container runtime of the nodes sets no limit, so nothing is added) or `nri`
+/// (the webhook adds an annotation, and the NRI plugin ulimit-adjuster on the nodes lifts the limit for any user).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Memlock {
-    /// The capability `IPC_LOCK` is added, which takes effect for root only.
+    /// The webhook adds the capability `IPC_LOCK`, which has an effect only for root.
     IpcLock,
     /// The container runtime of the nodes sets no limit.
     Runtime,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Placement {
-    /// Whether pods are restricted to the nodes of `nodeSelector`: `none` (default), or `required` (it is added as required
-    /// node affinity, besides the pod's own).
+    /// Whether pods are restricted to the nodes of `nodeSelector`: `none` (default) or `required` (the webhook adds
+    /// `nodeSelector` as required node affinity; the pod's own affinity still applies).
     #[serde(default)]
     pub node_affinity: NodeAffinity,
 }
@@ -20,6 +20,6 @@ pub enum NodeAffinity {
     /// Nothing is added.
     #[default]
     None,
-    /// `nodeSelector` is added as required node affinity, besides the pod's own.
+    /// The webhook adds `nodeSelector` as required node affinity; the pod's own affinity still applies.
     Required,
 }

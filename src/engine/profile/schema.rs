@@ -86,20 +86,21 @@ pub struct Spec {
     /// Labels of the nodes of this fabric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_selector: Option<LabelSelector>,
-    /// Instance types (`node.kubernetes.io/instance-type`) of this fabric; used while a node pool is scaled to zero.
+    /// Instance types (`node.kubernetes.io/instance-type`) of the nodes of this fabric, for node pools that are scaled to
+    /// zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64), inner(length(min = 1, max = 63)))]
     pub instance_types: Option<Vec<String>>,
-    /// Priority among profiles of the same nodes; the highest wins. Default: 0.
+    /// Priority among profiles for the same nodes; the highest number wins. Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
     /// Labels of the namespaces that may use the profile. Default: every namespace that opted in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<LabelSelector>,
-    /// Conditions for pods that do not name the profile. A pod that names it gets it in any case.
+    /// Conditions for pods that do not name the profile. They do not apply to a pod that names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<When>,
-    /// Extent of the changes to pods. Default: `full`.
+    /// Which changes the webhook makes to pods. Default: `full`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inject: Option<Inject>,
     /// Transport of NCCL.
@@ -108,49 +109,53 @@ pub struct Spec {
     /// Attachment of the NIC to the pod.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attachment: Option<Attachment>,
-    /// Whole accelerators of one node (count, 1 to 64, default 8). A pod with fewer gets its share of interchangeable
-    /// rails. It is also the default of `when.minAccelerators`.
+    /// Number of whole accelerators in one node (1 to 64, default 8). A pod with fewer accelerators gets a proportional
+    /// share of interchangeable rails. This number is also the default of `when.minAccelerators`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
     pub accelerators_per_node: Option<u32>,
-    /// NIC paths of a pod that uses a whole node, in rail order (at most 64, counts included). They replace the
-    /// rails of the base, together with its `resources` and `subsets`.
+    /// NIC paths of a pod that uses a whole node, in rail order (at most 64 attachments in total). These rails
+    /// replace the `rails`, `resources` and `subsets` of the base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64))]
     pub rails: Option<Vec<Rail>>,
-    /// Named subsets of the rails, which pods request with annotation `fabric-admission.dev/rails`.
+    /// Named subsets of the rails. A pod requests one with annotation `fabric-admission.dev/rails`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64))]
     pub subsets: Option<Vec<Subset>>,
-    /// Networks of a GKE cluster, attached by GKE's annotations instead of Multus'. Excludes `rails`.
+    /// Networks of a GKE cluster, which GKE attaches by its own annotations, without Multus. A profile cannot have both
+    /// `gkeNetworks` and `rails`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gke_networks: Option<GkeNetworks>,
-    /// Resources that are not counted one per rail, such as a shared HCA, requested once. A profile
+    /// Resources that are not requested once per rail: a container requests a shared HCA once, for example. A profile
     /// with its own rails does not inherit the resources of the base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32))]
     pub resources: Option<Vec<Resource>>,
-    /// Whether containers get `IPC_LOCK`, with which root can pin memory beyond the memlock limit: `true` is short for
-    /// `memlock: ipcLock`. Default: true for transport `roce` and `infiniband`, else false.
+    /// Whether containers get the capability `IPC_LOCK`, which lets root pin memory beyond the memlock limit. `true` is
+    /// short for `memlock: ipcLock`. Default: true for transport `roce` and `infiniband`, otherwise false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ipc_lock: Option<bool>,
-    /// Way to pin memory beyond the container runtime's memlock limit. Excludes `ipcLock`.
+    /// How a pod can pin memory beyond the container runtime's memlock limit. A profile cannot have both `memlock` and
+    /// `ipcLock`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memlock: Option<Memlock>,
-    /// Variables of NCCL and its companion libraries. They are merged by name with those of the base.
+    /// Variables of NCCL and its companion libraries. The variables of the base are inherited, except those with the name
+    /// of a variable in this list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub env: Option<Vec<EnvVar>>,
-    /// NCCL version in the images of this fabric, such as `2.27.5`, for images whose name does not show it. Only
-    /// variables with `ncclFrom` or `ncclBefore` depend on it.
+    /// NCCL version in the images of this fabric, such as `2.27.5`, for images whose name does not contain
+    /// the version. Only variables with `ncclFrom` or `ncclBefore` depend on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 16), regex(pattern = VERSION))]
     pub nccl_version: Option<String>,
     /// Source of `/etc/nccl.conf`: `inject` (default) or `image`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nccl_conf: Option<NcclConf>,
-    /// Small files, such as a topology or the settings of cuFile, at `/etc/fabric-admission/NAME` in containers that
-    /// request accelerators. Set a variable to that path. At most 8 files, 64 KiB each, 192 KiB in total.
+    /// Small files, such as a topology or the settings of cuFile. Containers that request accelerators get each file at
+    /// `/etc/fabric-admission/NAME`. Set a variable in `env` to that path. At most 8 files, 64 KiB each, 192 KiB in
+    /// total.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 8))]
     pub files: Option<Vec<SmallFile>>,
@@ -160,19 +165,20 @@ pub struct Spec {
     /// Policy for a pod that the mutating webhook missed. Default: `deny`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_missing: Option<OnMissing>,
-    /// Findings that annotation `fabric-admission.dev/ignore.FABnnn` may ignore: `warnings` (default), or `errors` as well.
+    /// Findings that annotation `fabric-admission.dev/ignore.FABnnn` may ignore: `warnings` (default; warnings
+    /// and info findings) or `errors` (errors too).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignorable: Option<Ignorable>,
-    /// Whether NCCL may use only its own InfiniBand/RoCE transport: `true` sets `NCCL_NET=IB`, so that NCCL fails at start-up
-    /// if RDMA does not work, instead of running over TCP. The cost: an image with a network plugin, such as
-    /// HPC-X with SHARP, fails too, because the plugin's transport has another name. Default: false; the RoCE bases
+    /// Whether NCCL may use only its own InfiniBand/RoCE transport. `true` sets `NCCL_NET=IB`: if RDMA does not work, NCCL
+    /// fails at start-up instead of running over TCP. NCCL also fails in an image with a network plugin, such as HPC-X with
+    /// SHARP, because the plugin's transport has another name. Default: false; the RoCE bases
     /// set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pin_transport: Option<bool>,
-    /// Policy for a claim (DRA) on devices of an unknown driver: `block` (default) or `ignore`.
+    /// Policy for a DRA claim on devices of an unknown driver: `block` (default) or `ignore`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown_claims: Option<UnknownClaims>,
-    /// Placement of the profile's pods.
+    /// Restriction of the profile's pods to nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
     /// Interface of NCCL's bootstrap and out-of-band traffic: `eth0` or the interface of a rail.
@@ -188,8 +194,8 @@ pub struct Rail {
     /// NetworkAttachmentDefinition, `namespace/name`; without a namespace, one of the pod's namespace.
     #[schemars(length(max = 317), regex(pattern = NETWORK))]
     pub network: String,
-    /// Extended resource of the device, one unit per attachment. Absent if the network needs
-    /// none (macvlan or IPoIB over a shared HCA).
+    /// Extended resource of the device, one unit per attachment. Absent if the network needs no resource (macvlan or IPoIB
+    /// over a shared HCA).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 317), regex(pattern = RESOURCE))]
     pub resource: Option<String>,
@@ -198,17 +204,17 @@ pub struct Rail {
     #[schemars(range(min = 1, max = 64))]
     pub count: Option<u32>,
     /// Interface name in the pod. Default: `railN` by position. `ethN` and `netN` are refused: Multus assigns
-    /// those by position. With `count` above 1 the name must end in a digit, which counts up.
+    /// those by position. With `count` above 1 the name must end in a digit, which rises by 1 per attachment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 15), regex(pattern = INTERFACE))]
     pub interface: Option<String>,
 }
 
-/// A named subset of the rails, such as the four of one CPU socket.
+/// A named subset of the rails, such as the four rails of one CPU socket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Subset {
-    /// Name, as in the annotation of pods.
+    /// Name of the subset, as pods write it in the annotation.
     #[schemars(length(min = 1, max = 63))]
     pub name: String,
     /// Interfaces of its rails, such as `rail0`.
@@ -223,16 +229,16 @@ pub struct Resource {
     /// Extended resource, `domain/name`.
     #[schemars(length(max = 317), regex(pattern = RESOURCE))]
     pub name: String,
-    /// Units per `per` (count, 1 to 1024).
+    /// Units of the resource for each container, rail or accelerator, as `per` says (1 to 1024).
     #[schemars(range(min = 1, max = 1024))]
     pub quantity: u32,
-    /// Unit of the count: `container` (each container that requests accelerators, the default), `rail` (each rail
+    /// What `quantity` applies to: `container` (each container that requests accelerators, the default), `rail` (each rail
     /// of the container) or `accelerator` (each accelerator of the container).
     #[serde(default)]
     pub per: Per,
 }
 
-/// Unit by which a resource quantity is counted.
+/// What a resource quantity applies to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Per {
@@ -273,7 +279,8 @@ impl Transport {
     }
 }
 
-/// Attachment of the NIC to the pod: `sriov` (a virtual function on Ethernet), `ib-sriov` (one on InfiniBand),
+/// Attachment of the NIC to the pod: `sriov` (a virtual function on Ethernet), `ib-sriov` (a virtual function on
+/// InfiniBand),
 /// `host-device` (a whole function), `macvlan` or `ipoib` (a child interface of a shared HCA), `host-network` (the
 /// host's network namespace) or `none` (the webhook attaches nothing).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -295,10 +302,10 @@ pub enum Attachment {
     None,
 }
 
-/// Extent of the changes to a pod: `full` (everything, the default), `networks` (the rails, and the
-/// resources and node selectors of every network that the pod names, as network-resources-injector adds them; no
+/// Which changes the webhook makes to a pod: `full` (all settings of the profile, the default), `networks` (the rails, and
+/// the resources and node selectors of every network that the pod names, as network-resources-injector adds them; no
 /// variables, shared memory or capabilities), `annotations` (annotations only; the provider's own webhook does the rest)
-/// or `review` (no changes, rules only).
+/// or `review` (no changes, only findings).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Inject {
@@ -309,16 +316,16 @@ pub enum Inject {
     Networks,
     /// Annotations only; the provider's own webhook does the rest.
     Annotations,
-    /// No changes, rules only.
+    /// No changes, only findings.
     Review,
 }
 
-/// Policy for a pod that the mutating webhook missed, because no server answered: `deny` (default: better no pod
-/// than silent training over TCP) or `warn`.
+/// Policy for a pod that the mutating webhook missed, because no server answered: `deny` (default; otherwise the pod could
+/// silently train over TCP) or `warn`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnMissing {
-    /// The pod is denied: better no pod than silent training over TCP.
+    /// The pod is denied: otherwise it could silently train over TCP.
     #[default]
     Deny,
     /// The pod is admitted with a warning.
@@ -329,7 +336,7 @@ pub enum OnMissing {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct When {
-    /// Minimum of whole accelerators of the pod (count). Default: `acceleratorsPerNode`.
+    /// Minimum number of whole accelerators in the pod. Default: `acceleratorsPerNode`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_accelerators: Option<u32>,
     /// Whether the pod must belong to a job of several nodes. Default: `any`.
@@ -359,16 +366,16 @@ pub struct EnvVar {
     #[schemars(length(max = 256), regex(pattern = VARIABLE))]
     pub name: String,
     /// Value: at most 4096 printable bytes without `$(`, which the kubelet would expand. Required, except with policy
-    /// `forbid`, which has no value.
+    /// `forbid`, which does not allow a value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 4096))]
     pub value: Option<String>,
-    /// Policy for a value that the pod sets itself: `default` (the pod's value is kept), `require` (another value than the
-    /// profile's is an error) or `forbid` (the profile never sets the variable, and its presence is a finding). A pod's
+    /// Policy for a value that the pod sets itself: `default` (the pod's value is kept), `require` (a value other than
+    /// the profile's is an error) or `forbid` (the profile never sets the variable, and its presence is a finding). A pod's
     /// value is never overwritten.
     #[serde(default)]
     pub policy: EnvPolicy,
-    /// First NCCL version that gets the variable, such as `2.21`. It is not set if the version in the image is
+    /// First NCCL version that gets the variable, such as `2.21`. The variable is not set if the version in the image is
     /// unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 16), regex(pattern = VERSION))]
@@ -400,9 +407,9 @@ pub enum EnvPolicy {
     Forbid,
 }
 
-/// Source of `/etc/nccl.conf`: `inject` (default: the webhook writes it, with NCCL's variables for ranks that the
-/// container's `env` does not reach; a pod that mounts a file there keeps it) or `image` (the file in the images of this
-/// fabric is kept).
+/// Source of `/etc/nccl.conf`: `inject` (default) or `image` (the images of this fabric have the file, and the webhook
+/// keeps it). With `inject`, the webhook writes NCCL's variables to the file, for ranks that the container's `env` does
+/// not reach. A pod that mounts its own file there keeps that file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NcclConf {
@@ -434,7 +441,7 @@ pub struct SharedMemory {
     pub per_accelerator: String,
 }
 
-/// A Kubernetes label selector: every entry must hold.
+/// A Kubernetes label selector: every entry must match.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LabelSelector {
@@ -442,7 +449,7 @@ pub struct LabelSelector {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend("maxProperties" = 64))]
     pub match_labels: BTreeMap<String, String>,
-    /// Expressions that must hold.
+    /// Expressions that must be true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     pub match_expressions: Vec<Requirement>,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Findings about the profile in this cluster. Written by the server, never read by it.
+/// Findings about the profile in this cluster. The server writes them and never reads them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FabricProfileStatus {
@@ -26,7 +26,8 @@ pub struct FabricProfileStatus {
     /// Nodes that `spec.nodeSelector` selects (count).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matching_nodes: Option<u32>,
-    /// Reasons why the profile is not used, and objects that it names but the cluster lacks. Empty without problems.
+    /// Reasons why the profile is not used, and objects that the profile names but the cluster does not have. Empty without
+    /// problems.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     pub problems: Vec<Problem>,

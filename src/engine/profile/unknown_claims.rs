@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Policy for a claim (DRA) on devices of an unknown driver: `block` (default: the devices may be NICs, so neither
-/// networks nor units are added) or `ignore` (they are not NICs).
+/// Policy for a DRA claim on devices of an unknown driver: `block` (default; the devices may be NICs, so the webhook adds
+/// neither networks nor resource units) or `ignore` (the devices are not NICs).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum UnknownClaims {

@@ -16,7 +16,7 @@ pub struct Page {
     pub fix: String,
     /// Where the fact comes from.
     pub sources: Vec<String>,
-    /// Ids of the same condition in the catalogue of field failures that docs/rules-not-taken.md goes through.
+    /// Ids of the same condition in the catalogue of known failures that docs/rules-not-taken.md goes through.
     pub catalogue: Vec<String>,
 }
 

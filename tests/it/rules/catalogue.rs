@@ -1,4 +1,4 @@
-//! The catalogue of field failures: each condition is a rule, or docs/rules-not-taken.md says why not.
+//! The catalogue of known failures: each condition is a rule, or docs/rules-not-taken.md says why not.
 
 use crate::support::root;
 use crate::support::suite::{Outcome, Suite};
