@@ -56,7 +56,7 @@ fn report(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, findi
             findings.add(
                 annotation_path(),
                 format!("network {network} does not exist: the item names no namespace, so Multus looks in the pod's namespace"),
-                "Write namespace/name, or create the NetworkAttachmentDefinition in the pod's namespace.",
+                "Write namespace/name, or create this network in the pod's namespace.",
             );
         }
         return;
