@@ -31,7 +31,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     if let Some(fault) = fault(name) {
-        findings.add(path, fault, "Write a bare name of letters, digits and underscores, such as rdma_vf.");
+        findings.add(path, fault, "Write only letters, digits and underscores, such as rdma_vf.");
     } else if name.contains('-') {
         findings.add_as(
             Severity::Warning,

@@ -32,7 +32,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             "metaPlugins",
             |text| embedded::sequence(text).map(drop),
             "not a sequence of JSON objects",
-            "Write metaPlugins as JSON objects with commas between them.",
+            "Write JSON objects with commas between them.",
         ),
         (
             "capabilities",

@@ -50,7 +50,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         ),
         Withheld::OwnNetwork => (
             "/spec".to_owned(),
-            "the profile's NICs are in the node's network namespace, and the pod has a namespace of its own".to_owned(),
+            "the profile uses the node's network namespace, but the pod has its own".to_owned(),
             "Set hostNetwork: true and dnsPolicy: ClusterFirstWithHostNet, or use another profile."
                 .to_owned(),
         ),
