@@ -64,7 +64,7 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
             message: match what {
                 Missing::Network(_) => format!("{what} does not exist; the profile is not injected"),
                 Missing::Resource(_) => {
-                    format!("{what} is on none of the profile's nodes; the profile is not injected")
+                    format!("{what} is on none of the profile's nodes; its pods stay Pending")
                 }
             },
         })

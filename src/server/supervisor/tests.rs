@@ -141,7 +141,7 @@ async fn a_certificate_that_nobody_renews_ends_readiness_by_its_dates() {
     state.failed.set(certificate::TASK, "task certificates panicked".to_owned());
     let (status, text) = crate::server::admin::readiness(&state);
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
-    assert!(text.starts_with("certificates: the certificate has expired or is about to"), "{text}");
+    assert!(text.starts_with("certificates: the certificate has expired or expires soon"), "{text}");
     state.expiry = crate::certificate_keeper::Expiry::of_age(3600);
     assert_eq!(crate::server::admin::readiness(&state).0, StatusCode::OK);
 }
