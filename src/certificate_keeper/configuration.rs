@@ -89,7 +89,7 @@ impl Sight {
             remarks.push(format!("reading {} failed; using the last result: {why}", self.shown()));
         }
         if let Some((why, _)) = &self.unwritten {
-            remarks.push(format!("{} has a wrong caBundle, and writing the right one failed: {why}", self.shown()));
+            remarks.push(format!("{} has a wrong caBundle, and writing it failed: {why}", self.shown()));
         }
         if self.drift.is_fight(now) {
             remarks.push(self.fought());
