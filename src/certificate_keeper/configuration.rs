@@ -72,8 +72,8 @@ impl Sight {
     /// The message about repeated external changes.
     pub(super) fn fought(&self) -> String {
         format!(
-            "{}: caBundle changed externally again and again; restoring it every 30 s. Configure the tool that applies \
-             it to ignore /webhooks/*/clientConfig/caBundle",
+            "{}: another client keeps changing the caBundle; restoring it every 30 s. Configure the tool that applies \
+             this object to ignore /webhooks/*/clientConfig/caBundle",
             self.shown()
         )
     }
@@ -89,7 +89,7 @@ impl Sight {
             remarks.push(format!("reading {} failed; using the last result: {why}", self.shown()));
         }
         if let Some((why, _)) = &self.unwritten {
-            remarks.push(format!("{}: the caBundle is wrong, and writing it failed: {why}", self.shown()));
+            remarks.push(format!("{} has a wrong caBundle, and writing it failed: {why}", self.shown()));
         }
         if self.drift.is_fight(now) {
             remarks.push(self.fought());

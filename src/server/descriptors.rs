@@ -32,8 +32,8 @@ pub(super) fn provide(limits: Limits) -> Limits {
             needed,
             connections = within.connections,
             connections_per_peer = within.connections_per_peer,
-            "limit of open files too low for --max-connections; accepting fewer connections; raise the hard limit \
-             (ulimit -Hn) in the container runtime"
+            "limit of open files too low for --max-connections, so fewer connections are accepted; raise the hard \
+             limit (ulimit -Hn) in the container runtime"
         );
     }
     within

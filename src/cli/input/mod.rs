@@ -28,7 +28,7 @@ pub(super) struct Inputs {
     /// Manifest files, directories (searched for *.yaml, *.yml and *.json) or - for standard input; with --live also pod/NAME
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Profile for every pod in scope, whatever its annotations say: a compiled-in base or one of --profiles
+    /// Profile for every pod with accelerators, whatever its annotations say: a compiled-in base or one of --profiles
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// File or directory of the site's FabricProfiles; if one FabricProfile is invalid, the command fails

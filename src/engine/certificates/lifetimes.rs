@@ -57,7 +57,7 @@ impl Lifetimes {
             (self.leaf / 6).clamp(1, 300),
             "a sixth of --tls-leaf-life, at most 300s",
         )?;
-        within("--tls-settle", self.settle, 0, 60, "longer is an outage")
+        within("--tls-settle", self.settle, 0, 60, "a longer wait would be an outage")
     }
 
     /// How long before its issue a certificate becomes valid: one clock may be fast, another slow.

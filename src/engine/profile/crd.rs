@@ -38,7 +38,7 @@ const CHECKS: &[Check] = &[
         at: "",
         rule: "!has(self.rails) || !has(self.resources) || \
                self.resources.all(r, !self.rails.exists(l, has(l.resource) && l.resource == r.name))",
-        message: "a rail counts this resource already; remove it from resources",
+        message: "a rail already requests this resource; remove it from resources",
         field: Some(".resources"),
     },
     Check {
@@ -81,7 +81,7 @@ const CHECKS: &[Check] = &[
     Check {
         at: "rails/*",
         rule: "!has(self.count) || self.count == 1 || !has(self.interface) || self.interface.matches('[0-9]$')",
-        message: "with a count above 1 the interface must end in a digit, which counts up",
+        message: "with a count above 1 the interface must end in a digit, which rises by 1 per attachment",
         field: Some(".interface"),
     },
     Check { at: "rails/*/resource", rule: NO_KUBERNETES_DOMAIN, message: EXTENDED, field: None },

@@ -315,7 +315,10 @@ fn rails(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Rail>, ProfileError> {
             let interface = match &rail.interface {
                 None => format!("rail{}", rails.len()),
                 Some(first) => count_up(first, nth, count).ok_or_else(|| {
-                    fail(&at("interface"), format!("{first:?} must end in a digit, which counts up"))
+                    fail(
+                        &at("interface"),
+                        format!("{first:?} must end in a digit, which rises by 1 per attachment"),
+                    )
                 })?,
             };
             check_interface(&interface, &at("interface"), fail)?;
@@ -388,11 +391,11 @@ fn resources(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Resource>, ProfileError
             return Err(fail(&format!("/spec/resources/{i}/quantity"), "expected 1 to 1024".into()));
         }
         if resource.per == Per::Rail && spec.rails.iter().flatten().next().is_none() {
-            let message = "per: rail has no effect: the profile has no rails".into();
+            let message = "per: rail has no effect, because the profile has no rails".into();
             return Err(fail(&format!("/spec/resources/{i}/per"), message));
         }
         if spec.rails.iter().flatten().any(|r| r.resource.as_ref() == Some(&resource.name)) {
-            let message = format!("a rail counts {:?} already", resource.name);
+            let message = format!("a rail already requests {:?}; remove it", resource.name);
             return Err(fail(&format!("/spec/resources/{i}/name"), message));
         }
     }

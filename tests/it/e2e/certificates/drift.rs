@@ -116,7 +116,7 @@ pub(super) fn fight(plane: &Plane) -> Outcome {
     set(&site, 1, None)?;
     plane.until("the fight is reported", Duration::from_secs(5), || {
         let (status, body) = readyz(server.admin)?;
-        Ok(status == 503 && body.contains("again and again") && metric(&server, "cabundle_fight")? == 1)
+        Ok(status == 503 && body.contains("keeps changing") && metric(&server, "cabundle_fight")? == 1)
     })?;
     plane.until("an Event tells it", Duration::from_secs(5), || {
         let events = plane.get(&["events.events.k8s.io", "-n", "fabric-admission"])?;
