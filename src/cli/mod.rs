@@ -1,12 +1,12 @@
 //! The command line: flags, files and exit codes, one file or folder per subcommand. Results go to stdout, everything
 //! else to stderr. Nothing is decided here: findings and changes come from `review`, and `report` puts them into words.
 
-mod budgets;
 mod certs;
 mod client_certificates;
 mod exit_code;
 mod explain;
 mod input;
+mod limit_flags;
 mod review;
 mod rules;
 mod serve;

@@ -1,9 +1,9 @@
 //! `serve`: the admission webhook.
 
 use super::Exit;
-use super::budgets::{Budgets, cores};
 use super::client_certificates::Clients;
 use super::input::{Choice, facts_from_files, files};
+use super::limit_flags::{LimitFlags, cores};
 use super::values::{identity, seconds};
 use crate::cluster::{self, Pace};
 use crate::facts::Mode;
@@ -71,7 +71,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = 95.0, value_parser = seconds)]
     drain: f64,
     #[command(flatten)]
-    budgets: Budgets,
+    budgets: LimitFlags,
     #[command(flatten)]
     clients: Clients,
 }

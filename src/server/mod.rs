@@ -85,7 +85,7 @@ pub async fn run(
     facts: Facts,
     listening: impl FnOnce(SocketAddr, SocketAddr),
 ) -> Result<(), RunError> {
-    let limits = descriptors::provide(limits);
+    let limits = descriptors::raise_limit(limits);
     let clients = settings.clients.map(|of| Clients::load(of).map(Arc::new)).transpose()?;
     let certificate = certificate::Origin::load(settings.certificate)?;
     let config = tls::server_config(certificate.served(), settings.tls12, clients.clone())?;

@@ -1,4 +1,4 @@
-//! Accelerators that a pod requests by claims on devices (DRA), which its resources do not show.
+//! What a pod requests by claims on devices (DRA), which its resources do not show: accelerators, and NICs of the fabric.
 
 use crate::facts::device_class::{driver_of, is_accelerator};
 use crate::facts::{Ask, DeviceClaim, DeviceRequest, DriverKind};

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The attachments of a pod once its rails are added.
-pub(super) struct Attachments<'a> {
+pub(super) struct PlannedNetworks<'a> {
     /// Each of them, in the order of the final annotation.
     pub(super) attached: Vec<Attached<'a>>,
     /// Interfaces of the profile's rails that the pod does not get.
@@ -34,7 +34,7 @@ pub(super) fn plan<'a>(
     evidence: &Evidence,
     mut room: BTreeMap<String, i64>,
     complete: bool,
-) -> Attachments<'a> {
+) -> PlannedNetworks<'a> {
     let existing: Option<&Networks<'_>> = subject.readable_networks();
     let items: &[Selection<'_>] = existing.map(|n| n.items.as_slice()).unwrap_or_default();
     let mut missing = missing(rails, items, subject.namespace);
@@ -87,7 +87,7 @@ pub(super) fn plan<'a>(
     let unused_interfaces = unused.cloned().collect();
     let kept = (left_out > 0).then_some(Kept::Rails { left_out, rails: rails.len() });
     if missing.is_empty() {
-        return Attachments { attached, unused_interfaces, change: None, kept };
+        return PlannedNetworks { attached, unused_interfaces, change: None, kept };
     }
     let value = existing.map_or_else(|| short(&added), |n| n.append(&added));
     let whole = count(rails.len(), "rail");
@@ -104,7 +104,7 @@ pub(super) fn plan<'a>(
         format!("{have} of {whole} attached, {} missing", missing.len())
     };
     let change = Change { edit: Edit::Networks { value, present: existing.is_some() }, reason };
-    Attachments { attached, unused_interfaces, change: Some(change), kept }
+    PlannedNetworks { attached, unused_interfaces, change: Some(change), kept }
 }
 
 /// The resource whose unit an attachment takes. A network that is not the profile's may take units of a rail's

@@ -1,4 +1,5 @@
-//! Why a container does not get some part of the plan.
+//! Why a container does not get some part of the plan. Findings word the reasons: FAB502 to FAB504 for IPC_LOCK, FAB805 for
+//! the rest.
 
 use super::names::VOLUME_NAMES;
 use crate::facts::PodSecurity;

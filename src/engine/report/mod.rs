@@ -145,7 +145,7 @@ impl Reviewed {
 
     /// Sets the verdict by the findings.
     pub fn settle(&mut self) {
-        self.decision.set_verdict(self.worst() == Some(Severity::Error), self.mode);
+        self.decision.apply_verdict(self.worst() == Some(Severity::Error), self.mode);
     }
 }
 

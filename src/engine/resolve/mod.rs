@@ -8,6 +8,7 @@
 mod admits;
 mod by_nodes;
 mod by_pod;
+mod default_profile;
 mod missing;
 mod precedence;
 pub mod profile_status;
@@ -19,8 +20,9 @@ mod since_injection;
 mod when;
 pub mod why_sentences;
 
-pub(crate) use admits::{admits, default_profile};
+pub(crate) use admits::admits;
 pub(crate) use by_nodes::{awaits, without_others};
+pub(crate) use default_profile::default_profile;
 pub use missing::{Missing, missing, missing_anywhere};
 pub use precedence::resolve;
 pub use rail_faults::{RailFault, rail_faults};

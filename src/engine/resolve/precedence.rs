@@ -27,10 +27,10 @@ pub fn resolve(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Resolution
         && profile.inject == Inject::Networks
         && admits(profile, subject.namespace, facts)
     {
-        return when::apply(Arc::clone(profile), by.clone(), subject);
+        return when::check(Arc::clone(profile), by.clone(), subject);
     }
     match by_pod::evidence(subject) {
-        by_pod::Own::One(profile, evidence) => return when::apply(profile, evidence, subject),
+        by_pod::Own::One(profile, evidence) => return when::check(profile, evidence, subject),
         by_pod::Own::Several(candidates) => {
             return Resolution::Ambiguous { candidates, because: Because::Own };
         }
@@ -43,7 +43,7 @@ pub fn resolve(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Resolution
         // Nobody named the cluster's default for this pod: if the pod cannot have it, it gets none.
         Some((name, Evidence::ClusterDefault)) => match snapshot.profile(name) {
             Some(profile) if admits(profile, subject.namespace, facts) => {
-                when::apply(Arc::clone(profile), Evidence::ClusterDefault, subject)
+                when::check(Arc::clone(profile), Evidence::ClusterDefault, subject)
             }
             _ => not_applicable(subject),
         },
@@ -71,7 +71,7 @@ fn named(name: &str, by: Evidence, subject: &Subject<'_>) -> Resolution {
             match by {
                 // A user who names a profile on the pod wants it, whatever the pod's size.
                 Evidence::PodAnnotation => Resolution::Profile { profile, evidence: by },
-                _ => when::apply(profile, by, subject),
+                _ => when::check(profile, by, subject),
             }
         }
         _ => {

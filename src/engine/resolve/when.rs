@@ -9,7 +9,7 @@ use crate::text::count;
 use std::sync::Arc;
 
 /// Gives the profile to a pod that did not name it, unless its `when` says otherwise.
-pub(super) fn apply(profile: Arc<Profile>, evidence: Evidence, subject: &Subject<'_>) -> Resolution {
+pub(super) fn check(profile: Arc<Profile>, evidence: Evidence, subject: &Subject<'_>) -> Resolution {
     match unmet(&profile, subject) {
         None => Resolution::Profile { profile, evidence },
         Some(reason) => Resolution::Outside { profile, evidence, reason },

@@ -36,7 +36,7 @@ use crate::pod::PodView;
 use crate::pod::gang::Gang;
 use crate::pod::templates_by_shape::DevShm;
 use crate::profile::Profile;
-use crate::rules::suppression::{Limit, Suppressed, set_aside};
+use crate::rules::suppression::{Limit, Suppressed, apply_ignores};
 use crate::rules::{self, Finding, ObjectContext, Severity, check_object};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -131,7 +131,7 @@ impl Looked {
 pub fn decide_object(context: &ObjectContext<'_>, mode: Mode) -> Decision {
     let mut findings = check_object(context);
     let limit = Limit { ignorable: context.snapshot.settings().ignorable, profile: None };
-    let suppressed = set_aside(Annotated::of(context.json).iter(), limit, &mut findings);
+    let suppressed = apply_ignores(Annotated::of(context.json).iter(), limit, &mut findings);
     let mut decision = Decision { in_scope: true, findings, suppressed, ..Decision::default() };
     judge(&mut decision, Stage::Final, mode, true);
     decision
@@ -177,18 +177,22 @@ fn judge(decision: &mut Decision, stage: Stage, mode: Mode, opted_in: bool) {
     let counts =
         |f: &&Finding| stage != Stage::Mutate || rules::find(f.rule).is_some_and(|r| r.denies_before_final);
     let errors = decision.findings.iter().filter(counts).any(|f| f.severity == Severity::Error);
-    decision.set_verdict(errors, mode);
+    decision.apply_verdict(errors, mode);
 }
 
 impl Decision {
     /// Sets the verdict. A denied object loses its patch and planned changes: nothing is done to it.
-    pub fn set_verdict(&mut self, errors: bool, mode: Mode) {
+    pub fn apply_verdict(&mut self, errors: bool, mode: Mode) {
         self.denied = errors && mode == Mode::Enforce;
         self.would_deny = errors && mode == Mode::Audit;
         if self.denied {
-            // A refused object is not changed. The plan goes with the patch: nothing would be done.
-            self.patch.clear();
-            self.plan.changes.clear();
+            self.drop_changes();
         }
+    }
+
+    /// Removes the patch and the planned changes: nothing is done to a denied object.
+    fn drop_changes(&mut self) {
+        self.patch.clear();
+        self.plan.changes.clear();
     }
 }

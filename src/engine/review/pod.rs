@@ -13,7 +13,7 @@ use crate::pod::{FabricSigns, PodView};
 use crate::profile::schema::Inject;
 use crate::resolve::why_sentences::{Why, why};
 use crate::resolve::{Because, Resolution, default_profile, resolve};
-use crate::rules::suppression::{Limit, set_aside};
+use crate::rules::suppression::{Limit, apply_ignores};
 use crate::rules::{Asked, PodContext, Scope, check_pod};
 use crate::snapshot::Snapshot;
 use std::cell::OnceCell;
@@ -157,7 +157,7 @@ impl<'p> Examined<'p> {
         let annotations = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
         let annotations = annotations.into_iter().flat_map(Pairs::iter).map(|(key, value)| (key, &**value));
         let suppressed = match request.before {
-            None => set_aside(annotations, self.limit(), &mut findings),
+            None => apply_ignores(annotations, self.limit(), &mut findings),
             Some(_) => Vec::new(),
         };
         let patch = operations(pod, &self.plan);

@@ -12,7 +12,7 @@ use crate::pod::templates_by_shape::{self, Maker, Template};
 use crate::pod::view::Metadata;
 use crate::pod::workload::{self, Holds};
 use crate::profile::Ignorable;
-use crate::rules::suppression::{Limit, set_aside};
+use crate::rules::suppression::{Limit, apply_ignores};
 use crate::rules::{Finding, WorkloadContext, WorkloadTemplate, check_workload};
 use crate::snapshot::Snapshot;
 use serde::Deserialize;
@@ -75,7 +75,7 @@ fn own(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &Snaps
         let limits = examined().map(Examined::limit);
         let limit = limits.min_by_key(|l| l.ignorable == Ignorable::Errors);
         let limit = limit.unwrap_or(Limit { ignorable: snapshot.settings().ignorable, profile: None });
-        suppressed = set_aside(Annotated::of(request.json).iter(), limit, &mut findings);
+        suppressed = apply_ignores(Annotated::of(request.json).iter(), limit, &mut findings);
     }
     if findings.is_empty() && suppressed.is_empty() && !has_parts {
         return None;

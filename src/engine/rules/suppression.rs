@@ -36,7 +36,7 @@ pub struct Limit<'a> {
 
 /// Moves the findings that annotations ignore out of `findings` into the result, and adds to `findings` what is wrong
 /// with those annotations (FAB815). No other finding changes.
-pub fn set_aside<'a>(
+pub fn apply_ignores<'a>(
     annotations: impl Iterator<Item = (&'a str, &'a str)>,
     limit: Limit<'_>,
     findings: &mut Vec<Finding>,

@@ -1,5 +1,6 @@
 //! FAB7xx: what concerns several pods, or the nodes for a pod: differences within a gang, placement, topology, capacity
-//! and quota. Which profile follows from the nodes belongs to `profiles`.
+//! and quota. Which profile follows from the nodes belongs to
+//! `profiles`, and so does whether the pod may run on its profile's nodes (selectors, tolerations: FAB807, FAB808).
 
 mod fab701_differing_variables;
 mod fab702_differing_devices;

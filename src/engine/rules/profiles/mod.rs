@@ -7,7 +7,7 @@ mod fab803_no_profile;
 mod fab804_refused_profile;
 mod fab805_profile_not_applied;
 mod fab806_ambiguous_profile;
-mod fab807_nodes_of_other_profiles;
+mod fab807_kept_off_profile_nodes;
 mod fab808_no_node_yet;
 mod fab809_unreadable_object;
 mod fab810_unknown_rails;
@@ -35,7 +35,7 @@ pub(super) static RULES: &[&Rule] = &[
     &fab804_refused_profile::RULE,
     &fab805_profile_not_applied::RULE,
     &fab806_ambiguous_profile::RULE,
-    &fab807_nodes_of_other_profiles::RULE,
+    &fab807_kept_off_profile_nodes::RULE,
     &fab808_no_node_yet::RULE,
     &fab809_unreadable_object::RULE,
     &fab810_unknown_rails::RULE,

@@ -1,4 +1,4 @@
-//! Budgets of the webhook port as flags of `serve`.
+//! Flags of `serve` for the limits of the webhook port. The defaults are `server::Limits::DEFAULT`.
 
 use super::values::seconds;
 use crate::server::Limits;
@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Each has a default that suits three API servers at their own defaults.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Budgets")]
-pub(super) struct Budgets {
+pub(super) struct LimitFlags {
     /// Concurrent connections; beyond this, the server closes a connection that waits for its client, or, if none waits, refuses
     /// the new connection
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_CONNECTIONS", default_value_t = Limits::DEFAULT.connections, value_parser = count(16, 65_536))]
@@ -37,7 +37,7 @@ pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
 }
 
-impl Budgets {
+impl LimitFlags {
     /// Limits of the server, with these budgets.
     pub(super) fn limits(&self) -> Limits {
         Limits {
