@@ -12,7 +12,7 @@ use serde::Deserialize;
 pub(super) static RULE: Rule = Rule {
     id: "FAB367",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "a newer version may have other fields")],
+    lesser: &[(Severity::Info, "the version may be newer than the known CRDs")],
     files: files!(),
     kinds: WITH_FIELDS,
     may_hold: &[MPI_JOB],
