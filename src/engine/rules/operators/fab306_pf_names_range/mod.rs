@@ -34,7 +34,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Some((name, most)) => findings.add_as(
                 Severity::Warning,
                 path,
-                format!("pfNames entry {shown}: {fault}; the entry works only because policy {name} has numVfs {most} and the operator's webhook is off"),
+                format!("pfNames entry {shown}: {fault}; this works only because policy {name} has numVfs {most} and the operator's webhook is off"),
                 format!("Set numVfs: {most}."),
             ),
             None => findings.add(
@@ -116,7 +116,7 @@ mod tests {
             ("ens1#4", "not a range"),
             ("ens1#a-b", "not a range"),
             ("ens1#0-1-2", "not a range"),
-            ("#0-1", "no name"),
+            ("#0-1", "is missing"),
             ("ens1#5-4", "but ends at 4"),
             ("ens1#0-8", "the last of 8 VFs is VF 7"),
         ] {

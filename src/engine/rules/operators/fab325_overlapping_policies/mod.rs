@@ -122,7 +122,7 @@ fn other_fields(
                 "policy {1} also takes VFs of NIC {0} on node {node}, by other fields of nicSelector: {outcome}",
                 nic.name, other.name
             ),
-            "Select the NICs by pfNames in both policies.",
+            "Use pfNames in both policies.",
         );
     }
 }

@@ -1,5 +1,4 @@
-//! FAB326: SriovNetworkNodePolicies of one resource that differ in isRdma, vdpaType, needVhostNet or
-//! excludeTopology.
+//! FAB326: SriovNetworkNodePolicies of one resource with different isRdma, vdpaType or other pool flags.
 
 use super::other_policies::applied_first;
 use super::policy_pools::{of_resource, severity};
@@ -54,7 +53,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 lacks(|p| p.is_rdma),
                 "has no RDMA devices",
             ),
-            ("vdpaType", vdpa(own), vdpa(policy), first.map(|_| true), "loses the VFs of the other policy"),
+            ("vdpaType", vdpa(own), vdpa(policy), first.map(|_| true), "loses VFs of the other policy"),
             (
                 "needVhostNet",
                 own.vhost_net.to_string(),
@@ -107,4 +106,4 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-const FIX: &str = "Use one value in both policies, or two resourceNames.";
+const FIX: &str = "Use one value, or two resourceNames.";

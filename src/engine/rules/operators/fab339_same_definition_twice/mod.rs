@@ -42,7 +42,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/metadata/name",
             format!(
-                "this object and {2} {place} both create NetworkAttachmentDefinition {0}/{1}: one of the two never becomes ready",
+                "this object and {2} {place} both create NetworkAttachmentDefinition {0}/{1}: one never becomes ready",
                 made.namespace,
                 made.name,
                 other.kind.name()

@@ -20,7 +20,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if let Some((own, operator)) = apart(context) {
         findings.add(
             "/spec/networkNamespace",
-            format!("networkNamespace {target}: the network is in namespace {own}, but only networks in namespace {operator} may set this field"),
+            format!("networkNamespace {target} set in namespace {own}: only networks in namespace {operator} may set it"),
             format!("Set metadata.namespace: {operator}, or remove networkNamespace."),
         );
     }
