@@ -65,7 +65,7 @@ fn check((group, kind): (&str, &str), api_version: &str, at: &str, findings: &mu
         findings.add(path, message, fix);
     } else {
         let message =
-            format!("{kind} of {shown}: this version is not known, so its fields may not be checked");
+            format!("{kind} of {shown}: this version is not known, so the rules may not check the fields");
         findings.add_as(Severity::Info, path, message, fix);
     }
 }
