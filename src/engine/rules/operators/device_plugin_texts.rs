@@ -66,7 +66,7 @@ fn prefix(entry: &Map<String, Value>, at: &str) -> Option<ConfigFault> {
         pointer: format!("{at}/resourcePrefix"),
         severity: Severity::Info,
         message: format!(
-            "resourcePrefix {:?} has no dot: the operator's webhook, if enabled, refuses it",
+            "resourcePrefix {:?} has no dot: if the operator's webhook is on, it refuses the prefix",
             printable(prefix, 60)
         ),
         fix: "Write a domain, such as nvidia.com.".into(),
@@ -141,7 +141,7 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
                 );
             } else if !names.insert(name) {
                 let message = format!(
-                    "resourceName {shown:?} is given twice: the plugin exits, even with different prefixes"
+                    "resourceName {shown:?} is given twice: the plugin exits, even if the prefixes differ"
                 );
                 fault("/resourceName", Severity::Error, Concern::Start, message, "Rename one of the two.");
             }
@@ -224,7 +224,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
         if !name.bytes().all(plain) {
             let message = format!(
-                "resourceName {shown:?}: the plugin accepts only letters, digits and `_` (newer ones `-`), and exits"
+                "resourceName {shown:?}: the plugin accepts only letters, digits and `_` (newer plugins also `-`), and exits"
             );
             fault(
                 "/resourceName",
@@ -237,8 +237,9 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             let message = format!("resourceName {shown:?} is given twice: the plugin exits");
             fault("/resourceName", Severity::Error, Concern::Start, message, "Rename one of the two.");
         } else if name.contains('-') {
-            let message =
-                format!("resourceName {shown:?} has a `-`: the operator's webhook, if enabled, refuses it");
+            let message = format!(
+                "resourceName {shown:?} has a `-`: if the operator's webhook is on, it refuses the name"
+            );
             fault("/resourceName", Severity::Info, Concern::Operator, message, "Write `_` instead.");
         }
         let device_type = text(entry, "deviceType").unwrap_or("netDevice");
@@ -248,7 +249,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
                 "",
                 Severity::Error,
                 Concern::Start,
-                format!("{shown} has no selectors: the plugin crashes at start"),
+                format!("resource {shown} has no selectors: the plugin crashes at start"),
                 "Write selectors, such as \"pfNames\": [\"ens1f0np0\"].",
             );
         }
@@ -267,7 +268,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             }
             for key in ["pKeys", "acpiIndexes"].into_iter().filter(|k| selector.contains_key(*k)) {
                 let message = format!(
-                    "selector {key}: the plugin accepts it, but the operator's webhook, if enabled, refuses it"
+                    "selector {key}: the plugin accepts it, but if the operator's webhook is on, it refuses the selector"
                 );
                 fault(
                     &format!("{place}/{key}"),
@@ -282,7 +283,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             };
             if filled(selector.get("vendors")) && !selector.iter().any(narrow) {
                 let message = format!(
-                    "{shown} takes every NIC of the vendor that has no VFs and no default route, also storage NICs"
+                    "resource {shown} selects only by vendor: it takes every NIC without VFs and default route, also storage NICs"
                 );
                 fault(place, Severity::Info, Concern::Devices, message, "Add pfNames, linkTypes or drivers.");
             }
@@ -294,7 +295,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
                 |others: &[&Map<String, Value>]| own.iter().all(|s| others.iter().any(|o| covers(o, s)));
             if let Some((first, _)) = earlier.iter().find(|(_, others)| taken(others)) {
                 let message = format!(
-                    "{shown} gets no devices: the earlier resource {first} takes all that {shown} selects"
+                    "resource {shown} gets no devices: resource {first} is earlier in the list and takes all of them"
                 );
                 fault(
                     "/selectors",

@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(
         Severity::Warning,
-        "another library of the program may use the device, or the command may not reach the setting",
+        "another library of the program may use the device, or the command may not run the line that sets the variable",
     )],
     files: files!(),
     pod: Some(check),
@@ -46,7 +46,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let (severity, rest) = match other_user(context, variables) {
             Some(user) => (Severity::Warning, format!("; {user} may use the device")),
             None if on_purpose => (Severity::Warning, ", as NCCL_NET=Socket requests".to_owned()),
-            None if !sure => (Severity::Warning, " if the command reaches this setting".to_owned()),
+            None if !sure => (Severity::Warning, " if the command runs this line".to_owned()),
             None if runs_nccl_tests(variables.container) => {
                 (Severity::Error, ", and the NIC stays reserved and idle".to_owned())
             }

@@ -1,4 +1,4 @@
-//! FAB404: variables not set because of envFrom.
+//! FAB404: variables of the profile that the webhook does not set because of envFrom.
 
 use super::carriers::{assignments, names, no_file};
 use crate::plan::{EnvRefusal, LeftOut};

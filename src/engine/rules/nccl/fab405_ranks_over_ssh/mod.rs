@@ -1,4 +1,4 @@
-//! FAB405: variables not set because ranks start over ssh.
+//! FAB405: variables of the profile that the webhook does not set because ranks start over ssh.
 
 use super::carriers::{assignments, names, no_file};
 use crate::plan::EnvRefusal;

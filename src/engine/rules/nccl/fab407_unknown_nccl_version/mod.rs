@@ -1,4 +1,4 @@
-//! FAB407: version-dependent variable, and an image with an unknown NCCL version.
+//! FAB407: variable of the profile that the webhook does not set because the NCCL version is not known.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;

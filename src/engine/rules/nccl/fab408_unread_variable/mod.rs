@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) static RULE: Rule = Rule {
     id: "FAB408",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "another release or program may read it")],
+    lesser: &[(Severity::Info, "another release or program may read the variable")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT

@@ -1,4 +1,4 @@
-//! FAB409: value that NCCL does not know.
+//! FAB409: NCCL variable with a value that NCCL does not know.
 
 use crate::nccl::table::Reading;
 use crate::nccl::table::Variable;

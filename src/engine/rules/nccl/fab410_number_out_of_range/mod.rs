@@ -1,4 +1,4 @@
-//! FAB410: number out of range.
+//! FAB410: NCCL variable with a number out of range.
 
 use crate::nccl::value::outside;
 use crate::rules::finding::{Findings, Severity};

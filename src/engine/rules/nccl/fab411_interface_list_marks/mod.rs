@@ -44,7 +44,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 
 fn problem(fault: ListFault<'_>) -> String {
     match fault {
-        ListFault::Order => "= before ^ makes ^ part of a name".to_owned(),
+        ListFault::Order => "= before ^ makes ^ part of a name, which then matches nothing".to_owned(),
         ListFault::Twice => "the second mark is part of a name, which then matches nothing".to_owned(),
         ListFault::Mark(item) => {
             format!(

@@ -1,4 +1,4 @@
-//! FAB414: NCCL_IB_GID_INDEX that is fixed where rows differ, or missing where NCCL needs it.
+//! FAB414: NCCL_IB_GID_INDEX fixed although the GID index differs by pod, or missing for an NCCL that needs it.
 
 use super::pod_networks::{Attachments, attachments, version};
 use crate::multus::LinkLayer;
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     lesser: &[(
         Severity::Info,
-        "the row may be the same on all nodes, or the value has no effect on InfiniBand",
+        "the GID index may be the same on all nodes, or the value has no effect on InfiniBand",
     )],
     quiet: true,
     files: files!(),
@@ -101,19 +101,19 @@ fn fixed(
                 Some(version) if version < CHOOSES_IN_PODS => {
                     format!("Remove it and use NCCL 2.26.2 or later (the image has {version}).")
                 }
-                Some(_) => "Remove it; NCCL finds the row itself.".to_owned(),
+                Some(_) => "Remove it; NCCL finds the index itself.".to_owned(),
                 None => "With NCCL 2.26.2 or later, remove it; NCCL before 2.21 needs it.".to_owned(),
             };
             let message = format!(
-                "{NAME}={index}{place}: with {what} the GID row differs from pod to pod, and peers fail to connect"
+                "{NAME}={index}{place}: with {what} the GID index differs from pod to pod, and peers fail to connect"
             );
             findings.add(variables.path(given), message, fix);
         }
         None => findings.add_as(
             Severity::Info,
             variables.path(given),
-            format!("{NAME}={index}{place}: every pod and device must have its address in that GID row"),
-            "With NCCL 2.26.2 or later, remove it: NCCL finds the row itself. NCCL before 2.21 needs it.",
+            format!("{NAME}={index}{place}: every pod and device must have its address at that GID index"),
+            "With NCCL 2.26.2 or later, remove it: NCCL finds the index itself. NCCL before 2.21 needs it.",
         ),
     }
 }
@@ -138,14 +138,14 @@ fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             return;
         }
         let what = if old {
-            "uses row 0 of the GID table, which is not a RoCE v2 address"
+            "uses GID index 0, which is not a RoCE v2 address"
         } else {
-            "chooses the GID row, but fails in pods when it reads an unused row"
+            "chooses the GID index itself, but fails in pods when it reads an unused GID"
         };
         findings.add(
             paths::in_container(index, "image"),
             format!("NCCL {version} on RoCE {what}"),
-            "Use NCCL 2.26.2 or later, or set NCCL_IB_GID_INDEX if all pods have the same row (often 3).",
+            "Use NCCL 2.26.2 or later, or set NCCL_IB_GID_INDEX if all pods have the same index (often 3).",
         );
     }
 }

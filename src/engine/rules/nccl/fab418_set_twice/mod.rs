@@ -1,4 +1,4 @@
-//! FAB418: variable with two values.
+//! FAB418: NCCL variable with two values.
 
 use crate::pod::shell::How;
 use crate::rules::finding::{Findings, Severity};

@@ -32,7 +32,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if let Some(given) = variables.said(wait).filter(|_| both) {
             findings.add(
                 variables.path(given),
-                format!("{wait}=1 with {handling}{}: one replaces the other", variables.place(given)),
+                format!(
+                    "{wait}=1 with {handling}{}: only one of the two has an effect",
+                    variables.place(given)
+                ),
                 "Keep only one of the two.",
             );
         }

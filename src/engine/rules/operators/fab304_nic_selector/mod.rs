@@ -66,7 +66,7 @@ fn cel() -> Cel {
     );
     let beside = Check::warning(
         node_policy(beside),
-        "netFilter with another field of nicSelector, with eSwitchMode, with bridge or with linkType ib: the operator's webhook refuses the policy; remove netFilter, or the other field",
+        "netFilter with another field of nicSelector, or with eSwitchMode, bridge or linkType ib: the operator's webhook refuses the policy; remove netFilter, or the other field",
     );
     node_policy_cel(vec![nothing, beside])
 }

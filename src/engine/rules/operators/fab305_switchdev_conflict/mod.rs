@@ -51,7 +51,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         ),
         Some(_) => (
             Severity::Info,
-            "no effect now, because feature gate manageSoftwareBridges is off; once it is on, the operator fails on the policy",
+            "no effect now, because feature gate manageSoftwareBridges is off; once the gate is on, the operator fails on every node of the policy",
         ),
         None => (
             Severity::Warning,

@@ -34,7 +34,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Some((name, most)) => findings.add_as(
                 Severity::Warning,
                 path,
-                format!("pfNames entry {shown}: {fault}; it works only because policy {name} has numVfs {most} and the operator's webhook is off"),
+                format!("pfNames entry {shown}: {fault}; this works only because policy {name} has numVfs {most} and the operator's webhook is off"),
                 format!("Set numVfs: {most}."),
             ),
             None => findings.add(
@@ -80,16 +80,16 @@ fn fault(entry: &str, num_vfs: Option<u32>) -> Option<String> {
     let range = entry.split_once('#')?.1;
     let Some(functions) = Functions::parse(entry) else {
         let what = if range.contains(',') {
-            "a list of VFs, which only the device plugin's own configuration accepts"
+            "only the device plugin's own configuration accepts a list of VFs"
         } else if range.contains('#') {
-            "two #, but the operator reads one range"
+            "the entry has two #, but the operator accepts one range"
         } else {
-            "not a range of two numbers"
+            "the text after # is not a range of two numbers"
         };
         return Some(what.to_owned());
     };
     if functions.interface.is_empty() {
-        return Some("no name before #".to_owned());
+        return Some("the name before # is missing".to_owned());
     }
     let (first, last) = functions.range?;
     if last < first {
@@ -116,7 +116,7 @@ mod tests {
             ("ens1#4", "not a range"),
             ("ens1#a-b", "not a range"),
             ("ens1#0-1-2", "not a range"),
-            ("#0-1", "no name"),
+            ("#0-1", "is missing"),
             ("ens1#5-4", "but ends at 4"),
             ("ens1#0-8", "the last of 8 VFs is VF 7"),
         ] {

@@ -11,7 +11,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB307",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "operators after 1.6 accept it")],
+    lesser: &[(Severity::Warning, "operators after 1.6 accept a hyphen")],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),

@@ -90,13 +90,13 @@ fn above_webhook(
                 Some(most) => format!(
                     "numVfs {wanted}: a NIC has {most} VFs now, and its firmware may offer fewer than {wanted}"
                 ),
-                None => format!("numVfs {wanted}: the firmware of the NIC may offer fewer"),
+                None => format!("numVfs {wanted}: the firmware of the NIC may offer fewer VFs"),
             };
             findings.because("the operator raises the number of VFs in the firmware").add_as(
                 Severity::Warning,
                 "/spec/numVfs",
                 message,
-                "Set numVfs to at most NUM_OF_VFS of the NIC's firmware.",
+                "Set numVfs to at most NUM_OF_VFS, a setting of the NIC's firmware.",
             );
         }
         None => findings.because("the operator's webhook may be off").add_as(

@@ -72,7 +72,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 printable(&device, 40),
                 supported_nics::OF
             ),
-            "Add the NIC to supportedExtraNICs of the operator's chart, if it is not there.",
+            "If supportedExtraNICs of the operator's chart does not list the NIC, add it there.",
         );
         return;
     }
@@ -95,12 +95,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 /// ConfigSriovDevicesVirtual).
 fn why_a_function(context: &ObjectContext<'_>, num_vfs: Option<u32>) -> (Severity, String) {
     if let Some((node, nic)) = policy_nodes::nics(context).next() {
-        let why = format!("only virtual machines have such a NIC (node {node} lists {})", nic.name);
+        let why = format!("only virtual machines have NICs with this ID (node {node} lists {})", nic.name);
         (Severity::Warning, why)
     } else if num_vfs == Some(1) {
-        (Severity::Warning, "the operator finds such a NIC only in a virtual machine".to_owned())
+        (Severity::Warning, "the operator finds NICs with this ID only in virtual machines".to_owned())
     } else {
-        (Severity::Error, "the operator compares it with the IDs of NICs and finds none".to_owned())
+        (Severity::Error, "the operator compares it with the IDs of NICs and finds no match".to_owned())
     }
 }
 
@@ -129,12 +129,12 @@ fn cel() -> Cel {
         ),
         Check::error(
             node_policy(&format!("!({ONE_VF}) &&\n{function}")),
-            "deviceID is the ID of VFs: the operator compares it with the IDs of NICs and finds none; write the \
+            "deviceID is the ID of VFs: the operator compares it with the IDs of NICs and finds no match; write the \
                  ID of the NIC, such as 101b, 101d, 1021 or a2dc",
         ),
         Check::warning(
             node_policy(&format!("{ONE_VF} &&\n{function}")),
-            "deviceID is the ID of VFs: the operator finds such a NIC only in a virtual machine; write the \
+            "deviceID is the ID of VFs: the operator finds NICs with this ID only in virtual machines; write the \
                  ID of the NIC, such as 101b, 101d, 1021 or a2dc",
         ),
     ];

@@ -1,4 +1,4 @@
-//! FAB312: SriovNetworkNodePolicy without a priority, on VFs of another policy.
+//! FAB312: SriovNetworkNodePolicy that takes VFs of another policy, but has no priority.
 
 use super::nodes_in_common::{Common, common};
 use super::other_policies::others;
@@ -31,10 +31,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/priority",
             format!(
-                "policy {} takes the same VFs, and priority is not set here: it is 0 (highest), or 99 (lowest) if the operator's webhook is on",
+                "no priority, but policy {} takes the same VFs: this policy has priority 0 (highest), or 99 (lowest) if the operator's webhook is on",
                 printable(other.name, 63)
             ),
-            "Set priority: the smaller number wins.",
+            "Set priority; the smaller number wins.",
         );
     }
 }

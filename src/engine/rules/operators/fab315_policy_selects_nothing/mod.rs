@@ -40,7 +40,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if nics(context).next().is_none() {
         findings.add(
             "/spec/nicSelector",
-            format!("nicSelector matches no NIC of the selected nodes, such as {example}: the operator creates no VF"),
+            format!("nicSelector matches no NIC of the selected nodes (for example node {example}): the operator creates no VF"),
             "Compare nicSelector with status.interfaces of the SriovNetworkNodeStates.",
         );
     }

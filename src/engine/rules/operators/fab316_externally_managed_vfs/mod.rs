@@ -1,4 +1,4 @@
-//! FAB316: externallyManaged policy that requires more than the NIC has.
+//! FAB316: externallyManaged policy with more VFs, a larger MTU or another link type than the NIC has.
 
 use super::policy_nodes::{nics, word};
 use crate::facts::node_state::Interface;
@@ -27,14 +27,14 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         format!("externallyManaged with {field}: {has}, and the operator does not change the NIC")
     };
     let more = |wanted: Option<u32>, has: Option<u32>| has.filter(|has| wanted.is_some_and(|w| w > *has));
-    if let Some(has) = find(&|nic| more(policy.num_vfs, nic.num_vfs).map(|n| n.to_string())) {
+    if let Some(has) = find(&|nic| more(policy.num_vfs, nic.num_vfs).map(|n| format!("only {n} VFs"))) {
         findings.add("/spec/numVfs", describe(&format!("numVfs {}", policy.num_vfs.unwrap_or(0)), has), fix);
     }
-    if let Some(has) = find(&|nic| more(policy.mtu, nic.mtu).map(|n| n.to_string())) {
+    if let Some(has) = find(&|nic| more(policy.mtu, nic.mtu).map(|n| format!("mtu {n}"))) {
         findings.add("/spec/mtu", describe(&format!("mtu {}", policy.mtu.unwrap_or(0)), has), fix);
     }
     let Some(link) = policy.link else { return };
-    if let Some(has) = find(&|nic| nic.link.filter(|l| *l != link).map(|l| word(l).to_owned())) {
+    if let Some(has) = find(&|nic| nic.link.filter(|l| *l != link).map(|l| format!("linkType {}", word(l)))) {
         findings.add("/spec/linkType", describe(&format!("linkType {}", word(link)), has), fix);
     }
 }

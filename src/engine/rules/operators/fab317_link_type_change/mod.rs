@@ -31,7 +31,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 nic.name,
                 word(has)
             ),
-            format!("Set linkType: {} if you do not want the change.", word(has)),
+            format!("To avoid the change, set linkType: {}.", word(has)),
         );
     }
 }

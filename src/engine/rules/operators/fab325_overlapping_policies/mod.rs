@@ -73,7 +73,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 fn outcome(context: &ObjectContext<'_>, own: &NodePolicy, other: Other<'_>) -> String {
     let name = context.text("/metadata/name").unwrap_or_default();
     let Some(own_is_first) = applied_first((name, own), other) else {
-        return format!("priorities are not set, so {} or {} gets them", own.resource, other.policy.resource);
+        return format!(
+            "a priority is not set, so resource {} or {} gets them",
+            own.resource, other.policy.resource
+        );
     };
     let (first, last) = if own_is_first { (own, other.policy) } else { (other.policy, own) };
     let (gets, loses) = if last.vfio && first.is_rdma { (last, first) } else { (first, last) };
@@ -116,10 +119,10 @@ fn other_fields(
             severity,
             "/spec/nicSelector",
             format!(
-                "policy {1} also takes VFs of NIC {0} on node {node}, through other fields of nicSelector: {outcome}",
+                "policy {1} also takes VFs of NIC {0} on node {node}, by other fields of nicSelector: {outcome}",
                 nic.name, other.name
             ),
-            "Select the NICs by pfNames in both policies.",
+            "Use pfNames in both policies.",
         );
     }
 }

@@ -1,4 +1,4 @@
-//! FAB326: SriovNetworkNodePolicies of one resource that differ in isRdma or other flags of the pool.
+//! FAB326: SriovNetworkNodePolicies of one resource with different isRdma, vdpaType or other pool flags.
 
 use super::other_policies::applied_first;
 use super::policy_pools::{of_resource, severity};
@@ -53,7 +53,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 lacks(|p| p.is_rdma),
                 "has no RDMA devices",
             ),
-            ("vdpaType", vdpa(own), vdpa(policy), first.map(|_| true), "loses the VFs of the other policy"),
+            ("vdpaType", vdpa(own), vdpa(policy), first.map(|_| true), "loses VFs of the other policy"),
             (
                 "needVhostNet",
                 own.vhost_net.to_string(),
@@ -67,17 +67,19 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Some(true) => (
                     severity(&shared),
                     LABELS,
-                    format!("{first_name} is applied first and decides, so {} {so}", own.resource),
+                    format!("policy {first_name} is applied first, so resource {} {so}", own.resource),
                 ),
                 Some(false) => {
-                    let why =
-                        format!("{first_name} is applied first and decides, so {} has {flag}", own.resource);
+                    let why = format!(
+                        "policy {first_name} is applied first, so resource {} has {flag}",
+                        own.resource
+                    );
                     (Severity::Warning, KEPT, why)
                 }
                 None => (
                     Severity::Warning,
                     OPEN,
-                    "the first policy decides, but a priority is not set".to_owned(),
+                    "a priority is not set, so it is not known which policy decides".to_owned(),
                 ),
             };
             findings.because(because).add_as(
@@ -104,4 +106,4 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-const FIX: &str = "Use one value in both, or two resourceNames.";
+const FIX: &str = "Use one value, or two resourceNames.";

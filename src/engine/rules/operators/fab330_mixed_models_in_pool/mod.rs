@@ -32,7 +32,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 "/spec/nicSelector/deviceID",
                 format!(
-                    "{ours} in resource {}, but {theirs} in the same resource by policy {} {}: rails may differ in speed",
+                    "this policy selects {ours} for resource {}, but policy {} selects {theirs} {}: rails may differ in speed",
                     own.resource,
                     other.name,
                     shared.words()

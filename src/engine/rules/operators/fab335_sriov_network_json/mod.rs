@@ -1,4 +1,4 @@
-//! FAB335: ipam, metaPlugins or capabilities that are not valid JSON.
+//! FAB335: ipam, metaPlugins or capabilities of an SR-IOV network that are not valid JSON.
 
 use super::meta_plugins::refused_plugin_values;
 use crate::json::go::CNI;

@@ -1,4 +1,4 @@
-//! FAB342: network with networkNamespace outside of the operator's namespace.
+//! FAB342: SR-IOV network outside of the operator's namespace that sets networkNamespace.
 
 use super::operator_namespace::apart;
 use crate::rules::finding::{Findings, Severity};
@@ -20,7 +20,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if let Some((own, operator)) = apart(context) {
         findings.add(
             "/spec/networkNamespace",
-            format!("networkNamespace {target} in namespace {own}: only networks in namespace {operator} may set it"),
+            format!("networkNamespace {target} set in namespace {own}: only networks in namespace {operator} may set it"),
             format!("Set metadata.namespace: {operator}, or remove networkNamespace."),
         );
     }

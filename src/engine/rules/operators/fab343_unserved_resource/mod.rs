@@ -1,4 +1,4 @@
-//! FAB343: network over a resource that no known policy serves.
+//! FAB343: SR-IOV network over a resource that no known SriovNetworkNodePolicy serves.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};

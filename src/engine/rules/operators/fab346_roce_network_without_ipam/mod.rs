@@ -1,4 +1,4 @@
-//! FAB346: SriovNetwork over RDMA VFs without ipam.
+//! FAB346: SriovNetwork without ipam over RDMA VFs.
 
 use super::network_fabric::resource;
 use crate::facts::names_dpdk;

@@ -24,7 +24,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         for field in ["maxUnavailable", "nodeSelector"].into_iter().filter(|f| given(f).is_some()) {
             findings.add(
                 format!("/spec/{field}"),
-                format!("{field} with ovsHardwareOffloadConfig.name: a pool is for offload or for drains, and the operator applies neither"),
+                format!("{field} with ovsHardwareOffloadConfig.name: a pool is for offload or for drains, so the operator applies neither setting"),
                 "Write two SriovNetworkPoolConfigs, one for each purpose.",
             );
         }
@@ -49,7 +49,7 @@ fn cel() -> Cel {
     let checks = vec![
         Check::error(
             offload,
-            "maxUnavailable or nodeSelector with ovsHardwareOffloadConfig.name: a pool is for offload or for drains, and the operator applies neither; write two SriovNetworkPoolConfigs",
+            "maxUnavailable or nodeSelector with ovsHardwareOffloadConfig.name: a pool is for offload or for drains, so the operator applies neither setting; write two SriovNetworkPoolConfigs",
         ),
         Check::error(
             most,

@@ -1,4 +1,4 @@
-//! FAB355: device plugin pool without devices or with unintended ones.
+//! FAB355: device plugin configuration with a pool that has no devices, or unintended devices.
 
 use super::device_plugin_config::report;
 use super::device_plugin_texts::Concern;

@@ -36,18 +36,15 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         );
     }
     if context.kind == "NicNodePolicy" && name.len() > 30 {
-        let message = format!("name of {} characters: the operator's labels allow only 30", name.len());
+        let message = format!("name of {} characters: labels of the operator allow only 30", name.len());
         findings.add("/metadata/name", message, "Set metadata.name to at most 30 characters.");
     }
     if let Some(version) = text("/spec/ofedDriver/version").filter(|v| !is_driver_version(v)) {
         findings.add_as(
             Severity::Warning,
             "/spec/ofedDriver/version",
-            format!(
-                "version {:?} is not the version of a driver image, such as 24.01-0.3.3.1-0",
-                printable(version, 60)
-            ),
-            "Write the tag of the driver image up to the name of the operating system.",
+            format!("version {:?} is not the version of a driver image", printable(version, 60)),
+            "Write the tag of the driver image without the operating system, such as 24.01-0.3.3.1-0.",
         );
     }
     let policy = object.pointer("/spec/ofedDriver/upgradePolicy");

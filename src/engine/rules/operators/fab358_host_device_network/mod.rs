@@ -1,4 +1,4 @@
-//! FAB358: HostDeviceNetwork without a namespace or with an invalid resource.
+//! FAB358: HostDeviceNetwork without networkNamespace, or with an invalid resourceName.
 
 use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};

@@ -1,4 +1,4 @@
-//! FAB359: MacvlanNetwork or IPoIBNetwork without a master interface, or with the wrong link type.
+//! FAB359: MacvlanNetwork or IPoIBNetwork without a master interface, or with a master of the wrong link type.
 
 use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};

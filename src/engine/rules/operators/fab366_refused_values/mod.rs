@@ -1,4 +1,4 @@
-//! FAB366: value that the API server refuses by the CRD.
+//! FAB366: value that the CRD does not allow, so the API server refuses the object.
 
 use crate::rules::fields::refused_values;
 use crate::rules::finding::Severity;

@@ -12,7 +12,7 @@ use serde::Deserialize;
 pub(super) static RULE: Rule = Rule {
     id: "FAB367",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "a newer version may have other fields")],
+    lesser: &[(Severity::Info, "the version may be newer than the known CRDs")],
     files: files!(),
     kinds: WITH_FIELDS,
     may_hold: &[MPI_JOB],
@@ -65,7 +65,7 @@ fn check((group, kind): (&str, &str), api_version: &str, at: &str, findings: &mu
         findings.add(path, message, fix);
     } else {
         let message =
-            format!("{kind} of {shown}: this version is not known, so its fields may not be checked");
+            format!("{kind} of {shown}: this version is not known, so the rules may not check the fields");
         findings.add_as(Severity::Info, path, message, fix);
     }
 }
