@@ -1,4 +1,4 @@
-//! FAB104: network of the pod that the profile cannot serve.
+//! FAB104: network for which the webhook cannot add the resource or the node selector.
 
 use crate::multus::{NODE_SELECTOR_ANNOTATION, NodeLabel, Selection};
 use crate::plan::{Edit, serves_namespace};

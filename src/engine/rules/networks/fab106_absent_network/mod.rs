@@ -1,4 +1,4 @@
-//! FAB106: a network that does not exist where the pod looks for it.
+//! FAB106: network that does not exist in the namespace where Multus looks for it.
 
 use crate::multus::Selection;
 use crate::profile::schema::Inject;

@@ -1,4 +1,4 @@
-//! FAB107: pod annotation that looks like Multus' but has no effect.
+//! FAB107: misspelt or misplaced network annotation that no program reads.
 
 use crate::multus::{NETWORKS_ANNOTATION, NODE_SELECTOR_ANNOTATION, RESOURCE_ANNOTATION};
 use crate::rules::cel::{Cel, Check, Wrong};

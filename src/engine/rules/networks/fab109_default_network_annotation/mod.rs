@@ -1,4 +1,4 @@
-//! FAB109: default-network annotation that Multus refuses or looks up elsewhere.
+//! FAB109: default-network annotation that Multus refuses or looks up in another namespace.
 
 use super::annotation::short_form;
 use crate::multus::{DEFAULT_NETWORK_ANNOTATION, parse};

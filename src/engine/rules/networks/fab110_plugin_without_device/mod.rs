@@ -1,4 +1,4 @@
-//! FAB110: a NetworkAttachmentDefinition whose plugin gets no device.
+//! FAB110: NetworkAttachmentDefinition whose plugin gets no device.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;

@@ -1,4 +1,4 @@
-//! FAB130: host-local addresses on a network of several nodes.
+//! FAB130: host-local IPAM on a network that connects several nodes.
 
 use super::attached::attached;
 use super::network::IpamText;

@@ -1,4 +1,4 @@
-//! FAB202: fewer device units than network attachments that need them.
+//! FAB202: fewer device units than the pod's network attachments need.
 
 use crate::json::values::Pairs;
 use crate::pod::Quantity;

@@ -1,4 +1,4 @@
-//! FAB227: macvlan over another NIC than the RDMA device.
+//! FAB227: macvlan network over a different NIC than the pod's RDMA device.
 
 use super::rdma_driver::{UNKNOWN_DRIVER, is_ofed};
 use crate::facts::Index;

@@ -1,4 +1,4 @@
-//! FAB229: slices or shares of an accelerator with an RDMA device.
+//! FAB229: RDMA device in a container with only slices or shares of an accelerator.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;

@@ -1,4 +1,4 @@
-//! FAB248: network attached by dra-driver-sriov and by Multus.
+//! FAB248: network attached by both dra-driver-sriov and Multus.
 
 use super::claimed_functions::functions;
 use crate::rules::finding::{Findings, Severity};

@@ -1,4 +1,4 @@
-//! FAB250: accelerators by resource and by claim in one container.
+//! FAB250: accelerators requested by resource and by claim in one container.
 
 use crate::demands::claimed::look_up;
 use crate::facts::device_class::is_accelerator;

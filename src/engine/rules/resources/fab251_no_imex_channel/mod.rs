@@ -1,4 +1,4 @@
-//! FAB251: pods of a gang on NVLink racks without a ComputeDomain channel.
+//! FAB251: gang on multi-node NVLink whose pods claim no IMEX channel of a ComputeDomain.
 
 use crate::nodes::{Relation, Requirement, Values};
 use crate::plan::overlay::Variable;
