@@ -52,7 +52,7 @@ fn check_item(
             Severity::Warning,
             annotation_path(),
             format!("network {network} is in another namespace: the webhook adds no resource for it"),
-            "Move the network to the pod's namespace or to default, or request its resource in the pod.",
+            "Move the network to the pod's namespace or to namespace default, or request its resource in the pod.",
         );
         return true;
     }

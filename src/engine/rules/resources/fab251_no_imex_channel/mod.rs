@@ -35,10 +35,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec",
             format!(
-                "the pod is one of several ({}) and claims no IMEX channel: no NVLink between nodes with {CLIQUE}",
+                "the pod is one of several ({}) and has no IMEX channel: NCCL uses no NVLink between nodes with {CLIQUE}",
                 gang.words
             ),
-            "Claim the channel of a ComputeDomain, or set NCCL_MNNVL_ENABLE=0.",
+            "Claim a ComputeDomain channel, or set NCCL_MNNVL_ENABLE=0.",
         );
     }
 }
