@@ -34,7 +34,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             severity,
             annotation_path(),
             format!("network {network} moves RDMA devices, but its nodes are in RDMA mode shared: the sandbox fails"),
-            "Request a network without plugin rdma and rdmaIsolation, or nodes in rdmaMode exclusive.",
+            "Request a network without plugin rdma and rdmaIsolation, or nodes in RDMA mode exclusive.",
         );
     });
 }
