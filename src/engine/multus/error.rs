@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AnnotationError {
     /// More than the API server stores.
-    #[error("it has {0} bytes, and all annotations of an object together may have 262144")]
+    #[error("it has {0} bytes, but all annotations of an object together may have at most 262144")]
     TooLong(usize),
     /// White space only.
     #[error("it is blank, so Multus looks for a network without a name")]

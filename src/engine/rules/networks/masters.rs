@@ -8,7 +8,7 @@ use crate::text::printable;
 /// Reasons for warnings.
 pub(in crate::rules) const DEFAULT_ROUTE: &str = "the interface of the default route may be the right one";
 pub(in crate::rules) const OTHER_NODES: &str =
-    "nodes without a SriovNetworkNodeState may have another link type";
+    "on nodes without a SriovNetworkNodeState, the interface may have another link type";
 pub(in crate::rules) const BY_NAME: &str = "only the interface's name shows its link type";
 
 /// A wrong interface.

@@ -1,4 +1,4 @@
-//! FAB104: network of the pod that the profile cannot serve.
+//! FAB104: network for which the webhook cannot add the resource or the node selector.
 
 use crate::multus::{NODE_SELECTOR_ANNOTATION, NodeLabel, Selection};
 use crate::plan::{Edit, serves_namespace};
@@ -52,7 +52,7 @@ fn check_item(
             Severity::Warning,
             annotation_path(),
             format!("network {network} is in another namespace: the webhook adds no resource for it"),
-            "Move the network to the pod's namespace or to default, or request its resource in the pod.",
+            "Move the network to the pod's namespace or to namespace default, or request its resource in the pod.",
         );
         return true;
     }

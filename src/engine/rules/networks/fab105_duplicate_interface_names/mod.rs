@@ -1,4 +1,4 @@
-//! FAB105: two networks of a pod with one interface name.
+//! FAB105: two networks of a pod with the same interface name.
 
 use super::annotation::{CEL_NETWORKS, short_form};
 use crate::multus::Selection;

@@ -1,4 +1,4 @@
-//! FAB106: a network that does not exist where the pod looks for it.
+//! FAB106: network that does not exist in the namespace where Multus looks for it.
 
 use crate::multus::Selection;
 use crate::profile::schema::Inject;
@@ -56,7 +56,7 @@ fn report(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, findi
             findings.add(
                 annotation_path(),
                 format!("network {network} does not exist: the item names no namespace, so Multus looks in the pod's namespace"),
-                "Write namespace/name, or create this network in the pod's namespace.",
+                "Write the network as namespace/name, or create the network in the pod's namespace.",
             );
         }
         return;
@@ -66,7 +66,7 @@ fn report(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, findi
         (_, Some(other)) => findings.add(
             annotation_path(),
             format!(
-                "network {network} is not known, but {other}/{shown} is: Multus looks only in namespace {}",
+                "network {shown} is known in namespace {other}, but Multus looks only in namespace {}",
                 printable(namespace, 63)
             ),
             format!(

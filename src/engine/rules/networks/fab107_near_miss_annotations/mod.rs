@@ -1,4 +1,4 @@
-//! FAB107: pod annotation that looks like Multus' but has no effect.
+//! FAB107: misspelt or misplaced network annotation that no program reads.
 
 use crate::multus::{NETWORKS_ANNOTATION, NODE_SELECTOR_ANNOTATION, RESOURCE_ANNOTATION};
 use crate::rules::cel::{Cel, Check, Wrong};
@@ -54,11 +54,11 @@ fn judge(key: &str, has_networks: bool) -> Option<(&'static str, &'static str)> 
         )),
         "mellanox.infiniband.app" => Some((
             "has no effect on a pod: ib-kubernetes writes it into cni-args of the networks annotation",
-            "Remove it; ib-kubernetes sets it when the pod is scheduled.",
+            "Remove the annotation. ib-kubernetes sets the key when the pod is scheduled.",
         )),
         "guid" if has_networks => Some((
             "has no effect on a pod: a GUID belongs inside the networks annotation",
-            "Write it there as \"infiniband-guid\", or let ib-kubernetes set it.",
+            "Write \"infiniband-guid\" in the networks annotation, or let ib-kubernetes set the GUID.",
         )),
         _ => {
             let (domain, name) = key.rsplit_once('/')?;

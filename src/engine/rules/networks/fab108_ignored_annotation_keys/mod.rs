@@ -48,7 +48,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 Some(right) => findings.add(
                     annotation_path(),
                     format!("item {place}: Multus ignores the unknown key {shown:?}"),
-                    format!("Write {right:?}."),
+                    format!("Rename the key to {right:?}."),
                 ),
                 None => findings.add_as(
                     Severity::Info,

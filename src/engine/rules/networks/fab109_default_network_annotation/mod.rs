@@ -1,4 +1,4 @@
-//! FAB109: default-network annotation that Multus refuses or looks up elsewhere.
+//! FAB109: default-network annotation that Multus refuses or looks up in another namespace.
 
 use super::annotation::short_form;
 use crate::multus::{DEFAULT_NETWORK_ANNOTATION, parse};
@@ -51,8 +51,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add_as(
                     Severity::Warning,
                     path(),
-                    format!("default network {name} has no namespace: Multus looks in its own namespace, not in {own}"),
-                    format!("Write {own}/{name} if you mean that network."),
+                    format!("default network {name:?} has no namespace: Multus looks in the namespace of Multus, not in namespace {own}"),
+                    format!("To use the network in namespace {own}, write {own}/{name}."),
                 );
             }
         }

@@ -1,4 +1,4 @@
-//! FAB110: a NetworkAttachmentDefinition whose plugin gets no device.
+//! FAB110: NetworkAttachmentDefinition whose plugin gets no device.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
@@ -36,7 +36,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         Severity::Warning,
         &format!("{}/type", plugin.pointer),
         format!(
-            "{} needs a device, but Multus passes none without annotation k8s.v1.cni.cncf.io/resourceName",
+            "Multus passes no device to {}, because annotation k8s.v1.cni.cncf.io/resourceName is missing",
             plugin.cni_type
         ),
         "Add the annotation with the full name of the resource, such as nvidia.com/rdma_vf.",

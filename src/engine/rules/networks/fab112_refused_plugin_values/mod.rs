@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-const UNREAD_PKEY: &str = "a pkey that ib-kubernetes cannot read leaves the port without its partition";
+const UNREAD_PKEY: &str = "the port comes up, but without its partition";
 const SWITCHED_OFF: &str = "the VF works, but a setting that was meant to be on is off";
 const OLD_KERNEL: &str = "kernels before 5.19 accept the rates";
 
@@ -70,7 +70,7 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
     if let Some(n) = number("vlanQoS").filter(|n| missing || *n != 0 && untagged) {
         let message =
             format!("vlanQoS {n} without a VLAN: sriov refuses it, and pods stay in ContainerCreating");
-        faults.push((None, ("vlanQoS", message, "Set vlan as well.")));
+        faults.push((None, ("vlanQoS", message, "Set vlan to a number from 1 to 4094.")));
     }
     let double = |proto: &&str| missing || proto.eq_ignore_ascii_case("802.1ad") && untagged;
     if let Some(proto) = plugin.text("vlanProto").filter(double) {
@@ -78,7 +78,7 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
             "vlanProto {} without a VLAN: sriov refuses it, and pods stay in ContainerCreating",
             printable(proto, 40)
         );
-        faults.push((None, ("vlanProto", message, "Set vlan as well.")));
+        faults.push((None, ("vlanProto", message, "Set vlan to a number from 1 to 4094.")));
     }
     // pkg/sriov/sriov.go, ApplyVFConfig.
     for key in ["spoofchk", "trust"] {

@@ -1,4 +1,4 @@
-//! FAB113: macvlan, ipvlan or ipoib over no interface or one of the wrong link type.
+//! FAB113: macvlan, ipvlan or ipoib whose master interface is missing or has the wrong link type.
 
 use super::masters::{BY_NAME, DEFAULT_ROUTE, OTHER_NODES, judge};
 use super::network::fact;

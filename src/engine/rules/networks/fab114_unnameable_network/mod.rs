@@ -29,7 +29,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 "network name {} is not a DNS label: pods can request it only in the JSON form of the annotation",
                 printable(&name, 100)
             ),
-            "Rename it to at most 63 lower-case letters, digits and `-`.",
+            "Rename the network to at most 63 lower-case letters, digits and `-`.",
         );
     }
 }

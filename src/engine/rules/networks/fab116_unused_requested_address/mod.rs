@@ -1,4 +1,4 @@
-//! FAB116: address, MAC or GUID request that the network ignores.
+//! FAB116: requested address, MAC or GUID that the network ignores.
 
 use super::attached::attached;
 use crate::multus::NetworkFact;

@@ -1,4 +1,4 @@
-//! FAB130: host-local addresses on a network of several nodes.
+//! FAB130: host-local IPAM on a network that connects several nodes.
 
 use super::attached::attached;
 use super::network::IpamText;
@@ -51,7 +51,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             annotation_path(),
             format!(
-                "the pod is one of several ({words}): host-local gives them the same address on network {}",
+                "the pod is one of several ({words}): host-local gives these pods the same address on network {}",
                 first.describe(),
             ),
             USE,

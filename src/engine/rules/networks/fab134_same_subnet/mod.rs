@@ -39,7 +39,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             Severity::Info,
             annotation_path(),
             message,
-            format!("Ask the platform team: both networks are rails of profile {}.", profile.name),
+            format!("Ask the platform team: both networks are rails of profile \"{}\".", profile.name),
         ),
         None => findings.add(
             annotation_path(),

@@ -86,7 +86,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         );
         let fix = match context.profile_of(networks.into_iter()) {
             Some(profile) => {
-                format!("Ask the platform team: these networks are rails of profile {}.", profile.name)
+                format!("Ask the platform team: these networks are rails of profile \"{}\".", profile.name)
             }
             None => {
                 "Raise perNodeBlockSize to the number of addresses that all pods of a node need.".to_owned()

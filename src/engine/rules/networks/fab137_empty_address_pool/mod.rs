@@ -245,7 +245,8 @@ fn routes(spec: &Value, net: Option<Subnet>, gateway: Result<&str, &str>, faults
             }
             (Some((_, to)), _) if default && to.is_default() => {
                 fault(
-                    "defaultGateway: true already adds the default route, so dst must not be one".to_owned(),
+                    "defaultGateway: true already adds the default route, so dst must not be a default route"
+                        .to_owned(),
                 );
             }
             _ => {}

@@ -1,4 +1,4 @@
-//! FAB150: network of another namespace under namespace isolation.
+//! FAB150: network of another namespace although --namespace-isolation is set.
 
 use crate::multus::{self, DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
 use crate::pod::PodView;

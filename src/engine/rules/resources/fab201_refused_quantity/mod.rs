@@ -58,9 +58,10 @@ fn check_quantities(at: &str, resources: &Resources<'_>, findings: &mut Findings
             }
             let parsed = Amount::parse(&text.0);
             let wrong = refused(parsed).or_else(|| match parsed {
-                Ok(q) if is_extended(name) && !q.is_integer() => {
-                    Some(("is not a whole number, as an extended resource must be", "Write a whole number."))
-                }
+                Ok(q) if is_extended(name) && !q.is_integer() => Some((
+                    "is not a whole number, but an extended resource accepts only whole numbers",
+                    "Write a whole number.",
+                )),
                 _ => None,
             });
             if let Some((what, fix)) = wrong {
@@ -98,7 +99,7 @@ fn check_pair(
         None => findings.add(
             path(),
             format!(
-                "{} has a request without a limit, which the API server refuses for {}",
+                "{} has a request without a limit: the API server refuses this for {}",
                 resource(),
                 if is_extended(name) { "extended resources" } else { "huge pages" }
             ),

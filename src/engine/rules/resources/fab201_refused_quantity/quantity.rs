@@ -31,8 +31,9 @@ pub(super) fn above_limit(
     let given = limits.and_then(|l| l.get(name))?;
     if Amount::parse(&given.0).is_ok_and(|limit| limit < request) {
         let (request, limit) = (printable(text, 40), printable(&given.0, 40));
-        let message =
-            format!("{name}: request {request} is above its limit {limit}: the API server refuses the pod");
+        let message = format!(
+            "{name}: request {request} is above its limit {limit}, so the API server refuses the pod"
+        );
         return Some((message, format!("Raise the limit to {request}, or lower the request.")));
     }
     None

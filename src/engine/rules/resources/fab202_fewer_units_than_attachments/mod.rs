@@ -1,4 +1,4 @@
-//! FAB202: fewer device units than network attachments that need them.
+//! FAB202: fewer device units than the pod's network attachments need.
 
 use crate::json::values::Pairs;
 use crate::pod::Quantity;
@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(
         Severity::Warning,
-        "another webhook (network-resources-injector) may add the units, or a network may need none",
+        "another webhook (network-resources-injector) may add the units, or a network may need no unit",
     )],
     files: files!(),
     reach: Reach::Any,
@@ -56,13 +56,13 @@ fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
         Some(_) => shown.clone(),
         None => shown.replacen("*/", "openshift.io/", 1),
     };
-    let prefix = if name == *shown { "" } else { " (or the operator's other prefix)" };
+    let prefix = if name == *shown { "" } else { " (or the prefix set in the operator)" };
     let fix = format!("Set limit {name}: {attachments}{prefix} on the container that uses it.");
     if let Some((holder, name, _)) = need.holders.iter().find(|(holder, ..)| !holder.runs() && units == 0) {
         findings.add_as(
             Severity::Warning,
             format!("{}/resources/limits/{}", holder.path(), token(name)),
-            format!("only an init container requests {name}: Multus does not see its devices, and the networks need {takes}"),
+            format!("only an init container requests {name}: Multus sees no device of an init container, and the networks need {takes}"),
             fix,
         );
         return;
@@ -82,7 +82,7 @@ fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
     let why = match (short, units) {
         (true, _) => ": an attachment gets no device and fails",
         (false, 0) => ": attaching fails unless another webhook adds units",
-        (false, _) => ": an attachment that needs a device may get none",
+        (false, _) => ": an attachment may get no device",
     };
     findings.add_as(
         severity,

@@ -1,4 +1,4 @@
-//! FAB204: more device units than network attachments that take them.
+//! FAB204: more device units than the pod's network attachments take.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;

@@ -24,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     continue;
                 }
                 let got = if name.contains('/') {
-                    "the container gets none"
+                    "the container gets no such device"
                 } else {
                     "the quantity counts as not set"
                 };

@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
 
 /// Reasons for warnings.
 const POD_NETWORK: &str = "the cluster's own network may be over the same NIC";
-const OTHER_DEVICE: &str = "the pod has other networks and may not use this device";
+const OTHER_DEVICE: &str = "the pod has other networks, and perhaps does not use this device";
 
 /// Annotations by which another program, or Multus in place of the cluster's network, adds interfaces.
 const OTHERS: [&str; 4] = [
@@ -80,13 +80,13 @@ fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut 
     let is_known = over.peek().is_some();
     let own = over.find(|n| !context.tenant_view || n.namespace == context.subject.namespace);
     let (severity, because, why) = if !is_known {
-        (Severity::Warning, POD_NETWORK, "so the pod has no GID unless the cluster's own network is over it")
+        (Severity::Warning, POD_NETWORK, " unless the cluster's own network uses its NIC")
     } else if !bare {
-        (Severity::Warning, OTHER_DEVICE, "so the pod has no GID if it uses this device")
+        (Severity::Warning, OTHER_DEVICE, ": no network of the pod uses its NIC")
     } else if is_function(context, held) || is_ofed(snapshot, held.name) {
-        (Severity::Error, "", "so the pod has no GID")
+        (Severity::Error, "", ": no network of the pod uses its NIC")
     } else {
-        (Severity::Warning, UNKNOWN_DRIVER, "so the pod has no GID with MLNX_OFED or DOCA")
+        (Severity::Warning, UNKNOWN_DRIVER, " with MLNX_OFED or DOCA: no network of the pod uses its NIC")
     };
     let fix = match own {
         Some(network) => format!(
@@ -100,7 +100,7 @@ fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut 
         severity,
         held.path(),
         format!(
-            "no network is over the RoCE NIC of {} ({}), {why}",
+            "RoCE device {} ({}) has no GID{why}",
             printable(held.name, 63),
             held.fact.describe(context.tenant_view)
         ),

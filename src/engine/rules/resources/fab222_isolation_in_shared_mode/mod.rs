@@ -13,7 +13,10 @@ use crate::rules::rule::{Reach, Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB222",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "nodes that the operator does not manage may have the other mode")],
+    lesser: &[(
+        Severity::Warning,
+        "nodes that the SR-IOV operator does not manage may be in RDMA mode exclusive",
+    )],
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION, NETWORK, IB_NETWORK],
     reach: Reach::Any,
@@ -31,7 +34,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             severity,
             annotation_path(),
             format!("network {network} moves RDMA devices, but its nodes are in RDMA mode shared: the sandbox fails"),
-            "Request a network without plugin rdma and rdmaIsolation, or nodes in rdmaMode exclusive.",
+            "Request a network without plugin rdma and rdmaIsolation, or nodes in RDMA mode exclusive.",
         );
     });
 }

@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(
         Severity::Warning,
-        "nodes that the operator does not manage may have the other mode, or the pod may not use RDMA",
+        "nodes that the SR-IOV operator does not manage may be in RDMA mode shared, or the pod may need no RDMA",
     )],
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION, NETWORK, IB_NETWORK],
@@ -35,8 +35,8 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             _ => "Request a network with plugin rdma.",
         };
         let (severity, nodes, so) = match (context.wants_rdma(), covered()) {
-            (true, true) => (Severity::Error, "its nodes", "NCCL does not find it"),
-            (true, false) => (Severity::Warning, "its known nodes", "NCCL does not find it there"),
+            (true, true) => (Severity::Error, "its nodes", "NCCL does not find the device"),
+            (true, false) => (Severity::Warning, "its known nodes", "NCCL finds no device there"),
             (false, _) => (Severity::Warning, "its nodes", "the pod cannot use RDMA"),
         };
         findings.add_as(

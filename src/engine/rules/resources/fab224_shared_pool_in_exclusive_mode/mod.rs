@@ -40,7 +40,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 printable(held.name, 63),
                 held.fact.describe(context.tenant_view),
             ),
-            "Request SR-IOV VFs, or ask for rdmaMode shared.",
+            "Use SR-IOV VFs, or ask for rdmaMode: shared.",
         );
     }
 }
@@ -54,7 +54,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 text.pointer,
                 format!(
-                    "{} uses {}, but its nodes are in RDMA mode exclusive: the shared device plugin does not start on them",
+                    "pool {} uses {} on nodes in RDMA mode exclusive: the shared device plugin does not start there",
                     printable(&pool.name.to_string(), 63),
                     printable(&pool.interfaces.join(", "), 40)
                 ),

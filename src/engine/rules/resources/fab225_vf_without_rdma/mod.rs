@@ -38,7 +38,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             annotation_path(),
             format!(
-                "network {} uses {} ({}), which has no isRdma: NCCL uses TCP",
+                "network {} uses {} ({}) without isRdma, so NCCL uses TCP",
                 network.describe(),
                 printable(&resource.name.to_string(), 63),
                 resource.describe(context.tenant_view)

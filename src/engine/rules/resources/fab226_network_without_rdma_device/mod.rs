@@ -1,4 +1,4 @@
-//! FAB226: network over an RDMA NIC without the RDMA device.
+//! FAB226: network over an RDMA NIC, but the pod requests no RDMA device.
 
 use super::without_rdma::others_may_bring_rdma;
 use crate::multus::Sharing;

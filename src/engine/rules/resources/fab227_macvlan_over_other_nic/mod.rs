@@ -1,4 +1,4 @@
-//! FAB227: macvlan over another NIC than the RDMA device.
+//! FAB227: macvlan network over a different NIC than the pod's RDMA device.
 
 use super::rdma_driver::{UNKNOWN_DRIVER, is_ofed};
 use crate::facts::Index;
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Why it is a warning where states do not show all interfaces.
-const UNKNOWN_NIC: &str = "the NIC below an interface is not known on every node";
+const UNKNOWN_NIC: &str = "the NICs of the interfaces are not known on every node";
 
 /// Interfaces over others: their names do not show the NIC below.
 const UPPER: [&str; 5] = ["bond", "team", "br", "vlan", "ovs"];
@@ -64,9 +64,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             && is_nic(master)
             && nics.iter().all(|nic| is_nic(nic));
         let (severity, because, why) = match (proven, ofed) {
-            (true, true) => (Severity::Error, "", "these have no GID"),
-            (true, false) => (Severity::Warning, UNKNOWN_DRIVER, "these have no GID with MLNX_OFED or DOCA"),
-            (false, _) => (Severity::Warning, UNKNOWN_NIC, "these have no GID unless both are one NIC"),
+            (true, true) => (Severity::Error, "", "the devices have no GID"),
+            (true, false) => {
+                (Severity::Warning, UNKNOWN_DRIVER, "the devices have no GID with MLNX_OFED or DOCA")
+            }
+            (false, _) => {
+                (Severity::Warning, UNKNOWN_NIC, "the devices have no GID unless the interfaces share a NIC")
+            }
         };
         findings.because(because).add_as(
             severity,
@@ -77,7 +81,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 printable(master, 15),
                 on
             ),
-            "Request a network over the devices' NIC, or the pool of the network's NIC.",
+            "Request a network over the devices' NIC, or a device on the network's NIC.",
         );
     }
 }

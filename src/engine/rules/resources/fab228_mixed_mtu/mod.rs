@@ -8,7 +8,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB228",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the NICs are the profile's, so the platform team sets their MTU")],
+    lesser: &[(Severity::Info, "the resource belongs to the profile, so the platform team sets the MTU")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT

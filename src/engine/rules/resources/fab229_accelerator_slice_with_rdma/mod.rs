@@ -1,4 +1,4 @@
-//! FAB229: slices or shares of an accelerator with an RDMA device.
+//! FAB229: RDMA device in a container with only slices or shares of an accelerator.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
@@ -16,7 +16,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 paths::in_container(index, "resources"),
                 format!(
-                    "{} has an RDMA device, but only slices of accelerators: NCCL refuses two ranks on one GPU",
+                    "container {} has an RDMA device, but only slices of accelerators: NCCL refuses two ranks on one GPU",
                     printable(container.name(), 63)
                 ),
                 "Request whole accelerators, or remove the RDMA device.",

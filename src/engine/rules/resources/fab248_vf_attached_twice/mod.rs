@@ -1,4 +1,4 @@
-//! FAB248: network attached by dra-driver-sriov and by Multus.
+//! FAB248: network attached by both dra-driver-sriov and Multus.
 
 use super::claimed_functions::functions;
 use crate::rules::finding::{Findings, Severity};
@@ -34,10 +34,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "this annotation and the VfConfig of a claim both name network {}: the second attachment fails",
+                    "the annotation and a claim's VfConfig both name network {}: the second attachment fails",
                     printable(name, 63)
                 ),
-                "Remove the network from the annotation, or in mode MULTUS from the VfConfig.",
+                "Remove the network from the annotation, or from the VfConfig if the driver is in mode MULTUS.",
             );
         }
     }

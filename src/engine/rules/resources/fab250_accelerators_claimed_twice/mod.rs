@@ -1,4 +1,4 @@
-//! FAB250: accelerators by resource and by claim in one container.
+//! FAB250: accelerators requested by resource and by claim in one container.
 
 use crate::demands::claimed::look_up;
 use crate::facts::device_class::is_accelerator;
@@ -46,11 +46,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     format!("{}/resources", holder.path()),
                     format!(
-                        "{} requests {vendor_resource} and uses claim {}: the container gets accelerators twice",
+                        "container {} requests {vendor_resource} and uses claim {}, so it gets accelerators twice",
                         printable(container.name(), 63),
                         printable(name, 63)
                     ),
-                    "Keep either the resource or the claim.",
+                    "Remove either the resource or the claim.",
                 );
             }
         }

@@ -1,4 +1,4 @@
-//! FAB251: pods of a gang on NVLink racks without a ComputeDomain channel.
+//! FAB251: gang on multi-node NVLink whose pods claim no IMEX channel of a ComputeDomain.
 
 use crate::nodes::{Relation, Requirement, Values};
 use crate::plan::overlay::Variable;
@@ -35,10 +35,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec",
             format!(
-                "the pod is one of several ({}) and claims no IMEX channel: no NVLink between nodes with {CLIQUE}",
+                "the pod is one of several ({}) and has no IMEX channel: NCCL uses no NVLink between nodes with {CLIQUE}",
                 gang.words
             ),
-            "Claim the channel of a ComputeDomain, or set NCCL_MNNVL_ENABLE=0.",
+            "Claim a ComputeDomain channel, or set NCCL_MNNVL_ENABLE=0.",
         );
     }
 }
