@@ -25,37 +25,46 @@ fn create(api: &mut Api, namespace: &str) -> Result<Duration, String> {
     }
 }
 
-/// The address of the API server has as many bytes of bodies here as it may have.
+/// The address of the API server has as many bytes of bodies here as it may have: small bodies too, since they have a
+/// share of their own.
 fn busy(plane: &Plane) -> Outcome {
-    const PART: usize = 21 << 18;
     let site = Site::start(plane, &[], &["--max-body-memory", "16"])?;
     let namespace = plane.namespace(&[PROFILE_LABEL])?;
     let mut api = Api::connect(plane)?;
     create(&mut api, &namespace)?;
-    let begin = || {
+    let begin = |bytes: usize| {
         let mut client = site.server.client()?;
         let head = format!(
-            "POST /mutate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {PART}\r\n\r\n"
+            "POST /mutate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {bytes}\r\n\r\n"
         );
         let stream = &mut client.stream;
-        let sent = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&vec![b' '; PART - 1]));
+        let sent = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&vec![b' '; bytes - 1]));
         sent.and_then(|()| stream.flush()).map_err(|e| e.to_string())?;
         Ok::<_, String>(client)
     };
-    let mut slow = [begin()?, begin()?];
-    plane.until("they are held", Duration::from_secs(5), || {
-        Ok(site.server.metric("fabric_admission_held_bytes")? == (2 * PART) as f64)
-    })?;
+    // The less is left, the smaller the part that one address gets of it: large ones of the small bodies first.
+    let mut slow = Vec::new();
+    for bytes in [60 << 10, 16 << 10, 4 << 10] {
+        let full = || Ok(site.server.post("/mutate", &vec![b' '; bytes])?.status == 503);
+        for _ in 0..10 {
+            slow.extend((0..30).map(|_| begin(bytes)).collect::<Result<Vec<_>, _>>()?);
+            if plane.until("a body is refused", Duration::from_millis(300), full).is_ok() {
+                break;
+            }
+        }
+    }
+    let refused = || site.server.metric("fabric_admission_shed_total{reason=\"memory\"}");
+    let before = refused()?;
     let took = std::thread::scope(|scope| {
         let creating = scope.spawn(|| create(&mut api, &namespace));
         std::thread::sleep(Duration::from_millis(1500));
         for client in &mut slow {
-            let freed = client.stream.write_all(b" ").and_then(|()| client.stream.flush());
-            freed.map_err(|e| e.to_string())?;
+            // Those that were refused are closed.
+            let _ = client.stream.write_all(b" ").and_then(|()| client.stream.flush());
         }
         creating.join().map_err(|_| "the create panicked".to_owned())?
     })?;
-    let shed = site.server.metric("fabric_admission_shed_total{reason=\"memory\"}")?;
+    let shed = refused()? - before;
     eprintln!("a create during {shed} refusals took {took:?}");
     assert!(shed >= 2.0 && took >= Duration::from_secs(1), "{shed} {took:?}");
     Ok(())

@@ -52,7 +52,11 @@ fn judged(plane: &Plane) -> Outcome {
         assert!(good.ok && !good.stderr.contains("FAB"), "{}", good.stderr);
         let patch = r#"{"spec":{"env":[{"name":"NCCL_IB_TC","value":"106"}]}}"#;
         let changed = plane.kubectl(&["patch", "fprof", "used", "--type=merge", "-p", patch], "")?;
-        assert!(changed.ok && changed.stderr.contains("Warning: FAB812 env"), "{}", changed.stderr);
+        assert!(
+            changed.ok && changed.stderr.contains("Warning: FAB812 profile used changes (env)"),
+            "{}",
+            changed.stderr
+        );
         assert!(changed.stderr.contains(&namespace), "{}", changed.stderr);
         let gone = plane.kubectl(&["delete", "fprof", "used"], "")?;
         assert!(gone.ok && gone.stderr.contains("Warning: FAB812"), "{}", gone.stderr);
