@@ -50,7 +50,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add_as(
                 severity,
                 variable_path(index, container, name),
-                format!("{name}: NCCL does not use the plugin that drives EFA, so the devices stay unused"),
+                format!(
+                    "{name} keeps NCCL from using the plugin that drives EFA, so the devices stay unused"
+                ),
                 format!("Remove {name}."),
             );
         }

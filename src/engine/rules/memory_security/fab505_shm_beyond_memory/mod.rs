@@ -10,7 +10,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB505",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the memory of the node may be enough")],
+    lesser: &[(Severity::Info, "the node's memory may be enough")],
     quiet: true,
     files: files!(),
     pod: Some(check),

@@ -61,7 +61,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 "no node for the pod has {wanted} units of {}{has}: the pod stays Pending",
                 printable(name, 80)
             ),
-            "Request what one node has, and use more pods.",
+            "Request at most the units of one node, and use more pods.",
         );
     }
 }

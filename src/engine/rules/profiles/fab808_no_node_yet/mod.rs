@@ -40,7 +40,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let by = by.iter().flatten().next();
     let by = by.map(|d| format!(" ({} excludes the profile's current nodes)", printable(&d.by, 80)));
     let message = format!(
-        "no current node matches the pod: its selectors lead to profile {}{}",
+        "no current node matches the pod, so it gets profile {:?} by its selectors{}",
         profile.name,
         by.unwrap_or_default()
     );
