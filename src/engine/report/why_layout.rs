@@ -268,7 +268,7 @@ pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
         candidate(out, profile, width)?;
     }
     if let Some(user_fabric) = &reviewed.decision.plan.user_fabric {
-        writeln!(out, "{BOLD}counted{BOLD:#}")?;
+        writeln!(out, "{BOLD}networks and units of the pod{BOLD:#}")?;
         writeln!(out, "     networks    {}", user_fabric.attachments())?;
         writeln!(out, "     units       {}", user_fabric.held())?;
         writeln!(out, "  {GREEN}->{GREEN:#} {}", user_fabric.consequence())?;

@@ -132,7 +132,9 @@ fn one(
         let (by, fix) = match limit.profile {
             Some(name) => (
                 format!("profile {name:?} does not allow errors to be ignored"),
-                format!("Fix the error, or ask the platform team for `ignorable: errors` in profile {name:?}."),
+                format!(
+                    "Fix the error, or ask the platform team for `ignorable: errors` in profile {name:?}."
+                ),
             ),
             None => (
                 "where no profile applies, only --ignorable errors allows it".to_owned(),

@@ -1,4 +1,4 @@
-//! FAB601: NCCL without the plugin that drives the fabric.
+//! FAB601: NCCL settings that disable the plugin for the fabric.
 
 use super::efa::{EFA, value, variable_path};
 use crate::plan::Edit;

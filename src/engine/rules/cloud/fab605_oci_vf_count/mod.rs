@@ -1,4 +1,4 @@
-//! FAB605: OCI attachments that do not match the requested VFs.
+//! FAB605: attachments of OCI's network rdma-vf that differ from the requested VFs.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;

@@ -1,4 +1,4 @@
-//! FAB901: number where the API has text, and the reverse.
+//! FAB901: number or boolean where the API expects text, or the reverse.
 
 use super::placeholder::has_placeholder;
 use crate::rules::finding::{Finding, Findings, Severity};

@@ -1,4 +1,4 @@
-//! FAB902: key that is given twice in one mapping.
+//! FAB902: key given twice in one YAML mapping.
 
 use crate::rules::finding::{Finding, Findings, Severity};
 use crate::rules::rule::{Rule, Waiver, files};

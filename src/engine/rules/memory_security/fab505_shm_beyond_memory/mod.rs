@@ -1,4 +1,4 @@
-//! FAB505: /dev/shm larger than the memory limit that it counts against.
+//! FAB505: /dev/shm with a sizeLimit above the memory limit of its containers.
 
 use super::shm_volumes::mounted;
 use crate::plan::SHM_PATH;

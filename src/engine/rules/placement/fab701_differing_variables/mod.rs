@@ -1,4 +1,4 @@
-//! FAB701: variable that differs between replica types, but must be equal on all ranks.
+//! FAB701: NCCL variable with different values on the ranks of one job.
 
 use super::replica_types::is_one_world;
 use crate::plan::overlay::Variable;

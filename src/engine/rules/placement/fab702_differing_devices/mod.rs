@@ -1,4 +1,4 @@
-//! FAB702: replica types with equal accelerators but different numbers of RDMA devices.
+//! FAB702: replica types with the same number of accelerators but different numbers of RDMA devices.
 
 use super::replica_types::is_one_world;
 use crate::rules::finding::{Findings, Severity};

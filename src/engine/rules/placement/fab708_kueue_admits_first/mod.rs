@@ -1,4 +1,4 @@
-//! FAB708: Kueue admits a workload without the resources that its pods will get.
+//! FAB708: resources of the pods' profile that Kueue's quota does not count.
 
 use crate::plan::{Edit, ResourceList};
 use crate::rules::finding::{Findings, Severity};

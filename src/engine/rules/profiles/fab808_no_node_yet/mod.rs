@@ -1,4 +1,4 @@
-//! FAB808: no node that the pod can run on exists now; its profile follows from selectors.
+//! FAB808: no current node matches the pod, so its selectors determine the profile.
 
 use super::misspelt_label;
 use super::resolution::{constraints, is_named};

@@ -1,4 +1,4 @@
-//! FAB810: an unknown subset of the rails, or a subset without the bootstrap interface.
+//! FAB810: unknown subset of a profile's rails, or a subset without the bootstrap interface.
 
 use crate::plan::{RAILS_ANNOTATION, Withheld};
 use crate::rules::finding::{Findings, Severity};
