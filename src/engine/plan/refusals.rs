@@ -55,10 +55,10 @@ impl FileRefusal {
     #[must_use]
     pub fn words(&self) -> String {
         match self {
-            Self::Image => "must stay the image's own file, by the profile".to_owned(),
+            Self::Image => "is the image's own file, which the profile keeps".to_owned(),
             Self::Mounted(path) => format!("is hidden by the container's own mount at {path}"),
             Self::Shared => "is also read by containers that must not get the variables".to_owned(),
-            Self::TooLarge => "would exceed 64 KiB, or the pod's annotations 256 KiB".to_owned(),
+            Self::TooLarge => "would exceed 64 KiB, or make the pod's annotations exceed 256 KiB".to_owned(),
             Self::NoName => format!("needs a volume, and the names {} are taken", VOLUME_NAMES.join(" and ")),
         }
     }

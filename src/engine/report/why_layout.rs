@@ -268,7 +268,7 @@ pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
         candidate(out, profile, width)?;
     }
     if let Some(user_fabric) = &reviewed.decision.plan.user_fabric {
-        writeln!(out, "{BOLD}counted{BOLD:#}")?;
+        writeln!(out, "{BOLD}networks and units of the pod{BOLD:#}")?;
         writeln!(out, "     networks    {}", user_fabric.attachments())?;
         writeln!(out, "     units       {}", user_fabric.held())?;
         writeln!(out, "  {GREEN}->{GREEN:#} {}", user_fabric.consequence())?;
@@ -283,7 +283,7 @@ pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
 fn candidate(out: &mut dyn Write, profile: &Candidate, width: usize) -> io::Result<()> {
     let mark = if profile.chosen { "->" } else { "  " };
     let nodes = match profile.nodes {
-        Some((all, fits)) => format!("matches {fits} of its {}", count(all, "node")),
+        Some((all, fits)) => format!("the pod can run on {fits} of the profile's {}", count(all, "node")),
         None => "no known nodes".to_owned(),
     };
     writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<width$}  {nodes}", profile.name)?;

@@ -64,7 +64,7 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
             message: match what {
                 Missing::Network(_) => format!("{what} does not exist; the profile is not injected"),
                 Missing::Resource(_) => {
-                    format!("{what} is on none of the profile's nodes; its pods stay Pending")
+                    format!("{what} is on none of the profile's nodes; pods of the profile stay Pending")
                 }
             },
         })
@@ -75,7 +75,7 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
             .map(|fault| Problem { pointer: place(profile, &fault.at), message: fault.message }),
     );
     if resolved.node_selector.is_some() && matching == Some(0) {
-        let message = "no node has these labels; pods get the profile only by their own selectors or by name";
+        let message = "no node has these labels; pods get the profile only if they name it or their selectors ask for it";
         problems.push(Problem { pointer: "/spec/nodeSelector".into(), message: message.into() });
     }
     if let Some(set) = classes {
@@ -148,8 +148,8 @@ fn tie(profile: &Profile, classes: &ClassSet, snapshot: &Snapshot) -> Option<Pro
     let more = others.len().saturating_sub(MOST_NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let message = format!(
-        "priority {} is the same as that of {names}{more} on {}: a pod that can run there is ambiguous, unless it names a \
-         profile or its selectors ask for the nodes of one of them",
+        "priority {} is also the priority of {names}{more} on {}: a pod that can run on these nodes gets a profile only if \
+         it names one or its selectors ask for the nodes of only one",
         profile.priority,
         count(shared, "node")
     );
@@ -294,7 +294,7 @@ mod tests {
         let found =
             problems(&[&first, &profile("q", EAST), &profile("r", &format!(r#"{EAST},"priority":1"#))]);
         assert_eq!((found.len(), found[0].0.as_str()), (1, "/spec/priority"));
-        assert!(found[0].1.contains("is the same as that of q on 2 nodes"), "{found:?}");
+        assert!(found[0].1.contains("is also the priority of q on 2 nodes"), "{found:?}");
         let team = |name: &str, team: &str| {
             profile(name, &format!(r#"{EAST},"namespaces":{{"matchLabels":{{"team":"{team}"}}}}"#))
         };

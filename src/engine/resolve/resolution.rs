@@ -99,17 +99,19 @@ impl Evidence {
             Self::PodAnnotation => "named by the pod's annotation".into(),
             Self::Resource(name) => format!("the only one that serves {}", printable(name, 80)),
             Self::Network(name) => format!("the only one with network {}", printable(name, 80)),
-            Self::Nodes => "the only one on the nodes it can run on".into(),
-            Self::Asked => "on the nodes it can run on, and the one that its selectors ask for".into(),
+            Self::Nodes => "the only one on the nodes where the pod can run".into(),
+            Self::Asked => {
+                "the one that the pod's selectors ask for, of those on the nodes where it can run".into()
+            }
             Self::Selectors(strength) => {
                 let why = match strength {
-                    Strength::Open => "the only one whose nodes fit its selectors",
-                    Strength::Type => "the one whose instance type its selectors ask for",
-                    Strength::Nodes => "the one whose nodes its selectors ask for",
+                    Strength::Open => "the only one whose nodes fit the pod's selectors",
+                    Strength::Type => "the one whose instance type the pod's selectors ask for",
+                    Strength::Nodes => "the one whose nodes the pod's selectors ask for",
                 };
                 format!("{why}; no such node exists now")
             }
-            Self::Priority => "the highest priority on the nodes it can run on".into(),
+            Self::Priority => "the highest priority on the nodes where the pod can run".into(),
             Self::NamespaceAnnotation => "the namespace's default".into(),
             Self::ClusterDefault => "the cluster's default".into(),
         }

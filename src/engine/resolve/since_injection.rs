@@ -28,7 +28,10 @@ impl SinceInjection {
             None => "no profile would apply now".to_owned(),
             Some(now) if *now == self.mark => "the profile and its settings are the same now".to_owned(),
             Some(now) if name(now) == name(&self.mark) => {
-                format!("profile {} has other settings now, {now}: ranks that restart get those", name(now))
+                format!(
+                    "profile {} has other settings now, {now}: ranks that restart get the new settings",
+                    name(now)
+                )
             }
             Some(now) => format!("profile {} would apply now", name(now)),
         }

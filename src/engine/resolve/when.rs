@@ -37,7 +37,7 @@ pub(crate) fn unmet(profile: &Profile, subject: &Subject<'_>) -> Option<String> 
             }
             None => {
                 return Some(
-                    "the profile is for jobs of several nodes, but nothing shows that the pod belongs to one"
+                    "the profile is for jobs of several nodes, but nothing shows that the pod belongs to such a job"
                         .to_owned(),
                 );
             }

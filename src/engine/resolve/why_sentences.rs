@@ -211,7 +211,7 @@ fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, snapshot: &Snapshot
     let (Some(fits), Some(usable)) = (fits, usable) else { return "no node is known".to_owned() };
     let view = snapshot.nodes();
     let all = view.count(view.classes().all());
-    let mut said = format!("can run on {} of {}", view.count(fits), count(all, "node"));
+    let mut said = format!("the pod can run on {} of {}", view.count(fits), count(all, "node"));
     let fabrics: Vec<String> = fabrics(fits, snapshot)
         .into_iter()
         .map(|(names, nodes)| match names.as_slice() {

@@ -77,7 +77,7 @@ pub fn sequence(text: &str) -> Result<Vec<EmbeddedObject>, EmbeddedFault> {
                 return Err(at(text, from, format!("{} where an object is expected", kind(&other))));
             }
             Some(Err(error)) => return Err(fault(text, from, &error)),
-            None if from == start(text) => return Err(at(text, 0, "it is empty".to_owned())),
+            None if from == start(text) => return Err(at(text, 0, "the text is empty".to_owned())),
             None => {
                 let comma = text.trim_end().len().saturating_sub(1);
                 return Err(at(text, comma, "a comma after the last object".to_owned()));
@@ -154,11 +154,11 @@ fn fault(text: &str, from: usize, error: &serde_json::Error) -> EmbeddedFault {
     let before = before.trim_end();
     let next = after.chars().next();
     let what = if rest.trim().is_empty() {
-        return at(text, from, "it is empty".to_owned());
+        return at(text, from, "the text is empty".to_owned());
     } else if !rest.trim_start().starts_with(['{', '[', '"']) && rest.contains(": ") {
         return at(text, from + start(rest), "found YAML, expected JSON".to_owned());
     } else if error.is_eof() {
-        "it ends before the last bracket or quote is closed".to_owned()
+        "the text ends before the last bracket or quote is closed".to_owned()
     } else if matches!(next, Some('}' | ']')) && before.ends_with(',') {
         return at(text, before.len() - 1, "a comma before the closing bracket".to_owned());
     } else {
@@ -181,7 +181,7 @@ fn mistake(before: &str, after: &str, error: &serde_json::Error) -> String {
     } else if at_key && (next.is_alphabetic() || next == '_') {
         "a name without double quotes"
     } else if next == '"' && before.ends_with(|c: char| matches!(c, '"' | '}' | ']') || c.is_alphanumeric()) {
-        "no comma before this"
+        "a comma is missing before this place"
     } else {
         // The place is before it.
         let text = error.to_string();
@@ -215,9 +215,9 @@ mod tests {
             ("{“a”: 1}", 1, 2, "typographic"),
             ("{\"é\": “a”}", 1, 7, "typographic"),
             ("{\"a\": True}", 1, 7, "a word of Python"),
-            ("{\"a\": \"b\"\n \"c\": 1}", 2, 2, "no comma before this"),
-            ("{\"a\": 1", 1, 7, "it ends before"),
-            ("  \n", 1, 1, "it is empty"),
+            ("{\"a\": \"b\"\n \"c\": 1}", 2, 2, "a comma is missing before this place"),
+            ("{\"a\": 1", 1, 7, "the text ends before"),
+            ("  \n", 1, 1, "the text is empty"),
             ("[1]", 1, 1, "a list where an object is expected"),
             (" \"a\"", 1, 2, "a string where"),
             ("{} x", 1, 4, "trailing characters"),
@@ -256,7 +256,7 @@ mod tests {
             ("\"rdma\"", 1, 1, "a string where"),
             ("rdma", 1, 1, "expected value"),
             ("{\"type\": \"a\"}; x", 1, 14, "more text"),
-            (" ", 1, 1, "it is empty"),
+            (" ", 1, 1, "the text is empty"),
             (&"{},".repeat(100_000), 1, 1, "300000 bytes; at most"),
         ] {
             let (l, c, w) = of(text);

@@ -39,7 +39,11 @@ const MISSING: &[(&str, &str, &str)] = &[
     ("SriovNetworkNodePolicy", "mtu", "the MTU is not set"),
     ("SriovNetworkNodePolicy", "eSwitchMode", "the NICs stay in mode legacy"),
     ("SriovNetworkNodePolicy", "externallyManaged", "the operator creates the VFs itself"),
-    ("SriovNetworkNodePolicy", "priority", "its priority is 0 or 99, depending on the operator's webhook"),
+    (
+        "SriovNetworkNodePolicy",
+        "priority",
+        "the policy's priority is 0 or 99, depending on the operator's webhook",
+    ),
     ("SriovNetwork", "vlan", "the traffic has no VLAN tag"),
     ("SriovNetwork", "maxTxRate", "the VF has no rate limit"),
     ("SriovNetwork", "spoofChk", "the VF keeps the NIC's setting"),
@@ -176,7 +180,7 @@ pub(super) fn unknown_keys(context: &ObjectContext<'_>, findings: &mut Findings<
                 Severity::Info,
                 &misfit.pointer,
                 dropped,
-                "Remove it, or check the CRD of the cluster.",
+                "Remove the field, or check whether the cluster's CRD has it.",
             ),
         }
     }
@@ -316,7 +320,7 @@ pub(super) fn to_write(misfit: &Misfit<'_, '_>) -> String {
             "Put the value in quotes.".to_owned()
         }
         Value::Array(_) | Value::Object(_) if field.takes == Takes::Text => {
-            "Write it as one text.".to_owned()
+            "Write the value as one text.".to_owned()
         }
         _ => format!("Write {}.", expected(field)),
     }
@@ -388,7 +392,7 @@ mod tests {
             (json!({"isRdma": "true"}), "Write true without quotes."),
             (json!({"isRdma": "yes"}), "Write true or false."),
             (json!({"resourceName": 1}), "Put the value in quotes."),
-            (json!({"resourceName": ["a"]}), "Write it as one text."),
+            (json!({"resourceName": ["a"]}), "Write the value as one text."),
             (json!({"deviceType": "netdev"}), "Write netdevice."),
             (json!({"deviceType": "VFIO"}), "Write vfio-pci."),
             (json!({"linkType": "ethernet"}), "Write eth."),

@@ -52,7 +52,7 @@ fn a_change_of_what_running_jobs_have_names_who_uses_it() {
     let updated = |spec: &str| check(&profile(spec), Event::Updated { old: &old }, &snapshot);
     let found = updated(r#""rails":[{"network":"a/c"}],"env":[{"name":"A","value":"1"}]"#);
     assert_eq!((found.len(), found[0].rule, found[0].severity), (1, "FAB812", Severity::Warning));
-    let message = "profile p changes (rails, env) while 8 namespaces may use it (by-default, team-0, team-1, team-2, team-3, 3 more): restarted ranks of running jobs get other settings";
+    let message = "profile \"p\" changes (rails, env) while 8 namespaces may use it (by-default, team-0, team-1, team-2, team-3, 3 more): restarted ranks of running jobs get other settings";
     assert_eq!(found[0].message, message);
     // Neither of these changes what a pod of a running job was given.
     assert!(updated(r#""rails":[{"network":"a/b","interface":"rail0"}]"#).is_empty());

@@ -96,7 +96,7 @@ fn one(
         out.add(
             path,
             format!("{id} is not ignored: the annotation has no reason"),
-            "Write the reason as the value.",
+            "Write the reason as the annotation's value.",
         );
         return;
     }
@@ -131,11 +131,13 @@ fn one(
     if errors {
         let (by, fix) = match limit.profile {
             Some(name) => (
-                format!("profile {name} does not allow errors to be ignored"),
-                format!("Fix the error, or ask the platform team for `ignorable: errors` in profile {name}."),
+                format!("profile {name:?} does not allow errors to be ignored"),
+                format!(
+                    "Fix the error, or ask the platform team for `ignorable: errors` in profile {name:?}."
+                ),
             ),
             None => (
-                "without a profile, only --ignorable errors allows that".to_owned(),
+                "where no profile applies, only --ignorable errors allows it".to_owned(),
                 "Fix the error, or ask the platform team for `--ignorable errors`.".to_owned(),
             ),
         };

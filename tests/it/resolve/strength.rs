@@ -46,17 +46,17 @@ fn one_line() -> Result<(), String> {
         (
             "a-label-asks-for-a-pool-at-zero",
             "ask for the nodes of: h100-roce; do not exclude: b200-ib",
-            "the one whose nodes its selectors ask for; no such node exists now",
+            "the one whose nodes the pod's selectors ask for; no such node exists now",
         ),
         (
             "no-node-is-known-and-a-label-asks",
             "ask for the nodes of: h100-roce; do not exclude: b200-ib",
-            "the one whose nodes its selectors ask for; no such node exists now",
+            "the one whose nodes the pod's selectors ask for; no such node exists now",
         ),
         (
             "an-instance-type-asks-for-a-pool-at-zero",
             "ask for an instance type of: p5-efa; do not exclude: b200-ib",
-            "the one whose instance type its selectors ask for; no such node exists now",
+            "the one whose instance type the pod's selectors ask for; no such node exists now",
         ),
         (
             "a-pool-at-zero-that-nothing-asks-for",

@@ -1,4 +1,4 @@
-//! FAB601: NCCL without the plugin that drives the fabric.
+//! FAB601: NCCL settings that disable the plugin for the fabric.
 
 use super::efa::{EFA, value, variable_path};
 use crate::plan::Edit;
@@ -50,7 +50,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add_as(
                 severity,
                 variable_path(index, container, name),
-                format!("{name}: NCCL does not use the plugin that drives EFA, so the devices stay unused"),
+                format!(
+                    "{name} keeps NCCL from using the plugin that drives EFA, so the devices stay unused"
+                ),
                 format!("Remove {name}."),
             );
         }

@@ -22,10 +22,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 variable_path(index, container, "FI_PROVIDER"),
                 format!(
-                    "FI_PROVIDER={} does not include efa: the plugin finds no device",
+                    "FI_PROVIDER={} does not include efa: the plugin finds no EFA device",
                     printable(provider, 40)
                 ),
-                "Set FI_PROVIDER=efa, or remove it.",
+                "Set FI_PROVIDER=efa, or remove the variable.",
             );
         }
         let pages = || container.resource_names().any(|name| name.starts_with("hugepages-"));

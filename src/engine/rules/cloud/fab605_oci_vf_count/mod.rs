@@ -1,4 +1,4 @@
-//! FAB605: OCI attachments that do not match the requested VFs.
+//! FAB605: attachments of OCI's network rdma-vf that differ from the requested VFs.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
@@ -47,7 +47,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if units > 0 && units != attachments && of_profile.is_none() {
         add(
             format!(
-                "default/rdma-vf is attached {attachments} times, but {RESOURCE} is {units}: each attachment takes one unit"
+                "default/rdma-vf is attached {attachments} times, but the pod requests {units} of {RESOURCE}: each attachment takes one unit"
             ),
             format!("Set {RESOURCE}: {attachments}, or attach the network {units} times."),
         );

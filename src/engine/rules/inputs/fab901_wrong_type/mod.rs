@@ -1,4 +1,4 @@
-//! FAB901: number where the API has text, and the reverse.
+//! FAB901: number or boolean where the API expects text, or the reverse.
 
 use super::placeholder::has_placeholder;
 use crate::rules::finding::{Finding, Findings, Severity};
@@ -57,7 +57,7 @@ pub fn retyped(message: &str, json: &str, path: &str, source: &str) -> Option<Re
         (Value::String(text), "true or false" | "a whole number") if has_placeholder(text) => (
             "null".to_owned(),
             format!("the text {shown}"),
-            "Render the file before it is applied.".to_owned(),
+            "Render the file before you apply it.".to_owned(),
         ),
         _ => return None,
     };

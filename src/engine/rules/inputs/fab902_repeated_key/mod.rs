@@ -1,4 +1,4 @@
-//! FAB902: key that is given twice in one mapping.
+//! FAB902: key given twice in one YAML mapping.
 
 use crate::rules::finding::{Finding, Findings, Severity};
 use crate::rules::rule::{Rule, Waiver, files};
@@ -21,7 +21,7 @@ pub fn repeated_key(path: &str, key: &str, first: u32) -> Option<Finding> {
     let shown = printable(key, 60);
     Findings::new(RULE.id, RULE.severity, &mut out).add(
         path,
-        format!("key {shown} is given twice: kubectl silently drops the value on line {first}"),
+        format!("key \"{shown}\" is given twice: kubectl silently drops the value on line {first}"),
         "Remove one of the two keys, or join their values.",
     );
     out.pop()

@@ -1,4 +1,4 @@
-//! FAB505: /dev/shm larger than the memory limit that it counts against.
+//! FAB505: /dev/shm with a sizeLimit above the memory limit of its containers.
 
 use super::shm_volumes::mounted;
 use crate::plan::SHM_PATH;
@@ -10,7 +10,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB505",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the memory of the node may be enough")],
+    lesser: &[(Severity::Info, "the node's memory may be enough")],
     quiet: true,
     files: files!(),
     pod: Some(check),

@@ -11,7 +11,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB506",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "NCCL can write there")],
+    lesser: &[(Severity::Info, "NCCL can write to the volume")],
     files: files!(),
     pod: Some(check),
     cel: Some(cel),

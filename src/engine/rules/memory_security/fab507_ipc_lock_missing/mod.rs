@@ -50,7 +50,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             paths::in_container(index, "securityContext"),
             message,
-            "Add IPC_LOCK to securityContext.capabilities.add, or raise the runtime's limit.",
+            "Add IPC_LOCK to securityContext.capabilities.add, or raise the runtime's memlock limit.",
         );
     }
 }

@@ -1,4 +1,4 @@
-//! FAB509: /dev/infiniband of the node in a container that cannot open its devices.
+//! FAB509: hostPath /dev/infiniband in a container without access to the node's RDMA devices.
 
 use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};

@@ -1,4 +1,4 @@
-//! FAB510: Pod Security of the namespace refuses what the pod requests.
+//! FAB510: pod or pod template that Pod Security of its namespace refuses.
 
 use crate::facts::PodSecurity;
 use crate::rules::finding::{Findings, Severity};

@@ -28,6 +28,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     findings.add(
         "/spec/hostIPC",
         message,
-        "Remove hostIPC and mount an emptyDir with medium: Memory at /dev/shm.",
+        "Remove hostIPC. If nothing is mounted at /dev/shm, mount an emptyDir with medium: Memory.",
     );
 }

@@ -1,4 +1,4 @@
-//! FAB701: variable that differs between replica types, but must be equal on all ranks.
+//! FAB701: NCCL variable with different values on the ranks of one job.
 
 use super::replica_types::is_one_world;
 use crate::plan::overlay::Variable;
@@ -91,13 +91,13 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     format!("{}/spec/containers/{index}{at}", template.pointer),
                     format!(
-                        "{name} is {} in {} but {} in {}: the job hangs, since all ranks need the same value",
+                        "{name} is {} in {:?} but {} in {:?}: the job hangs, since all ranks need the same value",
                         words(&there),
                         printable(first.name(), 63),
                         words(&here),
                         printable(template.name(), 63)
                     ),
-                    format!("Set {name} to the same value in both, or in neither."),
+                    format!("Set {name} to the same value in both pod templates, or in neither."),
                 );
             }
         }

@@ -1,4 +1,4 @@
-//! FAB708: Kueue admits a workload without the resources that its pods will get.
+//! FAB708: resources of the pods' profile that Kueue's quota does not count.
 
 use crate::plan::{Edit, ResourceList};
 use crate::rules::finding::{Findings, Severity};
@@ -36,11 +36,11 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             format!("{}/spec/containers", template.pointer),
             format!(
-                "the quota of queue {} does not count {}, which the pods will get: they may stay Pending after admission",
+                "the quota of queue {:?} does not count {} of the pods' profile: admitted pods may stay Pending",
                 printable(queue, 63),
                 printable(&shown.join(", "), 150)
             ),
-            "Add the resources to the template (with review -o yaml) and to the ClusterQueue.",
+            "Apply the output of fabric-admission review -o yaml, and add the resources to the ClusterQueue.",
         );
     }
 }

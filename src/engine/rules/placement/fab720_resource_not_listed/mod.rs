@@ -1,4 +1,4 @@
-//! FAB720: resource that no node for the pod lists.
+//! FAB720: resource that is on no node where the pod can run.
 
 use super::landing::with_accelerators;
 use crate::plan::{Edit, ResourceList};
@@ -58,10 +58,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if listed.is_some_and(|listed| !listed.is_disjoint(&set)) {
             continue;
         }
-        let elsewhere = if listed.is_some() && !context.tenant_view { " (other nodes do)" } else { "" };
+        let elsewhere = if listed.is_some() && !context.tenant_view { " (other nodes have it)" } else { "" };
         findings.add(
             path,
-            format!("no node for the pod lists {}{elsewhere}: the pod stays Pending", printable(name, 80)),
+            format!(
+                "{} is on no node where the pod can run{elsewhere}: the pod stays Pending",
+                printable(name, 80)
+            ),
             "Request the resource by the name that the nodes list, or allow the pod on nodes that list it.",
         );
     }

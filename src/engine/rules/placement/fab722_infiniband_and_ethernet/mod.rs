@@ -31,10 +31,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     findings.add(
         annotation_path(),
         format!(
-            "network {} is RoCE and {} is InfiniBand: NCCL treats both as one fabric, and hangs",
+            "network {} is RoCE and network {} is InfiniBand: NCCL treats both as one fabric, and hangs",
             ethernet.describe(),
             infiniband.describe()
         ),
-        "Attach only one kind, or name the devices in NCCL_IB_HCA.",
+        "Attach networks of one kind only, or name the devices in NCCL_IB_HCA.",
     );
 }

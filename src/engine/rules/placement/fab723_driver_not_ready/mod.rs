@@ -1,4 +1,4 @@
-//! FAB723: all nodes for the pod wait for the NIC driver.
+//! FAB723: every node where the pod can run waits for the NIC driver.
 
 use super::landing::with_accelerators;
 use crate::nodes::Requirement;
@@ -23,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if set.is_subset(&waiting) {
         findings.add(
             "/spec",
-            format!("every node for the pod waits for the NIC driver ({DRIVER_WAIT}=true)"),
+            format!("every node where the pod can run waits for the NIC driver ({DRIVER_WAIT}=true)"),
             "Wait for the driver, or ask the platform team why it does not start.",
         );
     }

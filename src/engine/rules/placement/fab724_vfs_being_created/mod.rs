@@ -15,10 +15,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 held.path(),
                 format!(
-                    "no node has finished creating {}: the nodes' syncStatus (SriovNetworkNodeState) is not Succeeded",
+                    "no node has finished creating VFs of {}: syncStatus in SriovNetworkNodeState is not Succeeded",
                     printable(held.name, 63)
                 ),
-                "Wait for Succeeded. If it is Failed, read status.lastSyncError.",
+                "Wait for Succeeded. If syncStatus is Failed, read status.lastSyncError.",
             );
         }
     }

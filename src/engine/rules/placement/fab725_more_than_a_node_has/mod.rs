@@ -58,10 +58,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             taken.path,
             format!(
-                "no node for the pod has {wanted} units of {}{has}: the pod stays Pending",
+                "no node where the pod can run has {wanted} units of {}{has}: the pod stays Pending",
                 printable(name, 80)
             ),
-            "Request what one node has, and use more pods.",
+            "Request at most the units of one node, and use more pods.",
         );
     }
 }

@@ -35,6 +35,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             ("is on none of the profile's nodes", "Create the device pool, or correct the resources")
         }
     };
-    let message = format!("profile {}: {first}{more} {verb}", profile.name);
-    findings.add_as(severity, "", message, format!("{fix} of profile {}.", profile.name));
+    let message = format!("{first}{more} of profile {:?} {verb}", profile.name);
+    findings.add_as(severity, "", message, format!("{fix} of profile {:?}.", profile.name));
 }

@@ -22,11 +22,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     let Some((profile, _)) = context.resolution.profile() else { return };
     let message = format!(
-        "the mutating webhook was skipped: the pod has no network or resource of profile {}",
+        "the mutating webhook was skipped: the pod has no network or resource of profile {:?}",
         profile.name
     );
     let fix = format!(
-        "Create the pod again; if this repeats, contact the platform team. To run without the fabric, annotate it {INJECT_ANNOTATION}: \"false\"."
+        "Create the pod again; if this repeats, contact the platform team. To run without the fabric, annotate the pod with {INJECT_ANNOTATION}: \"false\"."
     );
     match profile.on_missing {
         OnMissing::Deny => findings.add("", message, fix),

@@ -12,7 +12,7 @@ pub static RULE: Rule = Rule {
     id: "FAB803",
     severity: Severity::Warning,
     quiet: true,
-    lesser: &[(Severity::Info, "it is found in a review, which counts such pods in its summary")],
+    lesser: &[(Severity::Info, "a review counts such pods in its summary")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT

@@ -30,7 +30,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Info,
             "",
-            format!("profile {name} ({}) is not applied: {reason}", evidence.words()),
+            format!("profile {name:?} ({}) is not applied: {reason}", evidence.words()),
             format!("Ignore this if intended; else annotate the pod with {PROFILE_ANNOTATION}: {name}."),
         );
         return;
@@ -67,7 +67,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::ReviewOnly => (
             String::new(),
             "the profile is for review only".to_owned(),
-            "Ask the platform team to set inject in the profile.".to_owned(),
+            "Ask the platform team to set inject: full in the profile.".to_owned(),
         ),
         Withheld::Windows => (
             "/spec/os".to_owned(),
@@ -77,20 +77,19 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::UnreadClaim(claim) => (
             paths::claim(claim.index),
             format!(
-                "claim {} may be for NICs, and its ResourceClaim or template is not known",
+                "claim {:?} may be for NICs, and its ResourceClaim or template is not known",
                 printable(&claim.claim, 63)
             ),
-            "Create the ResourceClaimTemplate before the pod. In a review add it to the inputs or --cluster."
+            "Create the ResourceClaimTemplate before the pod. In a review, add it to the inputs or to --cluster."
                 .to_owned(),
         ),
         Withheld::UnknownNetworks(networks) => (
             annotation(NETWORKS_ANNOTATION),
             format!(
-                "neither a definition nor the requested units show whether {} of the pod can serve as rails",
+                "it is not known whether {} of the pod can serve as rails",
                 count(*networks, "network")
             ),
-            "Create the networks before the pod, or request a unit for each. In a review add them to the inputs \
-             or --cluster."
+            "Create the networks first (in a review: add their manifests), or request a unit for each."
                 .to_owned(),
         ),
         Withheld::NodesTooSmall { resource, wanted } => (
@@ -111,7 +110,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::NoTarget => (
             "/spec/containers".to_owned(),
             "no app container requests accelerators".to_owned(),
-            "Request them in the container that trains, or ignore this if intended.".to_owned(),
+            "Request accelerators in the container that trains, or ignore this if intended.".to_owned(),
         ),
         Withheld::ManyContainers => (
             "/spec/containers".to_owned(),
@@ -125,7 +124,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         ),
         Withheld::NoRoom => (
             "/metadata/annotations".to_owned(),
-            "with the profile's networks the pod's annotations would exceed the API server's 256 KiB".to_owned(),
+            "with the profile's networks, the pod's annotations would exceed 256 KiB, the API server's limit".to_owned(),
             "Shorten the pod's own annotations.".to_owned(),
         ),
         // FAB101, FAB201, FAB801, FAB810 and FAB814 report these; a mirror pod belongs to the node, not the API server.
@@ -150,18 +149,18 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             | Withheld::Conflict(_)
     );
     let severity = if warned { Severity::Warning } else { Severity::Info };
-    findings.add_as(severity, path, format!("profile {name} is not applied: {why}"), fix);
+    findings.add_as(severity, path, format!("profile {name:?} is not applied: {why}"), fix);
 }
 
 /// Reports that a pod keeps the fabric that it has.
 fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>) {
     let networks = || paths::annotation(NETWORKS_ANNOTATION);
     let full = format!(
-        "Ignore this if intended. To add the profile's networks as well, set {INJECT_ANNOTATION}: \"full\"."
+        "Ignore this if intended. To add the profile's networks as well, annotate the pod with {INJECT_ANNOTATION}: \"full\"."
     );
     let has = |what: String| {
         format!(
-            "the pod has its own fabric ({what}), so profile {profile} adds no networks, units or variables"
+            "the pod has its own fabric ({what}), so profile {profile:?} adds no networks, units or variables"
         )
     };
     match other {
@@ -174,18 +173,18 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
         OtherFabric::Claim(claim) => findings.add_as(
             Severity::Info,
             paths::claim(claim.index),
-            has(format!("claim {} on NICs, {}", printable(&claim.claim, 63), printable(&claim.class, 80))),
+            has(format!("claim {:?} on NICs of class {}", printable(&claim.claim, 63), printable(&claim.class, 80))),
             full,
         ),
         OtherFabric::UnknownClaim(claim) => findings.add_as(
             Severity::Warning,
             paths::claim(claim.index),
             format!(
-                "claim {}: devices of class {} may be NICs, so profile {profile} adds no networks, units or variables",
+                "claim {:?}: devices of class {} may be NICs, so profile {profile:?} adds no networks, units or variables",
                 printable(&claim.claim, 63),
                 printable(&claim.class, 80)
             ),
-            format!("If they are not NICs, ask the platform team to set unknownClaims: ignore in profile {profile}."),
+            "If they are not, ask the platform team to set unknownClaims: ignore in the profile.",
         ),
         OtherFabric::Child(network, resource) => findings.add_as(
             Severity::Info,

@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
     lesser: &[
         (
             Severity::Warning,
-            "the cluster is set to warn, the pod itself names resources of several profiles, or the pod requires a label \
+            "--ambiguous=warn is set, the pod itself names resources of several profiles, or the pod requires a label \
              that no profile selects",
         ),
         (Severity::Info, "no profile would change the pod"),

@@ -1,4 +1,4 @@
-//! FAB808: no node that the pod can run on exists now; its profile follows from selectors.
+//! FAB808: no current node matches the pod, so its selectors determine the profile.
 
 use super::misspelt_label;
 use super::resolution::{constraints, is_named};
@@ -40,7 +40,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let by = by.iter().flatten().next();
     let by = by.map(|d| format!(" ({} excludes the profile's current nodes)", printable(&d.by, 80)));
     let message = format!(
-        "no current node matches the pod: its selectors lead to profile {}{}",
+        "no current node matches the pod, so it gets profile {:?} by its selectors{}",
         profile.name,
         by.unwrap_or_default()
     );

@@ -1,4 +1,4 @@
-//! FAB809: object that other decisions need and that cannot be read.
+//! FAB809: unreadable object that decisions on pods need.
 
 use crate::facts::kind::READABLE;
 use crate::facts::{self, Kind};
@@ -28,7 +28,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             error.pointer,
             format!(
-                "this {} cannot be read ({}): the rest of it was not checked",
+                "this {} cannot be read ({}): the rest of the object was not checked",
                 kind.name(),
                 error.message
             ),

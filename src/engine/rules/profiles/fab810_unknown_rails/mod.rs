@@ -1,4 +1,4 @@
-//! FAB810: an unknown subset of the rails, or a subset without the bootstrap interface.
+//! FAB810: unknown subset of a profile's rails, or a subset without the bootstrap interface.
 
 use crate::plan::{RAILS_ANNOTATION, Withheld};
 use crate::rules::finding::{Findings, Severity};
@@ -10,7 +10,7 @@ use crate::text::{nearest, printable};
 pub(super) static RULE: Rule = Rule {
     id: "FAB810",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "only this variable is missing")],
+    lesser: &[(Severity::Warning, "the pod lacks only this variable")],
     files: files!(),
     denies_before_final: true,
     pod: Some(check),
@@ -38,7 +38,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         };
         findings.add(
             paths::annotation(RAILS_ANNOTATION),
-            format!("profile {} does not define rail subset {shown:?}: {has}", profile.name),
+            format!("profile {:?} does not define rail subset {shown:?}: {has}", profile.name),
             fix,
         );
     }
@@ -48,7 +48,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             Severity::Warning,
             paths::container(without.container),
             format!(
-                "{name}={interface} of profile {} is not set: the pod has no interface {interface}",
+                "{name}={interface} of profile {:?} is not set: the pod has no interface {interface}",
                 profile.name
             ),
             format!("Set {name} to an interface of the pod, such as eth0."),

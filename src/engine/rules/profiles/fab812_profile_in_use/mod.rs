@@ -40,7 +40,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     findings.add(
         "/spec",
         format!(
-            "profile {} changes ({}) while {}: restarted ranks of running jobs get other settings",
+            "profile {:?} changes ({}) while {}: restarted ranks of running jobs get other settings",
             old.name,
             changed.join(", "),
             describe(&users, "may use")
@@ -58,11 +58,11 @@ fn check_deletion(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     findings.add(
         "",
         format!(
-            "profile {} is deleted while {}: pods that name it are refused from now on",
+            "profile {:?} is deleted while {}: pods that name it are refused from now on",
             profile.name,
             describe(&users, "may use")
         ),
-        "Delete it when its last job has ended.",
+        "Delete the profile when its last job has ended.",
     );
 }
 

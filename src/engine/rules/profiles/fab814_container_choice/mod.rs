@@ -37,7 +37,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
         WrongContainers::NoAccelerators => (
             "no container of the pod requests accelerators".to_owned(),
-            format!("Request them, or remove annotation {CONTAINERS_ANNOTATION}."),
+            format!("Request accelerators, or remove annotation {CONTAINERS_ANNOTATION}."),
         ),
     };
     let path = paths::annotation(CONTAINERS_ANNOTATION);

@@ -84,7 +84,7 @@ fn unread_value(key: &str, value: &str, values: &[&str]) -> Option<(String, Stri
     let fix = match (near, key) {
         (Some(near), _) => format!("Write {near:?}."),
         (None, INJECT_ANNOTATION) => {
-            "Write \"false\" to stop injection, \"full\" to inject beside another fabric, or remove it."
+            "Write \"false\" to stop injection, \"full\" to inject beside another fabric, or remove the annotation."
                 .to_owned()
         }
         (None, _) => format!("Write {}.", quoted.join(" or ")),
@@ -99,14 +99,14 @@ fn label(key: &str) -> Option<(String, String)> {
     let known = is_ours(key).then(|| meant(key)).flatten()?;
     Some((
         format!("label {} has no effect: the webhook reads annotation {known}", printable(key, 80)),
-        format!("Write it as an annotation: {known}."),
+        format!("Remove the label, and write annotation {known}."),
     ))
 }
 
 fn mode() -> (String, String) {
     (
         format!("{MODE_LABEL} has no effect on a pod: it is a label of the namespace"),
-        "Remove it here; a cluster administrator sets it on the namespace, to enforce or audit.".to_owned(),
+        "Remove it from the pod. A cluster administrator sets the label on the namespace.".to_owned(),
     )
 }
 

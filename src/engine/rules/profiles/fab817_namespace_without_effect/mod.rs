@@ -52,7 +52,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             PROFILE_ANNOTATION => findings.add(
                 path,
                 "label fabric-admission.dev/profile has no effect: the default profile is an annotation of the namespace",
-                "Write it as an annotation.",
+                "Remove the label, and write fabric-admission.dev/profile as an annotation.",
             ),
             _ => unknown(key, "label", path, findings),
         }
@@ -63,7 +63,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             MODE_LABEL => findings.add(
                 paths::annotation(key),
                 "annotation fabric-admission.dev/mode has no effect: the API server selects namespaces by label",
-                "Write it as a label.",
+                "Remove the annotation, and write fabric-admission.dev/mode as a label.",
             ),
             _ => unknown(key, "annotation", paths::annotation(key), findings),
         }

@@ -35,7 +35,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/hostNetwork",
             format!(
-                "the webhook does not set {} of profile {name}: the values are interfaces of a pod, and the pod uses the node's network",
+                "the webhook does not set {} of profile {name:?}: the values name interfaces of the pod network, but the pod uses the node's network",
                 names.join(", ")
             ),
             "Set the variables to interfaces of the node, or ignore this if intended.",
@@ -56,8 +56,8 @@ fn networks(profile: &str, brought: &UserFabric, findings: &mut Findings<'_>) {
     };
     findings.add(
         paths::annotation(NETWORKS_ANNOTATION),
-        format!("{why} of profile {profile} ({}): no network is added", brought.attachments()),
-        format!("Remove them from annotation {NETWORKS_ANNOTATION} to get the profile's networks, or ignore this if intended."),
+        format!("{why} of profile {profile:?} ({}): no network is added", brought.attachments()),
+        format!("Remove the networks from annotation {NETWORKS_ANNOTATION} to get the profile's networks, or ignore this if intended."),
     );
 }
 
@@ -67,30 +67,35 @@ fn part(profile: &str, kept: &Kept) -> (String, String, String) {
         Kept::Rails { left_out, rails } => (
             "/spec/containers".to_owned(),
             format!(
-                "the webhook does not attach {left_out} of {} of profile {profile}: the pod requests no devices for them",
+                "the webhook does not attach {left_out} of {} of profile {profile:?}: the pod requests no devices for them",
                 count(*rails, "rail")
             ),
             "Remove the pod's own quantity of the resource to get all rails".to_owned(),
         ),
         Kept::Units { container, resource, own, wanted } => (
             paths::in_container(*container, format_args!("resources/limits/{}", token(resource))),
-            format!("{}: {own} is not changed, but profile {profile} has {wanted}", printable(resource, 80)),
+            format!(
+                "{}: the pod's quantity {own} applies instead of {wanted} of profile {profile:?}",
+                printable(resource, 80)
+            ),
             "Remove the quantity to get the profile's quantity".to_owned(),
         ),
         Kept::GkeNetworks(key) => (
             paths::annotation(key),
-            format!("annotation {key} is not changed, so the networks of profile {profile} are not added"),
+            format!(
+                "the pod already sets {key}: the webhook does not add the networks of profile {profile:?}"
+            ),
             "Remove the annotation to get the profile's networks".to_owned(),
         ),
         Kept::NodeName => (
             "/spec/nodeName".to_owned(),
-            format!("node affinity of profile {profile} is not added: the pod names its node"),
+            format!("node affinity of profile {profile:?} is not added: the pod names its node"),
             "Remove nodeName to get a node of the profile".to_owned(),
         ),
         Kept::NodeTerms(terms) => (
             "/spec/affinity/nodeAffinity".to_owned(),
             format!(
-                "node affinity of profile {profile} is not added: the pod's own affinity has {terms} terms, more than 256"
+                "node affinity of profile {profile:?} is not added: the pod's own affinity has {terms} terms, more than 256"
             ),
             "Use fewer terms".to_owned(),
         ),
