@@ -112,7 +112,11 @@ impl Metrics {
             "Failed operations of the server on its certificates, caBundles and Events, by operation",
             self.failures.clone(),
         );
-        registry.register("certificate_conflicts", "Write conflicts of certificates", self.conflicts.clone());
+        registry.register(
+            "certificate_conflicts",
+            "Write conflicts on the server's Secret and caBundles, by operation",
+            self.conflicts.clone(),
+        );
         registry.register(
             "certificate_back_offs",
             "Times that this replica paused certificate writes because repeated writes did not converge",
