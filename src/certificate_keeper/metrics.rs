@@ -99,23 +99,27 @@ impl Metrics {
         );
         registry.register(
             "cert_rotations",
-            "Certificates issued and CAs changed by this replica",
+            "Certificates that this replica issued and CAs that it changed",
             self.rotations.clone(),
         );
         registry.register(
             "ca_emergency_rotations",
-            "Emergency CA replacements by this replica: the current CA could not sign",
+            "Emergency CA replacements by this replica, because the current CA could not sign",
             self.emergencies.clone(),
         );
         registry.register(
             "certificate_failures",
-            "Failed calls about certificates, by call",
+            "Failed operations of the server on its certificates, caBundles and Events, by operation",
             self.failures.clone(),
         );
-        registry.register("certificate_conflicts", "Write conflicts of certificates", self.conflicts.clone());
+        registry.register(
+            "certificate_conflicts",
+            "Write conflicts on the server's Secret and caBundles, by operation",
+            self.conflicts.clone(),
+        );
         registry.register(
             "certificate_back_offs",
-            "Pauses of certificate writes because they did not converge",
+            "Times that this replica paused certificate writes because repeated writes did not converge",
             self.back_offs.clone(),
         );
     }

@@ -136,7 +136,7 @@ fn explain_variable(v: &Variable, out: &mut dyn Write) -> io::Result<Exit> {
     for (title, value) in [
         ("Status", text(status)),
         ("Read as", text(v.reading.words())),
-        ("Words", listed(v.values)),
+        ("Allowed words", listed(v.values)),
         ("Bounds", bounds),
         ("Default", text(v.default)),
         ("Ranks", text(ranks)),

@@ -31,7 +31,7 @@ struct Arguments {
 enum Command {
     /// Show the changes and findings for manifests, offline
     Review(review::Arguments),
-    /// Show why each pod gets its profile and none of the others
+    /// Show why each pod gets its profile and not another one
     Why(why::Arguments),
     /// Explain a rule (what it checks, why it matters, the fix) or a variable
     Explain(explain::Arguments),

@@ -27,7 +27,8 @@ enum Command {
         #[arg(short, long, value_enum, default_value_t = Format::Text)]
         output: Format,
     },
-    /// Export the rules that need only one object as ValidatingAdmissionPolicies, which the API server evaluates itself
+    /// Export the rules that check a single object as ValidatingAdmissionPolicies; the API server evaluates these without the
+    /// webhook
     Export(Export),
 }
 
@@ -112,7 +113,7 @@ fn export(arguments: &Export, out: &mut dyn Write, err: &mut dyn Write) -> io::R
             Some(rule) if rule.cel().is_some() => chosen.push(rule),
             Some(rule) => {
                 let id = rule.id;
-                writeln!(err, "error: {id} cannot be exported: it needs more than one object")?;
+                writeln!(err, "error: {id} cannot be exported, because the rule needs more than one object")?;
                 return Ok(Exit::Usage);
             }
             None => {

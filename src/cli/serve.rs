@@ -40,7 +40,7 @@ pub(super) struct Arguments {
     /// Kubeconfig of the API server to watch; default: the pod's service account, unless --cluster is given
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_KUBECONFIG")]
     kubeconfig: Option<PathBuf>,
-    /// Maximum pause before the server retries a failed watch, or a kind whose CRD is not installed, in seconds
+    /// Maximum pause, in seconds, before the server retries a failed watch or checks again for a missing CRD
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_RETRY", default_value_t = Pace::DEFAULT.retry.as_secs_f64(), value_parser = seconds)]
     watch_retry: f64,
     /// Time limit of one watch request (timeoutSeconds), in seconds
@@ -52,7 +52,7 @@ pub(super) struct Arguments {
         num_args = 0..=1, default_value_t = false, default_missing_value = "true"
     )]
     profile_status: bool,
-    /// Time without contact to the API server before answers warn of stale facts (FAB813), in seconds
+    /// Time without contact with the API server before answers warn of stale facts (FAB813), in seconds
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = Pace::DEFAULT.stale_after.as_secs_f64(), value_parser = seconds)]
     stale_after: f64,
     /// Whether the webhook changes pods, in the whole cluster
@@ -67,7 +67,7 @@ pub(super) struct Arguments {
     /// Time after SIGTERM in which the server still accepts new connections, in seconds
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
     lame_duck: f64,
-    /// Time after --lame-duck for clients to close their connections, in seconds; API servers close an idle connection after 90
+    /// Time after --lame-duck for clients to close their connections, in seconds; API servers close an idle connection after 90 s
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = 95.0, value_parser = seconds)]
     drain: f64,
     #[command(flatten)]
@@ -80,7 +80,7 @@ pub(super) struct Arguments {
 enum Mutate {
     /// Change pods
     On,
-    /// Leave pods unchanged and only report findings; a pod is refused only if it would also be refused with its changes
+    /// Leave pods unchanged and only report findings; the webhook refuses a pod only if it would also refuse the changed pod
     Off,
 }
 

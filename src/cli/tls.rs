@@ -58,19 +58,19 @@ pub(super) struct Tls {
     /// Lifetime of a self-managed certificate; after two thirds of that time the server renews the certificate
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_LEAF_LIFE", default_value_t = Seconds(Lifetimes::DEFAULT.leaf))]
     tls_leaf_life: Seconds,
-    /// Soak time of a new CA in every caBundle before it signs
+    /// Soak time: how long a new CA is in every caBundle before the CA signs certificates
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SOAK", default_value_t = Seconds(Lifetimes::DEFAULT.soak))]
     tls_soak: Seconds,
     /// Tolerated clock skew between machines
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_CLOCK_SKEW", default_value_t = Seconds(Lifetimes::DEFAULT.skew))]
     tls_clock_skew: Seconds,
-    /// Check interval for the Secret and the caBundles; watches report changes earlier
+    /// Check interval for the Secret and the caBundles, in case a watch misses a change
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_TICK", default_value_t = Seconds(Lifetimes::DEFAULT.tick))]
     tls_tick: Seconds,
-    /// Wait between a correct caBundle and readiness, so that all API servers see the caBundle first
+    /// Wait before readiness once every caBundle is correct, so that all API servers load the caBundles first
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SETTLE", default_value_t = Seconds(Lifetimes::DEFAULT.settle))]
     tls_settle: Seconds,
-    /// Output file for the trusted CAs, for callers without a webhook configuration
+    /// Output file with the CAs that clients must trust, for clients without a webhook configuration
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_CA_OUT")]
     tls_ca_out: Option<PathBuf>,
     /// For tests: file with an offset of the certificate clock, in seconds

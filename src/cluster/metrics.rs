@@ -50,7 +50,7 @@ impl Metrics {
         registry.register("watch_objects", "Known objects by kind", self.objects.clone());
         registry.register(
             "watch_state",
-            "Whether the watch of a kind is in a state: 1 or 0",
+            "State of the watch of each kind: 1 for the current state, 0 for the others",
             self.state.clone(),
         );
         registry.register(
@@ -60,7 +60,7 @@ impl Metrics {
         );
         registry.register(
             "watch_malformed",
-            "Objects that could not be read, by kind",
+            "Objects that could not be parsed, by kind",
             self.malformed.clone(),
         );
         registry.register_with_unit(
@@ -71,7 +71,7 @@ impl Metrics {
         );
         registry.register(
             "snapshots_published",
-            "Snapshots published to the webhook",
+            "Snapshots of cluster state published to the webhook",
             self.published.clone(),
         );
         registry.register(
@@ -82,7 +82,7 @@ impl Metrics {
         registry.register("status_writes", "FabricProfile statuses written", self.status_writes.clone());
         registry.register(
             "profile_problems",
-            "Problems in the status of each FabricProfile, on the replica that writes statuses",
+            "Problems in the status of each FabricProfile; only the replica that writes statuses reports them",
             self.profile_problems.clone(),
         );
         registry.register(

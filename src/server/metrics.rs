@@ -238,11 +238,7 @@ impl Metrics {
             drop(shed.get_or_create(&ShedLabel { reason: reason.name() }));
         }
         let in_flight = Gauge::default();
-        registry.register(
-            "requests_in_flight",
-            "Concurrent requests, including those that wait",
-            in_flight.clone(),
-        );
+        registry.register("requests_in_flight", "Concurrent requests, running or waiting", in_flight.clone());
         let held = Gauge::default();
         registry.register_with_unit(
             "held",

@@ -166,9 +166,9 @@ fn denied(err: &mut dyn Write, format: Format, review: &DocumentReview) -> io::R
             rules => rules.join(", "),
         };
         let consequence = match format {
-            Format::Yaml => "it is printed unchanged",
-            Format::Diff => "no diff is printed for it",
-            Format::Text | Format::Json | Format::Patch => "no patch is printed for it",
+            Format::Yaml => "the object is printed unchanged",
+            Format::Diff => "no diff is printed for the object",
+            Format::Text | Format::Json | Format::Patch => "no patch is printed for the object",
         };
         writeln!(
             err,

@@ -167,9 +167,9 @@ fn audit() -> Result<(), String> {
 fn denied() -> Result<(), String> {
     let scratch = inputs()?;
     for (format, words) in [
-        ("patch", "no patch is printed for it"),
-        ("diff", "no diff is printed for it"),
-        ("yaml", "it is printed unchanged"),
+        ("patch", "no patch is printed for the object"),
+        ("diff", "no diff is printed for the object"),
+        ("yaml", "the object is printed unchanged"),
     ] {
         let at = |file: &str| run(&["review", "-o", format, file], b"", scratch.path());
         let ran = at("error.yaml")?;
