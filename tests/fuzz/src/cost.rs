@@ -31,11 +31,35 @@ fn within(data: &[u8], check: Check) {
         check(data);
         let (Some(before), Some(after)) = (before, spent()) else { return };
         least = least.min(after - before);
+        climb(least / length.max(64));
         if least <= most {
             return;
         }
     }
     panic!("{length} bytes took {} ms", least / 1_000_000);
+}
+
+/// Shows libFuzzer how much an input costs per byte (ns): each doubling is a function of its own. So it keeps each input
+/// that costs more than all before it, and changes that one next.
+fn climb(per_byte: u64) {
+    match per_byte.checked_ilog2().unwrap_or(0) {
+        0..=4 => {}
+        5 => step::<5>(),
+        6 => step::<6>(),
+        7 => step::<7>(),
+        8 => step::<8>(),
+        9 => step::<9>(),
+        10 => step::<10>(),
+        11 => step::<11>(),
+        12 => step::<12>(),
+        13 => step::<13>(),
+        _ => step::<14>(),
+    }
+}
+
+#[inline(never)]
+fn step<const DOUBLINGS: u32>() {
+    std::hint::black_box(DOUBLINGS);
 }
 
 /// CPU time of this thread (ns), where Linux tells it.
