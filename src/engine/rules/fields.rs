@@ -67,7 +67,7 @@ const MISSING: &[(&str, &str, &str)] = &[
     ("", "perNodeExclusions", "nv-ipam assigns those addresses to pods"),
     ("", "networkNamespace", "the network is created in the namespace of this object"),
     ("", "ipam", "pods get no address on the network"),
-    ("", "metaPlugins", "no further plugin, such as rdma, is called"),
+    ("", "metaPlugins", "no chained plugin, such as rdma, is called"),
     ("", "linkState", "the VF follows the link of its NIC"),
     ("", "capabilities", "pods cannot set their addresses"),
 ];

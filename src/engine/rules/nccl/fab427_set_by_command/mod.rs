@@ -1,4 +1,4 @@
-//! FAB427: variable of the profile that the container's own settings replace.
+//! FAB427: profile's variable overridden by the container's own settings.
 
 use crate::plan::OwnSetting;
 use crate::pod::shell::sets_variable;

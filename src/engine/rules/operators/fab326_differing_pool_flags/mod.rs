@@ -85,7 +85,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.because(because).add_as(
                 severity,
                 format!("/spec/{flag}"),
-                format!("{flag} {ours}, but {theirs} in policy {} {}: {why}", other.name, shared.words()),
+                format!(
+                    "{flag} is {ours} here, but {theirs} in policy {} {}: {why}",
+                    other.name,
+                    shared.words()
+                ),
                 FIX,
             );
         }
@@ -94,7 +98,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Warning,
                 "/spec/excludeTopology",
                 format!(
-                    "excludeTopology {}, but {} in policy {} {}: the pool gets only one value, and NUMA hints may be missing",
+                    "excludeTopology is {} here, but {} in policy {} {}: the pool gets only one value, and NUMA hints may be missing",
                     own.exclude_topology,
                     policy.exclude_topology,
                     other.name,
@@ -106,4 +110,4 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-const FIX: &str = "Use one value, or two resourceNames.";
+const FIX: &str = "Set one value, or use two resourceNames.";

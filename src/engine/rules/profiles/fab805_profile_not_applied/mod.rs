@@ -77,7 +77,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::UnreadClaim(claim) => (
             paths::claim(claim.index),
             format!(
-                "claim {:?} may be for NICs, and its ResourceClaim or template is not known",
+                "the ResourceClaim or template of claim {:?} is not known, so the claim may be for NICs",
                 printable(&claim.claim, 63)
             ),
             "Create the ResourceClaimTemplate before the pod. In a review, add it to the inputs or to --cluster."

@@ -47,7 +47,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         for (holder, container) in pod.holders().filter(|(holder, _)| holder.runs() && !known) {
             let held = container.units(&units.resource).unwrap_or(0);
             if held > 0 {
-                let have = "containers with accelerators have no unit".to_owned();
+                let have = "the containers with accelerators have none".to_owned();
                 report(context, &units.resource, holder, held, findings, have);
             }
         }
@@ -63,7 +63,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 holder,
                 units,
                 findings,
-                "containers with accelerators have no unit".to_owned(),
+                "the containers with accelerators have none".to_owned(),
             );
         }
     }
@@ -109,7 +109,7 @@ fn report(
     let units = count(usize::try_from(units).unwrap_or(usize::MAX), "unit");
     findings.add(
         format!("{}/resources/limits/{}", holder.path(), token(shown)),
-        format!("container {name} requests {units} of {shown} but no accelerators: {have}"),
+        format!("container {name} has {units} of {shown} but no accelerators: {have}"),
         "Move the units to a container with accelerators.",
     );
 }
