@@ -67,7 +67,7 @@ pub(super) struct Tls {
     /// Check interval for the Secret and the caBundles, in case a watch misses a change
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_TICK", default_value_t = Seconds(Lifetimes::DEFAULT.tick))]
     tls_tick: Seconds,
-    /// Wait before readiness once every caBundle is correct, so that all API servers load the caBundles first
+    /// Delay between the first check that finds every caBundle correct and readiness; gives API servers time to load them
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SETTLE", default_value_t = Seconds(Lifetimes::DEFAULT.settle))]
     tls_settle: Seconds,
     /// Output file with the CAs that clients must trust, for clients without a webhook configuration

@@ -79,7 +79,7 @@ pub(super) fn answer(
             state.metrics.request(looked_at, RequestResult::BadRequest, started.elapsed());
             // The error may quote what was sent.
             let error = printable(&error.to_string(), 300);
-            tracing::warn!(error, "answering a request failed");
+            tracing::warn!(error, "refused a request that is not a valid AdmissionReview");
             plain(StatusCode::BAD_REQUEST, &error)
         }
         Ok(Ok((_, Err(error)))) => {

@@ -48,9 +48,9 @@ static MISNAMES: LazyLock<BTreeMap<&'static str, &'static Variable>> = LazyLock:
     all().flat_map(named).filter(|(name, _)| find(name).is_none()).collect()
 });
 
-/// The variables that a program reads, and the letters of their names.
-static LETTERS: LazyLock<Vec<(&'static Variable, u32)>> =
-    LazyLock::new(|| all().filter(|v| is_read(v)).map(|v| (v, letters(v.name))).collect());
+/// The variables that a program reads, and the pairs of letters of their names.
+static PAIRS: LazyLock<Vec<(&'static Variable, u128)>> =
+    LazyLock::new(|| all().filter(|v| is_read(v)).map(|v| (v, pairs(v.name))).collect());
 
 /// The result for a name; `None` if a program reads it, or if it is not for us to judge.
 #[must_use]
@@ -98,11 +98,12 @@ fn near(name: &str, prefix: &str) -> Option<&'static Variable> {
         _ => 2,
     };
     let mut best: Option<(usize, &Variable, bool)> = None;
-    let own = letters(name);
-    for (known, letters) in LETTERS.iter().filter(|(v, _)| v.name.starts_with(prefix)) {
-        // A distance costs ten thousand instructions; a slip changes two letters of the set at most.
-        let differ = (own ^ letters).count_ones() as usize;
-        if known.name.len().abs_diff(name.len()) > most || differ > 2 * most {
+    let own = pairs(name);
+    for (known, pairs) in PAIRS.iter().filter(|(v, _)| v.name.starts_with(prefix)) {
+        // A distance costs ten thousand instructions. Two letters swapped change three pairs, the other slips two, and each
+        // changed pair is one bit on either side at most.
+        let differ = (own ^ pairs).count_ones() as usize;
+        if known.name.len().abs_diff(name.len()) > most || differ > 6 * most {
             continue;
         }
         // A letter more, less or different, or two letters swapped, each place at most once.
@@ -127,9 +128,13 @@ fn longer(name: &str, prefix: &str) -> Option<&'static Variable> {
     found.next().filter(|_| found.next().is_none())
 }
 
-/// The letters of a name, a bit each.
-fn letters(name: &str) -> u32 {
-    name.bytes().fold(0, |set, byte| set | 1 << (byte & 31))
+/// The pairs of letters of a name, a bit each, by a hash.
+fn pairs(name: &str) -> u128 {
+    let pairs = name.as_bytes().windows(2);
+    pairs.fold(0, |set, pair| {
+        let hash = pair.iter().fold(0_u32, |hash, byte| hash.wrapping_mul(31) ^ u32::from(*byte));
+        set | 1 << (hash & 127)
+    })
 }
 
 #[cfg(test)]

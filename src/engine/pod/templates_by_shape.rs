@@ -66,6 +66,10 @@ const MAX_DEPTH: usize = 16;
 /// Most templates that are read: an object of 3 MiB has room for fifty thousand.
 const MAX_TEMPLATES: usize = 1_000;
 
+/// Longest key and name on the path to a template (bytes). Kubernetes has no longer names; each template has a copy of
+/// those on its path.
+const MAX_NAME: usize = 253;
+
 /// Facts gathered on the path to a template.
 #[derive(Clone)]
 struct Way<'a> {
@@ -160,7 +164,8 @@ fn search<'a>(
         let way = way.through(&object, json, pointer);
         for (key, value) in object.iter() {
             // Most members lead to no template, and need no path.
-            if let Some(value) = value.map(RawValue::get).filter(|v| v.contains("\"containers\"")) {
+            let leads = |v: &&str| key.len() <= MAX_NAME && v.contains("\"containers\"");
+            if let Some(value) = value.map(RawValue::get).filter(leads) {
                 let own = way.at_member(key);
                 let inner = if key == "spec" { spec.take() } else { None };
                 let inner = inner.or_else(|| members(value));
@@ -182,7 +187,8 @@ impl<'a> Way<'a> {
     fn through(&self, object: &Members<'a>, json: &'a str, pointer: &str) -> Self {
         let mut way = self.clone();
         let raw = |key: &str| object.get(key).copied().flatten().map(RawValue::get);
-        let text = |key: &str| raw(key).and_then(|t| serde_json::from_str::<String>(t).ok());
+        let short = |t: &&str| t.len() <= MAX_NAME;
+        let text = |key: &str| raw(key).filter(short).and_then(|t| serde_json::from_str::<String>(t).ok());
         // A number that cannot be read is unknown; an absent one is 1.
         let number = |key: &str| raw(key).map(|t| t.parse::<u64>().ok());
         let mut times = |factor: Option<u64>| {
@@ -289,7 +295,7 @@ fn bare<'a>(
     let given = |text: &Option<Text<'_>>| text.as_deref().is_some_and(|t| !t.is_empty());
     if let Some(object) = members(json) {
         for (key, value) in object.iter() {
-            let Some(value) = value else { continue };
+            let Some(value) = value.filter(|_| key.len() <= MAX_NAME) else { continue };
             // Keys of pod specs in known kinds; a list of containers elsewhere is something else.
             let names_pod = matches!(key, "template" | "worker" | "prefill" | "podSpec" | "podTemplate");
             let spec = || serde_json::from_str::<SpecShape<'_>>(value.get()).ok().and_then(|s| s.containers);

@@ -23,7 +23,7 @@ pub(crate) fn unmet(profile: &Profile, subject: &Subject<'_>) -> Option<String> 
         && asked < least
     {
         let needed = count(least as usize, "whole accelerator");
-        return Some(format!("the profile needs {needed}, and the pod has {asked}"));
+        return Some(format!("by itself it applies only from {needed}, and the pod has {asked}"));
     }
     if profile.when.multi_node == Some(MultiNode::Required) {
         let own = gang::multi_node(subject.pod);

@@ -364,7 +364,7 @@ mod tests {
         for key in ["spoofChk", "trust", "linkState", "maxTxRate"] {
             assert_eq!(policy(json!({key: "on"})), "Move it to a SriovNetwork.", "{key}");
         }
-        assert!(policy(json!({"somethingNewEntirely": 1})).starts_with("Remove it, or check"));
+        assert!(policy(json!({"somethingNewEntirely": 1})).starts_with("Remove the field, or check"));
         assert_eq!(fix("SriovNetwork", &json!({"metaPluginsConfig": ""})), "Write `metaPlugins`.");
         assert_eq!(fix("SriovIBNetwork", &json!({"vlan": 1})), "Move it to a SriovNetwork.");
         assert_eq!(fix("SriovNetwork", &json!({"isRdma": true})), "Move it to a SriovNetworkNodePolicy.");

@@ -289,7 +289,8 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             }
         }
         let dropped = dropped(&at, &shown, &selectors);
-        if earlier.len() < MAX_COMPARED && !selectors.is_empty() && dropped.is_empty() {
+        let few = selectors.len() <= MAX_COMPARED;
+        if earlier.len() < MAX_COMPARED && few && !selectors.is_empty() && dropped.is_empty() {
             let own: Vec<_> = selectors.iter().map(|(_, s)| *s).collect();
             let taken =
                 |others: &[&Map<String, Value>]| own.iter().all(|s| others.iter().any(|o| covers(o, s)));

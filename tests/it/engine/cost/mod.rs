@@ -5,6 +5,7 @@
 //! number of seconds of CPU for each way in, `FABRIC_ADMISSION_COST_BYTES` the size of the larger input,
 //! `FABRIC_ADMISSION_COST_ONLY` a part of the names of shapes, and `FABRIC_ADMISSION_COST_TABLE` shows the dearest.
 
+mod crafted;
 mod grow;
 mod memory;
 mod offline;
@@ -40,6 +41,7 @@ pub(crate) fn add(suite: &mut Suite) {
         suite.add(format!("cost::{name}"), move || proportionate(way));
     }
     suite.add("cost::review", offline::proportionate);
+    suite.add("cost::crafted", crafted::proportionate);
     memory::add(suite);
 }
 

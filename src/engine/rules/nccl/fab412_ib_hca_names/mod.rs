@@ -134,7 +134,7 @@ fn sees_all(
     findings.add_as(
         Severity::Info,
         paths::in_container(variables.index, "securityContext/privileged"),
-        format!("{what} gives a VF, but a privileged container also sees the physical function: NCCL fuses the two"),
+        format!("{what} gives a VF, but a privileged container also sees the physical function: NCCL merges the two NICs"),
         "Remove privileged (IPC_LOCK is enough for RDMA), or set NCCL_IB_MERGE_NICS=0.",
     );
 }

@@ -1,7 +1,7 @@
 //! FAB108: key of the networks annotation that Multus ignores.
 
 use crate::multus::request::{KEYS, octets};
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{Findings, MAX_PER_RULE, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Reach, Rule, files};
@@ -37,10 +37,14 @@ const MEANT: &[(&str, &str)] = &[
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some(Ok(networks)) = &context.subject.networks else { return };
+    // More are not reported, and each is compared with all known keys.
+    let mut left = MAX_PER_RULE;
     for (index, item) in networks.items.iter().enumerate() {
         let Some(requests) = item.requests.as_deref() else { continue };
         let place = index + 1;
-        for key in &requests.unknown {
+        let shown = requests.unknown.iter().take(left);
+        left -= shown.len();
+        for key in shown {
             let shown = printable(key, 60);
             let meant =
                 MEANT.iter().find(|(wrong, _)| wrong.eq_ignore_ascii_case(key)).map(|(_, right)| *right);

@@ -64,9 +64,9 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             annotation_path(),
             format!(
-                "item {place} requests the default route: the pod no longer reaches services, DNS and the API server"
+                "item {place} of the networks annotation sets default-route: the pod no longer reaches services, DNS and the API server"
             ),
-            FIX,
+            "Remove default-route from the item.",
         );
     }
 }

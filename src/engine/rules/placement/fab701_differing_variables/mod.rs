@@ -2,12 +2,13 @@
 
 use super::replica_types::is_one_world;
 use crate::plan::overlay::Variable;
-use crate::pod::shell::{sets_variable, sources_file};
+use crate::pod::shell::{assigned, sources_file};
 use crate::pod::view::Container;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::rule::{Rule, files};
 use crate::rules::workload::{Asked, WorkloadContext};
 use crate::text::printable;
+use std::collections::HashSet;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB701",
@@ -65,12 +66,12 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
     if context.templates.len() < 2 || !is_one_world(context) {
         return;
     }
-    let mut roles = context.asked().filter_map(|(t, asked)| Some((t, asked, ranks(asked)?)));
-    let Some((first, first_asked, (first_index, first_container))) = roles.next() else { return };
-    for (template, asked, (index, container)) in roles {
+    let mut roles = context.asked().filter_map(|(t, asked)| Some((t, Ranks::of(asked)?)));
+    let Some((first, first_ranks)) = roles.next() else { return };
+    for (template, ranks) in roles.take_while(|_| !context.deadline.is_over()) {
+        let (index, container) = (ranks.index, ranks.container);
         for (name, default) in SHARED {
-            let here = given(asked, index, container, name);
-            let there = given(first_asked, first_index, first_container, name);
+            let (here, there) = (ranks.given(name), first_ranks.given(name));
             let words = |given: &Given<'_>| match given {
                 Given::Value(value) => printable(value, 40),
                 _ => "unset".to_owned(),
@@ -113,25 +114,37 @@ enum Given<'a> {
     Unknown,
 }
 
-/// The first container with accelerators: its ranks.
-fn ranks<'a>(asked: Asked<'a>) -> Option<(usize, &'a Container<'a>)> {
-    let containers = asked.overlay.pod().containers().iter().enumerate();
-    containers.into_iter().find(|(index, _)| asked.subject.demands.app(*index).any)
+/// The first container with accelerators, which runs the ranks.
+struct Ranks<'a> {
+    asked: Asked<'a>,
+    index: usize,
+    container: &'a Container<'a>,
+    /// Variables that its shell text sets. The text is read once, not once for each variable.
+    set: HashSet<&'a str>,
+    /// Whether a script may set anything.
+    opaque: bool,
 }
 
-fn given<'a>(asked: Asked<'a>, index: usize, container: &'a Container<'a>, name: &str) -> Given<'a> {
-    if container.shell_text().any(|text| sets_variable(text, name)) {
-        return Given::Unknown;
+impl<'a> Ranks<'a> {
+    fn of(asked: Asked<'a>) -> Option<Self> {
+        let mut containers = asked.overlay.pod().containers().iter().enumerate();
+        let (index, container) = containers.find(|(index, _)| asked.subject.demands.app(*index).any)?;
+        let set = container.shell_text().flat_map(assigned).collect();
+        let opaque = container.env_from.as_ref().is_some_and(|sources| !sources.is_empty())
+            || container.shell_text().any(|text| sources_file(text) || text.contains("nccl"));
+        Some(Self { asked, index, container, set, opaque })
     }
-    match asked.overlay.variable(index, container, name) {
-        Some(Variable::Value(value)) => Given::Value(value),
-        Some(Variable::Unknown) => Given::Unknown,
-        None if container.env_from.as_ref().is_some_and(|sources| !sources.is_empty()) => Given::Unknown,
-        // A script may set anything.
-        None if container.shell_text().any(|text| sources_file(text) || text.contains("nccl")) => {
-            Given::Unknown
+
+    fn given(&self, name: &str) -> Given<'a> {
+        if self.set.contains(name) {
+            return Given::Unknown;
         }
-        None => Given::Absent,
+        match self.asked.overlay.variable(self.index, self.container, name) {
+            Some(Variable::Value(value)) => Given::Value(value),
+            Some(Variable::Unknown) => Given::Unknown,
+            None if self.opaque => Given::Unknown,
+            None => Given::Absent,
+        }
     }
 }
 

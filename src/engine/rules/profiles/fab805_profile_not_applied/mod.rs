@@ -31,7 +31,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             Severity::Info,
             "",
             format!("profile {name:?} ({}) is not applied: {reason}", evidence.words()),
-            format!("Ignore this if intended; else annotate the pod with {PROFILE_ANNOTATION}: {name}."),
+            format!(
+                "To apply it, annotate the pod with {PROFILE_ANNOTATION}: {name}. Ignore this if intended."
+            ),
         );
         return;
     }

@@ -1,0 +1,104 @@
+//! Objects that were made up to be costly, each by hand: what one part of them costs must not be multiplied by another.
+
+use super::{TIMES, compare, now, verdict};
+use crate::support::suite::Outcome;
+use fabric_admission::facts::Mode;
+use fabric_admission::review::response;
+use fabric_admission::review::webhook::{WebhookEntry, handle};
+use fabric_admission::snapshot::{Builder, Layer, Snapshot};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// In proportion it is 8. Before their causes were removed, each took more than 40.
+const MOST: f64 = 24.0;
+const FLOOR: Duration = Duration::from_millis(2);
+
+/// An object of a size: group, kind, what its size stands for, and how it is made.
+type Shape = (&'static str, &'static str, &'static str, fn(usize) -> Value);
+
+const SHAPES: [Shape; 6] = [
+    ("kubeflow.org", "PyTorchJob", "lines of the first rank, and replica types", |n| {
+        let pod = |args: Value| {
+            json!({"template": {"metadata": {"annotations": {"fabric-admission.dev/profile": "p"}}, "spec": {"containers": [
+                {"name": "pytorch", "image": "x", "args": args, "resources": {"limits": {"nvidia.com/gpu": 8}}}]}}})
+        };
+        let mut types = serde_json::Map::new();
+        types.insert("Master".to_owned(), pod(json!(["#\n".repeat(n * 50)])));
+        types.extend((0..n / 4).map(|i| (format!("Worker{i}"), pod(json!(["a"])))));
+        json!({"spec": {"pytorchReplicaSpecs": types}})
+    }),
+    ("serving.kserve.io", "LLMInferenceService", "pod specs, and keys of the annotation", |n| {
+        let keys: String = (0..n * 4).map(|i| format!(",\"{i}\":0")).collect();
+        json!({"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": format!("[{{\"name\":\"a\"{keys}}}]")}},
+               "spec": {"x": vec![json!({"worker": {"containers": [{"name": "a"}]}}); n]}})
+    }),
+    (
+        "example.com",
+        "Any",
+        "a name, and templates below it",
+        |n| json!({"spec": {"name": "x".repeat(n * 400), "y": vec![json!({"spec": {"containers": [{"image": "x"}]}}); n]}}),
+    ),
+    (
+        "example.com",
+        "Any",
+        "a key, and templates below it",
+        |n| json!({"spec": {"x".repeat(n * 400): vec![json!({"spec": {"containers": [{"image": "x"}]}}); n]}}),
+    ),
+    ("mellanox.com", "NicClusterPolicy", "selectors of two resources", |n| {
+        let first: Vec<Value> = (0..n * 8).map(|i| json!({"pfNames": [format!("a{i}")]})).collect();
+        let second = vec![json!({"pfNames": [format!("a{}", n * 8 - 1)]}); n * 8];
+        let resources =
+            json!([{"resourceName": "a", "selectors": first}, {"resourceName": "b", "selectors": second}]);
+        json!({"spec": {"sriovDevicePlugin": {"config": json!({"resourceList": resources}).to_string()}}})
+    }),
+    ("jobset.x-k8s.io", "JobSet", "names near those of NCCL, and templates", |n| {
+        let letters: Vec<char> = "THREAD_THRESHOLDS".chars().collect();
+        let name = |i: usize| -> String {
+            (0..letters.len()).map(|at| letters[(at * 5 + i * 3) % letters.len()]).collect()
+        };
+        let env: Vec<Value> =
+            (0..40).map(|i| json!({"name": format!("NCCL_{}", name(i)), "value": "1"})).collect();
+        let template = json!({"spec": {"template": {"spec": {"containers": [{"name": "a", "image": "x", "env": env,
+            "resources": {"limits": {"nvidia.com/gpu": 8}}}]}}}});
+        let jobs: Vec<Value> =
+            (0..n / 4 + 1).map(|i| json!({"name": format!("j{i}"), "template": template})).collect();
+        json!({"spec": {"replicatedJobs": jobs}})
+    }),
+];
+
+pub(super) fn proportionate() -> Outcome {
+    let mut builder = Builder::new(crate::support::world::bases().to_vec());
+    let profile = json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": {"name": "p"}, "spec": {"base": "roce-sriov"}});
+    builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", &profile.to_string(), "")?;
+    let snapshot = builder.build();
+    let taken: Vec<_> = SHAPES
+        .into_iter()
+        .map(|(group, kind, what, make)| {
+            let body = |n: usize| {
+                let mut object = make(n);
+                object["kind"] = kind.into();
+                object["apiVersion"] = format!("{group}/v1").into();
+                object["metadata"]["name"] = "o".into();
+                let request = json!({"uid": "u", "kind": {"group": group, "version": "v1", "kind": kind}, "namespace": "team",
+                    "operation": "CREATE", "object": object});
+                json!({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}).to_string().into_bytes()
+            };
+            let entry = match group {
+                "mellanox.com" => WebhookEntry::Object(Mode::Enforce),
+                _ => WebhookEntry::Workload(Mode::Enforce),
+            };
+            compare(format!("{kind}: {what}"), [1, 100, 100 * TIMES].map(body), FLOOR, |input, times| {
+                (0..times).map(|_| once(input, entry, &snapshot)).min().unwrap_or_default()
+            })
+        })
+        .collect();
+    verdict("crafted", &taken, SHAPES.len(), MOST)
+}
+
+fn once(input: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Duration {
+    let started = now();
+    if let Ok(answer) = handle(input, entry, snapshot) {
+        drop(response::render(&answer));
+    }
+    now() - started
+}
