@@ -43,6 +43,8 @@ pub fn names_dpdk(name: &str) -> bool {
     name.to_ascii_lowercase().contains("dpdk")
 }
 
+/// Most interfaces of one pool; with more, it counts as one that selects any.
+const MAX_INTERFACES: usize = 256;
 /// Most objects that are named for one resource.
 const MAX_ORIGINS: usize = 2;
 
@@ -65,6 +67,10 @@ impl ResourceFact {
             self.interfaces.extend(other.interfaces.iter().cloned());
             self.interfaces.sort_unstable();
             self.interfaces.dedup();
+            // No pool has so many NICs. Without a bound, a list of selectors would be sorted once for each of them.
+            if self.interfaces.len() > MAX_INTERFACES {
+                self.interfaces.clear();
+            }
         }
     }
 }

@@ -53,7 +53,9 @@ fn judged(plane: &Plane) -> Outcome {
         let patch = r#"{"spec":{"env":[{"name":"NCCL_IB_TC","value":"106"}]}}"#;
         let changed = plane.kubectl(&["patch", "fprof", "used", "--type=merge", "-p", patch], "")?;
         assert!(
-            changed.ok && changed.stderr.contains("Warning: FAB812 profile used changes (env)"),
+            changed.ok
+                && changed.stderr.contains("Warning: FAB812")
+                && changed.stderr.contains("changes (env)"),
             "{}",
             changed.stderr
         );

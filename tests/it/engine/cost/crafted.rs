@@ -45,8 +45,8 @@ const SHAPES: [Shape; 6] = [
         |n| json!({"spec": {"x".repeat(n * 400): vec![json!({"spec": {"containers": [{"image": "x"}]}}); n]}}),
     ),
     ("mellanox.com", "NicClusterPolicy", "selectors of two resources", |n| {
-        let first: Vec<Value> = (0..n * 8).map(|i| json!({"pfNames": [format!("a{i}")]})).collect();
-        let second = vec![json!({"pfNames": [format!("a{}", n * 8 - 1)]}); n * 8];
+        let first: Vec<Value> = (0..n * 6).map(|i| json!({"pfNames": [format!("a{i}")]})).collect();
+        let second = vec![json!({"pfNames": [format!("a{}", n * 6 - 1)]}); n * 6];
         let resources =
             json!([{"resourceName": "a", "selectors": first}, {"resourceName": "b", "selectors": second}]);
         json!({"spec": {"sriovDevicePlugin": {"config": json!({"resourceList": resources}).to_string()}}})
