@@ -10,11 +10,10 @@ use crate::deadline::NEVER;
 use crate::facts::{Kind, Mode, is_fact};
 use crate::json::decode::DecodeError;
 use crate::manifest::Document;
-use crate::pod::templates_by_shape::{self, DevShm};
+use crate::pod::templates_by_shape;
 use crate::report::{Located, Place, Repeated, Reviewed, Skipped};
 use crate::review::{
-    Decision, PodRequest, Stage, WorkloadRequest, decide_object, decide_pod, decide_workload, gang_of,
-    why_pod,
+    Decision, PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload, gang_of, why_pod,
 };
 use crate::rules::{Event, Finding, ObjectContext, checks_kind, judges_kind};
 use crate::snapshot::Snapshot;
@@ -132,19 +131,11 @@ fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut Do
     let object = given.object;
     let (namespace, opted_in, mode) = namespace(object, setting, snapshot);
     let request = PodRequest {
-        json: object.json,
-        namespace,
-        stage: Stage::Whole,
         mode,
         opted_in,
         profile: setting.profile.as_ref(),
         tenant_view: false,
-        ranks_over_ssh: false,
-        gang: None,
-        siblings: None,
-        dev_shm: DevShm::AsWritten,
-        deadline: &NEVER,
-        before: None,
+        ..PodRequest::new(object.json, namespace)
     };
     template(given, "", request, decide_pod(request, snapshot), setting, snapshot, review);
 }

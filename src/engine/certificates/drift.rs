@@ -55,7 +55,7 @@ impl Drift {
         self.is_fight(now) && self.written.is_some_and(|written| (0..SLOW).contains(&(now - written)))
     }
 
-    /// Records a write of ours.
+    /// Records that this server wrote the bundle.
     pub fn record_write(&mut self, now: i64) {
         self.written = Some(now);
     }

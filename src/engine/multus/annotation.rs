@@ -133,8 +133,8 @@ fn parse_json(text: &str) -> Result<Vec<Selection<'_>>, AnnotationError> {
         .collect()
 }
 
-/// A text member, as Go's decoder reads it: of several the last, null changes nothing, and one that is no text refuses
-/// the annotation.
+/// A text member, as Go's decoder reads it: of several the last counts, null changes nothing, and a value of another type
+/// makes the annotation unreadable.
 fn member<'a>(
     item: &Pairs<'a, Option<&'a RawValue>>,
     key: &str,

@@ -6,7 +6,7 @@ use super::requirement::{Relation, Requirement};
 use super::view::{NodeEntry, NodeView, value_key};
 use std::collections::BTreeSet;
 
-/// Maximum number of passes over all nodes for one pod. A pod can have thousands of terms; beyond this limit, a term keeps all
+/// How often one pod may make us look at every node. A pod can have thousands of terms; beyond this limit, a term keeps all
 /// classes that its other conditions leave, which is at worst one profile too many.
 pub(super) const SCANS: usize = 4;
 

@@ -183,8 +183,8 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
         found.add(profile, subject);
     }
     // Where nobody has listed the nodes, any may exist, and a pod that asks for no profile gets none by its selectors.
-    let listed = snapshot.lists_nodes() || !snapshot.nodes().is_empty();
-    for profile in open.into_iter().filter(|_| listed || !asked.is_empty()) {
+    let counts = snapshot.knows_nodes() || !asked.is_empty();
+    for profile in open.into_iter().filter(|_| counts) {
         found.add(profile, subject);
     }
     remove_outranked(&mut found.profiles, |p| conditions.strength(p));

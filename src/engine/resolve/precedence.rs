@@ -77,8 +77,9 @@ fn named(name: &str, by: Evidence, subject: &Subject<'_>) -> Resolution {
         _ => {
             let shown = printable(name, 80);
             // One text for both cases: it does not reveal whether another team's profile exists.
+            let namespace = subject.namespace;
             let reason =
-                format!("there is no profile {shown:?} that namespace {:?} may use", subject.namespace);
+                format!("profile {shown:?} does not exist, or namespace {namespace:?} may not use it");
             let list: Vec<&str> = usable().take(8).collect();
             let base = crate::profile::base::BASES.iter().any(|(base, _)| *base == name);
             let fix = match nearest(name, usable()) {

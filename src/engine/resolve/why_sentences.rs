@@ -269,9 +269,8 @@ fn selectors(constraints: &Constraints<'_>, snapshot: &Snapshot) -> String {
     ];
     let asked = names(Strength::Nodes).or_else(|| names(Strength::Type)).is_some();
     let said: Vec<String> = said.into_iter().flatten().collect();
-    let unknown = snapshot.nodes().is_empty() && !snapshot.lists_nodes();
     match said.is_empty() {
-        false if unknown && !asked => {
+        false if !snapshot.knows_nodes() && !asked => {
             format!("the nodes are not known, so the selectors decide nothing (they {})", said.join("; "))
         }
         false => format!("the pod's selectors {}", said.join("; ")),

@@ -27,7 +27,7 @@ pub use pod::{decide_pod, why_pod};
 pub use workload::decide_workload;
 pub use workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
 
-use crate::deadline::Deadline;
+use crate::deadline::{Deadline, NEVER};
 use crate::facts::Mode;
 use crate::json::values::{Pairs, Text, mapping};
 use crate::patch::Operation;
@@ -83,6 +83,28 @@ pub struct PodRequest<'a> {
     /// The stored pod, where its networks annotations change: only rules on such a change look at it, and only what is new
     /// counts.
     pub before: Option<&'a PodView<'a>>,
+}
+
+impl<'a> PodRequest<'a> {
+    /// A pod by itself, in a namespace that enforces, with an answer for its owner.
+    #[must_use]
+    pub fn new(json: &'a str, namespace: &'a str) -> Self {
+        Self {
+            json,
+            namespace,
+            stage: Stage::Whole,
+            mode: Mode::Enforce,
+            opted_in: true,
+            profile: None,
+            tenant_view: true,
+            ranks_over_ssh: false,
+            gang: None,
+            siblings: None,
+            dev_shm: DevShm::AsWritten,
+            deadline: &NEVER,
+            before: None,
+        }
+    }
 }
 
 /// What is decided on one object.

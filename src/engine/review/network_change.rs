@@ -4,11 +4,9 @@
 use super::envelope::{EnvelopeError, Request};
 use super::{Decision, PodRequest, Stage, decide_pod};
 use crate::deadline::Deadline;
-use crate::facts::Mode;
 use crate::json::decode;
 use crate::multus::{DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
 use crate::pod::PodView;
-use crate::pod::templates_by_shape::DevShm;
 use crate::snapshot::Snapshot;
 
 /// Decides on an update of a pod: only networks that namespace isolation newly forbids deny.
@@ -19,7 +17,8 @@ pub(super) fn decide(
 ) -> Result<Decision, EnvelopeError> {
     let kind = (&*request.kind.group, &*request.kind.kind);
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
-    let judged = kind == ("", "Pod") && &*request.operation == "UPDATE" && whole;
+    let isolates = snapshot.settings().namespace_isolation;
+    let judged = isolates && kind == ("", "Pod") && &*request.operation == "UPDATE" && whole;
     let (Some(new), Some(old)) = (request.object.filter(|_| judged), request.old_object) else {
         return Ok(Decision::default());
     };
@@ -29,21 +28,9 @@ pub(super) fn decide(
     if same(NETWORKS_ANNOTATION) && same(DEFAULT_NETWORK_ANNOTATION) {
         return Ok(Decision::default());
     }
-    let pod = PodRequest {
-        json: new.get(),
-        namespace: request.namespace.as_deref().unwrap_or("default"),
-        stage: Stage::Final,
-        mode: Mode::Enforce,
-        opted_in: true,
-        profile: None,
-        tenant_view: true,
-        ranks_over_ssh: false,
-        gang: None,
-        siblings: None,
-        dev_shm: DevShm::AsWritten,
-        before: Some(&stored),
-        deadline,
-    };
+    let namespace = request.namespace.as_deref().unwrap_or("default");
+    let before = Some(&stored);
+    let pod = PodRequest { stage: Stage::Final, before, deadline, ..PodRequest::new(new.get(), namespace) };
     let mut decision = decide_pod(pod, snapshot).map_err(EnvelopeError::Object)?;
     decision.patch.clear();
     Ok(decision)

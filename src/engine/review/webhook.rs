@@ -10,7 +10,6 @@ use crate::facts::Mode;
 use crate::json::values::{Objects, Text, mapping};
 use crate::plan::Plan;
 use crate::pod::scan::may_have_signs;
-use crate::pod::templates_by_shape::DevShm;
 use crate::pod::workload as kinds;
 use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
 use crate::snapshot::Snapshot;
@@ -131,21 +130,7 @@ fn pod(
         Stage::Final if withheld => Stage::Whole,
         stage => stage,
     };
-    let pod = PodRequest {
-        json: object.get(),
-        namespace,
-        stage,
-        mode,
-        opted_in: true,
-        profile: None,
-        tenant_view: true,
-        ranks_over_ssh: false,
-        gang: None,
-        siblings: None,
-        dev_shm: DevShm::AsWritten,
-        deadline,
-        before: None,
-    };
+    let pod = PodRequest { stage, mode, deadline, ..PodRequest::new(object.get(), namespace) };
     let mut decision = decide_pod(pod, snapshot).map_err(EnvelopeError::Object)?;
     if stage != Stage::Mutate || withheld {
         // A validating answer must not carry a patch (k8s.io/apiserver webhook/request/admissionreview.go).

@@ -1,11 +1,11 @@
 //! A workload under review, and the decision on it.
 
-use super::{Decision, PodRequest, Stage};
+use super::{Decision, PodRequest};
 use crate::deadline::Deadline;
 use crate::facts::Mode;
 use crate::json::decode::DecodeError;
 use crate::pod::gang::Gang;
-use crate::pod::templates_by_shape::{DevShm, Template};
+use crate::pod::templates_by_shape::Template;
 use crate::pod::workload::{self, Ranks};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
@@ -44,19 +44,12 @@ impl<'a> WorkloadRequest<'a> {
     /// The request for a pod of it, without its text.
     pub(super) fn of_pod(self) -> PodRequest<'a> {
         PodRequest {
-            json: "",
-            namespace: self.namespace,
-            stage: Stage::Whole,
             mode: self.mode,
             opted_in: self.opted_in,
             profile: self.profile,
             tenant_view: self.tenant_view,
-            ranks_over_ssh: false,
-            gang: None,
-            siblings: None,
-            dev_shm: DevShm::AsWritten,
             deadline: self.deadline,
-            before: None,
+            ..PodRequest::new("", self.namespace)
         }
     }
 
@@ -71,7 +64,6 @@ impl<'a> WorkloadRequest<'a> {
             gang,
             siblings: template.pods,
             dev_shm: template.dev_shm,
-            before: None,
             ..self.of_pod()
         }
     }

@@ -103,10 +103,10 @@ impl Snapshot {
     pub fn lists_networks(&self) -> bool {
         self.lists_networks
     }
-    /// Whether the nodes of the cluster were listed, so that there are no others.
+    /// Whether anything is known of the nodes: some are given, or the cluster listed them and has none.
     #[must_use]
-    pub fn lists_nodes(&self) -> bool {
-        self.lists_nodes
+    pub fn knows_nodes(&self) -> bool {
+        self.lists_nodes || !self.nodes.is_empty()
     }
     /// Kinds of which the cluster was not heard for too long: what is said of them may be over.
     #[must_use]

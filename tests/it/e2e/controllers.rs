@@ -69,7 +69,7 @@ fn denied(plane: &Plane) -> Outcome {
     assert!(site.create(&namespace, &job, &[])?.ok);
     plane.until("the event is there", Duration::from_secs(20), || {
         let events = plane.get(&["events", "-n", &namespace])?.to_string();
-        Ok(events.contains("FailedCreate") && events.contains("FAB804 there is no profile"))
+        Ok(events.contains("FailedCreate") && events.contains("FAB804 profile"))
     })?;
     assert!(pods(plane, &namespace, 0)?.is_empty());
     Ok(())

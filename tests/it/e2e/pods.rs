@@ -155,7 +155,7 @@ fn refused(plane: &Plane) -> Outcome {
     let done = site.create(&namespace, &pod, &[])?;
     assert!(!done.ok);
     let expected = "Error from server (Forbidden): error when creating \"STDIN\": admission webhook \
-                    \"mutate.fabric-admission.dev\" denied the request: 1 error, FAB804 there is no profile \"h10\"";
+                    \"mutate.fabric-admission.dev\" denied the request: 1 error, FAB804 profile \"h10\" does not exist";
     assert!(
         done.stderr.contains(expected) && done.stderr.contains("did you mean \"h100\"?"),
         "{}",

@@ -19,11 +19,9 @@
 use crate::support::documents::{Dice, Documents, put};
 use crate::support::property::check;
 use crate::support::suite::Suite;
-use fabric_admission::deadline::NEVER;
 use fabric_admission::demands::Subject;
-use fabric_admission::facts::{Kind, Mode};
+use fabric_admission::facts::Kind;
 use fabric_admission::json::decode;
-use fabric_admission::pod::templates_by_shape::DevShm;
 use fabric_admission::pod::{Accelerators, PodView};
 use fabric_admission::profile::Profile;
 use fabric_admission::resolve::{Evidence, Resolution, resolve};
@@ -380,20 +378,6 @@ fn change(node: &mut Value, operation: &str) {
 }
 
 fn decided(json: &str, snapshot: &Snapshot) -> Result<Option<String>, String> {
-    let request = PodRequest {
-        json,
-        namespace: "team",
-        stage: Stage::Mutate,
-        mode: Mode::Enforce,
-        opted_in: true,
-        profile: None,
-        tenant_view: true,
-        ranks_over_ssh: false,
-        gang: None,
-        siblings: None,
-        dev_shm: DevShm::AsWritten,
-        deadline: &NEVER,
-        before: None,
-    };
+    let request = PodRequest { stage: Stage::Mutate, ..PodRequest::new(json, "team") };
     Ok(decide_pod(request, snapshot).map_err(|e| e.message)?.profile)
 }

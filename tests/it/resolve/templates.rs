@@ -83,21 +83,7 @@ fn profiles(case: &Value, snapshot: &Snapshot) -> Option<[Option<String>; 2]> {
     };
     let decided = decide_workload(request, snapshot);
     let (_, template) = decided.templates.into_iter().next()?;
-    let request = PodRequest {
-        json: &pod,
-        namespace: "team",
-        stage: Stage::Mutate,
-        mode: Mode::Enforce,
-        opted_in: true,
-        profile: None,
-        tenant_view: true,
-        ranks_over_ssh: false,
-        dev_shm: fabric_admission::pod::templates_by_shape::DevShm::AsWritten,
-        before: None,
-        gang: None,
-        siblings: None,
-        deadline: &NEVER,
-    };
+    let request = PodRequest { stage: Stage::Mutate, ..PodRequest::new(&pod, "team") };
     Some([template.ok()?.profile, decide_pod(request, snapshot).ok()?.profile])
 }
 

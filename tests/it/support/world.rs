@@ -1,9 +1,7 @@
 //! A generated case as the engine sees it.
 
-use fabric_admission::deadline::NEVER;
 use fabric_admission::facts::Mode;
 use fabric_admission::manifest::{Item, read};
-use fabric_admission::pod::templates_by_shape::DevShm;
 use fabric_admission::profile::base::BASES;
 use fabric_admission::profile::{FabricProfile, Profile};
 use fabric_admission::review::{Decision, PodRequest, Stage, decide_pod};
@@ -107,21 +105,8 @@ impl World {
     /// The decision at another point or in another mode.
     pub(crate) fn decide_as(&self, pod: &Value, stage: Stage, mode: Mode) -> Option<Decision> {
         let json = pod.to_string();
-        let request = PodRequest {
-            gang: None,
-            siblings: None,
-            deadline: &NEVER,
-            dev_shm: DevShm::AsWritten,
-            before: None,
-            json: &json,
-            namespace: &self.namespace,
-            stage,
-            mode,
-            opted_in: true,
-            profile: self.profile.as_ref(),
-            tenant_view: true,
-            ranks_over_ssh: false,
-        };
+        let profile = self.profile.as_ref();
+        let request = PodRequest { stage, mode, profile, ..PodRequest::new(&json, &self.namespace) };
         decide_pod(request, &self.snapshot).ok()
     }
 

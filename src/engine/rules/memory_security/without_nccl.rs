@@ -1,13 +1,18 @@
 //! Programs that use several accelerators without NCCL.
 
 use crate::pod::view::Container;
+use memchr::memmem::Finder;
+use std::sync::LazyLock;
 
 /// NVIDIA's bandwidth test (NVIDIA/nvbandwidth), the diagnostics of DCGM (`dcgmi diag`, `dcgmproftester`) and gpu-burn
 /// (wilicc/gpu-burn): each drives all accelerators of a node by itself.
-const TOOLS: [&str; 5] = ["nvbandwidth", "dcgm", "gpu-burn", "gpu_burn", "gpuburn"];
+static TOOLS: LazyLock<[Finder<'static>; 5]> =
+    LazyLock::new(|| ["nvbandwidth", "dcgm", "gpu-burn", "gpu_burn", "gpuburn"].map(Finder::new));
 
 /// What runs ranks, or may: then a tool is only one step of the command.
-const RANKS: [&str; 7] = ["nccl", "torch", "python", "deepspeed", "accelerate", "vllm", "sglang"];
+static RANKS: LazyLock<[Finder<'static>; 7]> = LazyLock::new(|| {
+    ["nccl", "torch", "python", "deepspeed", "accelerate", "vllm", "sglang"].map(Finder::new)
+});
 
 /// Whether container `c` names such a program, in CEL. The cost of a match grows with the text, so a
 /// long one counts as if it did.
@@ -19,7 +24,8 @@ pub(super) fn runs_tool(container: &Container<'_>) -> bool {
     // The last part of an image's path names the program; the parts before it name who made the image.
     let image = container.image.as_deref().unwrap_or_default();
     let image = image.rsplit('/').next().unwrap_or_default();
-    let has = |words: &[&str], text: &str| words.iter().any(|word| text.contains(word));
-    let tool = has(&TOOLS, image) || container.shell_text().any(|text| has(&TOOLS, text));
-    tool && !has(&RANKS, image) && !container.shell_text().any(|text| has(&RANKS, text))
+    let has =
+        |words: &[Finder<'_>], text: &str| words.iter().any(|word| word.find(text.as_bytes()).is_some());
+    let tool = has(&*TOOLS, image) || container.shell_text().any(|text| has(&*TOOLS, text));
+    tool && !has(&*RANKS, image) && !container.shell_text().any(|text| has(&*RANKS, text))
 }

@@ -38,7 +38,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     for (index, container) in pod.containers().iter().enumerate() {
-        if !needs_shm(context, index) || context.overlay.planned_shm(index).is_some() {
+        if context.overlay.planned_shm(index).is_some() || !needs_shm(context, index) {
             continue;
         }
         let limit = memory_limit(pod, std::iter::once(container));
