@@ -258,8 +258,8 @@ impl Keeper {
             }
             if sight.drift.record_check(&bundle, right, now) {
                 self.metrics.cabundle_reverted(sight.kind.name());
-                tracing::warn!(configuration = %sight.name, "caBundle changed externally; restoring");
-                let note = format!("{}: caBundle changed externally; restoring", sight.shown());
+                tracing::warn!(configuration = %sight.name, "another client changed the caBundle; restoring it");
+                let note = format!("{}: another client changed the caBundle; the server restores it", sight.shown());
                 self.events.emit(events::Reason::Reverted, &note);
             }
             let fight = sight.drift.is_fight(now);
@@ -280,7 +280,7 @@ impl Keeper {
                 (sight.unwritten, sight.refused) = (None, 0);
                 sight.drift.record_stored();
                 self.metrics.cabundle_written(sight.kind.name());
-                tracing::info!(configuration = %sight.name, "caBundle written");
+                tracing::info!(configuration = %sight.name, "wrote the caBundle");
                 return Some(Duration::ZERO);
             }
             Ok(Written::Outrun(fault)) => {
@@ -334,7 +334,7 @@ impl Keeper {
                 if change.is_emergency() {
                     self.metrics.ca_emergency();
                     let note = format!(
-                        "the CA in the Secret could not sign; it was replaced by CA number {generation}"
+                        "the CA in the Secret could not sign certificates; the server replaced it with CA number {generation}"
                     );
                     self.events.emit(events::Reason::Replaced, &note);
                     let why = why.unwrap_or_default();
@@ -342,16 +342,16 @@ impl Keeper {
                         change = change_name,
                         generation,
                         why,
-                        "CA could not sign and was replaced"
+                        "replaced the CA, because it could not sign certificates"
                     );
                 } else {
                     if change == Change::Switch {
                         let note = format!(
-                            "CA number {generation} now signs; the previous CA stays trusted for a while"
+                            "CA number {generation} now signs certificates; the previous CA stays in the caBundles until its last certificate has expired"
                         );
                         self.events.emit(events::Reason::Rotated, &note);
                     }
-                    tracing::info!(change = change_name, generation, "Secret written");
+                    tracing::info!(change = change_name, generation, "wrote the CA to the Secret");
                 }
                 return Some(Duration::ZERO);
             }

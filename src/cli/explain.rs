@@ -11,7 +11,7 @@ const WIDTH: usize = 100;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Rule id, such as FAB301, or name of a variable, such as NCCL_IB_HCA
+    /// Id of a rule, such as FAB301, or name of an environment variable, such as NCCL_IB_HCA
     id: String,
 }
 

@@ -29,17 +29,17 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Show the changes and findings for manifests, offline
+    /// Review manifests offline: show the webhook's changes and findings
     Review(review::Arguments),
-    /// Show why each pod gets its profile and not another one
+    /// Show which FabricProfile each pod in the manifests gets, and why
     Why(why::Arguments),
-    /// Explain a rule (what it checks, why it matters, the fix) or a variable
+    /// Explain a rule (the check, the reason, the fix) or an environment variable of NCCL
     Explain(explain::Arguments),
-    /// Serve the admission webhook
+    /// Run the admission webhook server
     Serve(Box<serve::Arguments>),
-    /// Create certificates for development
+    /// Create TLS certificates for development
     Certs(certs::Arguments),
-    /// List the rules, or export them as policies
+    /// List the rules, or export rules as ValidatingAdmissionPolicies
     Rules(rules::Arguments),
 }
 

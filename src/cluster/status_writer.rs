@@ -126,7 +126,7 @@ impl Writer {
                 self.metrics.status_failed(what);
                 let text = crate::text::printable(&fault.to_string(), 300);
                 if self.reported.get(what) != Some(&text) {
-                    tracing::warn!(what, error = %text, "writing FabricProfile statuses failed");
+                    tracing::warn!(what, error = %text, "updating the status of FabricProfiles failed");
                     self.reported.insert(what, text);
                 }
                 None

@@ -67,7 +67,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
         match outcome {
             Ok(()) => {}
             Err(Failure::Gone) => {
-                tracing::info!(kind = kind.name(), "watch history lost; listing again");
+                tracing::info!(kind = kind.name(), "watch history lost; listing all objects again");
                 tokio::time::sleep(anew).await;
                 anew = longer(anew, &shared);
             }
@@ -118,12 +118,12 @@ fn phase(kind: &'static Watched, shared: &Shared, phase: Phase, why: &str) {
     if changed {
         match phase {
             Phase::Failing => {
-                tracing::warn!(kind = kind.name(), why, "watch failed; keeping known facts")
+                tracing::warn!(kind = kind.name(), why, "watch failed; known facts stay in use")
             }
             Phase::Forbidden => {
-                tracing::warn!(kind = kind.name(), why, "no permission to watch; keeping known facts")
+                tracing::warn!(kind = kind.name(), why, "no permission to list or watch; known facts stay in use")
             }
-            _ => tracing::info!(kind = kind.name(), phase = phase.name(), why, "watch"),
+            _ => tracing::info!(kind = kind.name(), phase = phase.name(), why, "watch state changed"),
         }
         shared.changed.notify_one();
     }
@@ -190,7 +190,7 @@ fn apply(kind: &'static Watched, shared: &Shared, line: &[u8], version: &mut Str
         .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
         // The event is lost; only a list recovers it.
         .map_err(|error| {
-            tracing::warn!(kind = kind.name(), error, "unreadable watch line; listing again");
+            tracing::warn!(kind = kind.name(), error, "watch event could not be parsed; listing all objects again");
             Failure::Gone
         })?;
     if event.kind == "ERROR" {

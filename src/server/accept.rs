@@ -91,9 +91,9 @@ async fn drain(
         tokio::time::sleep(limits.finish).await;
     };
     tokio::select! {
-        () = &mut ended => tracing::info!("stopped after all connections were closed"),
-        () = closing => tracing::warn!("stopped at the deadline; connections were still open"),
-        _ = stop.changed() => tracing::warn!("stopped immediately"),
+        () = &mut ended => tracing::info!("server stopped after all connections were closed"),
+        () = closing => tracing::warn!("server stopped at the drain deadline; connections were still open"),
+        _ = stop.changed() => tracing::warn!("server stopped immediately after another stop signal"),
     }
 }
 
@@ -226,7 +226,7 @@ impl Connection {
             }
         };
         if let Err(error) = ended {
-            tracing::debug!(%error, "connection failed");
+            tracing::debug!(%error, "connection ended with an error");
         }
         state.metrics.disconnected();
     }

@@ -68,7 +68,7 @@ pub(super) fn answer(
             state.metrics.request(looked_at, result, started.elapsed());
             if decision.denied {
                 let rules: Vec<&str> = decision.findings.iter().map(|f| f.rule).collect();
-                tracing::info!(uid = printable(&outcome.uid, 64), ?rules, "denied");
+                tracing::info!(uid = printable(&outcome.uid, 64), ?rules, "request denied");
             }
             match body.replace(text) {
                 Ok(()) => json(body),
@@ -79,12 +79,12 @@ pub(super) fn answer(
             state.metrics.request(looked_at, RequestResult::BadRequest, started.elapsed());
             // The error may quote what was sent.
             let error = printable(&error.to_string(), 300);
-            tracing::warn!(error, "refused a request that is not a valid AdmissionReview");
+            tracing::warn!(error, "refused a request: its body is not a valid AdmissionReview");
             plain(StatusCode::BAD_REQUEST, &error)
         }
         Ok(Ok((_, Err(error)))) => {
             state.metrics.request(looked_at, RequestResult::Fault, started.elapsed());
-            tracing::error!(%error, "answer cannot be written");
+            tracing::error!(%error, "response could not be encoded as JSON");
             fault()
         }
         Err(_) => {

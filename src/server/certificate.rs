@@ -84,13 +84,13 @@ pub(super) async fn reload(store: Arc<Store>, every: Duration, state: Arc<State>
                 failing = false;
                 state.metrics.certificates().certificate_loaded();
                 state.metrics.certificates().leaf_expiry(store.until());
-                tracing::info!("certificate reloaded");
+                tracing::info!("server certificate reloaded");
             }
             Some(Err(error)) => {
                 state.metrics.certificates().certificate_failed();
                 // Logged once, not at every check.
                 if !failing {
-                    tracing::error!(%error, "certificate reload failed; keeping the previous certificate");
+                    tracing::error!(%error, "certificate reload failed; the previous certificate stays in use");
                 }
                 failing = true;
             }

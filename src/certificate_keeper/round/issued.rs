@@ -60,7 +60,7 @@ impl Keeper {
             if distrusted {
                 self.verified = None;
             }
-            tracing::info!(until, "now serving the certificate from cert-manager");
+            tracing::info!(until, "now serving a new certificate from cert-manager");
         } else if !better {
             self.fault = Some(format!("{place} has a new certificate that no caBundle verifies yet"));
         }

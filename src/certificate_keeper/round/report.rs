@@ -62,9 +62,9 @@ impl Keeper {
         self.report("objects", fault);
         if self.standing.set(problems.clone(), remarks.clone()) {
             if problems.is_empty() {
-                tracing::info!(?remarks, "certificates: ready");
+                tracing::info!(?remarks, "certificates are ready");
             } else {
-                tracing::warn!(?problems, ?remarks, "certificates: not ready");
+                tracing::warn!(?problems, ?remarks, "certificates are not ready, so the server is not ready");
             }
         }
         pause
@@ -90,7 +90,7 @@ impl Keeper {
     pub(super) fn report(&mut self, what: &'static str, text: Option<String>) {
         if self.reported.get(what) != text.as_ref() {
             if let Some(error) = &text {
-                tracing::error!(what, error, "certificates");
+                tracing::error!(what, error, "certificate problem");
             }
             match text {
                 Some(text) => self.reported.insert(what, text),
