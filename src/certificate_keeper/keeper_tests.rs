@@ -226,7 +226,7 @@ async fn a_port_that_serves_another_certificate_is_not_ready() {
     let mut scene = Scene::with(Some(port));
     scene.rounds(8).await;
     let text = scene.described();
-    assert!(text.contains("serves a certificate that is not ours"), "{text}");
+    assert!(text.contains("presents a certificate that is not the server's"), "{text}");
     assert!(scene.counts("fabric_admission_certificate_failures_total{call=\"dial\"}"));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap();
@@ -246,7 +246,7 @@ async fn our_own_port_is_not_asked_while_we_stop() {
     let mut scene = Scene::with(Some(port));
     scene.stop.send(true).unwrap();
     scene.rounds(8).await;
-    assert!(!scene.described().contains("our own port"), "{}", scene.described());
+    assert!(!scene.described().contains("own port"), "{}", scene.described());
     assert_eq!(scene.keeper.redial(), None);
 }
 
@@ -308,13 +308,13 @@ async fn a_leaf_that_cannot_be_renewed_is_reported_and_ready_while_it_is_trusted
     scene.rounds(3).await;
     let (problems, remarks) = scene.standing.lines();
     assert_eq!(problems, Vec::<String>::new());
-    assert!(remarks.iter().any(|line| line.contains("cannot be renewed")), "{remarks:?}");
+    assert!(remarks.iter().any(|line| line.contains("its renewal fails")), "{remarks:?}");
     assert!(scene.counts("fabric_admission_leaf_renewal_overdue"));
     assert_eq!(scene.reasons().await, ["CertificateNotRenewed"]);
     std::fs::write(&file, (72 * 3600 - 1200).to_string()).unwrap();
     scene.rounds(1).await;
     let (problems, _) = scene.standing.lines();
-    assert!(problems.iter().any(|line| line.contains("cannot be renewed")), "{problems:?}");
+    assert!(problems.iter().any(|line| line.contains("its renewal fails")), "{problems:?}");
     std::fs::remove_file(file).unwrap();
 }
 
@@ -336,7 +336,7 @@ async fn without_a_secret_the_ca_in_use_signs_once_more() {
         let file = hours(&mut scene, if spoilt { 66 } else { 132 });
         scene.rounds(3).await;
         let text = scene.described();
-        assert!(!text.contains("cannot be renewed"), "{text}");
+        assert!(!text.contains("its renewal fails"), "{text}");
         assert!(text.contains("403"), "{text}");
         std::fs::remove_file(file).unwrap();
     }

@@ -18,7 +18,7 @@ impl Standing {
     /// Not ready until the first check.
     pub(crate) fn waiting() -> Self {
         let standing = Self::default();
-        standing.set(vec!["the certificate is not there yet".to_owned()], Vec::new());
+        standing.set(vec!["the server has no certificate yet".to_owned()], Vec::new());
         standing
     }
 

@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         writeln!(err, "error: cannot write to {}: {error}", directory.display())?;
         return Ok(Exit::Usage);
     }
-    writeln!(out, "{}: ca.crt, tls.crt and tls.key for {}", directory.display(), hosts.join(", "))?;
+    writeln!(out, "{}: created ca.crt, tls.crt and tls.key for {}", directory.display(), hosts.join(", "))?;
     Ok(Exit::Clean)
 }
 

@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let Some(rule) = rules::find(&arguments.id) else {
         writeln!(
             err,
-            "error: unknown rule {:?}{} See fabric-admission rules list.",
+            "error: unknown rule {:?}{} To list all rules, run fabric-admission rules list.",
             arguments.id,
             hint(&arguments.id)
         )?;
@@ -126,7 +126,7 @@ fn explain_variable(v: &Variable, out: &mut dyn Write) -> io::Result<Exit> {
         Status::Read | Status::Other => None,
         Status::Deprecated => Some("deprecated"),
         Status::Removed => Some("no longer read"),
-        Status::Newer => Some("documented for a later NCCL release than the latest known one"),
+        Status::Newer => Some("documented, but only for an NCCL release that is newer than the latest known one"),
     };
     let ranks = v
         .uniform

@@ -213,8 +213,8 @@ fn live_facts(
     if arguments.stale_after < 2.0 * arguments.watch_timeout {
         let (stale, watch) = (arguments.stale_after, arguments.watch_timeout);
         return Err(format!(
-            "--stale-after {stale} is less than twice --watch-timeout {watch}: facts about kinds without changes would count as \
-             stale (FAB813) between two watches; expected --stale-after of at least {}",
+            "--stale-after {stale} is less than twice --watch-timeout {watch}: objects without changes would count as old \
+             (FAB813) between two watches; set --stale-after to at least {}",
             2.0 * watch
         )
         .into());

@@ -86,7 +86,7 @@ pub(super) struct Tls {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TlsMode {
-    /// The server issues the certificate, keeps the CA in a Secret and writes the caBundles
+    /// The server issues its certificate, keeps the CA in a Secret and writes caBundles
     SelfManaged,
     /// cert-manager writes the certificate to a Secret; cainjector writes the caBundles
     CertManager,
@@ -108,7 +108,7 @@ fn name(text: &str) -> Result<String, String> {
     if !text.is_empty() && text.len() <= 253 && text.chars().all(legal) {
         Ok(text.to_owned())
     } else {
-        Err("expected the name of a Kubernetes object: lower-case letters, digits, - and .".to_owned())
+        Err("expected the name of a Kubernetes object: lower-case letters, digits, '-' and '.'".to_owned())
     }
 }
 
@@ -189,7 +189,7 @@ impl Tls {
         lives.check()?;
         if kubeconfig.is_none() && !cluster::client::in_cluster() {
             return Err(
-                "this --tls-mode needs an API server: set --kubeconfig, or run in a pod with a service account".into()
+                "this --tls-mode needs an API server: set --kubeconfig, or run the server in a pod with a service account".into()
             );
         }
         // A separate client and connection, so that a long list of nodes does not delay a certificate.

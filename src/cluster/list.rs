@@ -59,7 +59,7 @@ pub(super) async fn get(client: &Client, path: &str) -> Result<http::Response<Bo
         .body(Body::empty())
         .map_err(|e| Failure::Other(e.to_string()))?;
     let response = match tokio::time::timeout(CALL, client.send(request)).await {
-        Err(_) => return Err(Failure::Other("no response in time".to_owned())),
+        Err(_) => return Err(Failure::Other("no response from the API server in time".to_owned())),
         Ok(Err(kube::Error::Api(status))) => return Err(Failure::of(status.code, &status.message)),
         Ok(Err(error)) => return Err(Failure::Other(error.to_string())),
         Ok(Ok(response)) => response,
@@ -92,20 +92,20 @@ pub(super) async fn list(
         let response = get(client, &path).await?;
         let body = Limited::new(response.into_body(), MAX_PAGE).collect();
         let bytes = match tokio::time::timeout(CALL, body).await {
-            Err(_) => return Err(Failure::Other("the list stalled".to_owned())),
+            Err(_) => return Err(Failure::Other("the response to the list request did not end in time".to_owned())),
             // The same page in parts; a continue token is valid with any limit.
             Ok(Err(error)) if error.is::<LengthLimitError>() && limit > 1 => {
                 limit = (limit / 4).max(1);
                 continue;
             }
-            Ok(Err(error)) => return Err(Failure::Other(format!("the list was interrupted: {error}"))),
+            Ok(Err(error)) => return Err(Failure::Other(format!("the response to the list request was interrupted: {error}"))),
             Ok(Ok(body)) => body.to_bytes(),
         };
         shared.heard(kind.name());
         let page: Page<'_> = std::str::from_utf8(&bytes)
             .map_err(|e| e.to_string())
             .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
-            .map_err(|error| Failure::Other(format!("unreadable list: {error}")))?;
+            .map_err(|error| Failure::Other(format!("the list could not be parsed: {error}")))?;
         for object in page.items.iter().flatten() {
             let Identity { namespace, name, .. } = take(kind, shared, object);
             if !name.is_empty() {

@@ -59,7 +59,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
         };
         let outcome = match outcome {
             // A list has no history to lose: if it expires before its next page, it has failed.
-            Err(Failure::Gone) if listing => Err(Failure::Other("410: the list expired".to_owned())),
+            Err(Failure::Gone) if listing => Err(Failure::Other("410: the list expired before its last page".to_owned())),
             // Core kinds are always installed: the answer is of a proxy, or of an API server that is starting.
             Err(Failure::Absent) if kind.group.is_empty() => Err(Failure::Other("404".to_owned())),
             other => other,
@@ -151,7 +151,7 @@ async fn watch(
     let mut line: Vec<u8> = Vec::new();
     loop {
         let frame = match tokio::time::timeout(shared.pace.watch + SLACK, body.frame()).await {
-            Err(_) => return Err(Failure::Other("the API server sent nothing on the watch".to_owned())),
+            Err(_) => return Err(Failure::Other("the API server sent nothing on the watch in time".to_owned())),
             Ok(None) => return Ok(heard || opened.elapsed() >= STEADY),
             Ok(Some(Err(error))) => {
                 tracing::debug!(kind = kind.name(), %error, "watch interrupted");
@@ -177,7 +177,7 @@ async fn watch(
         }
         line.extend_from_slice(rest);
         if line.len() > MAX_LINE {
-            return Err(Failure::Other("a line of the watch is too long".to_owned()));
+            return Err(Failure::Other("an event of the watch is too long".to_owned()));
         }
     }
 }

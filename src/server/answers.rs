@@ -18,13 +18,13 @@ use std::time::Instant;
 /// Makes a decision on a body, within a time.
 pub(super) type Decide = fn(&[u8], WebhookEntry, &Snapshot, &Deadline<'_>) -> Result<Answer, EnvelopeError>;
 
-pub(super) const MEMORY: &str = "too much memory held by other requests (--max-body-memory)";
+pub(super) const MEMORY: &str = "other requests use too much memory (--max-body-memory)";
 
 /// The answer at a limit. The API server retries after that second, within the webhook's timeout (client-go
 /// rest/with_retry.go: any 5xx with Retry-After). It uses a new connection, which a Service may send to another replica.
 pub(super) fn busy(state: &State, reason: Shed, text: &str) -> Response {
     state.metrics.shed(reason);
-    let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, &format!("busy: {text}; try again"));
+    let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, &format!("the server is busy: {text}; try again"));
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
@@ -96,7 +96,7 @@ pub(super) fn answer(
 }
 
 pub(super) fn fault() -> Response {
-    plain(StatusCode::INTERNAL_SERVER_ERROR, "fabric-admission: internal error")
+    plain(StatusCode::INTERNAL_SERVER_ERROR, "fabric-admission: internal error; see the log of the server")
 }
 
 fn json(body: Held) -> Response {

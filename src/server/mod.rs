@@ -56,7 +56,7 @@ pub enum RunError {
     #[error(transparent)]
     Tls(#[from] tls::TlsError),
     /// A port is not available.
-    #[error("cannot listen on {address}: {source}; is the port in use?")]
+    #[error("cannot listen on {address}: {source}; does another process use the port?")]
     Bind {
         /// Address as given.
         address: SocketAddr,

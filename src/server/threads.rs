@@ -101,7 +101,7 @@ async fn on_a_thread(
 fn too_many_entries(decoded: usize) -> String {
     let (takes, most) = (decoded >> 20, DECODED >> 20);
     format!(
-        "the body has too many list and map entries: it would take {takes} MiB to decode; at most {most} MiB are allowed"
+        "the body has too many list and map entries: decoding needs {takes} MiB of memory; at most {most} MiB are allowed"
     )
 }
 

@@ -15,7 +15,7 @@ impl Keeper {
         let place = format!("Secret {}/{}", names.namespace, names.secret);
         let Some(object) = found else {
             self.fault =
-                Some(format!("{place} does not exist; cert-manager creates it from its Certificate"));
+                Some(format!("{place} does not exist; cert-manager creates it from a Certificate object"));
             return;
         };
         self.ca = secret::ca(&object);
@@ -62,7 +62,7 @@ impl Keeper {
             }
             tracing::info!(until, "now serving a new certificate from cert-manager");
         } else if !better {
-            self.fault = Some(format!("{place} has a new certificate that no caBundle verifies yet"));
+            self.fault = Some(format!("{place} has a new certificate that not every caBundle verifies yet"));
         }
     }
 }

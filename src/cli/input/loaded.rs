@@ -94,7 +94,7 @@ impl Loading {
                     file: name.to_string(),
                     line: *line,
                     column: 1,
-                    message: format!("cannot be read again: {error}"),
+                    message: format!("the input cannot be read a second time: {error}"),
                 })?;
                 let documents = decode(name, &text, *line, *index);
                 Ok(Ready::Read(File { text, line: *line, continues: *continues, documents }))

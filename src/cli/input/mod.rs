@@ -25,8 +25,8 @@ pub(super) use loaded::{File, Loaded, Ready, place, source};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Inputs {
-    /// Manifest file, directory with manifests (*.yaml, *.yml and *.json), or - for standard input. If --live is set:
-    /// also pod/NAME for a running pod
+    /// Manifest file, directory with manifests (*.yaml, *.yml, *.json), or - for standard input. For a running pod:
+    /// pod/NAME and --live
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Name of a FabricProfile, compiled in or from --profiles, that applies to every pod with accelerators; the
@@ -319,7 +319,7 @@ pub(super) fn warn_of_duplicates(document: &Document, err: &mut dyn Write) -> io
     for d in &document.warnings {
         writeln!(
             err,
-            "warning: {}:{}:{}: {} duplicate key {:?}, first on line {}; the last value is used",
+            "warning: {}:{}:{}: {} duplicate key {:?} (first on line {}); the last value is used",
             document.file, d.second.line, d.second.column, REPEATED_KEY.id, d.key, d.first.line
         )?;
     }
