@@ -82,14 +82,22 @@ impl Sight {
     pub(super) fn remarks(&self, now: i64) -> Vec<String> {
         let mut remarks = Vec::new();
         if matches!(self.read, Some(None)) {
-            remarks
-                .push(format!("{} does not exist, so the API server does not call its webhooks", self.shown()));
+            remarks.push(format!(
+                "{} does not exist, so the API server does not call its webhooks",
+                self.shown()
+            ));
         }
         if let (Some(_), Some(why)) = (&self.read, &self.unread) {
-            remarks.push(format!("reading {} failed; the result of the last successful read stays in use: {why}", self.shown()));
+            remarks.push(format!(
+                "reading {} failed; the result of the last successful read stays in use: {why}",
+                self.shown()
+            ));
         }
         if let Some((why, _)) = &self.unwritten {
-            remarks.push(format!("{} has a wrong caBundle, and correcting the caBundle failed: {why}", self.shown()));
+            remarks.push(format!(
+                "{} has a wrong caBundle, and correcting the caBundle failed: {why}",
+                self.shown()
+            ));
         }
         if self.drift.is_fight(now) {
             remarks.push(self.fought());

@@ -56,7 +56,11 @@ pub struct Metrics {
 impl Metrics {
     /// Registers them.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register("certificate_reloads", "Reloads of the server certificate, by result", self.reloads.clone());
+        registry.register(
+            "certificate_reloads",
+            "Reloads of the server certificate, by result",
+            self.reloads.clone(),
+        );
         registry.register_with_unit(
             "certificate_loaded_timestamp",
             "Time at which the server loaded its current certificate, as Unix time",
@@ -90,8 +94,16 @@ impl Metrics {
             "1 if every caBundle of the webhook configuration verifies the server certificate, else 0",
             self.in_sync.clone(),
         );
-        registry.register("cabundle_writes", "Webhook configurations to which this replica wrote the caBundle, by kind", self.writes.clone());
-        registry.register("cabundle_reverts", "Changes of caBundles by other clients, which the server reverts", self.reverts.clone());
+        registry.register(
+            "cabundle_writes",
+            "Webhook configurations to which this replica wrote the caBundle, by kind",
+            self.writes.clone(),
+        );
+        registry.register(
+            "cabundle_reverts",
+            "Changes of caBundles by other clients, which the server reverts",
+            self.reverts.clone(),
+        );
         registry.register(
             "cabundle_fight",
             "1 if this replica restores the caBundle less often because another client keeps changing it, else 0",

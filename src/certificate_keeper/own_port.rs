@@ -42,7 +42,8 @@ impl Dialed {
         self.remark = None;
         // A check that could not be made says nothing about the last answer.
         if let Err(Silence::Unasked(why)) = &answer {
-            self.remark = Some(format!("checking the certificate on the server's own port {address} failed: {why}"));
+            self.remark =
+                Some(format!("checking the certificate on the server's own port {address} failed: {why}"));
             return;
         }
         self.problem = None;
@@ -53,10 +54,13 @@ impl Dialed {
             // Only the task that asks changes the certificate in use.
             Ok(chain) if chain == served => {}
             Ok(_) => {
-                self.problem = Some(format!("the server's own port {address} presents a certificate that is not the server's"));
+                self.problem = Some(format!(
+                    "the server's own port {address} presents a certificate that is not the server's"
+                ));
             }
             Err(Silence::Strange(what)) => {
-                self.problem = Some(format!("the TLS handshake with the server's own port {address} failed: {what}"));
+                self.problem =
+                    Some(format!("the TLS handshake with the server's own port {address} failed: {what}"));
             }
             // A port with too many connections serves others, so this does not affect readiness.
             Err(Silence::Closed) => {

@@ -259,7 +259,8 @@ impl Keeper {
             if sight.drift.record_check(&bundle, right, now) {
                 self.metrics.cabundle_reverted(sight.kind.name());
                 tracing::warn!(configuration = %sight.name, "another client changed the caBundle; restoring it");
-                let note = format!("{}: another client changed the caBundle; the server restores it", sight.shown());
+                let note =
+                    format!("{}: another client changed the caBundle; the server restores it", sight.shown());
                 self.events.emit(events::Reason::Reverted, &note);
             }
             let fight = sight.drift.is_fight(now);
@@ -334,7 +335,7 @@ impl Keeper {
                 if change.is_emergency() {
                     self.metrics.ca_emergency();
                     let note = format!(
-                        "the CA in the Secret could not sign certificates; the server replaced it with CA number {generation}"
+                        "the CA in the Secret could not sign certificates; it was replaced by CA number {generation}"
                     );
                     self.events.emit(events::Reason::Replaced, &note);
                     let why = why.unwrap_or_default();
@@ -347,7 +348,7 @@ impl Keeper {
                 } else {
                     if change == Change::Switch {
                         let note = format!(
-                            "CA number {generation} now signs certificates; the previous CA stays in the caBundles until its last certificate has expired"
+                            "CA number {generation} now signs certificates; the previous CA stays in the caBundles for a while"
                         );
                         self.events.emit(events::Reason::Rotated, &note);
                     }

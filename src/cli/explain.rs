@@ -126,7 +126,9 @@ fn explain_variable(v: &Variable, out: &mut dyn Write) -> io::Result<Exit> {
         Status::Read | Status::Other => None,
         Status::Deprecated => Some("deprecated"),
         Status::Removed => Some("no longer read"),
-        Status::Newer => Some("documented, but only for an NCCL release that is newer than the latest known one"),
+        Status::Newer => {
+            Some("documented, but only for an NCCL release that is newer than the latest known one")
+        }
     };
     let ranks = v
         .uniform

@@ -114,11 +114,17 @@ fn export(arguments: &Export, out: &mut dyn Write, err: &mut dyn Write) -> io::R
             Some(rule) if rule.cel().is_some() => chosen.push(rule),
             Some(rule) => {
                 let id = rule.id;
-                writeln!(err, "error: rule {id} cannot be exported, because the rule checks more than one object")?;
+                writeln!(
+                    err,
+                    "error: rule {id} cannot be exported, because the rule checks more than one object"
+                )?;
                 return Ok(Exit::Usage);
             }
             None => {
-                writeln!(err, "error: unknown rule {id:?}. To list all rules, run fabric-admission rules list.")?;
+                writeln!(
+                    err,
+                    "error: unknown rule {id:?}. To list all rules, run fabric-admission rules list."
+                )?;
                 return Ok(Exit::Usage);
             }
         }

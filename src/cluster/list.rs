@@ -92,13 +92,21 @@ pub(super) async fn list(
         let response = get(client, &path).await?;
         let body = Limited::new(response.into_body(), MAX_PAGE).collect();
         let bytes = match tokio::time::timeout(CALL, body).await {
-            Err(_) => return Err(Failure::Other("the response to the list request did not end in time".to_owned())),
+            Err(_) => {
+                return Err(Failure::Other(
+                    "the response to the list request did not end in time".to_owned(),
+                ));
+            }
             // The same page in parts; a continue token is valid with any limit.
             Ok(Err(error)) if error.is::<LengthLimitError>() && limit > 1 => {
                 limit = (limit / 4).max(1);
                 continue;
             }
-            Ok(Err(error)) => return Err(Failure::Other(format!("the response to the list request was interrupted: {error}"))),
+            Ok(Err(error)) => {
+                return Err(Failure::Other(format!(
+                    "the response to the list request was interrupted: {error}"
+                )));
+            }
             Ok(Ok(body)) => body.to_bytes(),
         };
         shared.heard(kind.name());
@@ -145,5 +153,5 @@ pub(super) fn take(kind: &'static Watched, shared: &Shared, object: &RawValue) -
 fn malformed(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {
     shared.metrics.watch_malformed(kind.name());
     let (namespace, name) = (identity.namespace.as_str(), identity.name.as_str());
-    tracing::warn!(kind = kind.name(), namespace, name, %error, "object could not be parsed; its previous facts stay in use");
+    tracing::warn!(kind = kind.name(), namespace, name, %error, "unreadable object; its previous facts stay in use");
 }

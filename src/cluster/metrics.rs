@@ -47,7 +47,11 @@ pub struct Metrics {
 impl Metrics {
     /// Registers them.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register("watch_objects", "Objects that the server knows from its watches, by kind", self.objects.clone());
+        registry.register(
+            "watch_objects",
+            "Objects that the server knows from its watches, by kind",
+            self.objects.clone(),
+        );
         registry.register(
             "watch_state",
             "Watch state of each object kind: 1 for the current state, 0 for all other states",
@@ -79,7 +83,11 @@ impl Metrics {
             "1 if this replica writes the status of FabricProfiles, else 0",
             self.status_leader.clone(),
         );
-        registry.register("status_writes", "Writes of a FabricProfile's status by this replica", self.status_writes.clone());
+        registry.register(
+            "status_writes",
+            "Writes of a FabricProfile's status by this replica",
+            self.status_writes.clone(),
+        );
         registry.register(
             "profile_problems",
             "Number of problems in the status of each FabricProfile; exported only by the replica that writes the status",

@@ -59,7 +59,9 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
         };
         let outcome = match outcome {
             // A list has no history to lose: if it expires before its next page, it has failed.
-            Err(Failure::Gone) if listing => Err(Failure::Other("410: the list expired before its last page".to_owned())),
+            Err(Failure::Gone) if listing => {
+                Err(Failure::Other("410: the list expired before its last page".to_owned()))
+            }
             // Core kinds are always installed: the answer is of a proxy, or of an API server that is starting.
             Err(Failure::Absent) if kind.group.is_empty() => Err(Failure::Other("404".to_owned())),
             other => other,
@@ -121,7 +123,11 @@ fn phase(kind: &'static Watched, shared: &Shared, phase: Phase, why: &str) {
                 tracing::warn!(kind = kind.name(), why, "watch failed; known facts stay in use")
             }
             Phase::Forbidden => {
-                tracing::warn!(kind = kind.name(), why, "no permission to list or watch; known facts stay in use")
+                tracing::warn!(
+                    kind = kind.name(),
+                    why,
+                    "no permission to list or watch; known facts stay in use"
+                )
             }
             _ => tracing::info!(kind = kind.name(), phase = phase.name(), why, "watch state changed"),
         }
@@ -151,7 +157,9 @@ async fn watch(
     let mut line: Vec<u8> = Vec::new();
     loop {
         let frame = match tokio::time::timeout(shared.pace.watch + SLACK, body.frame()).await {
-            Err(_) => return Err(Failure::Other("the API server sent nothing on the watch in time".to_owned())),
+            Err(_) => {
+                return Err(Failure::Other("the API server sent nothing on the watch in time".to_owned()));
+            }
             Ok(None) => return Ok(heard || opened.elapsed() >= STEADY),
             Ok(Some(Err(error))) => {
                 tracing::debug!(kind = kind.name(), %error, "watch interrupted");
@@ -190,7 +198,11 @@ fn apply(kind: &'static Watched, shared: &Shared, line: &[u8], version: &mut Str
         .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
         // The event is lost; only a list recovers it.
         .map_err(|error| {
-            tracing::warn!(kind = kind.name(), error, "watch event could not be parsed; listing all objects again");
+            tracing::warn!(
+                kind = kind.name(),
+                error,
+                "watch event could not be parsed; listing all objects again"
+            );
             Failure::Gone
         })?;
     if event.kind == "ERROR" {

@@ -24,7 +24,8 @@ pub(super) const MEMORY: &str = "other requests use too much memory (--max-body-
 /// rest/with_retry.go: any 5xx with Retry-After). It uses a new connection, which a Service may send to another replica.
 pub(super) fn busy(state: &State, reason: Shed, text: &str) -> Response {
     state.metrics.shed(reason);
-    let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, &format!("the server is busy: {text}; try again"));
+    let mut response =
+        plain(StatusCode::SERVICE_UNAVAILABLE, &format!("the server is busy: {text}; try again"));
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response

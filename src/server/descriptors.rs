@@ -22,7 +22,9 @@ pub(super) fn raise_limit(limits: Limits) -> Limits {
     if there < wanted {
         match setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: rlimit.maximum }) {
             Ok(()) => there = wanted,
-            Err(error) => tracing::warn!(%error, there, wanted, "raising the open-files limit of the process failed"),
+            Err(error) => {
+                tracing::warn!(%error, there, wanted, "raising the open-files limit of the process failed")
+            }
         }
     }
     let within = within(limits, there);

@@ -45,7 +45,10 @@ pub(super) async fn reload(every: Duration, check: Check, state: Arc<State>) {
         match supervisor::blocking(look).await {
             None | Some(Look::Same) => {}
             Some(Look::New(snapshot)) => {
-                tracing::info!(profiles = snapshot.profiles().count(), "reloaded the files of profiles and cluster objects");
+                tracing::info!(
+                    profiles = snapshot.profiles().count(),
+                    "reloaded the files of profiles and cluster objects"
+                );
                 state.snapshot.store(Arc::from(snapshot));
                 state.metrics.facts_loaded();
             }

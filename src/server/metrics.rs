@@ -207,7 +207,11 @@ impl Metrics {
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix("fabric_admission");
         let requests = Family::<RequestLabels, Counter>::default();
-        registry.register("requests", "AdmissionReview requests, by webhook entry and result", requests.clone());
+        registry.register(
+            "requests",
+            "AdmissionReview requests, by webhook entry and result",
+            requests.clone(),
+        );
         let duration = Family::<EntryLabel, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
         registry.register_with_unit(
             "request_duration",
@@ -220,9 +224,17 @@ impl Metrics {
         let connections = Gauge::default();
         registry.register("connections", "Open connections on the webhook port", connections.clone());
         let accept_errors = Counter::default();
-        registry.register("accept_errors", "Connections that the server failed to accept", accept_errors.clone());
+        registry.register(
+            "accept_errors",
+            "Connections that the server failed to accept",
+            accept_errors.clone(),
+        );
         let handshakes = Family::<HandshakeLabel, Counter>::default();
-        registry.register("tls_handshakes", "TLS handshakes on the webhook port, by result", handshakes.clone());
+        registry.register(
+            "tls_handshakes",
+            "TLS handshakes on the webhook port, by result",
+            handshakes.clone(),
+        );
         let panics = Counter::default();
         registry.register("panics", "Requests answered with status 500 because of a panic", panics.clone());
         let task_failures = Family::<TaskLabel, Counter>::default();
@@ -232,13 +244,21 @@ impl Metrics {
             task_failures.clone(),
         );
         let shed = Family::<ShedLabel, Counter>::default();
-        registry.register("shed", "Connections closed and requests refused because of a limit, by reason", shed.clone());
+        registry.register(
+            "shed",
+            "Connections closed and requests refused because of a limit, by reason",
+            shed.clone(),
+        );
         // Each reason exists from the start, so that its first event is a rise.
         for reason in Shed::ALL {
             drop(shed.get_or_create(&ShedLabel { reason: reason.name() }));
         }
         let in_flight = Gauge::default();
-        registry.register("requests_in_flight", "Webhook requests that are running or waiting now", in_flight.clone());
+        registry.register(
+            "requests_in_flight",
+            "Webhook requests that are running or waiting now",
+            in_flight.clone(),
+        );
         let held = Gauge::default();
         registry.register_with_unit(
             "held",
@@ -253,7 +273,11 @@ impl Metrics {
             facts_reloads.clone(),
         );
         let client_ca_reloads = Family::<ReloadLabel, Counter>::default();
-        registry.register("client_ca_reloads", "Reloads of the CA for client certificates, by result", client_ca_reloads.clone());
+        registry.register(
+            "client_ca_reloads",
+            "Reloads of the CA for client certificates, by result",
+            client_ca_reloads.clone(),
+        );
         registry.register(
             "log_lines_dropped",
             "Log lines dropped because writing to stderr was too slow",

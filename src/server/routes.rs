@@ -47,7 +47,7 @@ pub(super) fn router(state: Arc<State>) -> Router {
             "unknown path; use /mutate, /validate, /audit, /validate-workload, /validate-networks or /validate-object",
         )
     })
-    .method_not_allowed_fallback(async || plain(StatusCode::METHOD_NOT_ALLOWED, "use method POST, with an AdmissionReview as the body"))
+    .method_not_allowed_fallback(async || plain(StatusCode::METHOD_NOT_ALLOWED, "use POST with an AdmissionReview as the body"))
     .with_state(state)
 }
 
@@ -120,7 +120,9 @@ async fn read(state: &State, request: Request) -> Result<Held, Response> {
     }
     match read {
         Ok(Ok(held)) => Ok(held),
-        Ok(Err(Unread::TooLarge)) => Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "the body is larger than 8 MiB")),
+        Ok(Err(Unread::TooLarge)) => {
+            Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "the body is larger than 8 MiB"))
+        }
         Ok(Err(Unread::Memory)) => Err(busy(state, Shed::Memory, MEMORY)),
         Ok(Err(Unread::Ended)) => Err(plain(StatusCode::BAD_REQUEST, "the body is incomplete")),
         Err(_) => {

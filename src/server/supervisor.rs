@@ -181,7 +181,10 @@ impl Context {
             }
             let effect = task.effect;
             if task.pause.is_none() {
-                return self.state.failed.set(name, format!("task {name:?} {how}: {effect}. Restart the pod"));
+                return self
+                    .state
+                    .failed
+                    .set(name, format!("task {name:?} {how}: {effect}. Restart the pod"));
             }
             let seconds = pause.as_secs_f64();
             let line = format!(
@@ -190,9 +193,10 @@ impl Context {
             );
             self.state.failed.set(name, line);
             sleep(pause).await;
-            self.state
-                .failed
-                .set(name, format!("task {name:?} {how} (failure {failures} in a row), and the server restarted the task. {BUG}"));
+            self.state.failed.set(
+                name,
+                format!("task {name:?} {how} (failure {failures} in a row) and was restarted. {BUG}"),
+            );
             pause = longer(pause);
         }
     }

@@ -68,7 +68,8 @@ pub(super) fn certificates(
         Origin::Cluster { settings, served } => {
             // Each start may write to the API server.
             let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
-            let task = Task::new(certificate::TASK, "the server does not renew its certificate").pausing(tick);
+            let task =
+                Task::new(certificate::TASK, "the server does not renew its certificate").pausing(tick);
             let (kept, standing) = (certificate_keeper::Kept::default(), state.certificates.clone());
             supervisor.start(task, move || {
                 let port = port.clone().map(|(address, stop)| certificate_keeper::Port {
@@ -101,9 +102,10 @@ pub(super) fn client_ca(supervisor: &mut Supervisor, clients: Arc<Clients>, stat
 pub(super) fn files(supervisor: &mut Supervisor, source: fact_files::Source, state: &Arc<State>) {
     let fact_files::Source { every, look } = source;
     let (check, state) = (Arc::new(Mutex::new(look)), Arc::clone(state));
-    supervisor.start(Task::new("files", "the server does not load changed files of profiles and facts"), move || {
-        fact_files::reload(every, Arc::clone(&check), Arc::clone(&state))
-    });
+    supervisor.start(
+        Task::new("files", "the server does not load changed files of profiles and facts"),
+        move || fact_files::reload(every, Arc::clone(&check), Arc::clone(&state)),
+    );
 }
 
 /// The watches of a cluster, and the writer of statuses.
@@ -120,7 +122,10 @@ pub(super) fn live(
     let metrics = Arc::clone(state.metrics.watches());
     let watches = Watches::new(client, builder, pace, state.sync.clone(), metrics);
     for kind in cluster::kinds::WATCHED {
-        let task = Task::new(format!("watch {}", kind.name()), "the server does not see changes of objects of this kind");
+        let task = Task::new(
+            format!("watch {}", kind.name()),
+            "the server does not see changes of objects of this kind",
+        );
         let watches = watches.clone();
         supervisor.start_on(runtime.clone(), task, move || watches.clone().follow(kind));
     }
@@ -141,13 +146,16 @@ fn statuses(
     stop: &watch::Receiver<Stop>,
 ) {
     let (state, stop) = (Arc::clone(state), stop.clone());
-    supervisor.start_ending(Task::new("statuses", "the server does not write the status of FabricProfiles"), move || {
-        let (using, mut stop) = (Arc::clone(&state), stop.clone());
-        // Before everything is known, a status would report half of the cluster as missing.
-        let snapshot = move || using.sync.waiting().is_none().then(|| using.snapshot.load_full());
-        let stopped = async move { drop(stop.wait_for(|stop| *stop != Stop::No).await) };
-        let StatusWriter { namespace, identity } = writer.clone();
-        let metrics = Arc::clone(state.metrics.watches());
-        cluster::status_writer::run(client.clone(), namespace, identity, metrics, snapshot, stopped)
-    });
+    supervisor.start_ending(
+        Task::new("statuses", "the server does not write the status of FabricProfiles"),
+        move || {
+            let (using, mut stop) = (Arc::clone(&state), stop.clone());
+            // Before everything is known, a status would report half of the cluster as missing.
+            let snapshot = move || using.sync.waiting().is_none().then(|| using.snapshot.load_full());
+            let stopped = async move { drop(stop.wait_for(|stop| *stop != Stop::No).await) };
+            let StatusWriter { namespace, identity } = writer.clone();
+            let metrics = Arc::clone(state.metrics.watches());
+            cluster::status_writer::run(client.clone(), namespace, identity, metrics, snapshot, stopped)
+        },
+    );
 }

@@ -47,7 +47,10 @@ impl Keeper {
         }
         if let Some(Err(why)) = self.record.as_ref().map(|record| record.signer(now).map(drop)) {
             let names = &self.settings.names;
-            remarks.push(format!("the CA in Secret {}/{} cannot sign certificates ({why})", names.namespace, names.secret));
+            remarks.push(format!(
+                "the CA in Secret {}/{} cannot sign certificates ({why})",
+                names.namespace, names.secret
+            ));
         }
         if self.backing_off {
             remarks.push(
@@ -76,8 +79,10 @@ impl Keeper {
         let over = self.leaf.as_ref().filter(|leaf| now >= leaf.last_tenth());
         self.metrics.leaf_overdue(over.is_some());
         let Some(leaf) = over else { return (None, None) };
-        let text =
-            format!("the server's certificate expires in {} s, and its renewal fails", (leaf.until - now).max(0));
+        let text = format!(
+            "the server's certificate expires in {} s, and its renewal fails",
+            (leaf.until - now).max(0)
+        );
         if now >= leaf.until - self.settings.lives.ending(leaf.until - leaf.signed) {
             return (Some(text), None);
         }

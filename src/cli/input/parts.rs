@@ -80,7 +80,8 @@ impl Parts {
         loop {
             if text.len() > MAX_DOCUMENT {
                 self.ended = true;
-                let message = format!("a document is larger than {} MiB; split the document", MAX_DOCUMENT >> 20);
+                let message =
+                    format!("a document is larger than {} MiB; split the document", MAX_DOCUMENT >> 20);
                 return Err(io::Error::other(message));
             }
             let read = self.reader.by_ref().take(PART as u64).read_to_end(&mut text);

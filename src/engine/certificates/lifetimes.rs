@@ -41,14 +41,14 @@ impl Lifetimes {
             }
         };
         within("--tls-ca-life", self.ca, 20, 10 * 365 * DAY, "at most ten years")?;
+        within("--tls-leaf-life", self.leaf, 3, self.ca / 4, "at most a quarter of --tls-ca-life")?;
         within(
-            "--tls-leaf-life",
-            self.leaf,
-            3,
-            self.ca / 4,
-            "at most a quarter of --tls-ca-life",
+            "--tls-clock-skew",
+            self.skew,
+            0,
+            (self.leaf / 6).min(DAY),
+            "at most a sixth of --tls-leaf-life, and at most one day",
         )?;
-        within("--tls-clock-skew", self.skew, 0, (self.leaf / 6).min(DAY), "at most a sixth of --tls-leaf-life, and at most one day")?;
         within("--tls-soak", self.soak, 0, self.ca / 8, "at most an eighth of --tls-ca-life")?;
         within(
             "--tls-tick",
@@ -57,7 +57,13 @@ impl Lifetimes {
             (self.leaf / 6).clamp(1, 300),
             "at most a sixth of --tls-leaf-life, and at most 300s",
         )?;
-        within("--tls-settle", self.settle, 0, 60, "at most one minute, because the server is not ready in this time")
+        within(
+            "--tls-settle",
+            self.settle,
+            0,
+            60,
+            "at most one minute, because the server is not ready in this time",
+        )
     }
 
     /// How long before its issue a certificate becomes valid: one clock may be fast, another slow.

@@ -56,7 +56,8 @@ async fn a_task_that_panics_or_ends_starts_again_and_is_shown_until_it_is_health
                 )
         })
         .await;
-        until(|| line() == format!("task \"files\" {how} (failure 3 in a row), and the server restarted the task. {BUG}")).await;
+        until(|| line() == format!("task \"files\" {how} (failure 3 in a row) and was restarted. {BUG}"))
+            .await;
         assert_eq!((starts.load(Ordering::SeqCst), failures(&state, "files")), (4, 3));
         let (status, text) = crate::server::admin::readiness(&state);
         assert_eq!((status, text), (StatusCode::OK, format!("ok\n{}", line())));
