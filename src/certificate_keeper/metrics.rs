@@ -69,7 +69,7 @@ impl Metrics {
         );
         registry.register_with_unit(
             "ca_expiry_timestamp",
-            "Expiry of each CA in the Secret as Unix time, by role; 0 if there is no CA in this role",
+            "Expiry time of each CA in the Secret, as Unix time, by role; 0 if the Secret has no CA in this role",
             Unit::Seconds,
             self.ca_expiry.clone(),
         );
@@ -80,7 +80,7 @@ impl Metrics {
         );
         registry.register_with_unit(
             "leaf_expiry_timestamp",
-            "Expiry of the current server certificate, as Unix time",
+            "Expiry time of the current server certificate, as Unix time",
             Unit::Seconds,
             self.leaf_expiry.clone(),
         );
@@ -96,12 +96,12 @@ impl Metrics {
         );
         registry.register(
             "cabundle_writes",
-            "Webhook configurations to which this replica wrote the caBundle, by kind",
+            "Writes of caBundles by this replica, by kind of webhook configuration",
             self.writes.clone(),
         );
         registry.register(
             "cabundle_reverts",
-            "Changes of caBundles by other clients, which the server reverts",
+            "Changes that other clients made to caBundles; the server reverts these changes",
             self.reverts.clone(),
         );
         registry.register(
@@ -116,7 +116,7 @@ impl Metrics {
         );
         registry.register(
             "ca_emergency_rotations",
-            "Emergency replacements of the CA by this replica: the previous CA could not sign certificates",
+            "Emergency replacements of the CA by this replica, because the previous CA could not sign certificates",
             self.emergencies.clone(),
         );
         registry.register(
@@ -131,7 +131,7 @@ impl Metrics {
         );
         registry.register(
             "certificate_back_offs",
-            "Times that this replica paused its certificate writes because another client kept changing the same objects",
+            "Pauses in the certificate writes of this replica, because another client kept changing the same objects",
             self.back_offs.clone(),
         );
     }

@@ -343,7 +343,7 @@ impl Keeper {
                         change = change_name,
                         generation,
                         why,
-                        "replaced the CA, because it could not sign certificates"
+                        "replaced the CA, because the previous CA could not sign certificates"
                     );
                 } else {
                     if change == Change::Switch {

@@ -29,11 +29,11 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Review manifests offline: show the webhook's changes and findings
+    /// Review manifests offline: show which changes the webhook would make, and its findings
     Review(review::Arguments),
     /// Show which FabricProfile each pod in the manifests gets, and why
     Why(why::Arguments),
-    /// Explain a rule (the check, the reason, the fix) or an environment variable of NCCL
+    /// Explain a rule (its check, the reason and the fix) or an environment variable, such as NCCL_IB_HCA
     Explain(explain::Arguments),
     /// Run the admission webhook server
     Serve(Box<serve::Arguments>),

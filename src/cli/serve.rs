@@ -38,8 +38,8 @@ pub(super) struct Arguments {
     /// Interval, in seconds, at which the server checks the files of --profiles and --cluster for changes
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_FACTS_POLL", default_value_t = 10.0, value_parser = seconds)]
     facts_poll: f64,
-    /// Kubeconfig file for the API server to watch. Without this flag, the server uses the service account of its
-    /// pod, or watches no API server if --cluster is set
+    /// Kubeconfig file of the cluster that the server watches. Without this flag, the server watches the cluster in
+    /// which it runs, or no cluster if --cluster is set
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_KUBECONFIG")]
     kubeconfig: Option<PathBuf>,
     /// Maximum pause, in seconds, before the server retries a failed watch, or checks again whether a missing CRD is
@@ -49,7 +49,8 @@ pub(super) struct Arguments {
     /// Time limit of one watch request to the API server, in seconds (query parameter timeoutSeconds)
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_TIMEOUT", default_value_t = Pace::DEFAULT.watch.as_secs_f64(), value_parser = seconds)]
     watch_timeout: f64,
-    /// Whether the server writes problems of a FabricProfile to its status; a Lease selects the replica that writes
+    /// Whether the server writes the problems of each FabricProfile to the status of that FabricProfile. A Lease
+    /// selects the replica that writes
     #[arg(
         long, value_name = "BOOL", env = "FABRIC_ADMISSION_PROFILE_STATUS", action = clap::ArgAction::Set,
         num_args = 0..=1, default_value_t = false, default_missing_value = "true"
@@ -59,7 +60,7 @@ pub(super) struct Arguments {
     /// cluster are old (FAB813)
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = Pace::DEFAULT.stale_after.as_secs_f64(), value_parser = seconds)]
     stale_after: f64,
-    /// Whether the webhook may change pods; applies to all namespaces
+    /// Whether the webhook may change pods, in all namespaces of the cluster
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_MUTATE", default_value_t = Mutate::On)]
     mutate: Mutate,
     /// Policy for Jobs and other workload objects, in namespaces with mode enforce
@@ -71,8 +72,8 @@ pub(super) struct Arguments {
     /// Time after SIGTERM, in seconds, in which the server still accepts new connections
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
     lame_duck: f64,
-    /// Time after --lame-duck, in seconds, in which the server waits for clients to close their connections; API
-    /// servers close an idle connection after 90 s
+    /// Time after the --lame-duck time, in seconds, in which the server waits for clients to close their connections;
+    /// API servers close an idle connection after 90 s
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = 95.0, value_parser = seconds)]
     drain: f64,
     #[command(flatten)]
@@ -85,7 +86,7 @@ pub(super) struct Arguments {
 enum Mutate {
     /// Change pods
     On,
-    /// Do not change pods; deny a pod only if the changed pod would also be denied
+    /// Do not change pods; deny a pod only if it would also be denied with the changes
     Off,
 }
 

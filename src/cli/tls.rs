@@ -65,17 +65,17 @@ pub(super) struct Tls {
     /// Soak time: how long a new CA must be in every caBundle before the server signs certificates with this CA
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SOAK", default_value_t = Seconds(Lifetimes::DEFAULT.soak))]
     tls_soak: Seconds,
-    /// Clock skew between machines that the server tolerates in its certificates
+    /// Tolerated clock skew: how far the clock of a machine may be wrong, in either direction
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_CLOCK_SKEW", default_value_t = Seconds(Lifetimes::DEFAULT.skew))]
     tls_clock_skew: Seconds,
     /// Interval at which the server checks its Secret and the caBundles, in case a watch misses a change
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_TICK", default_value_t = Seconds(Lifetimes::DEFAULT.tick))]
     tls_tick: Seconds,
-    /// Time that the server waits before it reports ready, once every caBundle is correct; API servers need this time
-    /// to load the caBundles
+    /// Once every caBundle is correct, the server waits this time before it reports ready, so that API servers can
+    /// load the caBundles
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SETTLE", default_value_t = Seconds(Lifetimes::DEFAULT.settle))]
     tls_settle: Seconds,
-    /// Output file for the CAs that clients must trust, for clients that do not use the caBundle of a webhook
+    /// File to which the server writes its CAs, for clients that do not get the CAs from the caBundle of a webhook
     /// configuration
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_CA_OUT")]
     tls_ca_out: Option<PathBuf>,
@@ -90,7 +90,7 @@ enum TlsMode {
     SelfManaged,
     /// cert-manager writes the certificate to a Secret; cainjector writes the caBundles
     CertManager,
-    /// The server reads --tls-cert and --tls-key at start and after each change
+    /// The server reads the files --tls-cert and --tls-key at start and after each change
     Files,
 }
 

@@ -153,5 +153,5 @@ pub(super) fn take(kind: &'static Watched, shared: &Shared, object: &RawValue) -
 fn malformed(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {
     shared.metrics.watch_malformed(kind.name());
     let (namespace, name) = (identity.namespace.as_str(), identity.name.as_str());
-    tracing::warn!(kind = kind.name(), namespace, name, %error, "unreadable object; its previous facts stay in use");
+    tracing::warn!(kind = kind.name(), namespace, name, %error, "unreadable object; its previous version stays in use");
 }

@@ -59,7 +59,7 @@ impl Metrics {
         );
         registry.register(
             "watch_lists",
-            "Complete lists of objects received from the API server, by kind",
+            "Lists of objects that the server received completely from the API server, by kind",
             self.lists.clone(),
         );
         registry.register(
@@ -75,7 +75,7 @@ impl Metrics {
         );
         registry.register(
             "snapshots_published",
-            "Snapshots of the cluster's objects that the webhook started to use",
+            "Times that the webhook switched to a new snapshot of the cluster's objects",
             self.published.clone(),
         );
         registry.register(

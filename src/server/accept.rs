@@ -92,8 +92,8 @@ async fn drain(
     };
     tokio::select! {
         () = &mut ended => tracing::info!("server stopped after all connections were closed"),
-        () = closing => tracing::warn!("server stopped at the drain deadline; connections were still open"),
-        _ = stop.changed() => tracing::warn!("server stopped immediately after another stop signal"),
+        () = closing => tracing::warn!("server stopped at the --drain deadline; connections were still open"),
+        _ = stop.changed() => tracing::warn!("server stopped immediately, because of a second stop signal"),
     }
 }
 

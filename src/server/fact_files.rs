@@ -53,7 +53,7 @@ pub(super) async fn reload(every: Duration, check: Check, state: Arc<State>) {
                 state.metrics.facts_loaded();
             }
             Some(Look::Failed(error)) => {
-                tracing::error!(%error, "reload of profiles and cluster objects failed; the previous set stays in use");
+                tracing::error!(%error, "reload of profiles and cluster objects failed; the previous versions stay in use");
                 state.metrics.facts_failed();
             }
         }

@@ -209,13 +209,13 @@ impl Metrics {
         let requests = Family::<RequestLabels, Counter>::default();
         registry.register(
             "requests",
-            "AdmissionReview requests, by webhook entry and result",
+            "AdmissionReview requests, by webhook endpoint (label entry) and result",
             requests.clone(),
         );
         let duration = Family::<EntryLabel, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
         registry.register_with_unit(
             "request_duration",
-            "Time from the complete request body to the response, without TLS",
+            "Processing time of a request, from the complete body to the response, without TLS",
             Unit::Seconds,
             duration.clone(),
         );
@@ -224,11 +224,7 @@ impl Metrics {
         let connections = Gauge::default();
         registry.register("connections", "Open connections on the webhook port", connections.clone());
         let accept_errors = Counter::default();
-        registry.register(
-            "accept_errors",
-            "Connections that the server failed to accept",
-            accept_errors.clone(),
-        );
+        registry.register("accept_errors", "Failed attempts to accept a connection", accept_errors.clone());
         let handshakes = Family::<HandshakeLabel, Counter>::default();
         registry.register(
             "tls_handshakes",
@@ -290,7 +286,7 @@ impl Metrics {
         );
         let build = Family::<BuildLabels, Gauge>::default();
         build.get_or_create(&BuildLabels { version: env!("CARGO_PKG_VERSION") }).set(1);
-        registry.register("build_info", "Always 1; label version is the version of the server", build);
+        registry.register("build_info", "Server version, in label version; the value is always 1", build);
         let watches = Arc::<cluster::Metrics>::default();
         watches.register(&mut registry);
         let certificates = Arc::<certificate_keeper::Metrics>::default();

@@ -47,7 +47,9 @@ pub(super) fn router(state: Arc<State>) -> Router {
             "unknown path; use /mutate, /validate, /audit, /validate-workload, /validate-networks or /validate-object",
         )
     })
-    .method_not_allowed_fallback(async || plain(StatusCode::METHOD_NOT_ALLOWED, "use POST with an AdmissionReview as the body"))
+    .method_not_allowed_fallback(async || {
+        plain(StatusCode::METHOD_NOT_ALLOWED, "use POST with an AdmissionReview as the body")
+    })
     .with_state(state)
 }
 

@@ -25,12 +25,12 @@ pub(super) use loaded::{File, Loaded, Ready, place, source};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Inputs {
-    /// Manifest file, directory with manifests (*.yaml, *.yml, *.json), or - for standard input. For a running pod:
-    /// pod/NAME and --live
+    /// Manifest file, directory with manifests (*.yaml, *.yml, *.json), or - for standard input. To read a running
+    /// pod, use pod/NAME and --live
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Name of a FabricProfile, compiled in or from --profiles, that applies to every pod with accelerators; the
-    /// pods' own annotations are ignored
+    /// Use this FabricProfile, compiled in or from --profiles, for every pod with accelerators; ignore the profile
+    /// annotations of the pods
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// File or directory with FabricProfiles; if one FabricProfile is invalid, the command fails
@@ -46,7 +46,7 @@ pub(super) struct Inputs {
     /// Context in the kubeconfig, for --live; default: the current context
     #[arg(long, value_name = "NAME", requires = "live")]
     context: Option<String>,
-    /// Kubeconfig file, for --live; default: the first file in variable KUBECONFIG, else ~/.kube/config
+    /// Kubeconfig file, for --live; default: the first file in environment variable KUBECONFIG, else ~/.kube/config
     #[arg(long, value_name = "FILE", requires = "live")]
     kubeconfig: Option<PathBuf>,
     /// Namespace for objects whose manifest does not set metadata.namespace
@@ -76,8 +76,8 @@ pub(super) struct Choice {
     /// rails of its FabricProfile use
     #[arg(long, env = "FABRIC_ADMISSION_NAMESPACE_ISOLATION")]
     namespace_isolation: bool,
-    /// Findings that annotation fabric-admission.dev/ignore.FABnnn can ignore in objects to which no FabricProfile
-    /// applies
+    /// Findings that annotation fabric-admission.dev/ignore.FABnnn (FABnnn: id of a rule) can ignore in objects to
+    /// which no FabricProfile applies
     #[arg(long, value_enum, value_name = "WHAT", env = "FABRIC_ADMISSION_IGNORABLE", default_value_t = IgnorableArgument::Warnings)]
     ignorable: IgnorableArgument,
     /// Name of a DRA driver or DeviceClass that does not allocate NICs, in addition to the built-in names; `*`

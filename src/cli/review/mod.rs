@@ -22,7 +22,7 @@ use std::io::{self, Write};
 pub(super) struct Arguments {
     #[command(flatten)]
     input: input::Inputs,
-    /// Admission mode of the review; default: the mode of the object's namespace, else enforce
+    /// Admission mode that the review applies; default: the mode of the object's namespace, else enforce
     #[arg(long, value_enum)]
     mode: Option<ModeArgument>,
     /// Kubernetes version of the cluster, such as 1.36; the minimum is 1.33
