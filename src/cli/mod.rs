@@ -69,7 +69,7 @@ pub fn run() -> Exit {
     match outcome.and_then(|exit| flushed.map(|()| exit)) {
         Ok(exit) => exit,
         Err(error) => {
-            let _ = io::Write::write_fmt(&mut err, format_args!("error: cannot write: {error}\n"));
+            let _ = io::Write::write_fmt(&mut err, format_args!("error: cannot write the output: {error}\n"));
             Exit::Internal
         }
     }

@@ -126,7 +126,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     let runtime = match start_runtime(workers) {
         Ok(runtime) => runtime,
         Err(error) => {
-            writeln!(err, "error: cannot start: {error}")?;
+            writeln!(err, "error: the server cannot start: {error}")?;
             return Ok(Exit::Internal);
         }
     };
@@ -159,7 +159,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     let writing = match crate::telemetry::install() {
         Ok(writing) => writing,
         Err(error) => {
-            writeln!(err, "error: cannot start: {error}")?;
+            writeln!(err, "error: the server cannot start: {error}")?;
             return Ok(Exit::Internal);
         }
     };

@@ -268,10 +268,12 @@ fn reason(object: &Object<'_>) -> String {
     if object.kind == "FabricProfile" {
         format!("{kind}: used as a profile")
     } else if Kind::of(object.group(), &object.kind).is_some_and(|kind| is_fact(kind, object.json)) {
-        format!("{kind}: used as a fact; no rule checks it")
+        format!("{kind}: used as a fact about the cluster; no rule checks this object")
     } else if templates_by_shape::has_bare_pod_spec(object.json) {
-        format!("{kind}: its pod specs have no metadata for annotations; review the pods that it creates")
+        format!(
+            "{kind}: its pod specs have no metadata for annotations; review the pods that this object creates"
+        )
     } else {
-        format!("{kind}: no rule checks it, and it has no pod template")
+        format!("{kind}: no rule checks this object, and the object has no pod template")
     }
 }

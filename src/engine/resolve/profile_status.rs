@@ -44,8 +44,8 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
         Some(used) if **used == resolved => {}
         found => {
             let message = match found {
-                Some(_) => "not used: a file of the server has another profile of this name",
-                None => "not used: the server does not know it yet",
+                Some(_) => "not used: a file in --profiles has another profile of the same name",
+                None => "not used: the server has not read this profile yet",
             };
             let status = FabricProfileStatus {
                 problems: vec![problem("/metadata/name", message)],
@@ -75,7 +75,7 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
             .map(|fault| Problem { pointer: place(profile, &fault.at), message: fault.message }),
     );
     if resolved.node_selector.is_some() && matching == Some(0) {
-        let message = "no node has these labels; pods get the profile only if they name it or their selectors ask for it";
+        let message = "no node has these labels; pods get the profile only if they name the profile, or if their selectors ask for these labels";
         problems.push(Problem { pointer: "/spec/nodeSelector".into(), message: message.into() });
     }
     if let Some(set) = classes {
@@ -149,7 +149,7 @@ fn tie(profile: &Profile, classes: &ClassSet, snapshot: &Snapshot) -> Option<Pro
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let message = format!(
         "priority {} is also the priority of {names}{more} on {}: a pod that can run on these nodes gets a profile only if \
-         it names one or its selectors ask for the nodes of only one",
+         the pod names a profile, or if its selectors ask for the nodes of only one profile",
         profile.priority,
         count(shared, "node")
     );
