@@ -121,12 +121,12 @@ impl Metrics {
         );
         registry.register(
             "certificate_failures",
-            "Failed API calls for the server's Secret, caBundles and Events, by call",
+            "Failed API calls for the server's Secret, caBundles and Events, by type of call",
             self.failures.clone(),
         );
         registry.register(
             "certificate_conflicts",
-            "Writes of the server's Secret and caBundles that failed because another client wrote first, by call",
+            "Writes of the server's Secret and caBundles that failed because another client wrote first, by type of call",
             self.conflicts.clone(),
         );
         registry.register(

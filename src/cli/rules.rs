@@ -41,7 +41,7 @@ struct Export {
     /// policies deny these changes to all other users
     #[arg(long = "group", value_name = "GROUP", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     groups: Vec<String>,
-    /// Add a policy that lets a pod use only networks of its own namespace, of namespace "default" and of each open
+    /// Add a policy that lets a pod use only networks in its own namespace, in namespace "default" and in each open
     /// namespace (--open-namespace). The policy also checks changes of a pod's annotations
     #[arg(long)]
     namespace_isolation: bool,

@@ -95,7 +95,7 @@ impl Metrics {
         );
         registry.register(
             "status_failures",
-            "Failed API calls of the task that writes the status of FabricProfiles, by call",
+            "Failed API calls of the task that writes the status of FabricProfiles, by type of call",
             self.status_failures.clone(),
         );
     }

@@ -72,8 +72,8 @@ pub(super) struct Choice {
     /// pod-security.kubernetes.io/enforce
     #[arg(long, value_enum, value_name = "LEVEL", env = "FABRIC_ADMISSION_POD_SECURITY_DEFAULT", default_value_t = Level::Privileged)]
     pod_security_default: Level,
-    /// Let each pod use only networks of its own namespace, of namespace "default" and of the namespaces that the
-    /// rails of its FabricProfile use
+    /// Let each pod use only networks in its own namespace, in namespace "default" and in the namespaces that its
+    /// FabricProfile's rails name
     #[arg(long, env = "FABRIC_ADMISSION_NAMESPACE_ISOLATION")]
     namespace_isolation: bool,
     /// Findings that annotation fabric-admission.dev/ignore.FABnnn (FABnnn: id of a rule) can ignore in objects to
