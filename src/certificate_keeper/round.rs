@@ -1,7 +1,7 @@
 //! One round: read all objects, take the next step, serve the right leaf, and update the standing.
 
+mod cert_manager;
 mod dial;
-mod issued;
 mod report;
 mod signing;
 
@@ -30,6 +30,23 @@ use std::time::{Duration, Instant};
 const CONFLICT: u64 = 300;
 /// Write conflicts of one object in a row that are more than a race.
 const PATIENCE: u32 = 5;
+
+/// What a round read of the Secret.
+enum SecretRead {
+    /// The call failed.
+    Unread,
+    Absent,
+    Found(Value),
+}
+
+impl SecretRead {
+    fn object(&self) -> Option<&Value> {
+        match self {
+            Self::Found(object) => Some(object),
+            Self::Unread | Self::Absent => None,
+        }
+    }
+}
 
 pub(super) struct Keeper {
     objects: Objects,
@@ -160,7 +177,7 @@ impl Keeper {
         let found = match found {
             Ok(found) => {
                 self.fault = None;
-                Some(found)
+                found.map_or(SecretRead::Absent, SecretRead::Found)
             }
             Err(fault) => {
                 self.metrics.certificate_call_failed("secret");
@@ -169,13 +186,13 @@ impl Keeper {
                 let text =
                     format!("reading Secret {}/{} failed: {}", names.namespace, names.secret, shown(&fault));
                 self.fault = Some(text);
-                None
+                SecretRead::Unread
             }
         };
         let again = match self.settings.mode {
             Mode::SelfManaged => self.advance_own_ca(found, now).await,
             Mode::CertManager => {
-                self.serve_issued(found, now);
+                self.serve_issued_if_trusted(found, now);
                 None
             }
         };
@@ -210,12 +227,12 @@ impl Keeper {
     }
 
     /// One step of a self-managed CA: at most one write, of the Secret or of one caBundle, then a leaf if one is due.
-    async fn advance_own_ca(&mut self, found: Option<Option<Value>>, now: i64) -> Option<Duration> {
+    async fn advance_own_ca(&mut self, found: SecretRead, now: i64) -> Option<Duration> {
         let lives = self.settings.lives;
         let looks: Vec<Look> = self.sights.iter().map(Sight::look).collect();
-        let fresh = found.is_some();
-        if let Some(object) = &found {
-            self.record = object.as_ref().map(|object| secret::read(object, &issue::check_authority));
+        let fresh = !matches!(found, SecretRead::Unread);
+        if fresh {
+            self.record = found.object().map(|object| secret::read(object, &issue::check_authority));
             self.record_metrics();
         }
         if let Some(record) = self.record.clone() {
@@ -227,7 +244,9 @@ impl Keeper {
         if fresh && self.record.as_ref().is_none_or(|record| record.signer(now).is_err()) {
             self.sign_without_secret(&looks, now);
         }
-        let found = found?;
+        if !fresh {
+            return None;
+        }
         let steady = self.began.saturating_duration_since(self.start).as_secs();
         let steady = i64::try_from(steady).unwrap_or(i64::MAX);
         let seen = self.record.as_ref().map_or_else(Seen::default, |r| self.marks.observe(r, &looks, steady));
@@ -240,7 +259,7 @@ impl Keeper {
         match step {
             Step::Rest => None,
             Step::Publish(number) => self.write_ca_bundle(number, now).await,
-            Step::Write(change) => self.write_secret(change, found.as_ref(), now).await,
+            Step::Write(change) => self.write_secret(change, found.object(), now).await,
         }
     }
 

@@ -115,7 +115,7 @@ pub(super) async fn list(
             .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
             .map_err(|error| Failure::Other(format!("the list could not be parsed: {error}")))?;
         for object in page.items.iter().flatten() {
-            let Identity { namespace, name, .. } = take(kind, shared, object);
+            let Identity { namespace, name, .. } = add_object(kind, shared, object);
             if !name.is_empty() {
                 listed.add(&namespace, &name);
             }
@@ -136,7 +136,7 @@ pub(super) async fn list(
 
 /// Adds an object to the builder. Returns its identity, with an empty name if even that is malformed. An unreadable object
 /// is counted, and its previous facts stay.
-pub(super) fn take(kind: &'static Watched, shared: &Shared, object: &RawValue) -> Identity {
+pub(super) fn add_object(kind: &'static Watched, shared: &Shared, object: &RawValue) -> Identity {
     let added =
         shared.change(|b| b.add_identified(Layer::Live, kind.group, kind.name(), object.get(), "default"));
     match added {

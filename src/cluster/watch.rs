@@ -3,7 +3,7 @@
 use super::Phase;
 use super::event::{Event, Status, identify};
 use super::kinds::Watched;
-use super::list::{Failure, get, list, take};
+use super::list::{Failure, add_object, get, list};
 use super::shared::Shared;
 use crate::snapshot::Layer;
 use http_body_util::BodyExt;
@@ -214,7 +214,7 @@ fn apply(kind: &'static Watched, shared: &Shared, line: &[u8], version: &mut Str
     }
     let identity = match event.kind {
         "ADDED" | "MODIFIED" => {
-            let identity = take(kind, shared, event.object);
+            let identity = add_object(kind, shared, event.object);
             if event.kind == "ADDED" && !identity.name.is_empty() {
                 shared.metrics.watch_object_added(kind.name(), 1);
             }

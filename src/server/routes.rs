@@ -2,7 +2,7 @@
 //! failurePolicy decides; a denial is always about the object.
 
 use super::answers::{Decide, MEMORY, answer, busy, fault, plain};
-use super::deadlines::Watch;
+use super::connection_watch::ConnectionWatch;
 use super::held::{Held, NoRoom};
 use super::metrics::Shed;
 use super::state::State;
@@ -74,11 +74,11 @@ impl Called {
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
     pub(super) address: IpAddr,
-    pub(super) watch: Arc<Watch>,
+    pub(super) watch: Arc<ConnectionWatch>,
 }
 
 async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request) -> Response {
-    let until = Instant::now() + threads::patience(request.uri().query());
+    let until = Instant::now() + threads::decision_timeout(request.uri().query());
     let held = match read(&state, request).await {
         Ok(held) => held,
         Err(response) => return response,

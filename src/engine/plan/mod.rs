@@ -4,7 +4,7 @@
 
 mod added;
 mod annotations;
-mod attached;
+mod attachment;
 mod edit;
 mod env;
 mod files;
