@@ -1,12 +1,12 @@
 //! Rounds against an API server that is made up: what it refuses, and what others do between a write and the next look.
 
-use super::across_restarts::Kept;
+use super::across_restarts::KeptMemory;
 use super::metrics::Metrics;
 use super::own_port::Port;
 use super::round::Keeper;
 use super::self_check::tests::stranger;
 use super::settings::{Mode, Settings};
-use super::{Clock, Standing};
+use super::{CertificateReadiness, Clock};
 use crate::certificates::Lifetimes;
 use crate::cluster::certificate_objects::{Names, Objects};
 use crate::tls::Served;
@@ -74,7 +74,7 @@ impl Store {
 struct Scene {
     store: Arc<Mutex<Store>>,
     keeper: Keeper,
-    standing: Standing,
+    standing: CertificateReadiness,
     metrics: Arc<Metrics>,
     stop: channel::Sender<bool>,
     start: Box<dyn Fn(Option<Port>) -> Keeper>,
@@ -123,9 +123,9 @@ impl Scene {
             lives: Lifetimes::DEFAULT,
             clock: Clock::default(),
         };
-        let (standing, metrics) = (Standing::waiting(), Arc::new(Metrics::default()));
+        let (standing, metrics) = (CertificateReadiness::waiting(), Arc::new(Metrics::default()));
         let objects = Objects { client, names };
-        let (served, kept) = (Arc::<Served>::default(), Kept::default());
+        let (served, kept) = (Arc::<Served>::default(), KeptMemory::default());
         let (shown, counted) = (standing.clone(), Arc::clone(&metrics));
         let start = move |port| {
             let (objects, settings) = (objects.clone(), settings.clone());

@@ -12,9 +12,9 @@ struct Inner {
 
 /// Whether the API server would trust our certificate, as far as known; cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Standing(Arc<Mutex<Inner>>);
+pub(crate) struct CertificateReadiness(Arc<Mutex<Inner>>);
 
-impl Standing {
+impl CertificateReadiness {
     /// Not ready until the first check.
     pub(crate) fn waiting() -> Self {
         let standing = Self::default();

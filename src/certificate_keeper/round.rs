@@ -5,14 +5,14 @@ mod dial;
 mod report;
 mod signing;
 
-use super::across_restarts::{Kept, Memory};
+use super::across_restarts::{KeptMemory, Memory};
 use super::ca_out::CaOut;
 use super::configuration::Sight;
 use super::events::{self, Events};
 use super::issue;
 use super::metrics::Metrics;
 use super::own_port::{Dialed, Port};
-use super::readiness::Standing;
+use super::readiness::CertificateReadiness;
 use super::settings::{Mode, Settings};
 use crate::certificates::{
     Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, advance, next, secret,
@@ -58,7 +58,7 @@ pub(super) struct Keeper {
     ca_out: Option<CaOut>,
     events: Events,
     served: Arc<Served>,
-    standing: Standing,
+    standing: CertificateReadiness,
     metrics: Arc<Metrics>,
     sights: [Sight; 2],
     /// The Secret's content as it was last read.
@@ -84,7 +84,7 @@ pub(super) struct Keeper {
     /// Start of this round: no read was earlier.
     began: Instant,
     reported: BTreeMap<&'static str, String>,
-    kept: Kept,
+    kept: KeptMemory,
 }
 
 fn random(below: u64) -> u64 {
@@ -106,9 +106,9 @@ impl Keeper {
         settings: Settings,
         port: Option<Port>,
         served: Arc<Served>,
-        standing: Standing,
+        standing: CertificateReadiness,
         metrics: Arc<Metrics>,
-        kept: Kept,
+        kept: KeptMemory,
     ) -> Self {
         let Memory { leaf, signer, known, emergencies, verified } = kept.load();
         let sights = Kind::ALL.map(|kind| Sight::new(kind, objects.name(kind)));

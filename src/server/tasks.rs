@@ -70,7 +70,7 @@ pub(super) fn certificates(
             let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
             let task =
                 Task::new(certificate::TASK, "the server does not renew its certificate").pausing(tick);
-            let (kept, standing) = (certificate_keeper::Kept::default(), state.certificates.clone());
+            let (kept, standing) = (certificate_keeper::KeptMemory::default(), state.certificates.clone());
             supervisor.start(task, move || {
                 let port = port.clone().map(|(address, stop)| certificate_keeper::Port {
                     address,

@@ -51,7 +51,8 @@ fn ground(constraints: &Constraints<'_>, subject: &Subject<'_>) -> (Found, bool)
     for number in without_others(landing(constraints, view), constraints, snapshot).ones() {
         let fabric = catalog.fabric_of(number);
         let Some(served) = served.get_mut(fabric) else { continue };
-        let served = *served.get_or_insert_with(|| serve(catalog.fabric(fabric), subject, &mut found));
+        let served =
+            *served.get_or_insert_with(|| add_highest_priority(catalog.fabric(fabric), subject, &mut found));
         // The set of no profile is looked at class by class: some of its nodes may have accelerators.
         bare |= !bare
             && !served
@@ -99,7 +100,7 @@ pub(crate) fn without_others(
 }
 
 /// Adds the best of the profiles that one kind of node carries. Whether there is any that the namespace may use.
-fn serve(profiles: &[Arc<Profile>], subject: &Subject<'_>, found: &mut Found) -> bool {
+fn add_highest_priority(profiles: &[Arc<Profile>], subject: &Subject<'_>, found: &mut Found) -> bool {
     let (mut best, mut served) = (None, false);
     let admitted = |p: &&Arc<Profile>| admits(p, subject.namespace, subject.namespace_facts);
     for profile in profiles.iter().filter(admitted) {
@@ -167,7 +168,7 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
             found.profiles.insert(default.name.clone(), Arc::clone(default));
         }
         let evidence = if several { Evidence::Asked } else { Evidence::Nodes };
-        return outcome(found, Because::Nodes, |_| evidence.clone(), snapshot);
+        return one_or_ambiguous(found, Because::Nodes, |_| evidence.clone(), snapshot);
     }
     // A pod that is bound to a node runs only there.
     let bound = constraints.node_name.is_some_and(|name| snapshot.nodes().class_of(name).is_some());
@@ -193,14 +194,14 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
     if let Some(default) = default.filter(|_| asked.is_empty() && !found.profiles.is_empty()) {
         found.profiles.insert(default.name.clone(), Arc::clone(default));
     }
-    outcome(found, Because::Selectors, |p| Evidence::Selectors(conditions.strength(p)), snapshot)
+    one_or_ambiguous(found, Because::Selectors, |p| Evidence::Selectors(conditions.strength(p)), snapshot)
 }
 
 fn highest<'a>(profiles: impl Iterator<Item = &'a Arc<Profile>>) -> Option<i32> {
     profiles.map(|p| p.priority).max()
 }
 
-fn outcome(
+fn one_or_ambiguous(
     found: Found,
     because: Because,
     evidence: impl Fn(&Profile) -> Evidence,

@@ -15,7 +15,7 @@ const MOST_NAMES: usize = 5;
 
 /// The relation of a profile object to the snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum ProfileUse {
     /// It cannot be used.
     Unusable,
     /// The snapshot has another profile of its name, or none: a file has the name, or the snapshot is older.
@@ -26,19 +26,19 @@ pub enum Standing {
 
 /// The status of a profile object, given as JSON text, without `observedGeneration`.
 #[must_use]
-pub fn of_object(json: &str, snapshot: &Snapshot) -> (FabricProfileStatus, Standing) {
+pub fn of_object(json: &str, snapshot: &Snapshot) -> (FabricProfileStatus, ProfileUse) {
     match decode::<FabricProfile>(json) {
         Ok(profile) => of(&profile, snapshot),
-        Err(error) => (broken(&error.pointer, &error.message), Standing::Unusable),
+        Err(error) => (broken(&error.pointer, &error.message), ProfileUse::Unusable),
     }
 }
 
 /// The status of a profile without `observedGeneration`, which the snapshot does not know.
 #[must_use]
-pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus, Standing) {
+pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus, ProfileUse) {
     let resolved = match Profile::resolve(profile, snapshot.bases()) {
         Ok(resolved) => resolved,
-        Err(error) => return (broken(&error.pointer, &error.message), Standing::Unusable),
+        Err(error) => return (broken(&error.pointer, &error.message), ProfileUse::Unusable),
     };
     match snapshot.profile(&resolved.name) {
         Some(used) if **used == resolved => {}
@@ -51,7 +51,7 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
                 problems: vec![problem("/metadata/name", message)],
                 ..values(&resolved)
             };
-            return (status, Standing::Other);
+            return (status, ProfileUse::Other);
         }
     }
     let nodes = snapshot.nodes();
@@ -83,7 +83,7 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
     }
     problems.truncate(MAX_PROBLEMS);
     let matching_nodes = matching.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-    (FabricProfileStatus { matching_nodes, problems, ..values(&resolved) }, Standing::Used)
+    (FabricProfileStatus { matching_nodes, problems, ..values(&resolved) }, ProfileUse::Used)
 }
 
 /// The values that the profile has with those of its base: `kubectl get` can print only what is in the object.
@@ -178,7 +178,7 @@ mod tests {
     }
 
     /// The status of the first profile in a cluster of these profiles, two nodes and one network.
-    fn status(profiles: &[&str]) -> (FabricProfileStatus, Standing) {
+    fn status(profiles: &[&str]) -> (FabricProfileStatus, ProfileUse) {
         let mut builder = Builder::default();
         for json in profiles {
             builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", json, "").unwrap();
@@ -219,7 +219,7 @@ mod tests {
             matching_nodes: Some(2),
             ..FabricProfileStatus::default()
         };
-        assert_eq!((found, standing), (expected, Standing::Used));
+        assert_eq!((found, standing), (expected, ProfileUse::Used));
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
         let unknown = builder.build();
         builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", json, "").unwrap();
         // Whether decisions use the object or not.
-        for (snapshot, expected) in [(builder.build(), Standing::Used), (unknown, Standing::Other)] {
+        for (snapshot, expected) in [(builder.build(), ProfileUse::Used), (unknown, ProfileUse::Other)] {
             let (status, standing) = of_object(json, &snapshot);
             let values = (status.transport.as_deref(), status.attachment.as_deref(), status.priority);
             assert_eq!((values, standing), ((Some("roce"), Some("host-device"), Some(7)), expected));
@@ -305,10 +305,13 @@ mod tests {
     #[test]
     fn an_unused_profile_has_a_reason() {
         let (broken, standing) = of_object(&profile("p", r#""bootstrap":"rail9""#), &Snapshot::default());
-        assert_eq!((broken.problems[0].pointer.as_str(), standing), ("/spec/bootstrap", Standing::Unusable));
+        assert_eq!(
+            (broken.problems[0].pointer.as_str(), standing),
+            ("/spec/bootstrap", ProfileUse::Unusable)
+        );
         let (unknown, standing) = of_object(&profile("p", EAST), &Snapshot::default());
-        assert_eq!((unknown.problems[0].pointer.as_str(), standing), ("/metadata/name", Standing::Other));
+        assert_eq!((unknown.problems[0].pointer.as_str(), standing), ("/metadata/name", ProfileUse::Other));
         let (unread, standing) = of_object(&profile("p", r#""rails":3"#), &Snapshot::default());
-        assert_eq!((unread.problems[0].pointer.as_str(), standing), ("/spec/rails", Standing::Unusable));
+        assert_eq!((unread.problems[0].pointer.as_str(), standing), ("/spec/rails", ProfileUse::Unusable));
     }
 }
