@@ -94,7 +94,8 @@ pub struct Spec {
     /// Priority among profiles for the same nodes; the highest number wins. Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
-    /// Labels of the namespaces that may use the profile. Default: every namespace that opted in.
+    /// Labels of the namespaces that may use the profile. Default: every namespace that opted in; `{}` means the same and
+    /// removes the note from the status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<LabelSelector>,
     /// Conditions for pods that do not name the profile. They do not apply to a pod that names it.
@@ -371,8 +372,9 @@ pub struct EnvVar {
     #[schemars(length(max = 4096))]
     pub value: Option<String>,
     /// Policy for a value that the pod sets itself: `default` (the pod's value is kept), `require` (a value other than
-    /// the profile's is an error) or `forbid` (the profile never sets the variable, and its presence is a finding). A pod's
-    /// value is never overwritten.
+    /// the profile's is an error) or `forbid` (the profile never sets the variable, and its presence is an error). A pod's
+    /// value is never overwritten. `require` and `forbid` also hold for pods that choose another profile and can run on the
+    /// nodes of this one.
     #[serde(default)]
     pub policy: EnvPolicy,
     /// First NCCL version that gets the variable, such as `2.21`. The variable is not set if the version in the image is
