@@ -50,6 +50,7 @@ pub use outcome::{
 pub use refusals::{EnvRefusal, FileRefusal, IpcLockRefusal};
 pub use shm::recommended as recommended_shm;
 pub use target::{Target, WrongContainers};
+pub(crate) use targets::is_mesh_proxy;
 pub(crate) use ulimits::ULIMITS_ANNOTATION;
 pub(crate) use usable_namespaces::serves_namespace;
 use user_fabric_result::CountedUnits;

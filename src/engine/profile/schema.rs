@@ -94,8 +94,8 @@ pub struct Spec {
     /// Priority among profiles that select the same nodes; the highest number wins. Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
-    /// Label selector for the namespaces that may use the profile. Default: every namespace that opted in to the
-    /// webhook.
+    /// Label selector for the namespaces that may use the profile. Default: every namespace that opted in to the webhook;
+    /// `{}` means the same and removes the note from the status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<LabelSelector>,
     /// Conditions that a pod must meet to get this profile. The conditions do not apply to a pod that names the
@@ -376,8 +376,9 @@ pub struct EnvVar {
     #[schemars(length(max = 4096))]
     pub value: Option<String>,
     /// Policy for a value that the pod sets itself: `default` (the pod's value is kept), `require` (a value other than
-    /// the profile's is an error) or `forbid` (the profile never sets the variable, and its presence is a finding). A pod's
-    /// value is never overwritten.
+    /// the profile's is an error) or `forbid` (the profile never sets the variable, and its presence is an error). A pod's
+    /// value is never overwritten. `require` and `forbid` also hold for pods that choose another profile and can run on the
+    /// nodes of this one.
     #[serde(default)]
     pub policy: EnvPolicy,
     /// First NCCL version that gets the variable, such as `2.21`. The variable is not set if the version in the image is

@@ -31,16 +31,20 @@ pub struct FabricProfileStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     pub problems: Vec<Problem>,
+    /// Facts about the profile that may be intended, such as that every namespace may use it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64))]
+    pub notes: Vec<Problem>,
 }
 
-/// One problem of a profile.
+/// A problem of a profile, or a fact about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
     /// JSON pointer of the field, such as `/spec/rails/0/network`.
     #[schemars(length(max = 1024))]
     pub pointer: String,
-    /// Description of the problem, with the expected value.
+    /// The problem and the expected value, or the fact.
     #[schemars(length(max = 4096))]
     pub message: String,
 }

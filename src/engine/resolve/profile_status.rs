@@ -92,8 +92,14 @@ fn values(resolved: &Profile) -> FabricProfileStatus {
         transport: word(resolved.transport),
         attachment: word(resolved.attachment),
         priority: Some(resolved.priority),
+        notes: if resolved.namespaces.is_none() { vec![open()] } else { Vec::new() },
         ..FabricProfileStatus::default()
     }
+}
+
+/// Nothing else shows that a tenant can use what was meant for one team.
+fn open() -> Problem {
+    problem("/spec/namespaces", "not set: pods of every namespace can use the profile")
 }
 
 /// The word of a profile's schema for a value.
@@ -217,9 +223,19 @@ mod tests {
             attachment: Some("sriov".into()),
             priority: Some(0),
             matching_nodes: Some(2),
+            notes: vec![open()],
             ..FabricProfileStatus::default()
         };
         assert_eq!((found, standing), (expected, ProfileUse::Used));
+    }
+
+    #[test]
+    fn only_a_profile_without_namespaces_is_noted_as_open() {
+        for (namespaces, notes) in
+            [("", 1), (r#","namespaces":{}"#, 0), (r#","namespaces":{"matchLabels":{"team":"a"}}"#, 0)]
+        {
+            assert_eq!(status(&[&profile("p", &format!("{EAST}{namespaces}"))]).0.notes.len(), notes);
+        }
     }
 
     #[test]
