@@ -87,6 +87,9 @@ mod server {
     pub(crate) mod webhook;
 }
 
+/// The Helm chart, offline: what it is made of, and that it installs what the kustomization installs.
+mod chart;
+
 mod e2e;
 
 /// The project's own tree: floors, sizes, dependencies, words, pages that name trials.
@@ -156,6 +159,7 @@ fn main() -> std::process::ExitCode {
     server::rights::add(&mut suite);
     server::webhook::add(&mut suite);
 
+    chart::add(&mut suite);
     e2e::add(&mut suite);
 
     house::no_value::add(&mut suite);
