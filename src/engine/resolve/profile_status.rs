@@ -284,7 +284,7 @@ mod tests {
         };
         let found = status("10.1.64.0/18");
         assert_eq!((found.len(), found[0].pointer.as_str()), (1, "/spec/rails/1/network"));
-        assert!(found[0].message.contains("in one subnet (10.1.0.0/16)"), "{found:?}");
+        assert!(found[0].message.contains("share subnet 10.1.0.0/16"), "{found:?}");
         assert!(status("10.2.0.0/16").is_empty());
     }
 
