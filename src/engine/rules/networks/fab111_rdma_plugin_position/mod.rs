@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 
 /// Reasons for warnings.
 const MOVES: &str = "moving the device works, and the pod loses only the IPoIB interface";
-const SHARED: &str = "the nodes may be set to RDMA mode exclusive, where moving the device works";
+const SHARED: &str = "the nodes may be set to exclusive RDMA mode, where moving the device works";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(definition) = context.definition() else { return };
