@@ -28,7 +28,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let fix = if is_shared(context) {
             REMOVE
         } else {
-            "Write a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true."
+            "Use a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true."
         };
         findings.add_within(
             path,

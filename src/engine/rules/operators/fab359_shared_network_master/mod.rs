@@ -53,7 +53,7 @@ fn cel() -> Cel {
         ),
         Check::warning(
             none("MacvlanNetwork"),
-            "macvlan without `master`: it uses the interface of the default route, the management NIC; set master to the fabric's interface",
+            "`master` is not set: macvlan uses the interface of the default route, often the management NIC; set master to the fabric's interface",
         ),
     ];
     Cel { variables: Vec::new(), checks, beyond: Some("the link type of the master") }
