@@ -35,18 +35,20 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             if entry.policy == EnvPolicy::Forbid {
                 findings.add(
                     path,
-                    format!("profile {} forbids {name}: {}", profile.name, entry.reason),
+                    format!("profile {:?} forbids {name}: {}", profile.name, entry.reason),
                     format!("Remove {name}."),
                 );
                 continue;
             }
             let Some(value) = own.literal().filter(|v| *v != entry.value) else { continue };
             let shown = printable(value, 60);
-            let message =
-                format!("{name}={shown} is not changed, but profile {} has {}", profile.name, entry.value);
+            let message = format!(
+                "{name}={shown} is not changed, although profile {:?} sets {}",
+                profile.name, entry.value
+            );
             if entry.policy == EnvPolicy::Require {
                 let message =
-                    format!("{name}={shown}, but profile {} requires {}", profile.name, entry.value);
+                    format!("{name} is {shown}, but profile {:?} requires {}", profile.name, entry.value);
                 findings.add(path, message, format!("Remove {name}, or set it to {}.", entry.value));
             } else {
                 findings.add_as(
