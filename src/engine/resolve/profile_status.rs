@@ -44,8 +44,10 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
         Some(used) if **used == resolved => {}
         found => {
             let message = match found {
-                Some(_) => "not used: a file of the server has another profile of this name",
-                None => "not used: the server does not know it yet",
+                Some(_) => {
+                    "this profile is not used: a file of the server defines another profile of this name"
+                }
+                None => "this profile is not used: the server does not know this profile yet",
             };
             let status = FabricProfileStatus {
                 problems: vec![problem("/metadata/name", message)],
@@ -62,9 +64,11 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
         .map(|what| Problem {
             pointer: place(profile, what),
             message: match what {
-                Missing::Network(_) => format!("{what} does not exist; the profile is not injected"),
+                Missing::Network(_) => {
+                    format!("{what} does not exist: the webhook does not inject the profile")
+                }
                 Missing::Resource(_) => {
-                    format!("{what} is on none of the profile's nodes; pods of the profile stay Pending")
+                    format!("{what} is on none of the profile's nodes: pods of the profile stay Pending")
                 }
             },
         })
@@ -75,7 +79,7 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
             .map(|fault| Problem { pointer: place(profile, &fault.at), message: fault.message }),
     );
     if resolved.node_selector.is_some() && matching == Some(0) {
-        let message = "no node has these labels; pods get the profile only if they name it or their selectors ask for it";
+        let message = "no node has these labels: a pod gets the profile only if the pod names the profile, or if its selectors ask for these labels";
         problems.push(Problem { pointer: "/spec/nodeSelector".into(), message: message.into() });
     }
     if let Some(set) = classes {

@@ -33,7 +33,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     path,
                     format!("the webhook does not set {name} of profile {:?}: valueFrom sets {name}", profile.name),
-                    format!("Remove {name} to get the profile's value, or ignore this if intended."),
+                    format!("Remove {name} to get the profile's value, or ignore this finding if intended."),
                 );
             }
             OwnSetting::Plugin => findings.add(
@@ -42,7 +42,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     "the webhook does not set {} of profile {:?}: NCCL_NET_PLUGIN names a plugin with its own transport",
                     set.name, profile.name
                 ),
-                "Remove NCCL_NET_PLUGIN to use NCCL's own transport, or ignore this if intended.",
+                "Remove NCCL_NET_PLUGIN to use NCCL's own transport, or ignore this finding if intended.",
             ),
         }
     }
@@ -58,7 +58,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             place(container, index, first),
             format!("{shown} of profile {:?} {is} not injected: the command already sets {it}", profile.name),
-            format!("Remove {it} from the command to get the profile's value, or ignore this if intended."),
+            format!(
+                "Remove {it} from the command to get the profile's value, or ignore this finding if intended."
+            ),
         );
     }
 }

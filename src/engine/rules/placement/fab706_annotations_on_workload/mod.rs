@@ -55,11 +55,11 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 format!("{}/metadata/annotations/{}", maker.pointer, token(key)),
                 format!(
-                    "{key} on the {} has no effect: its pods are created from {}, which has no such annotation",
+                    "annotation {key} on the {} has no effect: the pods are created from {}, which does not have it",
                     printable(&maker.kind, 60),
                     printable(template.pointer, 100)
                 ),
-                format!("Move it to {}/metadata/annotations.", printable(template.pointer, 100)),
+                format!("Move the annotation to {}/metadata/annotations.", printable(template.pointer, 100)),
             );
         }
     }
