@@ -1,4 +1,4 @@
-//! FAB601: NCCL settings that disable the plugin for the fabric.
+//! FAB601: NCCL settings that disable the network plugin of the fabric.
 
 use super::efa::{EFA, value, variable_path};
 use crate::plan::Edit;

@@ -1,4 +1,4 @@
-//! FAB604: networks of GKE and of Multus on one pod.
+//! FAB604: annotations for GKE networks and for Multus networks on one pod.
 
 use crate::plan::Edit;
 use crate::rules::finding::{Findings, Severity};

@@ -1,4 +1,4 @@
-//! FAB605: attachments of OCI's network rdma-vf that differ from the requested VFs.
+//! FAB605: number of attachments to OCI's network rdma-vf differs from the number of requested VFs.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;

@@ -1,4 +1,4 @@
-//! FAB901: number or boolean where the API expects text, or the reverse.
+//! FAB901: number or boolean where the API expects text, or text where it expects a number or boolean.
 
 use super::placeholder::has_placeholder;
 use crate::rules::finding::{Finding, Findings, Severity};

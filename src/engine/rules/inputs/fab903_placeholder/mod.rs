@@ -1,4 +1,4 @@
-//! FAB903: placeholder that nothing has replaced.
+//! FAB903: placeholder of a template that was not replaced.
 
 use super::placeholder::{Placeholder, Syntax};
 use crate::rules::finding::{Finding, Findings, Severity};

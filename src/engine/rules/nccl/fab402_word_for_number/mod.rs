@@ -1,4 +1,4 @@
-//! FAB402: word where NCCL reads a number.
+//! FAB402: NCCL variable with a word where NCCL expects a number.
 
 use crate::nccl::number::{is_word, reads_number};
 use crate::nccl::table::Reading;

@@ -1,4 +1,4 @@
-//! FAB403: variable that differs from the profile.
+//! FAB403: environment variable whose value differs from the profile's value.
 
 use crate::plan::{Applies, applies, unused_interface};
 use crate::profile::schema::EnvPolicy;

@@ -1,4 +1,4 @@
-//! FAB406: profile files that a container does not get.
+//! FAB406: files of the profile that a container does not get.
 
 use crate::plan::FILES_PATH;
 use crate::rules::finding::{Findings, Severity};

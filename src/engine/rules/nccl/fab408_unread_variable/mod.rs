@@ -1,4 +1,4 @@
-//! FAB408: variable that no library reads.
+//! FAB408: environment variable that no library reads.
 
 use super::pod_networks::version;
 use crate::nccl::{KNOWN_UP_TO, Status, Unread, unread};

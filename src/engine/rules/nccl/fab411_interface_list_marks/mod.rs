@@ -1,4 +1,4 @@
-//! FAB411: misplaced marks, spaces or quotes in a list of interfaces or devices.
+//! FAB411: misplaced '^', '=', spaces or quotes in a list of interfaces or devices.
 
 use crate::nccl::list::{ListFault, NameList};
 use crate::nccl::number::is_open;

@@ -1,4 +1,4 @@
-//! FAB413: NCCL_NET names a transport that the container cannot or does not use.
+//! FAB413: NCCL_NET names a transport that the container cannot use, or that does not use its RDMA device.
 
 use super::no_device::gets_nothing;
 use super::other_users::other_library;

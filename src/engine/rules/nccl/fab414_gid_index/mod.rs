@@ -1,4 +1,4 @@
-//! FAB414: NCCL_IB_GID_INDEX fixed although the GID index differs by pod, or missing for an NCCL that needs it.
+//! FAB414: NCCL_IB_GID_INDEX set although the GID index differs by pod, or not set although NCCL needs it.
 
 use super::pod_networks::{Attachments, attachments, version};
 use crate::multus::LinkLayer;

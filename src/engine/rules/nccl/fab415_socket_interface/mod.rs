@@ -1,4 +1,4 @@
-//! FAB415: NCCL_SOCKET_IFNAME names an interface that the pod does not have, or the loopback.
+//! FAB415: NCCL_SOCKET_IFNAME names an interface that the pod does not have, or the loopback interface.
 
 use super::pod_networks::{attachments, other_networks};
 use crate::nccl::list::NameList;

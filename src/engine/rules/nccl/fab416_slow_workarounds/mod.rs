@@ -1,4 +1,4 @@
-//! FAB416: workaround that costs bandwidth.
+//! FAB416: NCCL setting that works around a fault and may cost bandwidth.
 
 use crate::nccl::number::{is_open, is_word, leading_number};
 use crate::rules::finding::{Findings, Severity};

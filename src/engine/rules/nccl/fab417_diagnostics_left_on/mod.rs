@@ -1,4 +1,4 @@
-//! FAB417: NCCL's diagnostics left on.
+//! FAB417: NCCL diagnostics that were left on.
 
 use crate::nccl::number::is_open;
 use crate::rules::finding::{Findings, Severity};

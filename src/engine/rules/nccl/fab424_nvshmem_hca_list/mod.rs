@@ -1,4 +1,4 @@
-//! FAB424: NVSHMEM_HCA_LIST without effect.
+//! FAB424: NVSHMEM_HCA_LIST has no effect.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;

@@ -1,4 +1,4 @@
-//! FAB427: profile's variable overridden by the container's own settings.
+//! FAB427: variable of the profile that the container's own settings override.
 
 use crate::plan::OwnSetting;
 use crate::pod::shell::sets_variable;

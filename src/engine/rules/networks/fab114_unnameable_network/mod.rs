@@ -1,4 +1,4 @@
-//! FAB114: network name that the short form of the annotation cannot hold.
+//! FAB114: network name that is valid only in the JSON form of the networks annotation.
 
 use crate::multus::annotation::is_label;
 use crate::rules::finding::{Findings, Severity};

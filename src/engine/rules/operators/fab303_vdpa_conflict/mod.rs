@@ -1,4 +1,4 @@
-//! FAB303: vdpaType with isRdma: true or vfio-pci, or without eSwitchMode: switchdev.
+//! FAB303: vdpaType together with isRdma: true or vfio-pci, or without eSwitchMode: switchdev.
 
 use super::node_policy_cel::{node_policy, node_policy_cel};
 use crate::rules::cel::{Cel, Check};

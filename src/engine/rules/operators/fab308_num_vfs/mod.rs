@@ -1,4 +1,4 @@
-//! FAB308: numVfs creates no VFs, or more than the NIC has.
+//! FAB308: numVfs that is 0, or more than the NIC offers.
 
 use super::node_policy_cel::{node_policy, node_policy_cel};
 use super::policy_nodes::nics;

@@ -1,4 +1,4 @@
-//! FAB309: nicSelector with the identifier of a VF, or an identifier with capitals or 0x.
+//! FAB309: nicSelector with the ID of a VF, or with an ID that has capitals or 0x.
 
 use super::node_policy_cel::{node_policy, node_policy_cel};
 use super::{policy_nodes, supported_nics};

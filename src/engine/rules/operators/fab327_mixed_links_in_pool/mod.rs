@@ -1,4 +1,4 @@
-//! FAB327: one resource for InfiniBand and Ethernet, or for kernel and vfio-pci devices.
+//! FAB327: one resource for both InfiniBand and Ethernet VFs, or for both kernel and vfio-pci VFs.
 
 use super::policy_nodes::word;
 use super::policy_pools::{of_resource, severity};

@@ -1,4 +1,4 @@
-//! FAB328: two SriovNetworkNodePolicies of one NIC that differ in externallyManaged.
+//! FAB328: two SriovNetworkNodePolicies for one NIC with different values of externallyManaged.
 
 use super::nodes_in_common::{Common, common};
 use super::other_policies::others;

@@ -1,4 +1,4 @@
-//! FAB706: pod annotation on the workload instead of its pod template.
+//! FAB706: pod annotation on the workload instead of on its pod template.
 
 use crate::facts::PROFILE_ANNOTATION;
 use crate::multus::NETWORKS_ANNOTATION;

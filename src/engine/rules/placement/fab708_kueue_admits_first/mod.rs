@@ -1,4 +1,4 @@
-//! FAB708: resources of the pods' profile that Kueue's quota does not count.
+//! FAB708: resources that the profile adds but Kueue's quota does not count.
 
 use crate::plan::{Edit, ResourceList};
 use crate::rules::finding::{Findings, Severity};

@@ -1,4 +1,4 @@
-//! FAB808: no current node matches the pod, so its selectors determine the profile.
+//! FAB808: no current node matches the pod, so the pod's selectors determine the profile.
 
 use super::misspelt_label;
 use super::resolution::{constraints, is_named};

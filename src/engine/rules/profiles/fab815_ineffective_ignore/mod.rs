@@ -1,4 +1,4 @@
-//! FAB815: ignore annotation without effect.
+//! FAB815: ignore annotation that has no effect.
 
 use crate::rules::finding::Severity;
 use crate::rules::rule::{Rule, Waiver, files};

@@ -1,4 +1,4 @@
-//! FAB222: network that isolates RDMA devices, on nodes in RDMA mode shared.
+//! FAB222: network that isolates RDMA devices on nodes in shared RDMA mode.
 
 use super::rdma_mode::{REMOVE, chain_path, of_object, of_pod};
 use crate::facts::Site;

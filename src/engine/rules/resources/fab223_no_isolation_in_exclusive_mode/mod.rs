@@ -1,4 +1,4 @@
-//! FAB223: network that does not move the RDMA device, on nodes in RDMA mode exclusive.
+//! FAB223: network that does not move the RDMA device on nodes in exclusive RDMA mode.
 
 use super::rdma_mode::{chain_path, of_object, of_pod};
 use crate::facts::Site;

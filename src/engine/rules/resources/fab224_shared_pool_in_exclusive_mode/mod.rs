@@ -1,4 +1,4 @@
-//! FAB224: shared RDMA devices on nodes in RDMA mode exclusive.
+//! FAB224: shared RDMA devices on nodes in exclusive RDMA mode.
 
 use crate::facts::config_texts;
 use crate::rules::finding::{Findings, Severity};

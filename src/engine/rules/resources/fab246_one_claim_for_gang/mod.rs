@@ -1,4 +1,4 @@
-//! FAB246: one claim for all pods of a gang.
+//! FAB246: one ResourceClaim for all pods of a gang.
 
 use crate::pod::gang::multi_node;
 use crate::rules::finding::{Findings, Severity};
