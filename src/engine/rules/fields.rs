@@ -63,8 +63,8 @@ const MISSING: &[(&str, &str, &str)] = &[
     ("NicClusterPolicy", "nvIpam", "the operator installs no nv-ipam"),
     ("IPPool", "gateway", "pods get no gateway"),
     ("CIDRPool", "gatewayIndex", "pods get no gateway"),
-    ("", "exclusions", "nv-ipam assigns those addresses to pods"),
-    ("", "perNodeExclusions", "nv-ipam assigns those addresses to pods"),
+    ("", "exclusions", "nv-ipam also assigns the excluded addresses to pods"),
+    ("", "perNodeExclusions", "nv-ipam also assigns the excluded addresses to pods"),
     ("", "networkNamespace", "the network is created in the namespace of this object"),
     ("", "ipam", "pods get no address on the network"),
     ("", "metaPlugins", "no chained plugin, such as rdma, is called"),
@@ -125,7 +125,7 @@ fn without(context: &ObjectContext<'_>, at: &str, key: &str, here: &Field) -> Op
         return None;
     }
     if here.field(key)?.required {
-        return Some(format!("the API server refuses the object, which must have field {key}"));
+        return Some(format!("the required field {key} is missing, and the API server refuses the object"));
     }
     let of = |kind: &str| MISSING.iter().find(|(k, name, _)| *k == kind && *name == key);
     of(context.kind).or_else(|| of("")).map(|(_, _, words)| (*words).to_owned())
@@ -159,8 +159,8 @@ pub(super) fn unknown_keys(context: &ObjectContext<'_>, findings: &mut Findings<
         let at = misfit.pointer.rsplit_once('/').map_or("", |(at, _)| at);
         let shown = printable(misfit.key, 40);
         let place = match at {
-            "" => format!("at the top of a {}", context.kind),
-            at => format!("in `{}` of a {}", dotted(at), context.kind),
+            "" => format!("at the top of the {}", context.kind),
+            at => format!("in `{}` of the {}", dotted(at), context.kind),
         };
         let dropped = format!("unknown field `{shown}` {place}: the API server drops this field silently");
         let consequence = |key| match without(context, at, key, misfit.field) {
@@ -382,7 +382,10 @@ mod tests {
         let message = |spec: Value| of(unknown_keys, (SRIOV, "SriovNetworkNodePolicy"), &spec).remove(0).1;
         assert!(message(json!({"isRDMA": true})).ends_with("so the VFs have no RDMA devices"));
         assert!(message(json!({"isRDMA": true, "isRdma": true})).ends_with("drops this field silently"));
-        assert!(message(json!({"numVF": 8})).ends_with("refuses the object, which must have field numVfs"));
+        assert!(
+            message(json!({"numVF": 8}))
+                .ends_with("numVfs is missing, and the API server refuses the object")
+        );
     }
 
     #[test]

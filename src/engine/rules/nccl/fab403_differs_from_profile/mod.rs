@@ -48,7 +48,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             );
             if entry.policy == EnvPolicy::Require {
                 let message =
-                    format!("{name} is {shown}, but profile {:?} requires {}", profile.name, entry.value);
+                    format!("{name} is {shown:?}, but profile {:?} requires {}", profile.name, entry.value);
                 findings.add(path, message, format!("Remove {name}, or set it to {}.", entry.value));
             } else {
                 findings.add_as(

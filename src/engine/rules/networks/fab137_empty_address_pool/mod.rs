@@ -35,7 +35,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             format!("/spec{pointer}"),
             message,
-            "Correct the value. nv-ipam ignores the pool until you do.",
+            "Correct the value. nv-ipam ignores the pool until the value is correct.",
         );
     }
 }

@@ -44,7 +44,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     // The reasons are the pod's own text; only admins may know how many nodes there are.
     let by = crate::nodes::dropped(&constraints, nodes, carrying);
     let by: Vec<String> = by.iter().take(3).map(|d| printable(&d.by, 80)).collect();
-    let message = format!("all nodes of profile {:?} are excluded by {}", profile.name, by.join("; "));
+    let message =
+        format!("all nodes of profile {:?} are excluded for this pod by {}", profile.name, by.join("; "));
     findings.add(
         "/spec",
         message,

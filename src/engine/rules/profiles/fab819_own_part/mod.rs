@@ -35,7 +35,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/hostNetwork",
             format!(
-                "the webhook does not set {} of profile {name:?}: their values are interfaces of the pod network, but the pod uses the node's network",
+                "the webhook does not set {} of profile {name:?}: the values are interfaces of the pod network, but the pod uses the node's network",
                 names.join(", ")
             ),
             "Set the variables to interfaces of the node, or ignore this finding if intended.",

@@ -62,7 +62,7 @@ fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             format!("{}/resources/limits/{}", holder.path(), token(name)),
-            format!("only an init container requests {name}, but Multus ignores devices of init containers, and the networks need {takes}"),
+            format!("only an init container requests {name}, which the networks need: Multus ignores devices of init containers"),
             fix,
         );
         return;
