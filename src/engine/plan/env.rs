@@ -51,8 +51,8 @@ pub(crate) enum Applies {
 
 /// The version of NCCL in a container, and its source.
 fn version(container: &Container<'_>, profile: &Profile) -> Option<(NcclVersion, &'static str)> {
-    let named = container.image.as_deref().and_then(of_image).map(|v| (v, "by the name of the image"));
-    named.or_else(|| profile.nccl_version.map(|v| (v, "by the profile")))
+    let named = container.image.as_deref().and_then(of_image).map(|v| (v, "from the image's name"));
+    named.or_else(|| profile.nccl_version.map(|v| (v, "from the profile")))
 }
 
 /// Whether a variable is for the NCCL of a container: by the name of its image, else by the profile.

@@ -20,7 +20,7 @@ pub enum IpcLockRefusal {
 pub enum EnvRefusal {
     /// It has `envFrom`, whose names are not in the pod and which `env` would override.
     EnvFrom,
-    /// Its ranks are started over ssh, and sshd does not pass the container's variables on.
+    /// Its the ranks start over ssh, and sshd does not pass the container's variables on.
     Ssh,
 }
 
@@ -30,7 +30,7 @@ impl EnvRefusal {
     pub fn words(self) -> &'static str {
         match self {
             Self::EnvFrom => "envFrom may set them, and env would override envFrom",
-            Self::Ssh => "ranks are started over ssh",
+            Self::Ssh => "the ranks start over ssh",
         }
     }
 }

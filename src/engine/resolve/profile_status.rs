@@ -44,8 +44,10 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
         Some(used) if **used == resolved => {}
         found => {
             let message = match found {
-                Some(_) => "not used: a file in --profiles has another profile of the same name",
-                None => "not used: the server has not read this profile yet",
+                Some(_) => {
+                    "this profile is not used: a file in --profiles has another profile of the same name"
+                }
+                None => "this profile is not used: the server has not read this profile yet",
             };
             let status = FabricProfileStatus {
                 problems: vec![problem("/metadata/name", message)],
@@ -62,9 +64,11 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
         .map(|what| Problem {
             pointer: place(profile, what),
             message: match what {
-                Missing::Network(_) => format!("{what} does not exist; the profile is not injected"),
+                Missing::Network(_) => {
+                    format!("{what} does not exist: the webhook does not inject the profile")
+                }
                 Missing::Resource(_) => {
-                    format!("{what} is on none of the profile's nodes; pods of the profile stay Pending")
+                    format!("{what} is on none of the profile's nodes: pods of the profile stay Pending")
                 }
             },
         })
@@ -75,7 +79,7 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
             .map(|fault| Problem { pointer: place(profile, &fault.at), message: fault.message }),
     );
     if resolved.node_selector.is_some() && matching == Some(0) {
-        let message = "no node has these labels; pods get the profile only if they name the profile, or if their selectors ask for these labels";
+        let message = "no node has these labels: a pod gets the profile only if the pod names the profile, or if its selectors ask for these labels";
         problems.push(Problem { pointer: "/spec/nodeSelector".into(), message: message.into() });
     }
     if let Some(set) = classes {
@@ -300,7 +304,7 @@ mod tests {
         };
         let found = status("10.1.64.0/18");
         assert_eq!((found.len(), found[0].pointer.as_str()), (1, "/spec/rails/1/network"));
-        assert!(found[0].message.contains("in one subnet (10.1.0.0/16)"), "{found:?}");
+        assert!(found[0].message.contains("share subnet 10.1.0.0/16"), "{found:?}");
         assert!(status("10.2.0.0/16").is_empty());
     }
 

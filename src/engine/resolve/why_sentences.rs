@@ -130,7 +130,11 @@ fn steps(
     let namespace = match facts {
         None => format!("namespace {} is not known", subject.namespace),
         Some(facts) => {
-            format!("default of namespace {}: {}", subject.namespace, quoted(facts.profile.as_deref()))
+            format!(
+                "default profile of namespace {}: {}",
+                subject.namespace,
+                quoted(facts.profile.as_deref())
+            )
         }
     };
     // Of the nodes that the scheduler would allow, those that have the pod's accelerators.
@@ -147,7 +151,10 @@ fn steps(
         ("namespace", namespace),
         (
             "cluster",
-            format!("default of the cluster: {}", quoted(snapshot.settings().default_profile.as_deref())),
+            format!(
+                "default profile of the cluster: {}",
+                quoted(snapshot.settings().default_profile.as_deref())
+            ),
         ),
     ];
     let mut steps = Vec::new();
@@ -203,7 +210,7 @@ fn own(subject: &Subject<'_>) -> String {
         }
     }
     if said.is_empty() {
-        "the pod has no resource or network of a profile".to_owned()
+        "the pod requests no resource and no network of any profile".to_owned()
     } else {
         said.join("; ")
     }
@@ -229,7 +236,7 @@ fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, partial: bool, snap
         said.push_str("; the pod has more conditions on nodes than are read, so that more nodes may count");
     }
     if usable.is_clear() && !fits.is_clear() {
-        said.push_str("; none of them has the accelerators that the pod requests");
+        said.push_str("; none of these nodes has the accelerators that the pod requests");
     }
     said
 }
@@ -326,16 +333,21 @@ fn candidate(
     for missing in missing(profile, subject.namespace, snapshot) {
         needs.push(match missing {
             Missing::Network(name) => format!("network {name}, which does not exist"),
-            Missing::Resource(name) => format!("resource {name}, which none of its nodes has"),
+            Missing::Resource(name) => format!("resource {name}, which none of the profile's nodes has"),
         });
     }
     match nodes {
         Some((0, _)) => needs.push(format!("nodes with {}", own_selector(profile))),
         Some((_, 0)) => {
-            needs.push(format!("a pod that can run on its nodes, which have {}", own_selector(profile)));
+            needs.push(format!(
+                "a pod that can run on the profile's nodes, which have {}",
+                own_selector(profile)
+            ));
         }
         Some(_) => {}
-        None if !profile.has_nodes() => needs.push("to be named, since it selects no nodes".to_owned()),
+        None if !profile.has_nodes() => {
+            needs.push("to be named, because the profile selects no nodes".to_owned())
+        }
         None => {}
     }
     if !chosen && needs.is_empty() {

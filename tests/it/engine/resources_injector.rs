@@ -92,7 +92,7 @@ const PAIRS: &[Pair] = &[
     Pair { id: "F8", name: "ats", what: "an annotation with two at signs in a name", definitions: MANY, namespace: "team",
         annotation: "net@eth1@eth2", then: Then::Denied("does not have the form [namespace/]name[@interface]"), differs: BAD_REQUEST },
     Pair { id: "F9", name: "good_and_bad", what: "an annotation with a valid and an invalid name", definitions: MANY, namespace: "team",
-        annotation: "net, default/NET", then: Then::Denied("\"NET\" of item 2 is not valid"), differs: BAD_REQUEST },
+        annotation: "net, default/NET", then: Then::Denied("\"NET\", which is not valid"), differs: BAD_REQUEST },
     Pair { id: "F10", name: "object", what: "an annotation with a JSON object", definitions: MANY, namespace: "team",
         annotation: r#"{"name":"net","namespace":"team"}"#, then: Then::Denied("not a list"), differs: BAD_REQUEST },
     Pair { id: "F11", name: "list", what: "an annotation with a JSON list", definitions: MANY, namespace: "team",

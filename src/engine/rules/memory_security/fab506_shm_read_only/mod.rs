@@ -33,7 +33,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Info,
                 format!("{path}/subPath"),
                 format!(
-                    "{SHM_PATH} is a subPath of a volume: only containers with subPath {:?} share it",
+                    "{SHM_PATH} is a subPath of a volume: only containers with subPath {:?} share this memory",
                     printable(sub_path, 60)
                 ),
                 "Remove subPath.",

@@ -1,4 +1,4 @@
-//! FAB403: variable that differs from the profile.
+//! FAB403: environment variable whose value differs from the profile's value.
 
 use crate::plan::{Applies, applies, is_mesh_proxy, unused_interface};
 use crate::pod::view::Container;
@@ -59,18 +59,21 @@ fn of_own(
         let path = paths::in_container(index, format_args!("env/{nth}"));
         let name = &entry.name;
         if entry.policy == EnvPolicy::Forbid {
-            let message = format!("profile {} forbids {name}: {}", profile.name, entry.reason);
+            let message = format!("profile {:?} forbids {name}: {}", profile.name, entry.reason);
             findings.add(path, message, format!("Remove {name}."));
             continue;
         }
         let Some(value) = own.literal().filter(|v| *v != entry.value) else { continue };
         let shown = printable(value, 60);
         if entry.policy == EnvPolicy::Require {
-            let message = format!("{name}={shown}, but profile {} requires {}", profile.name, entry.value);
+            let message =
+                format!("{name} is {shown:?}, but profile {:?} requires {}", profile.name, entry.value);
             findings.add(path, message, format!("Remove {name}, or set it to {}.", entry.value));
         } else {
-            let message =
-                format!("{name}={shown} is not changed, but profile {} has {}", profile.name, entry.value);
+            let message = format!(
+                "{name}={shown} is not changed, although profile {:?} sets {}",
+                profile.name, entry.value
+            );
             let fix = format!("Remove {name} to get the profile's value.");
             findings.add_as(Severity::Info, path, message, fix);
         }
@@ -100,8 +103,8 @@ fn of_nodes(
             p.env.iter().filter(same).any(|e| literal == Some(e.value.as_str()))
         };
         let (path, name) = (paths::in_container(index, format_args!("env/{nth}")), &entry.name);
-        let nodes = format!("profile {} of the pod's nodes", profile.name);
-        let away = format!("keep the pod off the nodes of profile {}", profile.name);
+        let nodes = format!("profile {:?} of the pod's nodes", profile.name);
+        let away = format!("keep the pod off the nodes of profile {:?}", profile.name);
         match (entry.policy, literal) {
             _ if others.into_iter().any(sets) => {}
             (EnvPolicy::Forbid, _) => {
@@ -110,7 +113,7 @@ fn of_nodes(
             }
             (_, Some(value)) => {
                 let message =
-                    format!("{name}={}, but {nodes} requires {}", printable(value, 60), entry.value);
+                    format!("{name} is {:?}, but {nodes} requires {}", printable(value, 60), entry.value);
                 findings.add(path, message, format!("Set {name} to {}, or {away}.", entry.value));
             }
             (_, None) => {}

@@ -15,8 +15,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for left in context.plan.left_out.iter().filter(|l| l.why == EnvRefusal::EnvFrom) {
         findings.add(
             paths::in_container(left.container, "envFrom"),
-            format!("{} not set: envFrom may contain {}{}", names(left), them(left), no_file(left)),
-            format!("Add to the ConfigMap or to env: {}.", assignments(profile, left, "")),
+            format!(
+                "the webhook does not set {}: envFrom may already set {}{}",
+                names(left),
+                them(left),
+                no_file(left)
+            ),
+            format!("Add {} to the ConfigMap or to env.", assignments(profile, left, "")),
         );
     }
 }

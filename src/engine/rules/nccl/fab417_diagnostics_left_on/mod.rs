@@ -1,4 +1,4 @@
-//! FAB417: NCCL's diagnostics left on.
+//! FAB417: NCCL diagnostics that were left on.
 
 use crate::nccl::number::is_open;
 use crate::rules::finding::{Findings, Severity};
@@ -23,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             (
                 "NCCL_TOPO_DUMP_FILE",
                 Severity::Warning,
-                "while NCCL dumps the topology, it does not fuse NICs and runs slower",
+                "when NCCL dumps the topology, it does not fuse NICs and runs slower",
             ),
             ("NCCL_GRAPH_DUMP_FILE", Severity::Info, "one rank of every job writes the same file"),
         ] {
@@ -49,7 +49,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Info,
                 variables.path(given),
                 format!(
-                    "NCCL_DEBUG_FILE without %p{}: the ranks of this container overwrite each other's log",
+                    "NCCL_DEBUG_FILE has no %p{}: the ranks of this container overwrite each other's log",
                     variables.place(given)
                 ),
                 "Add %h and %p to the file name.",

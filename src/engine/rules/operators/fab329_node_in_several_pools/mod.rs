@@ -40,7 +40,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             severity,
             "/spec/nodeSelector",
             format!(
-                "pool {other} also applies {}: the operator stops configuring a node that is in two pools",
+                "pool {other:?} also applies {}: the operator stops configuring a node that is in two pools",
                 shared.words()
             ),
             "Select each node in only one pool.",

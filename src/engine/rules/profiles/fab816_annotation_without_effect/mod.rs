@@ -63,8 +63,8 @@ fn annotation(key: &str, value: &str) -> Option<(String, String)> {
             (format!("annotation {shown} has no effect; did you mean {near}?"), format!("Write {near}."))
         }
         None => (
-            format!("annotation {shown} has no effect: the webhook does not read it"),
-            "Remove it, or write an annotation that the webhook reads.".to_owned(),
+            format!("annotation {shown} has no effect: the webhook does not read this annotation"),
+            "Remove the annotation, or write one that the webhook reads.".to_owned(),
         ),
     })
 }
@@ -84,12 +84,12 @@ fn unread_value(key: &str, value: &str, values: &[&str]) -> Option<(String, Stri
     let fix = match (near, key) {
         (Some(near), _) => format!("Write {near:?}."),
         (None, INJECT_ANNOTATION) => {
-            "Write \"false\" to stop injection, \"full\" to inject beside another fabric, or remove the annotation."
+            "Write \"false\" to stop injection, \"full\" to inject beside the pod's fabric, or remove the annotation."
                 .to_owned()
         }
         (None, _) => format!("Write {}.", quoted.join(" or ")),
     };
-    Some((format!("{key}: {shown:?} has no effect; the valid values are {}", quoted.join(" and ")), fix))
+    Some((format!("{key}: value {shown:?} has no effect; valid values are {}", quoted.join(" and ")), fix))
 }
 
 fn label(key: &str) -> Option<(String, String)> {
@@ -105,8 +105,8 @@ fn label(key: &str) -> Option<(String, String)> {
 
 fn mode() -> (String, String) {
     (
-        format!("{MODE_LABEL} has no effect on a pod: it is a label of the namespace"),
-        "Remove it from the pod. A cluster administrator sets the label on the namespace.".to_owned(),
+        format!("{MODE_LABEL} has no effect on a pod: this key is a label of the namespace"),
+        "Remove the key from the pod. A cluster administrator sets the label on the namespace.".to_owned(),
     )
 }
 
