@@ -205,7 +205,7 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
     if let Some(default) = default.filter(|_| !asked && !found.profiles.is_empty()) {
         found.profiles.insert(default.name.clone(), Arc::clone(default));
     }
-    outcome(found, Because::Selectors, |p| Evidence::Selectors(conditions.strength(p)), snapshot)
+    one_or_ambiguous(found, Because::Selectors, |p| Evidence::Selectors(conditions.strength(p)), snapshot)
 }
 
 /// The profiles of the nodes that a pod can run on, except those that the profile it names replaces; while no such node
