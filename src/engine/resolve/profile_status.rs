@@ -153,7 +153,7 @@ fn tie(profile: &Profile, classes: &ClassSet, snapshot: &Snapshot) -> Option<Pro
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let message = format!(
         "priority {} is also the priority of {names}{more} on {}: a pod that can run on these nodes gets a profile only if \
-         it names one or its selectors ask for the nodes of only one",
+         the pod names one profile, or if its selectors ask for the nodes of only one profile",
         profile.priority,
         count(shared, "node")
     );

@@ -35,7 +35,7 @@ const MISSING: &[(&str, &str, &str)] = &[
     ("SriovNetworkNodePolicy", "deviceID", "the policy selects more NICs than intended"),
     ("SriovNetworkNodePolicy", "vendor", "the policy selects more NICs than intended"),
     ("SriovNetworkNodePolicy", "deviceType", "the VFs keep the kernel's driver"),
-    ("SriovNetworkNodePolicy", "linkType", "NICs of either link type match"),
+    ("SriovNetworkNodePolicy", "linkType", "the policy matches NICs of either link type"),
     ("SriovNetworkNodePolicy", "mtu", "the operator does not set the MTU"),
     ("SriovNetworkNodePolicy", "eSwitchMode", "the NICs stay in mode legacy"),
     ("SriovNetworkNodePolicy", "externallyManaged", "the operator creates the VFs itself"),
