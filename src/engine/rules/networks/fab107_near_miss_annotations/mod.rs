@@ -35,7 +35,7 @@ fn cel() -> Cel {
     let check = Check {
         severity: Severity::Warning,
         wrong: Wrong::Annotations(odd.into()),
-        message: "Multus reads a pod's networks only from annotation k8s.v1.cni.cncf.io/networks; these annotations have no effect",
+        message: "Multus reads a pod's networks only from annotation k8s.v1.cni.cncf.io/networks: these annotations of the pod have no effect",
     };
     let has = "'k8s.v1.cni.cncf.io/networks' in variables.annotations";
     Cel { variables: vec![("hasNetworks", has.into())], checks: vec![check], beyond: None }
