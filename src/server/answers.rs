@@ -18,13 +18,14 @@ use std::time::Instant;
 /// Makes a decision on a body, within a time.
 pub(super) type Decide = fn(&[u8], WebhookEntry, &Snapshot, &Deadline<'_>) -> Result<Answer, EnvelopeError>;
 
-pub(super) const MEMORY: &str = "too much memory held by other requests (--max-body-memory)";
+pub(super) const MEMORY: &str = "other requests use too much memory (--max-body-memory)";
 
 /// The answer at a limit. The API server retries after that second, within the webhook's timeout (client-go
 /// rest/with_retry.go: any 5xx with Retry-After). It uses a new connection, which a Service may send to another replica.
 pub(super) fn busy(state: &State, reason: Shed, text: &str) -> Response {
     state.metrics.shed(reason);
-    let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, &format!("busy: {text}; try again"));
+    let mut response =
+        plain(StatusCode::SERVICE_UNAVAILABLE, &format!("the server is busy: {text}; try again"));
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
@@ -68,7 +69,7 @@ pub(super) fn answer(
             state.metrics.request(looked_at, result, started.elapsed());
             if decision.denied {
                 let rules: Vec<&str> = decision.findings.iter().map(|f| f.rule).collect();
-                tracing::info!(uid = printable(&outcome.uid, 64), ?rules, "denied");
+                tracing::info!(uid = printable(&outcome.uid, 64), ?rules, "request denied");
             }
             match body.replace(text) {
                 Ok(()) => json(body),
@@ -79,12 +80,12 @@ pub(super) fn answer(
             state.metrics.request(looked_at, RequestResult::BadRequest, started.elapsed());
             // The error may quote what was sent.
             let error = printable(&error.to_string(), 300);
-            tracing::warn!(error, "refused a request that is not a valid AdmissionReview");
+            tracing::warn!(error, "refused a request: its body is not a valid AdmissionReview");
             plain(StatusCode::BAD_REQUEST, &error)
         }
         Ok(Ok((_, Err(error)))) => {
             state.metrics.request(looked_at, RequestResult::Fault, started.elapsed());
-            tracing::error!(%error, "answer cannot be written");
+            tracing::error!(%error, "response could not be encoded as JSON");
             fault()
         }
         Err(_) => {
@@ -96,7 +97,7 @@ pub(super) fn answer(
 }
 
 pub(super) fn fault() -> Response {
-    plain(StatusCode::INTERNAL_SERVER_ERROR, "fabric-admission: internal error")
+    plain(StatusCode::INTERNAL_SERVER_ERROR, "fabric-admission: internal error; see the log of the server")
 }
 
 fn json(body: Held) -> Response {

@@ -37,7 +37,9 @@ mod facts {
 
 /// Which profile a pod gets, and why.
 mod resolve {
+    pub(crate) mod also_held;
     pub(crate) mod gang;
+    pub(crate) mod long_lists;
     pub(crate) mod misspelt;
     pub(crate) mod strength;
     pub(crate) mod templates;
@@ -85,6 +87,9 @@ mod server {
     pub(crate) mod webhook;
 }
 
+/// The Helm chart, offline: what it is made of, and that it installs what the kustomization installs.
+mod chart;
+
 mod e2e;
 
 /// The project's own tree: floors, sizes, dependencies, words, pages that name trials.
@@ -120,9 +125,11 @@ fn main() -> std::process::ExitCode {
     facts::landing::add(&mut suite);
     facts::of_the_corpus::add(&mut suite);
 
+    resolve::also_held::add(&mut suite);
     resolve::gang::add(&mut suite);
     resolve::strength::add(&mut suite);
     resolve::templates::add(&mut suite);
+    resolve::long_lists::add(&mut suite);
     resolve::misspelt::add(&mut suite);
     resolve::why::add(&mut suite);
 
@@ -152,6 +159,7 @@ fn main() -> std::process::ExitCode {
     server::rights::add(&mut suite);
     server::webhook::add(&mut suite);
 
+    chart::add(&mut suite);
     e2e::add(&mut suite);
 
     house::no_value::add(&mut suite);

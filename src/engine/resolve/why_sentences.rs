@@ -60,6 +60,8 @@ pub struct Candidate {
     pub name: String,
     /// Whether the pod gets it.
     pub chosen: bool,
+    /// Whether every namespace can use it: it has no `namespaces`.
+    pub open: bool,
     /// Its nodes, and those of them that the pod can run on (counts); `None` if it does not name its nodes, or if no
     /// node is known.
     pub nodes: Option<(usize, usize)>,
@@ -144,7 +146,7 @@ fn steps(
             format!("{PROFILE_ANNOTATION}: {}", quoted(subject.pod.annotation(PROFILE_ANNOTATION))),
         ),
         ("own", own(subject)),
-        ("nodes", nodes(fits, usable.as_ref(), snapshot)),
+        ("nodes", nodes(fits, usable.as_ref(), constraints.is_partial(), snapshot)),
         ("selectors", selectors(constraints, snapshot)),
         ("namespace", namespace),
         (
@@ -214,7 +216,7 @@ fn own(subject: &Subject<'_>) -> String {
     }
 }
 
-fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, snapshot: &Snapshot) -> String {
+fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, partial: bool, snapshot: &Snapshot) -> String {
     let (Some(fits), Some(usable)) = (fits, usable) else { return "no node is known".to_owned() };
     let view = snapshot.nodes();
     let all = view.count(view.classes().all());
@@ -229,6 +231,9 @@ fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, snapshot: &Snapshot
     if !fabrics.is_empty() {
         said.push_str(": ");
         said.push_str(&fabrics.join(", "));
+    }
+    if partial {
+        said.push_str("; the pod has more conditions on nodes than are read, so that more nodes may count");
     }
     if usable.is_clear() && !fits.is_clear() {
         said.push_str("; none of these nodes has the accelerators that the pod requests");
@@ -359,7 +364,14 @@ fn candidate(
             _ => format!("annotation {PROFILE_ANNOTATION}: {}", profile.name),
         });
     }
-    Candidate { name: profile.name.clone(), chosen, nodes, dropped, needs }
+    Candidate {
+        name: profile.name.clone(),
+        chosen,
+        open: profile.namespaces.is_none(),
+        nodes,
+        dropped,
+        needs,
+    }
 }
 
 /// How a profile selects its nodes.

@@ -116,6 +116,8 @@ pub struct Decision {
     pub rules_only: bool,
     /// Name of the profile.
     pub profile: Option<String>,
+    /// Names of the profiles of its nodes whose `require` and `forbid` hold beside it.
+    pub also_held: Vec<String>,
     /// What named it, or why there is none, in a few words.
     pub evidence: Option<String>,
     /// Intended changes.

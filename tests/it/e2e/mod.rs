@@ -10,6 +10,7 @@ mod configuration;
 mod controllers;
 mod corpus_pods;
 mod custom_resource;
+mod helm;
 mod isolation;
 mod live;
 mod load;
@@ -71,6 +72,7 @@ pub(crate) fn add(suite: &mut Suite) {
     pod_rules::add(suite, &assets);
     object_policies::add(suite, &assets);
     reserved::add(suite, &assets);
+    helm::add(suite, &assets);
 }
 
 /// Ends the control plane, if one was started.

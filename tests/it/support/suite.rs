@@ -17,6 +17,8 @@ pub(crate) enum Need {
     E2e,
     /// libfaketime, which gives a process another clock.
     Faketime,
+    /// Helm, of any version.
+    Helm,
 }
 
 impl Need {
@@ -26,6 +28,7 @@ impl Need {
             Self::Shared => "shared",
             Self::E2e => "e2e",
             Self::Faketime => "faketime",
+            Self::Helm => "helm",
         }
     }
 
@@ -50,6 +53,7 @@ impl Need {
                 });
                 given.into_iter().chain(usual).find(|path| path.is_file())
             }
+            Self::Helm => super::helm::find(),
         }
     }
 
@@ -57,6 +61,7 @@ impl Need {
         match self {
             Self::Shared => "no shared data; set FABRIC_ADMISSION_SHARED",
             Self::Faketime => "no libfaketime; set FABRIC_ADMISSION_FAKETIME",
+            Self::Helm => "no helm; set FABRIC_ADMISSION_HELM",
             Self::E2e => "no kubectl, etcd and kube-apiserver; set KUBEBUILDER_ASSETS",
         }
     }

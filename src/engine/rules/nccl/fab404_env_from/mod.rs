@@ -1,7 +1,7 @@
 //! FAB404: variables of the profile that the webhook does not set because of envFrom.
 
 use super::carriers::{assignments, names, no_file};
-use crate::plan::{EnvRefusal, LeftOut};
+use crate::plan::{EnvRefusal, VariablesLeftOut};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
@@ -26,6 +26,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn them(left: &LeftOut) -> &'static str {
+fn them(left: &VariablesLeftOut) -> &'static str {
     if left.names.len() == 1 { "it" } else { "them" }
 }

@@ -25,7 +25,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let constraints = constraints(context, profile);
-    if constraints.unread {
+    if constraints.is_partial() {
         return;
     }
     let landing = landing(&constraints, nodes);

@@ -23,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     // Once a pod has what the profile gives it, that is the evidence; nothing else about it has changed.
     if !matches!(evidence, Evidence::Selectors(_)) {
         let constraints = constraints(context, profile);
-        if constraints.unread {
+        if constraints.is_partial() {
             return;
         }
         let landing = without_others(landing(&constraints, nodes), &constraints, context.subject.snapshot);

@@ -1,7 +1,7 @@
 //! FAB819: part of the profile in whose place the pod's own fields count.
 
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::plan::{Kept, OwnSetting, Standing, UserFabric};
+use crate::plan::{Completeness, Kept, OwnSetting, UserFabric};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
@@ -47,12 +47,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 fn networks(profile: &str, brought: &UserFabric, findings: &mut Findings<'_>) {
     let why = match brought.standing {
         _ if brought.own >= brought.rails => return,
-        Standing::Complete => "the pod's own networks replace the rails",
-        Standing::CompleteByUnits => {
+        Completeness::Complete => "the pod's own networks replace the rails",
+        Completeness::CompleteByUnits => {
             "the pod requests a unit for each of its own networks, so these networks count as the rails"
         }
         // FAB805 reports another fabric.
-        Standing::Incomplete | Standing::OtherFabric(_) => return,
+        Completeness::Incomplete | Completeness::OtherFabric(_) => return,
     };
     findings.add(
         paths::annotation(NETWORKS_ANNOTATION),
