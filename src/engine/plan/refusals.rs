@@ -20,7 +20,7 @@ pub enum IpcLockRefusal {
 pub enum EnvRefusal {
     /// It has `envFrom`, whose names are not in the pod and which `env` would override.
     EnvFrom,
-    /// Its the ranks start over ssh, and sshd does not pass the container's variables on.
+    /// Its ranks are started over ssh, and sshd does not pass the container's variables on.
     Ssh,
 }
 

@@ -60,7 +60,10 @@ pub(super) fn wanted(
                     let rails = count(rails as usize, "rail");
                     format!("profile {} requests {} per rail, for {rails}", profile.name, resource.quantity)
                 }
-                _ => format!("profile {} requests it for every container with accelerators", profile.name),
+                _ => format!(
+                    "profile {} requests this resource for every container with accelerators",
+                    profile.name
+                ),
             };
             wanted.push(Wanted {
                 container: target.index,

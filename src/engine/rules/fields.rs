@@ -35,7 +35,7 @@ const MISSING: &[(&str, &str, &str)] = &[
     ("SriovNetworkNodePolicy", "deviceID", "the policy selects more NICs than intended"),
     ("SriovNetworkNodePolicy", "vendor", "the policy selects more NICs than intended"),
     ("SriovNetworkNodePolicy", "deviceType", "the VFs keep the kernel's driver"),
-    ("SriovNetworkNodePolicy", "linkType", "NICs of either link type match"),
+    ("SriovNetworkNodePolicy", "linkType", "the policy matches NICs of either link type"),
     ("SriovNetworkNodePolicy", "mtu", "the operator does not set the MTU"),
     ("SriovNetworkNodePolicy", "eSwitchMode", "the NICs stay in mode legacy"),
     ("SriovNetworkNodePolicy", "externallyManaged", "the operator creates the VFs itself"),
@@ -264,7 +264,7 @@ pub(super) fn expected(field: &Field) -> String {
     };
     match (field.least, field.most) {
         (Some(least), Some(most)) => format!("{number} from {least} to {most}"),
-        (Some(least), None) => format!("{number} from {least}"),
+        (Some(least), None) => format!("{number} of at least {least}"),
         (None, Some(most)) => format!("{number} up to {most}"),
         (None, None) => number.to_owned(),
     }
@@ -392,8 +392,8 @@ mod tests {
     fn what_to_write() {
         for (value, expected) in [
             (json!({"numVfs": "8"}), "Write 8 without quotes."),
-            (json!({"numVfs": "-8"}), "Write a whole number from 0."),
-            (json!({"numVfs": "many"}), "Write a whole number from 0."),
+            (json!({"numVfs": "-8"}), "Write a whole number of at least 0."),
+            (json!({"numVfs": "many"}), "Write a whole number of at least 0."),
             (json!({"priority": 100}), "Write a whole number from 0 to 99."),
             (json!({"isRdma": "true"}), "Write true without quotes."),
             (json!({"isRdma": "yes"}), "Write true or false."),

@@ -135,7 +135,7 @@ fn then_and_now() -> Result<(), String> {
     let elsewhere = stored.replace("fabric-admission.dev/profile: tide", "example.com/note: x");
     for (facts, pod, words) in [
         (facts("INFO"), &stored, "the profile and its settings are the same now"),
-        (facts("WARN"), &stored, "profile tide has other settings now, tide@"),
+        (facts("WARN"), &stored, "profile tide has other settings now (tide@"),
         (String::new(), &elsewhere, "no profile would apply now"),
         (
             facts("INFO").replace("tide", "rock"),

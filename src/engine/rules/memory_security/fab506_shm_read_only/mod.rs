@@ -54,6 +54,6 @@ fn cel() -> Cel {
     Cel {
         variables: Vec::new(),
         checks: vec![check],
-        beyond: Some("containers without accelerators of their own that a profile is for"),
+        beyond: Some("containers to which a profile applies although they request no accelerators"),
     }
 }

@@ -25,7 +25,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Warning,
                 "when NCCL dumps the topology, it does not fuse NICs and runs slower",
             ),
-            ("NCCL_GRAPH_DUMP_FILE", Severity::Info, "one rank of every job writes the same file"),
+            ("NCCL_GRAPH_DUMP_FILE", Severity::Info, "one rank of every job writes to the same file"),
         ] {
             if let Some(given) = set(name) {
                 let message = format!("{name}{}: {does}", variables.place(given));
@@ -65,7 +65,7 @@ fn loud(variables: &ContainerVariables<'_>, findings: &mut Findings<'_>) {
     let all = |v: &str| v.split(',').any(|w| w.eq_ignore_ascii_case("ALL"));
     let all = level.eq_ignore_ascii_case("INFO") && variables.value("NCCL_DEBUG_SUBSYS").is_some_and(all);
     if trace || all {
-        let what = if trace { "NCCL_DEBUG=TRACE" } else { "NCCL_DEBUG=INFO of all subsystems" };
+        let what = if trace { "NCCL_DEBUG=TRACE" } else { "NCCL_DEBUG=INFO for all subsystems" };
         findings.add_as(
             Severity::Info,
             variables.path(given),

@@ -35,7 +35,7 @@ fn cel() -> Cel {
     let check = Check {
         severity: Severity::Warning,
         wrong: Wrong::Annotations(odd.into()),
-        message: "Multus reads a pod's networks only from annotation k8s.v1.cni.cncf.io/networks; these annotations have no effect",
+        message: "Multus reads a pod's networks only from annotation k8s.v1.cni.cncf.io/networks: these annotations of the pod have no effect",
     };
     let has = "'k8s.v1.cni.cncf.io/networks' in variables.annotations";
     Cel { variables: vec![("hasNetworks", has.into())], checks: vec![check], beyond: None }
@@ -54,7 +54,7 @@ fn judge(key: &str, has_networks: bool) -> Option<(&'static str, &'static str)> 
         )),
         "mellanox.infiniband.app" => Some((
             "has no effect on a pod: ib-kubernetes writes this key into cni-args of the networks annotation",
-            "Remove the annotation. ib-kubernetes sets the key when the pod is scheduled.",
+            "Remove the annotation. ib-kubernetes sets it when the pod is scheduled.",
         )),
         "guid" if has_networks => Some((
             "has no effect on a pod: a GUID belongs inside the networks annotation",

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 pub(super) static RULE: Rule = Rule {
     id: "FAB150",
     severity: Severity::Error,
-    files: files!(no_example: "only a cluster setting makes it report"),
+    files: files!(no_example: "the rule reports only if a cluster setting is on"),
     waiver: Waiver::Isolation,
     reach: Reach::Any,
     on_change: true,

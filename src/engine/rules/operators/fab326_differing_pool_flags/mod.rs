@@ -24,7 +24,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Reasons for warnings.
-const LABELS: &str = "no known node matches both selectors";
+const LABELS: &str = "no known node matches both nodeSelectors";
 const KEPT: &str = "the operator takes the flag from the policy that applies first, and this policy sets it";
 const OPEN: &str = "one priority is not set, so the order of the policies is not known";
 const HINT: &str = "excludeTopology is only a hint for NUMA placement";

@@ -12,7 +12,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB328",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "no known node matches both selectors")],
+    lesser: &[(Severity::Warning, "no known node matches both nodeSelectors")],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),

@@ -10,7 +10,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB329",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "no known node matches both selectors")],
+    lesser: &[(Severity::Warning, "no known node matches both nodeSelectors")],
     files: files!(),
     kinds: &[POOL_CONFIG],
     object: Some(check),

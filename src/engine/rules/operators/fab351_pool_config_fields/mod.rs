@@ -53,7 +53,7 @@ fn cel() -> Cel {
         ),
         Check::error(
             most,
-            "invalid maxUnavailable: the operator drains no node of the pool; write a number from 0, or a text from 1% \
+            "invalid maxUnavailable: the operator drains no node of the pool; write a number of at least 0, or a text from 1% \
                  to 100%",
         ),
     ];

@@ -54,7 +54,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if wanted <= most {
             continue;
         }
-        let has = if context.tenant_view { String::new() } else { format!(" (the largest has {most})") };
+        let has = if context.tenant_view { String::new() } else { format!(" (at most {most} per node)") };
         findings.add(
             taken.path,
             format!(

@@ -88,7 +88,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::UnknownNetworks(networks) => (
             annotation(NETWORKS_ANNOTATION),
             format!(
-                "the facts do not show whether {} of the pod can serve as rails",
+                "the known objects do not show whether {} of the pod can serve as rails",
                 count(*networks, "network")
             ),
             "Create the networks first (in a review, add their manifests), or request one unit for each network."
