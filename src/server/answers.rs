@@ -1,17 +1,20 @@
 //! Answers of the webhook port: a decision on a body and its answer, and the answers without one.
 
 use super::held::Held;
-use super::metrics::{RequestResult, Shed};
+use super::metrics::{RequestResult, Shed, entry_name};
 use super::state::State;
 use crate::deadline::Deadline;
+use crate::review::Denial;
 use crate::review::envelope::EnvelopeError;
 use crate::review::response;
 use crate::review::webhook::{Answer, WebhookEntry};
+use crate::rules::Severity;
 use crate::snapshot::Snapshot;
 use crate::text::printable;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
@@ -67,9 +70,8 @@ pub(super) fn answer(
                 () => RequestResult::Allowed,
             };
             state.metrics.request(looked_at, result, started.elapsed());
-            if decision.denied {
-                let rules: Vec<&str> = decision.findings.iter().map(|f| f.rule).collect();
-                tracing::info!(uid = printable(&outcome.uid, 64), ?rules, "request denied");
+            if let Some(denial) = &outcome.denial {
+                log_denial(&outcome, denial, looked_at);
             }
             match body.replace(text) {
                 Ok(()) => json(body),
@@ -94,6 +96,19 @@ pub(super) fn answer(
             fault()
         }
     })
+}
+
+/// One line with all that is needed to find the author of a refused object. The rules are those that refuse it.
+fn log_denial(answer: &Answer, denial: &Denial, entry: WebhookEntry) {
+    let Denial { namespace, kind, name, owner, user } = denial;
+    let decision = &answer.decision;
+    let errors = decision.findings.iter().filter(|f| f.severity == Severity::Error);
+    let rules: BTreeSet<&str> = errors.map(|f| f.rule).collect();
+    let rules = rules.into_iter().collect::<Vec<_>>().join(" ");
+    let profile = decision.profile.as_deref().unwrap_or_default();
+    let also_held = decision.also_held.join(" ");
+    let (uid, entry) = (printable(&answer.uid, 64), entry_name(entry));
+    tracing::info!(uid, entry, namespace, kind, name, owner, user, profile, also_held, rules, "request denied");
 }
 
 pub(super) fn fault() -> Response {

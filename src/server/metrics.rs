@@ -190,7 +190,7 @@ struct ReloadLabel {
 const BUCKETS: [f64; 14] =
     [0.000_05, 0.000_1, 0.000_2, 0.000_5, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0];
 
-fn entry_name(entry: WebhookEntry) -> &'static str {
+pub(super) fn entry_name(entry: WebhookEntry) -> &'static str {
     match entry {
         WebhookEntry::Mutate => "mutate",
         WebhookEntry::Validate => "enforce",

@@ -4,6 +4,7 @@
 
 #[cfg(test)]
 mod deadline_tests;
+mod denial;
 pub mod envelope;
 mod launcher;
 mod network_change;
@@ -23,6 +24,7 @@ mod without_template;
 mod workload;
 mod workload_request;
 
+pub use denial::Denial;
 pub use pod::{decide_pod, why_pod};
 pub use workload::decide_workload;
 pub use workload_request::{WorkloadDecision, WorkloadRequest, gang_of};

@@ -2,7 +2,7 @@
 
 use super::envelope::{self, EnvelopeError, Request};
 use super::{
-    Decision, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_pod,
+    Decision, Denial, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_pod,
     decide_workload, judge, network_change, new_findings,
 };
 use crate::deadline::{Deadline, NEVER};
@@ -44,6 +44,8 @@ pub struct Answer {
     pub withheld: bool,
     /// What is decided. Out of scope where the request is none of the entry's business.
     pub decision: Decision,
+    /// Who was refused what.
+    pub denial: Option<Denial>,
     /// Pod templates of a workload; empty for a pod. The decision's findings are those of all of them.
     pub templates: Vec<TemplateOutcome>,
 }
@@ -94,7 +96,8 @@ pub fn handle_within(
         return Err(EnvelopeError::Late);
     }
     let withheld = entry == WebhookEntry::Audit || snapshot.settings().withhold_changes;
-    Ok(Answer { uid: request.uid.to_string(), entry, withheld, decision, templates })
+    let denial = decision.denied.then(|| Denial::of(&request));
+    Ok(Answer { uid: request.uid.to_string(), entry, withheld, decision, denial, templates })
 }
 
 /// Answers a request that an entry has no part in because a setting switches it off: no object is looked at.
@@ -103,7 +106,8 @@ pub fn handle_within(
 /// [`EnvelopeError`] when the body is not a request that can be answered.
 pub fn acknowledge(body: &[u8], entry: WebhookEntry) -> Result<Answer, EnvelopeError> {
     let uid = envelope::parse(body)?.uid.to_string();
-    Ok(Answer { uid, entry, withheld: true, decision: Decision::default(), templates: Vec::new() })
+    let decision = Decision::default();
+    Ok(Answer { uid, entry, withheld: true, decision, denial: None, templates: Vec::new() })
 }
 
 fn pod(
