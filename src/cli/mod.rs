@@ -7,16 +7,18 @@ mod exit_code;
 mod explain;
 mod input;
 mod limit_flags;
+mod probe;
 mod review;
 mod rules;
 mod serve;
 mod tls;
 mod values;
+mod version;
 mod why;
 
 pub use exit_code::Exit;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::io;
 
 /// Makes GPU training pods fit their RDMA fabric, and explains every change and finding.
@@ -39,8 +41,18 @@ enum Command {
     Serve(Box<serve::Arguments>),
     /// Create TLS certificates for development
     Certs(certs::Arguments),
+    /// Check that the API server calls the webhook, with two pods as dry runs
+    Probe(probe::Arguments),
     /// List the rules, or export rules as ValidatingAdmissionPolicies
     Rules(rules::Arguments),
+    /// Show the version
+    Version(version::Arguments),
+}
+
+/// The command line, for its man pages and completions.
+#[must_use]
+pub fn command() -> clap::Command {
+    Arguments::command()
 }
 
 /// Parses the command line and runs the command.
@@ -63,7 +75,9 @@ pub fn run() -> Exit {
         Command::Explain(arguments) => explain::run(&arguments, &mut out, &mut err),
         Command::Certs(arguments) => certs::run(&arguments, &mut out, &mut err),
         Command::Serve(arguments) => serve::run(&arguments, &mut err),
+        Command::Probe(arguments) => probe::run(&arguments, &mut out, &mut err),
         Command::Rules(arguments) => rules::run(&arguments, &mut out, &mut err),
+        Command::Version(arguments) => version::run(&arguments, &mut out),
     };
     let flushed = io::Write::flush(&mut out);
     match outcome.and_then(|exit| flushed.map(|()| exit)) {

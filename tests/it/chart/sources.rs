@@ -3,7 +3,7 @@
 use crate::support::helm::chart;
 use crate::support::round_trip::documents;
 use crate::support::suite::Suite;
-use crate::support::{golden, read, root};
+use crate::support::{golden, read, root, run};
 use serde_json::Value;
 
 /// A file of the chart, and the one of the kustomization that it is.
@@ -25,6 +25,10 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("chart::schema_of_profiles_is_that_of_the_types", || Ok(profiles()?));
     suite.add("chart::has_the_version_of_the_crate", || {
         let metadata = read(&chart().join("Chart.yaml"))?;
+        let shown = run(&["version", "-o", "json"], b"", root())?.stdout;
+        let shown: Value = serde_json::from_str(&shown).map_err(|e| e.to_string())?;
+        let oldest = shown["minimumKubernetes"].as_str().unwrap_or("no version");
+        assert!(metadata.contains(&format!("kubeVersion: \">={oldest}.0-0\"")), "{shown}");
         for key in ["version", "appVersion"] {
             let line = format!("\n{key}: {}\n", env!("CARGO_PKG_VERSION"));
             if !metadata.contains(&line) {

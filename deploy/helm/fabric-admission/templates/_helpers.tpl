@@ -60,3 +60,9 @@ version keep the old profiles. */}}
 fabric-admission-profiles-{{ toJson .Values.profiles | sha256sum | trunc 10 }}
 {{- end }}
 {{- end }}
+
+{{- define "fabric-admission.image" -}}
+{{- with .Values.image -}}
+{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
+{{- end }}
+{{- end }}

@@ -4,13 +4,16 @@
 
 use super::egress::Egress;
 use crate::e2e::support::plane::Plane;
-use crate::support::Scratch;
 use crate::support::server::{Server, certificate};
+use crate::support::{Scratch, run};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+/// The server's pods, and the one of `helm test`.
+const SELECTOR: &str = "app.kubernetes.io/name in (fabric-admission, fabric-admission-test)";
 
 /// The pods of one namespace.
 pub(super) struct Kubelet<'a> {
@@ -54,7 +57,7 @@ impl<'a> Kubelet<'a> {
     }
 
     fn look(&self) -> Result<(), String> {
-        let args = ["pods", "-n", self.namespace, "-l", "app.kubernetes.io/name=fabric-admission"];
+        let args = ["pods", "-n", self.namespace, "-l", SELECTOR];
         let listed = self.plane.get(&args)?;
         let stored: BTreeMap<String, &Value> = listed["items"]
             .as_array()
@@ -67,6 +70,12 @@ impl<'a> Kubelet<'a> {
         let gone: Vec<String> = pods.keys().filter(|name| !stored.contains_key(*name)).cloned().collect();
         let ended: Vec<Server> = gone.iter().filter_map(|name| Some(pods.remove(name)?.0)).collect();
         for (name, pod) in stored {
+            if pod["spec"]["containers"][0]["args"][0] != "serve" {
+                if pod["status"]["phase"] == "Pending" {
+                    self.finish(&name, pod)?;
+                }
+                continue;
+            }
             if let Some((server, ready)) = pods.get_mut(&name) {
                 let is = server.admin("/readyz").is_ok_and(|answer| answer.status == 200);
                 if is != *ready {
@@ -114,6 +123,22 @@ impl<'a> Kubelet<'a> {
         Server::start_with(scratch, &["--profiles", "profiles", "--kubeconfig", "kubeconfig"], &variables)
     }
 
+    /// Runs a pod that ends by itself.
+    fn finish(&self, name: &str, pod: &Value) -> Result<(), String> {
+        let scratch = Scratch::new()?;
+        scratch.write(
+            "kubeconfig",
+            self.account(pod["spec"]["serviceAccountName"].as_str().unwrap_or("default"))?,
+        )?;
+        let args = pod["spec"]["containers"][0]["args"].as_array().ok_or("no arguments")?;
+        let args: Vec<&str> =
+            args.iter().filter_map(Value::as_str).chain(["--kubeconfig", "kubeconfig"]).collect();
+        let ran = run(&args, b"", scratch.path())?;
+        eprintln!("{name}: {} {}", ran.stdout.trim(), ran.stderr.trim());
+        let phase = if ran.code == 0 { "Succeeded" } else { "Failed" };
+        self.patch(name, &json!({"status": {"phase": phase}}))
+    }
+
     /// A kubeconfig with the rights of the pod's account and no others.
     fn account(&self, name: &str) -> Result<String, String> {
         let token = self.plane.kubectl(&["create", "token", name, "-n", self.namespace], "")?;
@@ -131,6 +156,10 @@ impl<'a> Kubelet<'a> {
         let ready = if ready { "True" } else { "False" };
         let condition = |kind: &str| json!({"type": kind, "status": ready});
         let status = json!({"status": {"phase": "Running", "conditions": [condition("Ready"), condition("ContainersReady")]}});
+        self.patch(name, &status)
+    }
+
+    fn patch(&self, name: &str, status: &Value) -> Result<(), String> {
         let args = ["patch", "pod", name, "-n", self.namespace, "--subresource=status", "--type=merge", "-p"];
         let done = self.plane.kubectl(&[&args[..], &[&status.to_string()]].concat(), "")?;
         // The pod may have been deleted meanwhile.

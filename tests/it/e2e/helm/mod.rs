@@ -9,9 +9,9 @@ mod previous;
 use super::support::plane::Plane;
 use super::support::site::{PROFILE_LABEL, cpu_pod, training_pod};
 use super::trial;
-use crate::support::Scratch;
 use crate::support::helm::{Helm, chart, found};
 use crate::support::suite::{Need, Outcome, Suite};
+use crate::support::{Scratch, run};
 use creates::Creates;
 use egress::Egress;
 use kubelet::Kubelet;
@@ -55,6 +55,7 @@ impl<'a> Cleared<'a> {
         };
         delete(&[CONFIGURATIONS, "--all"]);
         delete(&["clusterroles,clusterrolebindings", "fabric-admission", "fabric-admission-certificates"]);
+        delete(&["namespace", "fabric-admission-test"]);
         delete(&["crd", "fabricprofiles.fabric-admission.dev"]);
         let all = "deployments,replicasets,pods,secrets,configmaps,services,leases,pdb,networkpolicies,roles,\
             rolebindings,serviceaccounts";
@@ -170,6 +171,25 @@ fn steps(
     eprintln!("upgrade again: {:?}", began.elapsed());
     same_bundles(plane, &bundle)?;
     std::thread::sleep(Duration::from_secs(2));
+
+    step("test");
+    // With the values of the user: a profile beside the one of the test.
+    let shown = done(helm, &["test", RELEASE])?;
+    assert!(shown.contains("Succeeded"), "{shown}");
+    assert!(
+        !plane.kubectl(&["get", "pod", "fabric-admission-test", "-n", NAMESPACE], "")?.ok,
+        "it leaves nothing"
+    );
+    // It finds what is wrong: the check of final pods is missing.
+    let kind = "validatingwebhookconfiguration/fabric-admission";
+    let first = r#"[{"op": "remove", "path": "/webhooks/0"}]"#;
+    assert!(plane.kubectl(&["patch", kind, "--type=json", "-p", first], "")?.ok);
+    std::thread::sleep(Duration::from_secs(1));
+    let (kubeconfig, namespace) = (plane.directory().join("kubeconfig"), creates[1].namespace());
+    let probe = ["probe", "--namespace", &namespace, "--profile", "h100", "--timeout", "1", "--kubeconfig"];
+    let probe = run(&[&probe[..], &[&kubeconfig.to_string_lossy()]].concat(), b"", plane.directory())?;
+    assert!(probe.code == 1 && probe.stdout.lines().count() == 1, "{probe:?}");
+    assert!(probe.stderr.contains("Check that the webhook enforce.fabric-admission.dev exists"), "{probe:?}");
 
     let began = step("uninstall");
     done(helm, &["uninstall", RELEASE])?;

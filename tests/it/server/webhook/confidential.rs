@@ -45,7 +45,7 @@ fn ask(server: &Server, path: &str, review: &Value) -> Result<Value, String> {
 
 /// The fields of the line that says that an object was refused.
 fn denials(lines: &[Value]) -> Vec<&Value> {
-    lines.iter().map(|line| &line["fields"]).filter(|fields| fields["message"] == "denied").collect()
+    lines.iter().map(|line| &line["fields"]).filter(|fields| fields["message"] == "request denied").collect()
 }
 
 fn denial() -> Outcome {

@@ -110,4 +110,4 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-const FIX: &str = "Use one value, or two resourceNames.";
+const FIX: &str = "Use one value or two resourceNames.";
