@@ -108,7 +108,19 @@ fn log_denial(answer: &Answer, denial: &Denial, entry: WebhookEntry) {
     let profile = decision.profile.as_deref().unwrap_or_default();
     let also_held = decision.also_held.join(" ");
     let (uid, entry) = (printable(&answer.uid, 64), entry_name(entry));
-    tracing::info!(uid, entry, namespace, kind, name, owner, user, profile, also_held, rules, "request denied");
+    tracing::info!(
+        uid,
+        entry,
+        namespace,
+        kind,
+        name,
+        owner,
+        user,
+        profile,
+        also_held,
+        rules,
+        "request denied"
+    );
 }
 
 pub(super) fn fault() -> Response {

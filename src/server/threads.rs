@@ -61,7 +61,7 @@ pub(super) async fn decide(
         let decoded = held.decoded();
         let turn = match held.bytes().len() > SMALL {
             true => state.budgets.turn(held.peer(), decoded).await,
-            false => state.budgets.small_turn().await,
+            false => state.budgets.small_turn(held.peer()).await,
         };
         let Some(turn) = turn else {
             return Some(plain(StatusCode::PAYLOAD_TOO_LARGE, &too_many_entries(decoded)));

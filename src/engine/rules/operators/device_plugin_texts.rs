@@ -29,8 +29,8 @@ pub(super) enum Concern {
     Operator,
 }
 
-/// Entries of a list that are compared with one another at most; real ones have a handful.
-const MAX_COMPARED: usize = 64;
+/// Pairs of values that are compared at most, over all pairs of entries: ten resources of ten values each have 4,500.
+const MAX_COMPARED: usize = 100_000;
 /// Entries of a list that are checked at most: `{},` has three bytes and three faults of some hundred bytes.
 const MAX_ENTRIES: usize = 1000;
 
@@ -222,7 +222,8 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
     let mut faults = undecodable("sriov", config);
     faults.extend(without_list(config, "resourceList"));
     let mut names = BTreeSet::new();
-    let mut earlier: Vec<(String, Vec<&Map<String, Value>>)> = Vec::new();
+    let mut earlier: Vec<(String, Vec<&Map<String, Value>>, usize)> = Vec::new();
+    let mut left = MAX_COMPARED;
     for (i, entry) in entries(config, "resourceList") {
         let at = format!("/resourceList/{i}");
         let name = text(entry, "resourceName").unwrap_or_default();
@@ -307,12 +308,14 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             }
         }
         let dropped = dropped(&at, &shown, &selectors);
-        let few = selectors.len() <= MAX_COMPARED;
-        if earlier.len() < MAX_COMPARED && few && !selectors.is_empty() && dropped.is_empty() {
+        if left > 0 && !selectors.is_empty() && dropped.is_empty() {
             let own: Vec<_> = selectors.iter().map(|(_, s)| *s).collect();
-            let taken =
-                |others: &[&Map<String, Value>]| own.iter().all(|s| others.iter().any(|o| covers(o, s)));
-            if let Some((first, _)) = earlier.iter().find(|(_, others)| taken(others)) {
+            let size = selectors.iter().map(|(_, s)| 1 + s.values().map(values).sum::<usize>()).sum();
+            let mut takes = |(_, others, theirs): &&(String, Vec<&Map<String, Value>>, usize)| {
+                left = left.saturating_sub(size * theirs);
+                left > 0 && own.iter().all(|s| others.iter().any(|o| covers(o, s)))
+            };
+            if let Some((first, ..)) = earlier.iter().find(&mut takes) {
                 let message = format!(
                     "resource {shown} gets no devices: resource {first}, which is earlier in the list, takes all of them"
                 );
@@ -324,7 +327,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
                     "Select other devices, or move the resource with more conditions to the front of the list.",
                 );
             }
-            earlier.push((shown, own));
+            earlier.push((shown, own, size));
         }
         faults.extend(dropped);
         faults.extend(without_name(&at, entry));
@@ -368,6 +371,16 @@ fn selectors(entry: &Map<String, Value>) -> Vec<(String, &Map<String, Value>)> {
     }
 }
 
+/// Number of values that a comparison looks at; a long text counts as several.
+fn values(value: &Value) -> usize {
+    match value {
+        Value::Array(list) => 1 + list.iter().map(values).sum::<usize>(),
+        Value::Object(map) => 1 + map.values().map(values).sum::<usize>(),
+        Value::String(text) => 1 + text.len() / 64,
+        _ => 1,
+    }
+}
+
 /// Whether one selector takes all devices that another one takes: it has no condition that the other does not have as
 /// strictly.
 fn covers(wide: &Map<String, Value>, narrow: &Map<String, Value>) -> bool {
@@ -375,7 +388,7 @@ fn covers(wide: &Map<String, Value>, narrow: &Map<String, Value>) -> bool {
         (Value::Array(wide), _) if wide.is_empty() => true,
         (Value::Bool(false), _) => true,
         (Value::Array(wide), Some(Value::Array(narrow))) => {
-            !narrow.is_empty() && narrow.len() <= MAX_COMPARED && narrow.iter().all(|v| wide.contains(v))
+            !narrow.is_empty() && narrow.iter().all(|v| wide.contains(v))
         }
         (value, Some(other)) => value == other,
         (_, None) => false,

@@ -33,8 +33,11 @@ type RefusedValue = (&'static str, String, &'static str);
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(definition) = context.definition() else { return };
     for plugin in definition.plugins() {
+        if findings.is_full() {
+            return;
+        }
         for (below, message, fix) in refused_by_plugin(plugin.cni_type, plugin.object) {
-            let pointer = format!("{}{below}", plugin.pointer);
+            let pointer = format!("{}{below}", plugin.pointer());
             definition.report(findings, Severity::Error, &pointer, message, fix);
         }
         let others = match plugin.cni_type {
@@ -43,7 +46,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             _ => continue,
         };
         for (lower, (key, message, fix)) in others {
-            let pointer = format!("{}/{key}", plugin.pointer);
+            let pointer = format!("{}/{key}", plugin.pointer());
             match lower {
                 Some(reason) => {
                     let findings = &mut findings.because(reason);

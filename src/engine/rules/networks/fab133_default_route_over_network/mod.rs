@@ -51,7 +51,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let Some(ipam) = IpamText::read(context) else { return };
-    if let Some(index) = default_route(&ipam.object) {
+    if let Some(index) = default_route(ipam.object) {
         ipam.report(findings, Severity::Warning, &format!("/routes/{index}"), MESSAGE, FIX);
     }
 }

@@ -38,7 +38,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let known = facts.address_pool_names(pool.cidr);
     let other = facts.address_pool_names(!pool.cidr);
     if let Some(found) = facts.address_pool(pool) {
-        let link = context.snapshot.class_of(&fact).link;
+        let link = context.snapshot.class_of(fact).link;
         if found.cidr && !found.routed && link == Some(LinkLayer::Ethernet) {
             ipam.report(
                 findings,
