@@ -26,6 +26,14 @@ pub struct FabricProfileStatus {
     /// Nodes that `spec.nodeSelector` selects (count).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matching_nodes: Option<u32>,
+    /// Namespaces that may use the profile, as far as they are known: those with mode `enforce` that it admits, and those
+    /// whose default profile it is (count).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matching_namespaces: Option<u32>,
+    /// The first of these namespaces, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64))]
+    pub namespaces: Vec<String>,
     /// Reasons why the profile is not used, and objects that the profile names but the cluster does not have. Empty without
     /// problems.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

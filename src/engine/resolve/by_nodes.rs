@@ -44,7 +44,7 @@ const GPU_PRESENT: &str = "nvidia.com/gpu.present";
 /// Whether there are nodes with accelerators that no profile it can have is for.
 fn ground(constraints: &Constraints<'_>, subject: &Subject<'_>) -> (Found, bool) {
     let snapshot = subject.snapshot;
-    let (view, catalog) = (snapshot.nodes(), snapshot.catalog());
+    let (view, catalog) = (snapshot.all_nodes(), snapshot.catalog());
     let (mut found, mut bare) = (Found::default(), false);
     // For each set of profiles that was seen, whether one of them serves the pod.
     let mut served: Vec<Option<bool>> = vec![None; catalog.fabrics()];
@@ -73,7 +73,7 @@ pub(crate) fn without_others(
     if !constraints.resources.iter().any(|r| accelerators.contains(r)) {
         return set;
     }
-    let classes = snapshot.nodes().classes();
+    let classes = snapshot.all_nodes().classes();
     let (mut have, mut fit) = (classes.none(), classes.none());
     for (name, listing) in classes.offering().filter(|(name, _)| accelerators.contains(name)) {
         have.union_with(listing);
@@ -130,7 +130,7 @@ pub(crate) fn awaits(
     (namespace, facts): (&str, Option<&NamespaceFacts>),
     snapshot: &Snapshot,
 ) -> bool {
-    let (view, catalog) = (snapshot.nodes(), snapshot.catalog());
+    let (view, catalog) = (snapshot.all_nodes(), snapshot.catalog());
     let landing = without_others(landing.clone(), constraints, snapshot);
     let idle = |class: usize| {
         !catalog.fabric(catalog.fabric_of(class)).iter().any(|p| admits(p, namespace, facts))
@@ -170,7 +170,7 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
         return outcome(found, Because::Nodes, |_| evidence.clone(), snapshot);
     }
     // A pod that is bound to a node runs only there.
-    let bound = constraints.node_name.is_some_and(|name| snapshot.nodes().class_of(name).is_some());
+    let bound = constraints.node_name.is_some_and(|name| snapshot.all_nodes().class_of(name).is_some());
     if bare || bound {
         return None;
     }

@@ -24,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!(
                 "{} ({}) is reserved but gets no address, since the pod uses hostNetwork",
                 printable(held.name, 63),
-                held.fact.describe(context.tenant_view)
+                held.fact.describe(context.subject.snapshot.is_for_tenant())
             ),
             "Remove hostNetwork, or remove the resource.",
         );
