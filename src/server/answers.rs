@@ -7,9 +7,8 @@ use crate::deadline::Deadline;
 use crate::review::Denial;
 use crate::review::envelope::EnvelopeError;
 use crate::review::response;
-use crate::review::webhook::{Answer, WebhookEntry};
+use crate::review::webhook::{Answer, Known, WebhookEntry};
 use crate::rules::Severity;
-use crate::snapshot::Snapshot;
 use crate::text::printable;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -19,7 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 /// Makes a decision on a body, within a time.
-pub(super) type Decide = fn(&[u8], WebhookEntry, &Snapshot, &Deadline<'_>) -> Result<Answer, EnvelopeError>;
+pub(super) type Decide = fn(&[u8], WebhookEntry, Known<'_>, &Deadline<'_>) -> Result<Answer, EnvelopeError>;
 
 pub(super) const MEMORY: &str = "other requests use too much memory (--max-body-memory)";
 
@@ -46,7 +45,8 @@ pub(super) fn answer(
     let started = Instant::now();
     let snapshot = state.snapshot.load();
     let decided = catch_unwind(AssertUnwindSafe(|| {
-        let outcome = decide(body.bytes(), looked_at, &snapshot, deadline)?;
+        let known = Known { snapshot: &snapshot, audience: state.audience };
+        let outcome = decide(body.bytes(), looked_at, known, deadline)?;
         let text = response::render(&outcome);
         Ok::<_, EnvelopeError>((outcome, text))
     }));

@@ -58,6 +58,7 @@ mod engine {
     pub(crate) mod odd_pods;
     pub(crate) mod properties;
     pub(crate) mod resources_injector;
+    pub(crate) mod tenants;
 }
 
 /// The rules, and the annotations that ignore their findings.
@@ -141,6 +142,7 @@ fn main() -> std::process::ExitCode {
     engine::resources_injector::add(&mut suite);
     engine::odd_pods::add(&mut suite);
     engine::properties::add(&mut suite);
+    engine::tenants::add(&mut suite);
 
     rules::catalogue::add(&mut suite);
     rules::corpus_findings::add(&mut suite);

@@ -116,8 +116,7 @@ impl<'a> ContainerVariables<'a> {
     fn take_env_from(&mut self, namespace: &str, snapshot: &'a Snapshot) {
         for (nth, source) in self.container.env_from.as_deref().unwrap_or_default().iter().enumerate() {
             let map = source.config_map_ref.as_ref().and_then(|r| r.name.as_deref());
-            let Some((map, texts)) = map.and_then(|m| Some((m, snapshot.facts().texts(namespace, m)?)))
-            else {
+            let Some((map, texts)) = map.and_then(|m| Some((m, snapshot.texts(namespace, m)?))) else {
                 self.open = true;
                 continue;
             };
@@ -166,7 +165,7 @@ impl<'a> ContainerVariables<'a> {
                 }
             }
         }
-        if snapshot.facts().has_texts() {
+        if snapshot.has_texts(namespace) {
             self.take_mounted_scripts(&parts, overlay, namespace, snapshot);
         }
     }
@@ -204,7 +203,7 @@ impl<'a> ContainerVariables<'a> {
             let named = |v: &&Volume<'_>| v.name == mount.name && mount.name.is_some();
             let volume = overlay.pod().volumes().iter().take(MAX_MOUNTS).find(named);
             let Some(map) = volume.and_then(|v| v.config_map.as_ref()) else { continue };
-            let texts = map.name.as_deref().and_then(|name| snapshot.facts().texts(namespace, name));
+            let texts = map.name.as_deref().and_then(|name| snapshot.texts(namespace, name));
             let Some(texts) = texts else { continue };
             for (list, i, text) in parts.iter().take(MAX_MOUNTS) {
                 let Some(file) = file_below(text, path, mount.sub_path.as_deref()) else { continue };
