@@ -63,10 +63,10 @@ pub(super) fn stop(plane: &Plane) -> Outcome {
         .collect();
     assert!(of_one.contains(&one), "{of_one:?}");
     run(plane, &of_one)?;
-    println!("e2e: admitted {:?} after the label was removed", admitted(plane, &one)?);
+    eprintln!("admitted {:?} after the label was removed", admitted(plane, &one)?);
     assert!(is_refused(plane, &other)?);
     run(plane, &command("delete mutatingwebhookconfiguration")?)?;
-    println!("e2e: admitted {:?} after the configurations were deleted", admitted(plane, &other)?);
+    eprintln!("admitted {:?} after the configurations were deleted", admitted(plane, &other)?);
     Ok(())
 }
 
@@ -145,6 +145,6 @@ fn label(plane: &Plane) -> Outcome {
         )?;
         Ok(made.ok && made.stdout.contains("sriov-rdma-network@rail7"))
     })?;
-    println!("e2e: the label counted {:?} after it was set", start.elapsed());
+    eprintln!("the label counted {:?} after it was set", start.elapsed());
     Ok(())
 }

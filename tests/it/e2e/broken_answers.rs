@@ -83,7 +83,7 @@ fn broken(plane: &Plane) -> Outcome {
         let by_us = "failed calling webhook \"enforce.fabric-admission.dev\"";
         assert!(!refused.ok && refused.stderr.contains(by_us), "{what}: {}", refused.stderr);
         assert!(took < Duration::from_secs(15), "{what}: {took:?}");
-        println!("e2e: a server that {what}: refused after {took:?}: {}", refused.stderr.trim());
+        eprintln!("a server that {what}: refused after {took:?}: {}", refused.stderr.trim());
         let admitted = site.create(&audit, &training_pod("p"), &["--dry-run=server"])?;
         assert!(admitted.ok, "{what}: {}", admitted.stderr);
         let admitted = site.create(&enforce, &cpu_pod("p"), &["--dry-run=server"])?;

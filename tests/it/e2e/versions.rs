@@ -34,7 +34,7 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
     for (version, assets) in others {
         suite.add(format!("e2e::version_{version}"), move || {
             let plane = Plane::start(&assets)?;
-            println!("e2e: {}", plane.kubectl(&["version"], "")?.stdout.replace('\n', "; "));
+            eprintln!("{}", plane.kubectl(&["version"], "")?.stdout.replace('\n', "; "));
             for test in CORE {
                 test(&plane)?;
             }
