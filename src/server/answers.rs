@@ -8,12 +8,10 @@ use crate::review::Denial;
 use crate::review::envelope::EnvelopeError;
 use crate::review::response;
 use crate::review::webhook::{Answer, Known, WebhookEntry};
-use crate::rules::Severity;
 use crate::text::printable;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
@@ -98,15 +96,12 @@ pub(super) fn answer(
     })
 }
 
-/// One line with all that is needed to find the author of a refused object. The rules are those that refuse it.
+/// One line with all that is needed to find the author of a refused object.
 fn log_denial(answer: &Answer, denial: &Denial, entry: WebhookEntry) {
-    let Denial { namespace, kind, name, owner, user } = denial;
-    let decision = &answer.decision;
-    let errors = decision.findings.iter().filter(|f| f.severity == Severity::Error);
-    let rules: BTreeSet<&str> = errors.map(|f| f.rule).collect();
-    let rules = rules.into_iter().collect::<Vec<_>>().join(" ");
-    let profile = decision.profile.as_deref().unwrap_or_default();
-    let also_held = decision.also_held.join(" ");
+    let Denial { namespace, kind, name, owner, user, rules } = denial;
+    let profile = answer.decision.profile.as_deref().unwrap_or_default();
+    let also_held = answer.decision.also_held.join(" ");
+    let rules = rules.iter().copied().collect::<Vec<_>>().join(" ");
     let (uid, entry) = (printable(&answer.uid, 64), entry_name(entry));
     tracing::info!(
         uid,

@@ -39,6 +39,7 @@ mod facts {
 mod resolve {
     pub(crate) mod also_held;
     pub(crate) mod gang;
+    pub(crate) mod held_model;
     pub(crate) mod long_lists;
     pub(crate) mod misspelt;
     pub(crate) mod strength;
@@ -130,6 +131,7 @@ fn main() -> std::process::ExitCode {
     resolve::gang::add(&mut suite);
     resolve::strength::add(&mut suite);
     resolve::templates::add(&mut suite);
+    resolve::held_model::add(&mut suite);
     resolve::long_lists::add(&mut suite);
     resolve::misspelt::add(&mut suite);
     resolve::why::add(&mut suite);

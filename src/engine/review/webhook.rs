@@ -97,7 +97,7 @@ pub fn handle_within(
         return Err(EnvelopeError::Late);
     }
     let withheld = entry == WebhookEntry::Audit || known.snapshot.settings().withhold_changes;
-    let denial = decision.denied.then(|| Denial::of(&request));
+    let denial = decision.denied.then(|| Denial::of(&request, &decision.findings));
     Ok(Answer { uid: request.uid.to_string(), entry, withheld, decision, denial, templates })
 }
 

@@ -48,8 +48,17 @@ fn mutate(review: &Value, write: Write) -> Value {
     json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response})
 }
 
+/// The whole HTTP response to a body; without one the connection stays open and silent.
+pub(super) type Reply = Arc<dyn Fn(&[u8]) -> Option<String> + Send + Sync>;
+
+/// The response with this status and body.
+pub(super) fn response(status: &str, body: &str) -> String {
+    let (length, of) = (body.len(), if status.starts_with('2') { "application/json" } else { "text/plain" });
+    format!("HTTP/1.1 {status}\r\nContent-Type: {of}\r\nContent-Length: {length}\r\n\r\n{body}")
+}
+
 /// A webhook of a few lines, on a thread for each connection, with the certificate of a directory.
-fn serve(directory: &Path, write: Write) -> Result<u16, String> {
+pub(super) fn serve(directory: &Path, reply: Reply) -> Result<u16, String> {
     let chain = CertificateDer::pem_file_iter(directory.join("tls.crt")).map_err(|e| e.to_string())?;
     let chain: Vec<_> = chain.collect::<Result<_, _>>().map_err(|e| e.to_string())?;
     let key = PrivateKeyDer::from_pem_file(directory.join("tls.key")).map_err(|e| e.to_string())?;
@@ -63,13 +72,14 @@ fn serve(directory: &Path, write: Write) -> Result<u16, String> {
     std::thread::spawn(move || {
         for socket in listener.incoming().flatten() {
             let Ok(connection) = ServerConnection::new(Arc::clone(&config)) else { continue };
-            std::thread::spawn(move || answer(StreamOwned::new(connection, socket), write));
+            let reply = Arc::clone(&reply);
+            std::thread::spawn(move || answer(StreamOwned::new(connection, socket), &reply));
         }
     });
     Ok(port)
 }
 
-fn answer(mut stream: impl Read + std::io::Write, write: Write) -> Option<()> {
+fn answer(mut stream: impl Read + std::io::Write, reply: &Reply) -> Option<()> {
     let (mut bytes, mut buffer) = (Vec::new(), [0; 8192]);
     loop {
         let end = bytes.windows(4).position(|w| w == b"\r\n\r\n").map(|n| n + 4);
@@ -78,15 +88,10 @@ fn answer(mut stream: impl Read + std::io::Write, write: Write) -> Option<()> {
             let length: usize =
                 head.lines().find_map(|l| l.strip_prefix("content-length:")?.trim().parse().ok())?;
             if bytes.len() >= end + length {
-                let body =
-                    mutate(&serde_json::from_slice(&bytes[end..end + length]).ok()?, write).to_string();
-                write!(
-                    stream,
-                    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-                    body.len()
-                )
-                .ok()?;
-                stream.flush().ok()?;
+                if let Some(response) = reply(&bytes[end..end + length]) {
+                    stream.write_all(response.as_bytes()).ok()?;
+                    stream.flush().ok()?;
+                }
                 bytes.drain(..end + length);
                 continue;
             }
@@ -102,7 +107,10 @@ fn answer(mut stream: impl Read + std::io::Write, write: Write) -> Option<()> {
 fn install(site: &Site<'_>, name: &str, namespace: &str, write: Write) -> Result<(), String> {
     let directory = site.server.scratch.path().join(name);
     crate::support::server::certificate(&directory)?;
-    let port = serve(&directory, write)?;
+    let reply = move |body: &[u8]| {
+        Some(response("200 OK", &mutate(&serde_json::from_slice(body).ok()?, write).to_string()))
+    };
+    let port = serve(&directory, Arc::new(reply))?;
     let ca = std::fs::read_to_string(directory.join("ca.crt")).map_err(|e| e.to_string())?;
     site.plane.apply(&json!({
         "apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration", "metadata": {"name": name},
