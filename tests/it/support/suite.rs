@@ -68,7 +68,7 @@ impl Need {
                 let has = |tool: &&str| {
                     std::env::split_paths(&path).any(|directory| directory.join(tool).is_file())
                 };
-                let tools = ["buildah", "skopeo", "umoci", "crun"].iter().all(|tool| has(&tool));
+                let tools = ["buildah", "skopeo", "umoci", "crun"].iter().all(has);
                 given.or(Some(usual)).filter(|binary| tools && binary.is_file())
             }
         }
