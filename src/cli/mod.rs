@@ -31,19 +31,19 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Show the changes and findings for manifests, offline
+    /// Review manifests offline: show which changes the webhook would make, and its findings
     Review(review::Arguments),
-    /// Show why each pod gets its profile and not another one
+    /// Show which FabricProfile each pod in the manifests gets, and why
     Why(why::Arguments),
-    /// Explain a rule (what it checks, why it matters, the fix) or a variable
+    /// Explain a rule (its check, the reason and the fix) or an environment variable, such as NCCL_IB_HCA
     Explain(explain::Arguments),
-    /// Serve the admission webhook
+    /// Run the admission webhook server
     Serve(Box<serve::Arguments>),
-    /// Create certificates for development
+    /// Create TLS certificates for development
     Certs(certs::Arguments),
     /// Check that the API server calls the webhook, with two pods as dry runs
     Probe(probe::Arguments),
-    /// List the rules, or export them as policies
+    /// List the rules, or export rules as ValidatingAdmissionPolicies
     Rules(rules::Arguments),
     /// Show the version
     Version(version::Arguments),
@@ -83,7 +83,7 @@ pub fn run() -> Exit {
     match outcome.and_then(|exit| flushed.map(|()| exit)) {
         Ok(exit) => exit,
         Err(error) => {
-            let _ = io::Write::write_fmt(&mut err, format_args!("error: cannot write: {error}\n"));
+            let _ = io::Write::write_fmt(&mut err, format_args!("error: cannot write the output: {error}\n"));
             Exit::Internal
         }
     }

@@ -18,56 +18,62 @@ use tokio::runtime::Runtime;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Address of the webhook port (TLS)
+    /// Address of the webhook port, which the API server calls over TLS
     #[arg(long, env = "FABRIC_ADMISSION_BIND", default_value = "0.0.0.0:8443")]
     bind: SocketAddr,
-    /// Address of the admin port (plain HTTP): /livez, /readyz, /metrics
+    /// Address of the admin port, which serves /livez, /readyz and /metrics over plain HTTP
     #[arg(long, env = "FABRIC_ADMISSION_ADMIN_BIND", default_value = "0.0.0.0:8080")]
     admin_bind: SocketAddr,
     #[command(flatten)]
     tls: super::tls::Tls,
-    /// File or directory of FabricProfiles; if one FabricProfile is invalid, none is loaded
+    /// File or directory with FabricProfiles; if one FabricProfile is invalid, the server loads none of them
     #[arg(long, value_name = "PATH", env = "FABRIC_ADMISSION_PROFILES")]
     profiles: Option<PathBuf>,
-    /// Files or directories of Kubernetes objects, used as facts about the cluster
+    /// File or directory with Kubernetes objects that describe the cluster, such as Nodes and
+    /// NetworkAttachmentDefinitions; repeatable
     #[arg(long, value_name = "PATH", env = "FABRIC_ADMISSION_CLUSTER", value_delimiter = ',')]
     cluster: Vec<PathBuf>,
     #[command(flatten)]
     choice: Choice,
-    /// Check interval for the files of --profiles and --cluster, in seconds
+    /// Interval, in seconds, at which the server checks the files of --profiles and --cluster for changes
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_FACTS_POLL", default_value_t = 10.0, value_parser = seconds)]
     facts_poll: f64,
-    /// Kubeconfig of the API server to watch; default: the pod's service account, unless --cluster is given
+    /// Kubeconfig file of the cluster that the server watches. Without this flag, the server watches the cluster in
+    /// which it runs, or no cluster if --cluster is set
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_KUBECONFIG")]
     kubeconfig: Option<PathBuf>,
-    /// Maximum pause, in seconds, before the server retries a failed watch or checks again for a missing CRD
+    /// Maximum pause, in seconds, before the server retries a failed watch, or checks again whether a missing CRD is
+    /// installed
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_RETRY", default_value_t = Pace::DEFAULT.retry.as_secs_f64(), value_parser = seconds)]
     watch_retry: f64,
-    /// Time limit of one watch request (timeoutSeconds), in seconds
+    /// Time limit of one watch request to the API server, in seconds (query parameter timeoutSeconds)
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_TIMEOUT", default_value_t = Pace::DEFAULT.watch.as_secs_f64(), value_parser = seconds)]
     watch_timeout: f64,
-    /// Write findings about FabricProfiles into their status; a Lease elects the replica that writes
+    /// Whether the server writes the problems of each FabricProfile to the status of that FabricProfile. A Lease
+    /// selects the replica that writes
     #[arg(
         long, value_name = "BOOL", env = "FABRIC_ADMISSION_PROFILE_STATUS", action = clap::ArgAction::Set,
         num_args = 0..=1, default_value_t = false, default_missing_value = "true"
     )]
     profile_status: bool,
-    /// Time without contact with the API server before answers warn of stale facts (FAB813), in seconds
+    /// Time without contact with the API server, in seconds, after which the webhook warns that its facts about the
+    /// cluster are old (FAB813)
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = Pace::DEFAULT.stale_after.as_secs_f64(), value_parser = seconds)]
     stale_after: f64,
-    /// Whether the webhook changes pods, in the whole cluster
+    /// Whether the webhook may change pods, in all namespaces of the cluster
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_MUTATE", default_value_t = Mutate::On)]
     mutate: Mutate,
-    /// Policy for Jobs and other workloads in namespaces with mode enforce
+    /// Policy for Jobs and other workload objects, in namespaces with mode enforce
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_WORKLOADS", default_value_t = Workloads::Warn)]
     workloads: Workloads,
     /// Policy for network objects, such as NetworkAttachmentDefinitions and SriovNetworkNodePolicies
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_NETWORK_OBJECTS", default_value_t = NetworkObjects::Audit)]
     network_objects: NetworkObjects,
-    /// Time after SIGTERM in which the server still accepts new connections, in seconds
+    /// Time after SIGTERM, in seconds, in which the server still accepts new connections
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
     lame_duck: f64,
-    /// Time after --lame-duck for clients to close their connections, in seconds; API servers close an idle connection after 90 s
+    /// Time after the --lame-duck time, in seconds, in which the server waits for clients to close their connections;
+    /// API servers close an idle connection after 90 s
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = 95.0, value_parser = seconds)]
     drain: f64,
     #[command(flatten)]
@@ -80,27 +86,27 @@ pub(super) struct Arguments {
 enum Mutate {
     /// Change pods
     On,
-    /// Leave pods unchanged and only report findings; the webhook refuses a pod only if it would also refuse the changed pod
+    /// Do not change pods; deny a pod only if it would also be denied with the changes
     Off,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Workloads {
-    /// Admit workloads unchecked; their pods are still checked
+    /// Admit workloads without a check; their pods are still checked
     Off,
-    /// Report findings as warnings
+    /// Admit workloads, and report findings as warnings
     Warn,
-    /// Deny workloads whose pods would be denied
+    /// Deny a workload if its pods would be denied
     Deny,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum NetworkObjects {
-    /// Admit network objects unchecked
+    /// Admit network objects without a check
     Off,
-    /// Report findings as warnings
+    /// Admit network objects, and report findings as warnings
     Audit,
-    /// Deny network objects with errors
+    /// Deny network objects that have findings of severity error
     Enforce,
 }
 
@@ -120,7 +126,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     let runtime = match start_runtime(workers) {
         Ok(runtime) => runtime,
         Err(error) => {
-            writeln!(err, "error: cannot start: {error}")?;
+            writeln!(err, "error: the server cannot start: {error}")?;
             return Ok(Exit::Internal);
         }
     };
@@ -153,7 +159,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     let writing = match crate::telemetry::install() {
         Ok(writing) => writing,
         Err(error) => {
-            writeln!(err, "error: cannot start: {error}")?;
+            writeln!(err, "error: the server cannot start: {error}")?;
             return Ok(Exit::Internal);
         }
     };
@@ -208,8 +214,8 @@ fn live_facts(
     if arguments.stale_after < 2.0 * arguments.watch_timeout {
         let (stale, watch) = (arguments.stale_after, arguments.watch_timeout);
         return Err(format!(
-            "--stale-after {stale} is less than twice --watch-timeout {watch}: facts about kinds without changes would count as \
-             stale (FAB813) between two watches; expected --stale-after of at least {}",
+            "--stale-after {stale} is less than twice --watch-timeout {watch}: objects without changes would count as old \
+             (FAB813) between two watches; set --stale-after to at least {}",
             2.0 * watch
         )
         .into());

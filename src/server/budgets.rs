@@ -25,38 +25,53 @@ pub(crate) struct Budgets {
     large_requests: Semaphore,
     most_requests: usize,
     bytes: Arc<Pools>,
-    small_threads: Arc<Semaphore>,
     deciding: Arc<Deciding>,
     peers: Mutex<HashMap<IpAddr, Weak<Deciding>>>,
     /// What one address may have.
-    of_one: (usize, usize),
+    of_one: Room,
 }
 
-/// Room for decisions on large bodies: of all addresses, or of one.
+/// Threads for large and for small bodies, and memory for large ones (bytes).
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    large: usize,
+    small: usize,
+    memory: usize,
+}
+
+/// Room for decisions: of all addresses, or of one.
 #[derive(Debug)]
 struct Deciding {
-    threads: Arc<Semaphore>,
+    large: Arc<Semaphore>,
+    small: Arc<Semaphore>,
     memory: Arc<Semaphore>,
 }
 
 impl Deciding {
-    fn new(threads: usize, memory: usize) -> Arc<Self> {
+    fn new(Room { large, small, memory }: Room) -> Arc<Self> {
         let semaphore = |permits| Arc::new(Semaphore::new(permits));
-        Arc::new(Self { threads: semaphore(threads), memory: semaphore(memory / PIECE) })
+        Arc::new(Self { large: semaphore(large), small: semaphore(small), memory: semaphore(memory / PIECE) })
     }
 
-    async fn take(&self, pieces: u32) -> Option<[OwnedSemaphorePermit; 2]> {
-        let thread = Arc::clone(&self.threads).acquire_owned().await.ok()?;
-        let memory = Arc::clone(&self.memory).acquire_many_owned(pieces).await.ok()?;
-        Some([thread, memory])
+    /// A thread for a body; with memory, for a large one.
+    async fn take(&self, pieces: Option<u32>) -> Option<Permits> {
+        let threads = if pieces.is_some() { &self.large } else { &self.small };
+        let thread = Arc::clone(threads).acquire_owned().await.ok()?;
+        let memory = match pieces {
+            Some(pieces) => Some(Arc::clone(&self.memory).acquire_many_owned(pieces).await.ok()?),
+            None => None,
+        };
+        Some((thread, memory))
     }
 }
+
+type Permits = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 
 /// A turn to decide on a thread, with the memory for it.
 #[derive(Debug)]
 pub(super) struct Turn {
-    _permits: Vec<OwnedSemaphorePermit>,
-    _peer: Option<Arc<Deciding>>,
+    _permits: [Permits; 2],
+    _peer: Arc<Deciding>,
 }
 
 /// Room for one concurrent request.
@@ -75,11 +90,11 @@ impl Budgets {
             large_requests: Semaphore::new(large_requests),
             most_requests: limits.requests,
             bytes: Pools::new(limits.body_budget),
-            small_threads: Arc::new(Semaphore::new(threads)),
-            deciding: Deciding::new(threads, DECODED),
+            // One address leaves a thread of each size to others. For small bodies that is one more: a cluster has one API
+            // server or three, and its pods come from there.
+            deciding: Deciding::new(Room { large: threads, small: threads + 1, memory: DECODED }),
             peers: Mutex::default(),
-            // One thread is left for other addresses.
-            of_one: (threads.saturating_sub(1).max(1), DECODED_OF_ONE),
+            of_one: Room { large: threads.saturating_sub(1).max(1), small: threads, memory: DECODED_OF_ONE },
         }
     }
 
@@ -98,19 +113,20 @@ impl Budgets {
         let pieces = |most: usize| {
             u32::try_from(decoded.min(most).div_ceil(PIECE)).ok().filter(|_| decoded <= DECODED)
         };
-        let share = self.share(peer);
-        // First the turn among those of the same address: whoever waits for it takes nothing from others.
-        let of_peer = share.take(pieces(self.of_one.1)?).await?;
-        let of_all = self.deciding.take(pieces(DECODED)?).await?;
-        let permits = of_peer.into_iter().chain(of_all).collect();
-        Some(Turn { _permits: permits, _peer: Some(share) })
+        self.take(peer, Some(pieces(self.of_one.memory)?), Some(pieces(DECODED)?)).await
     }
 
     /// Waits for a turn to decide a small body. These threads are not those of large bodies, which may take fifty times as
     /// long.
-    pub(super) async fn small_turn(&self) -> Option<Turn> {
-        let thread = Arc::clone(&self.small_threads).acquire_owned().await.ok()?;
-        Some(Turn { _permits: vec![thread], _peer: None })
+    pub(super) async fn small_turn(&self, peer: IpAddr) -> Option<Turn> {
+        self.take(peer, None, None).await
+    }
+
+    async fn take(&self, peer: IpAddr, of_one: Option<u32>, of_all: Option<u32>) -> Option<Turn> {
+        let share = self.share(peer);
+        // First the turn among those of the same address: whoever waits for it takes nothing from others.
+        let permits = [share.take(of_one).await?, self.deciding.take(of_all).await?];
+        Some(Turn { _permits: permits, _peer: share })
     }
 
     fn share(&self, peer: IpAddr) -> Arc<Deciding> {
@@ -119,7 +135,7 @@ impl Budgets {
         peers.retain(|_, share| share.strong_count() > 0);
         let known = peers.get(&peer).and_then(Weak::upgrade);
         known.unwrap_or_else(|| {
-            let share = Deciding::new(self.of_one.0, self.of_one.1);
+            let share = Deciding::new(self.of_one);
             peers.insert(peer, Arc::downgrade(&share));
             share
         })
@@ -157,6 +173,22 @@ mod tests {
         assert_eq!((small.len(), budgets.used().0), (2, 8));
         drop(large);
         assert!(budgets.request(SMALL).is_some() && budgets.request(SMALL + 1).is_some());
+    }
+
+    #[test]
+    fn small_bodies_of_one_address_leave_a_thread_to_others() {
+        let budgets = budgets(Limits { large_decisions: 2, ..Limits::default() });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let turn = |last: u8| {
+            let soon = std::time::Duration::from_millis(20);
+            runtime.block_on(async { tokio::time::timeout(soon, budgets.small_turn(peer(last))).await })
+        };
+        let mut one: Vec<_> = std::iter::from_fn(|| turn(1).ok()).collect();
+        assert_eq!(one.len(), 2, "as many as there are cores");
+        let other = turn(2);
+        assert!(other.is_ok(), "one is left for others");
+        one.clear();
+        assert!(turn(1).is_ok() && turn(1).is_ok(), "they are free again");
     }
 
     #[test]

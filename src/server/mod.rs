@@ -10,8 +10,8 @@ mod budgets;
 mod certificate;
 mod client_ca;
 mod connection_age;
+mod connection_watch;
 mod connections;
-mod deadlines;
 mod decoded_size;
 mod descriptors;
 mod fact_files;
@@ -56,7 +56,7 @@ pub enum RunError {
     #[error(transparent)]
     Tls(#[from] tls::TlsError),
     /// A port is not available.
-    #[error("cannot listen on {address}: {source}; is the port in use?")]
+    #[error("cannot listen on {address}: {source}; does another process use the port?")]
     Bind {
         /// Address as given.
         address: SocketAddr,

@@ -18,7 +18,7 @@ pub(crate) struct State {
     /// The sync state of the watches.
     pub(crate) sync: Phases,
     /// Whether the API server would trust our certificate.
-    pub(crate) certificates: certificate_keeper::Standing,
+    pub(crate) certificates: certificate_keeper::CertificateReadiness,
     /// The dates of the certificate in use, for the time when its task is down.
     pub(crate) expiry: certificate_keeper::Expiry,
     /// Background tasks that are down.
@@ -43,7 +43,7 @@ impl State {
             snapshot: ArcSwap::from_pointee(Snapshot::default()),
             metrics: Arc::new(Metrics::new()),
             sync: Phases::default(),
-            certificates: certificate_keeper::Standing::default(),
+            certificates: certificate_keeper::CertificateReadiness::default(),
             expiry: certificate_keeper::Expiry::default(),
             failed: Failed::default(),
             workloads: None,

@@ -30,7 +30,7 @@ const MARGIN: Duration = Duration::from_millis(200);
 
 /// How long after a request's header its answer is useful. The API server sends `?timeout=5s`, in whole seconds
 /// (k8s.io/apiserver pkg/admission/plugin/webhook/mutating/dispatcher.go, `callAttemptMutating`).
-pub(super) fn patience(query: Option<&str>) -> Duration {
+pub(super) fn decision_timeout(query: Option<&str>) -> Duration {
     let parameters = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let seconds = parameters
         .filter(|(name, _)| name == "timeout")
@@ -61,7 +61,7 @@ pub(super) async fn decide(
         let decoded = held.decoded();
         let turn = match held.bytes().len() > SMALL {
             true => state.budgets.turn(held.peer(), decoded).await,
-            false => state.budgets.small_turn().await,
+            false => state.budgets.small_turn(held.peer()).await,
         };
         let Some(turn) = turn else {
             return Some(plain(StatusCode::PAYLOAD_TOO_LARGE, &too_many_entries(decoded)));
@@ -101,7 +101,7 @@ async fn on_a_thread(
 fn too_many_entries(decoded: usize) -> String {
     let (takes, most) = (decoded >> 20, DECODED >> 20);
     format!(
-        "the body has too many list and map entries: it would take {takes} MiB to decode; at most {most} MiB are allowed"
+        "the body has too many list and map entries: decoding needs {takes} MiB of memory; at most {most} MiB are allowed"
     )
 }
 
@@ -125,7 +125,7 @@ mod tests {
             (Some("timeout=-1s"), 10),
             (Some("timeout=1m"), 10),
         ] {
-            assert_eq!(patience(query) + MARGIN, Duration::from_secs(seconds), "{query:?}");
+            assert_eq!(decision_timeout(query) + MARGIN, Duration::from_secs(seconds), "{query:?}");
         }
     }
 

@@ -37,7 +37,9 @@ mod facts {
 
 /// Which profile a pod gets, and why.
 mod resolve {
+    pub(crate) mod also_held;
     pub(crate) mod gang;
+    pub(crate) mod long_lists;
     pub(crate) mod misspelt;
     pub(crate) mod strength;
     pub(crate) mod templates;
@@ -126,9 +128,11 @@ fn main() -> std::process::ExitCode {
     facts::landing::add(&mut suite);
     facts::of_the_corpus::add(&mut suite);
 
+    resolve::also_held::add(&mut suite);
     resolve::gang::add(&mut suite);
     resolve::strength::add(&mut suite);
     resolve::templates::add(&mut suite);
+    resolve::long_lists::add(&mut suite);
     resolve::misspelt::add(&mut suite);
     resolve::why::add(&mut suite);
 

@@ -65,6 +65,9 @@ pub struct BareSpec<'a> {
 const MAX_DEPTH: usize = 16;
 /// Most templates that are read: an object of 3 MiB has room for fifty thousand.
 const MAX_TEMPLATES: usize = 1_000;
+/// Most bytes that are read on all levels together: sixteen times 1.5 MiB, the largest object that etcd stores
+/// (`--max-request-bytes`).
+const MAX_READ: usize = 24 << 20;
 
 /// Longest key and name on the path to a template (bytes). Kubernetes has no longer names; each template has a copy of
 /// those on its path.
@@ -84,7 +87,7 @@ struct Way<'a> {
 /// Templates in the order of the text. The object itself is not a template.
 #[must_use]
 pub fn find(json: &str) -> Vec<Template<'_>> {
-    let mut found = Vec::new();
+    let mut found = Found::new();
     if json.contains("\"containers\"") {
         let way = Way {
             pods: Some(1),
@@ -95,7 +98,7 @@ pub fn find(json: &str) -> Vec<Template<'_>> {
         };
         search(json, members(json), &mut String::new(), 0, &way, &mut found);
     }
-    found
+    found.all
 }
 
 /// Whether an object has pod specs outside of template objects, such as `spec.template.containers` of an
@@ -109,11 +112,30 @@ pub fn has_bare_pod_spec(json: &str) -> bool {
 /// into others.
 #[must_use]
 pub fn bare_specs(json: &str, unfinished: bool) -> Vec<BareSpec<'_>> {
-    let mut found = Vec::new();
+    let mut found = Found::new();
     if json.contains("\"containers\"") {
         bare(json, &mut String::new(), 0, unfinished, &mut found);
     }
-    found
+    found.all
+}
+
+/// What a search has found, and how many bytes it may still read.
+struct Found<T> {
+    all: Vec<T>,
+    left: usize,
+}
+
+impl<T> Found<T> {
+    fn new() -> Self {
+        Self { all: Vec::new(), left: MAX_READ }
+    }
+
+    /// Whether to search a text at a depth.
+    fn reads(&mut self, json: &str, depth: usize) -> bool {
+        let left = self.left.checked_sub(json.len());
+        self.left = left.unwrap_or_default();
+        left.is_some() && depth <= MAX_DEPTH && self.all.len() < MAX_TEMPLATES
+    }
 }
 
 fn members(json: &str) -> Option<Members<'_>> {
@@ -143,15 +165,15 @@ fn search<'a>(
     pointer: &mut String,
     depth: usize,
     way: &Way<'a>,
-    found: &mut Vec<Template<'a>>,
+    found: &mut Found<Template<'a>>,
 ) {
-    if depth > MAX_DEPTH || found.len() >= MAX_TEMPLATES {
+    if !found.reads(json, depth) {
         return;
     }
     if let Some(object) = object {
         let mut spec = object.get("spec").copied().flatten().map(RawValue::get).and_then(members);
         if depth > 0 && spec.as_ref().is_some_and(is_pod_spec) {
-            found.push(Template {
+            found.all.push(Template {
                 pointer: pointer.clone(),
                 json,
                 pods: way.pods,
@@ -287,9 +309,9 @@ fn bare<'a>(
     pointer: &mut String,
     depth: usize,
     unfinished: bool,
-    found: &mut Vec<BareSpec<'a>>,
+    found: &mut Found<BareSpec<'a>>,
 ) {
-    if depth > MAX_DEPTH || found.len() >= MAX_TEMPLATES || !json.contains("\"containers\"") {
+    if !json.contains("\"containers\"") || !found.reads(json, depth) {
         return;
     }
     let given = |text: &Option<Text<'_>>| text.as_deref().is_some_and(|t| !t.is_empty());
@@ -303,7 +325,7 @@ fn bare<'a>(
                 && spec()
                     .is_some_and(|c| c.iter().any(|c| given(&c.image) || (unfinished && given(&c.name))));
             below(pointer, &token(key), |p| match is_spec {
-                true => found.push(BareSpec { pointer: p.clone(), json: value.get() }),
+                true => found.all.push(BareSpec { pointer: p.clone(), json: value.get() }),
                 false => bare(value.get(), p, depth + 1, unfinished, found),
             });
         }
@@ -433,5 +455,17 @@ mod tests {
         };
         assert_eq!(pointers(false), ["/spec/prefill/worker"]);
         assert_eq!(pointers(true), ["/spec/template", "/spec/prefill/worker"]);
+    }
+
+    #[test]
+    fn long_texts_are_not_read_on_every_level() {
+        let long = |levels: usize| {
+            let mut json = format!(r#"{{"p":"{}","t":{POD}}}"#, "x".repeat(6 << 20));
+            for _ in 0..levels {
+                json = format!(r#"{{"a":{json}}}"#);
+            }
+            pointers(&json).len()
+        };
+        assert_eq!((long(2), long(3)), (1, 0));
     }
 }

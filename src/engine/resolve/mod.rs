@@ -6,6 +6,7 @@
 //! the result (`why`, `profile_status`). What a pod gets from its profile is decided in `plan`, not here.
 
 mod admits;
+mod also_held;
 mod by_nodes;
 mod by_pod;
 mod default_profile;
@@ -21,6 +22,7 @@ mod when;
 pub mod why_sentences;
 
 pub(crate) use admits::admits;
+pub(crate) use also_held::{PlannedForNodes, also_held};
 pub(crate) use by_nodes::{awaits, without_others};
 pub(crate) use default_profile::default_profile;
 pub use missing::{Missing, missing, missing_anywhere};

@@ -60,6 +60,8 @@ pub struct Candidate {
     pub name: String,
     /// Whether the pod gets it.
     pub chosen: bool,
+    /// Whether every namespace can use it: it has no `namespaces`.
+    pub open: bool,
     /// Its nodes, and those of them that the pod can run on (counts); `None` if it does not name its nodes, or if no
     /// node is known.
     pub nodes: Option<(usize, usize)>,
@@ -128,7 +130,11 @@ fn steps(
     let namespace = match facts {
         None => format!("namespace {} is not known", subject.namespace),
         Some(facts) => {
-            format!("default of namespace {}: {}", subject.namespace, quoted(facts.profile.as_deref()))
+            format!(
+                "default profile of namespace {}: {}",
+                subject.namespace,
+                quoted(facts.profile.as_deref())
+            )
         }
     };
     // Of the nodes that the scheduler would allow, those that have the pod's accelerators.
@@ -140,12 +146,15 @@ fn steps(
             format!("{PROFILE_ANNOTATION}: {}", quoted(subject.pod.annotation(PROFILE_ANNOTATION))),
         ),
         ("own", own(subject)),
-        ("nodes", nodes(fits, usable.as_ref(), snapshot)),
+        ("nodes", nodes(fits, usable.as_ref(), constraints.is_partial(), snapshot)),
         ("selectors", selectors(constraints, snapshot)),
         ("namespace", namespace),
         (
             "cluster",
-            format!("default of the cluster: {}", quoted(snapshot.settings().default_profile.as_deref())),
+            format!(
+                "default profile of the cluster: {}",
+                quoted(snapshot.settings().default_profile.as_deref())
+            ),
         ),
     ];
     let mut steps = Vec::new();
@@ -201,13 +210,13 @@ fn own(subject: &Subject<'_>) -> String {
         }
     }
     if said.is_empty() {
-        "the pod has no resource or network of a profile".to_owned()
+        "the pod requests no resource and no network of any profile".to_owned()
     } else {
         said.join("; ")
     }
 }
 
-fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, snapshot: &Snapshot) -> String {
+fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, partial: bool, snapshot: &Snapshot) -> String {
     let (Some(fits), Some(usable)) = (fits, usable) else { return "no node is known".to_owned() };
     let view = snapshot.nodes();
     let all = view.count(view.classes().all());
@@ -223,8 +232,11 @@ fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, snapshot: &Snapshot
         said.push_str(": ");
         said.push_str(&fabrics.join(", "));
     }
+    if partial {
+        said.push_str("; the pod has more conditions on nodes than are read, so that more nodes may count");
+    }
     if usable.is_clear() && !fits.is_clear() {
-        said.push_str("; none of them has the accelerators that the pod requests");
+        said.push_str("; none of these nodes has the accelerators that the pod requests");
     }
     said
 }
@@ -321,16 +333,21 @@ fn candidate(
     for missing in missing(profile, subject.namespace, snapshot) {
         needs.push(match missing {
             Missing::Network(name) => format!("network {name}, which does not exist"),
-            Missing::Resource(name) => format!("resource {name}, which none of its nodes has"),
+            Missing::Resource(name) => format!("resource {name}, which none of the profile's nodes has"),
         });
     }
     match nodes {
         Some((0, _)) => needs.push(format!("nodes with {}", own_selector(profile))),
         Some((_, 0)) => {
-            needs.push(format!("a pod that can run on its nodes, which have {}", own_selector(profile)));
+            needs.push(format!(
+                "a pod that can run on the profile's nodes, which have {}",
+                own_selector(profile)
+            ));
         }
         Some(_) => {}
-        None if !profile.has_nodes() => needs.push("to be named, since it selects no nodes".to_owned()),
+        None if !profile.has_nodes() => {
+            needs.push("to be named, because the profile selects no nodes".to_owned())
+        }
         None => {}
     }
     if !chosen && needs.is_empty() {
@@ -347,7 +364,14 @@ fn candidate(
             _ => format!("annotation {PROFILE_ANNOTATION}: {}", profile.name),
         });
     }
-    Candidate { name: profile.name.clone(), chosen, nodes, dropped, needs }
+    Candidate {
+        name: profile.name.clone(),
+        chosen,
+        open: profile.namespaces.is_none(),
+        nodes,
+        dropped,
+        needs,
+    }
 }
 
 /// How a profile selects its nodes.

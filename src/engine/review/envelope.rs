@@ -39,6 +39,9 @@ pub struct Request<'a> {
     /// `CREATE`, `UPDATE`, `DELETE` or `CONNECT`.
     #[serde(borrow, default)]
     pub operation: Text<'a>,
+    /// The user who asked, undecoded: only the log of a denial names it.
+    #[serde(borrow, default)]
+    pub user_info: Option<&'a RawValue>,
     /// The object, undecoded; absent on DELETE.
     #[serde(borrow, default)]
     pub object: Option<&'a RawValue>,

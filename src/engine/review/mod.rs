@@ -4,6 +4,7 @@
 
 #[cfg(test)]
 mod deadline_tests;
+mod denial;
 pub mod envelope;
 mod launcher;
 mod network_change;
@@ -23,6 +24,7 @@ mod without_template;
 mod workload;
 mod workload_request;
 
+pub use denial::Denial;
 pub use pod::{decide_pod, why_pod};
 pub use workload::decide_workload;
 pub use workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
@@ -116,6 +118,8 @@ pub struct Decision {
     pub rules_only: bool,
     /// Name of the profile.
     pub profile: Option<String>,
+    /// Names of the profiles of its nodes whose `require` and `forbid` hold beside it.
+    pub also_held: Vec<String>,
     /// What named it, or why there is none, in a few words.
     pub evidence: Option<String>,
     /// Intended changes.

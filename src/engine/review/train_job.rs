@@ -102,7 +102,7 @@ impl Joined {
         let index = finding.path.strip_prefix("/spec/replicatedJobs/");
         let index = index.and_then(|rest| rest.split('/').next()?.parse::<usize>().ok());
         let job = match index.and_then(|index| self.jobs.get(index)) {
-            Some(job) => format!("job {job} of {}", self.runtime),
+            Some(job) => format!("job {job:?} of {}", self.runtime),
             None => self.runtime.clone(),
         };
         let message = format!("{} ({job})", finding.message);

@@ -2,7 +2,7 @@
 
 use super::envelope::{self, EnvelopeError, Request};
 use super::{
-    Decision, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_pod,
+    Decision, Denial, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_pod,
     decide_workload, judge, network_change, new_findings,
 };
 use crate::deadline::{Deadline, NEVER};
@@ -44,6 +44,8 @@ pub struct Answer {
     pub withheld: bool,
     /// What is decided. Out of scope where the request is none of the entry's business.
     pub decision: Decision,
+    /// Who was refused what.
+    pub denial: Option<Denial>,
     /// Pod templates of a workload; empty for a pod. The decision's findings are those of all of them.
     pub templates: Vec<TemplateOutcome>,
 }
@@ -94,7 +96,8 @@ pub fn handle_within(
         return Err(EnvelopeError::Late);
     }
     let withheld = entry == WebhookEntry::Audit || snapshot.settings().withhold_changes;
-    Ok(Answer { uid: request.uid.to_string(), entry, withheld, decision, templates })
+    let denial = decision.denied.then(|| Denial::of(&request));
+    Ok(Answer { uid: request.uid.to_string(), entry, withheld, decision, denial, templates })
 }
 
 /// Answers a request that an entry has no part in because a setting switches it off: no object is looked at.
@@ -103,7 +106,8 @@ pub fn handle_within(
 /// [`EnvelopeError`] when the body is not a request that can be answered.
 pub fn acknowledge(body: &[u8], entry: WebhookEntry) -> Result<Answer, EnvelopeError> {
     let uid = envelope::parse(body)?.uid.to_string();
-    Ok(Answer { uid, entry, withheld: true, decision: Decision::default(), templates: Vec::new() })
+    let decision = Decision::default();
+    Ok(Answer { uid, entry, withheld: true, decision, denial: None, templates: Vec::new() })
 }
 
 fn pod(
@@ -194,7 +198,8 @@ struct Owner<'a> {
     controller: Option<bool>,
 }
 
-/// Whether a controller created the object from a workload that is reviewed itself: the user has seen its findings there.
+/// Whether a controller says that it created the object from a workload that is reviewed itself: the user has seen its
+/// findings there. Anyone may write such a reference, so it only spares warnings that nobody reads.
 fn owned_by_reviewed(json: &str) -> bool {
     let Ok(Owned { metadata: Some(metadata) }) = serde_json::from_str::<Owned<'_>>(json) else {
         return false;
@@ -223,7 +228,8 @@ fn workload(
     }
     let new = request.object.ok_or(EnvelopeError::NoObject)?.get();
     let old = request.old_object.map(serde_json::value::RawValue::get);
-    if owned_by_reviewed(new) || !new_findings::changes(new, old).map_err(EnvelopeError::Object)? {
+    let told = mode == Mode::Audit && owned_by_reviewed(new);
+    if told || !new_findings::changes(new, old).map_err(EnvelopeError::Object)? {
         return Ok(nothing);
     }
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);

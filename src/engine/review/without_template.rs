@@ -128,19 +128,22 @@ fn train_job(json: &str) -> Option<Part> {
     Some(Part { json: json!({"spec": {"containers": [container]}}).to_string(), places, gang })
 }
 
+/// Most pod specs of one object that are looked at: an LLMInferenceService has six.
+const MAX_BARE_SPECS: usize = 16;
+/// Most bytes of the annotation in all of them together: each is a pod with the whole annotation.
+const MAX_ANNOTATIONS: usize = 256 << 10;
+
 /// The controller hands the networks annotation of the object on to its pods (kserve/kserve
 /// pkg/controller/v1alpha2/llmisvc).
-/// Most pod specs of one object that are looked at. An LLMInferenceService has six; each is a pod with the object's
-/// annotation.
-const MAX_BARE_SPECS: usize = 16;
-
 fn bare_specs(json: &str) -> Vec<Part> {
     let annotated = Annotated::of(json);
     let metadata = match annotated.get(NETWORKS_ANNOTATION) {
         Some(networks) => json!({"annotations": {(NETWORKS_ANNOTATION): networks}}),
         None => json!({}),
-    };
-    let specs = templates_by_shape::bare_specs(json, true).into_iter().take(MAX_BARE_SPECS);
+    }
+    .to_string();
+    let most = (MAX_ANNOTATIONS / metadata.len()).clamp(1, MAX_BARE_SPECS);
+    let specs = templates_by_shape::bare_specs(json, true).into_iter().take(most);
     specs
         .map(|spec| Part {
             json: format!("{{\"metadata\":{metadata},\"spec\":{}}}", spec.json),

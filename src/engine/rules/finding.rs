@@ -187,7 +187,7 @@ impl<'a> Findings<'a> {
     }
 
     /// Whether the rule has reported as much as it may.
-    fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.out.iter().rev().take_while(|f| f.rule == self.rule).count() >= MAX_PER_RULE
     }
 

@@ -27,25 +27,30 @@ pub(super) struct Plugin<'a> {
     pub(super) cni_type: &'a str,
     /// All of it.
     pub(super) object: &'a Map<String, Value>,
-    /// Its path in the configuration.
-    pub(super) pointer: String,
+    /// Its index in a list.
+    index: Option<usize>,
 }
 
-impl Plugin<'_> {
+impl<'a> Plugin<'a> {
     /// A text that is not empty.
-    pub(super) fn text(&self, key: &str) -> Option<&str> {
+    pub(super) fn text(&self, key: &str) -> Option<&'a str> {
         self.object.get(key).and_then(Value::as_str).filter(|t| !t.is_empty())
     }
 
     /// The `ipam` object.
-    pub(super) fn ipam(&self) -> Option<&Map<String, Value>> {
+    pub(super) fn ipam(&self) -> Option<&'a Map<String, Value>> {
         self.object.get("ipam").and_then(Value::as_object)
+    }
+
+    /// Its path in the configuration.
+    pub(super) fn pointer(&self) -> String {
+        self.index.map(|index| format!("/plugins/{index}")).unwrap_or_default()
     }
 }
 
-fn plugin(value: &Value, pointer: String) -> Option<Plugin<'_>> {
+fn plugin(value: &Value, index: Option<usize>) -> Option<Plugin<'_>> {
     let object = value.as_object()?;
-    Some(Plugin { cni_type: object.get("type")?.as_str()?, object, pointer })
+    Some(Plugin { cni_type: object.get("type")?.as_str()?, object, index })
 }
 
 impl Definition {
@@ -65,18 +70,16 @@ impl Definition {
     }
 
     /// The chain, in order.
-    pub(super) fn plugins(&self) -> Vec<Plugin<'_>> {
-        if !self.list {
-            return plugin(&self.config, String::new()).into_iter().collect();
-        }
-        let list =
-            self.config.get("plugins").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        list.iter().enumerate().filter_map(|(i, v)| plugin(v, format!("/plugins/{i}"))).collect()
+    pub(super) fn plugins(&self) -> impl Iterator<Item = Plugin<'_>> {
+        let list = self.config.get("plugins").and_then(Value::as_array).filter(|_| self.list);
+        let single = if self.list { None } else { plugin(&self.config, None) };
+        let listed = list.into_iter().flatten().enumerate();
+        single.into_iter().chain(listed.filter_map(|(i, v)| plugin(v, Some(i))))
     }
 
     /// The plugin that makes the interface.
     pub(super) fn primary(&self) -> Option<Plugin<'_>> {
-        self.plugins().into_iter().find(|p| p.cni_type != "rdma" && !META.contains(&p.cni_type))
+        self.plugins().find(|p| p.cni_type != "rdma" && !META.contains(&p.cni_type))
     }
 
     /// Annotation that names the resource.

@@ -4,9 +4,11 @@ use super::network_definition::Definition;
 use crate::deadline::{self, Deadline};
 use crate::facts::network::{Rendered, render};
 use crate::facts::{Kind, NicSet, NodePolicy};
+use crate::json::go;
 use crate::nodes::Requirement;
 use crate::snapshot::Snapshot;
 use crate::text::tree;
+use serde_json::{Map, Value};
 use std::cell::OnceCell;
 
 /// The context of a rule on other objects.
@@ -34,9 +36,11 @@ pub struct ObjectContext<'a> {
 /// An object as rules read it, filled at the first question.
 #[derive(Debug, Default)]
 struct Views<'a> {
-    value: OnceCell<Option<serde_json::Value>>,
+    value: OnceCell<Option<Value>>,
     policy: OnceCell<Option<NodePolicy>>,
     definition: OnceCell<Option<Definition>>,
+    network: OnceCell<Option<Rendered>>,
+    ipam: OnceCell<Option<Map<String, Value>>>,
     nics: OnceCell<Vec<(&'a str, &'a NicSet)>>,
 }
 
@@ -66,13 +70,25 @@ impl<'a> ObjectContext<'a> {
     }
 
     /// The network that the object is, or that its operator makes of it.
-    pub(super) fn network(&self) -> Option<Rendered> {
-        let kind = Kind::of(self.group, self.kind)?.makes_network()?;
-        render(kind, &crate::json::decode::object(self.json).ok()?, "default")
+    pub(super) fn network(&self) -> Option<&Rendered> {
+        let read = || {
+            let kind = Kind::of(self.group, self.kind)?.makes_network()?;
+            render(kind, &crate::json::decode::object(self.json).ok()?, "default")
+        };
+        self.views.network.get_or_init(read).as_ref()
+    }
+
+    /// `spec.ipam`, the text of a JSON object in the kinds of which an operator makes networks.
+    pub(super) fn ipam(&self) -> Option<&Map<String, Value>> {
+        let read = || match go::cni(self.value()?.pointer("/spec/ipam")?.as_str()?) {
+            Ok(Value::Object(object)) => Some(object),
+            _ => None,
+        };
+        self.views.ipam.get_or_init(read).as_ref()
     }
 
     /// The whole object; `None` where it is not JSON that fits a tree.
-    pub(super) fn value(&self) -> Option<&serde_json::Value> {
+    pub(super) fn value(&self) -> Option<&Value> {
         self.views.value.get_or_init(|| tree(self.json).ok()).as_ref()
     }
 

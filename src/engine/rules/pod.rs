@@ -14,6 +14,7 @@ use crate::resolve::Resolution;
 use crate::rules::devices::{Devices, Sources};
 use crate::rules::variables::{self, ContainerVariables};
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 /// Why a pod is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub struct PodContext<'a> {
     pub before: Option<&'a PodView<'a>>,
     /// How the profile was found.
     pub resolution: &'a Resolution,
+    /// The profiles of its nodes whose `require` and `forbid` hold beside its own.
+    pub also_held: &'a [Arc<Profile>],
     /// Its networks annotation with the plan laid over it.
     pub final_networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
     /// The variables of NCCL that its containers set, once a rule needs them.

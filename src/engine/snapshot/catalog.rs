@@ -3,6 +3,7 @@
 
 use crate::nodes::{ClassSet, NodeView};
 use crate::profile::Profile;
+use crate::profile::schema::EnvPolicy;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -17,13 +18,16 @@ pub struct Catalog {
     /// For each class, its place in `fabrics`.
     fabric_of: Vec<usize>,
     fabrics: Vec<Vec<Arc<Profile>>>,
+    restricts: bool,
 }
 
 impl Catalog {
     /// Makes the indices over profiles and nodes.
     #[must_use]
     pub fn new(profiles: BTreeMap<String, Arc<Profile>>, nodes: &NodeView) -> Self {
-        let mut catalog = Self { profiles, fabrics: vec![Vec::new()], ..Self::default() };
+        let restricting = |p: &Arc<Profile>| p.env.iter().any(|e| e.policy != EnvPolicy::Default);
+        let restricts = profiles.values().any(restricting);
+        let mut catalog = Self { profiles, fabrics: vec![Vec::new()], restricts, ..Self::default() };
         let mut carried: Vec<Vec<Arc<Profile>>> = Vec::new();
         for (name, profile) in &catalog.profiles {
             let mut resources: Vec<&str> =
@@ -98,6 +102,12 @@ impl Catalog {
     #[must_use]
     pub fn with_network(&self, name: &str) -> &[Arc<Profile>] {
         self.by_network.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Whether any profile requires or forbids a variable.
+    #[must_use]
+    pub fn restricts(&self) -> bool {
+        self.restricts
     }
 
     /// The classes that carry a profile; `None` where it does not say which nodes it is for.

@@ -29,8 +29,8 @@ pub(super) enum Concern {
     Operator,
 }
 
-/// Entries of a list that are compared with one another at most; real ones have a handful.
-const MAX_COMPARED: usize = 64;
+/// Pairs of values that are compared at most, over all pairs of entries: ten resources of ten values each have 4,500.
+const MAX_COMPARED: usize = 100_000;
 /// Entries of a list that are checked at most: `{},` has three bytes and three faults of some hundred bytes.
 const MAX_ENTRIES: usize = 1000;
 
@@ -66,7 +66,7 @@ fn prefix(entry: &Map<String, Value>, at: &str) -> Option<ConfigFault> {
         pointer: format!("{at}/resourcePrefix"),
         severity: Severity::Info,
         message: format!(
-            "resourcePrefix {:?} has no dot: if the operator's webhook is on, it refuses the prefix",
+            "resourcePrefix {:?} has no dot: the operator refuses this prefix if its webhook is on",
             printable(prefix, 60)
         ),
         fix: "Write a domain, such as nvidia.com.".into(),
@@ -80,7 +80,11 @@ fn undecodable(plugin: &str, config: &Map<String, Value>) -> Vec<ConfigFault> {
     let fault = |misfit: &Misfit<'_, '_>| ConfigFault {
         pointer: misfit.pointer.clone(),
         severity: Severity::Error,
-        message: format!("{}: the plugin expects {}, and exits", subject(misfit), expected(misfit.field)),
+        message: format!(
+            "{}, but the device plugin expects {}, and exits",
+            subject(misfit),
+            expected(misfit.field)
+        ),
         fix: to_write(misfit).into(),
         concern: Concern::Start,
     };
@@ -93,7 +97,7 @@ fn without_list(config: &Map<String, Value>, list: &'static str) -> Option<Confi
     missing.then(|| ConfigFault {
         pointer: String::new(),
         severity: Severity::Error,
-        message: format!("no {list}: the plugin has no resource to offer, and exits"),
+        message: format!("{list} is not set: the device plugin has no resource to advertise, and exits"),
         fix: format!("Write {list}: [{{\"resourceName\": …}}].").into(),
         concern: Concern::Start,
     })
@@ -106,8 +110,8 @@ fn without_name(at: &str, entry: &Map<String, Value>) -> Option<ConfigFault> {
     missing.then(|| ConfigFault {
         pointer: at.to_owned(),
         severity: Severity::Error,
-        message: "an entry without resourceName: the plugin exits".to_owned(),
-        fix: "Name the resource, such as \"resourceName\": \"rdma_shared\".".into(),
+        message: "an entry has no resourceName: the device plugin exits".to_owned(),
+        fix: "Give the resource a name, such as \"resourceName\": \"rdma_shared\".".into(),
         concern: Concern::Start,
     })
 }
@@ -130,20 +134,26 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
             let shown = printable(name, 63);
             if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
                 let message = format!(
-                    "resourceName {shown:?}: the plugin accepts only letters, digits and `_`, and exits"
+                    "resourceName {shown:?} is not valid: the device plugin accepts only letters, digits and `_`, and exits"
                 );
                 fault(
                     "/resourceName",
                     Severity::Error,
                     Concern::Start,
                     message,
-                    "Write `_` in place of other characters.",
+                    "Replace every other character by `_`.",
                 );
             } else if !names.insert(name) {
                 let message = format!(
-                    "resourceName {shown:?} is given twice: the plugin exits, even if the prefixes differ"
+                    "resourceName {shown:?} is given twice: the device plugin exits, even if the prefixes differ"
                 );
-                fault("/resourceName", Severity::Error, Concern::Start, message, "Rename one of the two.");
+                fault(
+                    "/resourceName",
+                    Severity::Error,
+                    Concern::Start,
+                    message,
+                    "Rename one of the two resources.",
+                );
             }
         }
         let selectors = entry.get("selectors").and_then(Value::as_object);
@@ -153,7 +163,7 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
         };
         match (selects, given(entry.get("devices"))) {
             (true, true) => {
-                let message = "both selectors and devices: the plugin accepts only one, and exits".to_owned();
+                let message = "selectors and devices are both set: the device plugin accepts only one of them, and exits".to_owned();
                 fault(
                     "/devices",
                     Severity::Error,
@@ -164,7 +174,7 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
             }
             (false, false) => {
                 let message =
-                    "neither selectors nor devices: the plugin does not know which NICs to take, and exits"
+                    "neither selectors nor devices is set: the device plugin cannot choose NICs, and exits"
                         .to_owned();
                 fault(
                     "",
@@ -180,7 +190,7 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
             selectors.into_iter().flat_map(Map::keys).filter(|k| !SHARED_SELECTORS.contains(&k.as_str()))
         {
             let message = format!(
-                "unknown selector {:?}: the plugin ignores it, so the pool may take other NICs",
+                "unknown selector {:?}: the device plugin ignores this selector, so the pool may take other NICs",
                 printable(key, 60)
             );
             let fix = "Write vendors, deviceIDs, drivers, ifNames or linkTypes.";
@@ -197,8 +207,8 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
                 "/rdmaHcaMax",
                 Severity::Warning,
                 Concern::Devices,
-                "rdmaHcaMax is 0 or not set: the plugin advertises no unit of the resource".to_owned(),
-                "Set rdmaHcaMax to the number of pods that may share a NIC, such as 63.",
+                "rdmaHcaMax is 0 or not set: the device plugin advertises 0 units of the resource".to_owned(),
+                "Set rdmaHcaMax to the number of pods that may share one NIC, such as 63.",
             );
         }
         faults.extend(without_name(&at, entry));
@@ -212,7 +222,8 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
     let mut faults = undecodable("sriov", config);
     faults.extend(without_list(config, "resourceList"));
     let mut names = BTreeSet::new();
-    let mut earlier: Vec<(String, Vec<&Map<String, Value>>)> = Vec::new();
+    let mut earlier: Vec<(String, Vec<&Map<String, Value>>, usize)> = Vec::new();
+    let mut left = MAX_COMPARED;
     for (i, entry) in entries(config, "resourceList") {
         let at = format!("/resourceList/{i}");
         let name = text(entry, "resourceName").unwrap_or_default();
@@ -224,23 +235,29 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
         if !name.bytes().all(plain) {
             let message = format!(
-                "resourceName {shown:?}: the plugin accepts only letters, digits and `_` (newer plugins also `-`), and exits"
+                "resourceName {shown:?} is not valid: the device plugin accepts only letters, digits and `_` (newer versions also `-`), and exits"
             );
             fault(
                 "/resourceName",
                 Severity::Error,
                 Concern::Start,
                 message,
-                "Write `_` in place of other characters.",
+                "Replace every other character by `_`.",
             );
         } else if !name.is_empty() && !names.insert((text(entry, "resourcePrefix"), name)) {
-            let message = format!("resourceName {shown:?} is given twice: the plugin exits");
-            fault("/resourceName", Severity::Error, Concern::Start, message, "Rename one of the two.");
+            let message = format!("resourceName {shown:?} is given twice: the device plugin exits");
+            fault(
+                "/resourceName",
+                Severity::Error,
+                Concern::Start,
+                message,
+                "Rename one of the two resources.",
+            );
         } else if name.contains('-') {
             let message = format!(
-                "resourceName {shown:?} has a `-`: if the operator's webhook is on, it refuses the name"
+                "resourceName {shown:?} has a `-`: the operator refuses this name if its webhook is on"
             );
-            fault("/resourceName", Severity::Info, Concern::Operator, message, "Write `_` instead.");
+            fault("/resourceName", Severity::Info, Concern::Operator, message, "Replace `-` by `_`.");
         }
         let device_type = text(entry, "deviceType").unwrap_or("netDevice");
         // cmd/sriovdp/manager.go reads it through a pointer, and readConfig does not ask whether there is one.
@@ -249,7 +266,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
                 "",
                 Severity::Error,
                 Concern::Start,
-                format!("resource {shown} has no selectors: the plugin crashes at start"),
+                format!("resource {shown} has no selectors: the device plugin crashes at start"),
                 "Write selectors, such as \"pfNames\": [\"ens1f0np0\"].",
             );
         }
@@ -257,18 +274,20 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
         for (place, selector) in &selectors {
             let rdma = selector.get("isRdma").and_then(Value::as_bool) == Some(true);
             if device_type == "netDevice" && rdma && text(selector, "vdpaType").is_some() {
-                let message = "isRdma with vdpaType: the plugin accepts only one, and exits".to_owned();
+                let message =
+                    "isRdma and vdpaType are both set: the device plugin accepts only one of them, and exits"
+                        .to_owned();
                 fault(
                     &format!("{place}/vdpaType"),
                     Severity::Error,
                     Concern::Start,
                     message,
-                    "Write two resources, one with isRdma and one with vdpaType.",
+                    "Write two resources: one with isRdma, and one with vdpaType.",
                 );
             }
             for key in ["pKeys", "acpiIndexes"].into_iter().filter(|k| selector.contains_key(*k)) {
                 let message = format!(
-                    "selector {key}: the plugin accepts it, but if the operator's webhook is on, it refuses the selector"
+                    "selector {key}: the device plugin accepts this selector, but the operator refuses it if the operator's webhook is on"
                 );
                 fault(
                     &format!("{place}/{key}"),
@@ -283,30 +302,32 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             };
             if filled(selector.get("vendors")) && !selector.iter().any(narrow) {
                 let message = format!(
-                    "resource {shown} selects only by vendor: it takes every NIC without VFs and default route, also storage NICs"
+                    "resource {shown} selects only by vendor: it takes every NIC that has neither VFs nor the default route, also storage NICs"
                 );
                 fault(place, Severity::Info, Concern::Devices, message, "Add pfNames, linkTypes or drivers.");
             }
         }
         let dropped = dropped(&at, &shown, &selectors);
-        let few = selectors.len() <= MAX_COMPARED;
-        if earlier.len() < MAX_COMPARED && few && !selectors.is_empty() && dropped.is_empty() {
+        if left > 0 && !selectors.is_empty() && dropped.is_empty() {
             let own: Vec<_> = selectors.iter().map(|(_, s)| *s).collect();
-            let taken =
-                |others: &[&Map<String, Value>]| own.iter().all(|s| others.iter().any(|o| covers(o, s)));
-            if let Some((first, _)) = earlier.iter().find(|(_, others)| taken(others)) {
+            let size = selectors.iter().map(|(_, s)| 1 + s.values().map(values).sum::<usize>()).sum();
+            let mut takes = |(_, others, theirs): &&(String, Vec<&Map<String, Value>>, usize)| {
+                left = left.saturating_sub(size * theirs);
+                left > 0 && own.iter().all(|s| others.iter().any(|o| covers(o, s)))
+            };
+            if let Some((first, ..)) = earlier.iter().find(&mut takes) {
                 let message = format!(
-                    "resource {shown} gets no devices: resource {first} is earlier in the list and takes all of them"
+                    "resource {shown} gets no devices: resource {first}, which is earlier in the list, takes all of them"
                 );
                 fault(
                     "/selectors",
                     Severity::Warning,
                     Concern::Devices,
                     message,
-                    "Select other devices, or list the resource with more conditions first.",
+                    "Select other devices, or move the resource with more conditions to the front of the list.",
                 );
             }
-            earlier.push((shown, own));
+            earlier.push((shown, own, size));
         }
         faults.extend(dropped);
         faults.extend(without_name(&at, entry));
@@ -327,7 +348,7 @@ fn dropped(at: &str, name: &str, selectors: &[(String, &Map<String, Value>)]) ->
                 pointer: format!("{at}{place}{}", misfit.pointer),
                 severity: Severity::Warning,
                 message: format!(
-                    "{}: the plugin expects {expected}, and drops resource {name}",
+                    "{}, but the device plugin expects {expected}, and drops resource {name}",
                     subject(&misfit)
                 ),
                 fix: to_write(&misfit).into(),
@@ -350,6 +371,16 @@ fn selectors(entry: &Map<String, Value>) -> Vec<(String, &Map<String, Value>)> {
     }
 }
 
+/// Number of values that a comparison looks at; a long text counts as several.
+fn values(value: &Value) -> usize {
+    match value {
+        Value::Array(list) => 1 + list.iter().map(values).sum::<usize>(),
+        Value::Object(map) => 1 + map.values().map(values).sum::<usize>(),
+        Value::String(text) => 1 + text.len() / 64,
+        _ => 1,
+    }
+}
+
 /// Whether one selector takes all devices that another one takes: it has no condition that the other does not have as
 /// strictly.
 fn covers(wide: &Map<String, Value>, narrow: &Map<String, Value>) -> bool {
@@ -357,7 +388,7 @@ fn covers(wide: &Map<String, Value>, narrow: &Map<String, Value>) -> bool {
         (Value::Array(wide), _) if wide.is_empty() => true,
         (Value::Bool(false), _) => true,
         (Value::Array(wide), Some(Value::Array(narrow))) => {
-            !narrow.is_empty() && narrow.len() <= MAX_COMPARED && narrow.iter().all(|v| wide.contains(v))
+            !narrow.is_empty() && narrow.iter().all(|v| wide.contains(v))
         }
         (value, Some(other)) => value == other,
         (_, None) => false,

@@ -154,7 +154,7 @@ pub(super) fn by_cert_manager(plane: &Plane) -> Outcome {
     site.create()?;
     // Another CA, no overlap: the old certificate is served until the caBundle has the new CA.
     let ca = issue(&site, "issued-2")?;
-    reported("a new certificate that no caBundle verifies yet")?;
+    reported("a new certificate that not every caBundle verifies yet")?;
     site.ready(&server)?;
     site.create()?;
     inject(&site, &ca)?;

@@ -67,27 +67,16 @@ const SHAPES: [Shape; 6] = [
 ];
 
 pub(super) fn proportionate() -> Outcome {
-    let mut builder = Builder::new(crate::support::world::bases().to_vec());
-    let profile = json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": {"name": "p"}, "spec": {"base": "roce-sriov"}});
-    builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", &profile.to_string(), "")?;
-    let snapshot = builder.build();
+    let snapshot = snapshot()?;
     let taken: Vec<_> = SHAPES
         .into_iter()
         .map(|(group, kind, what, make)| {
-            let body = |n: usize| {
-                let mut object = make(n);
-                object["kind"] = kind.into();
-                object["apiVersion"] = format!("{group}/v1").into();
-                object["metadata"]["name"] = "o".into();
-                let request = json!({"uid": "u", "kind": {"group": group, "version": "v1", "kind": kind}, "namespace": "team",
-                    "operation": "CREATE", "object": object});
-                json!({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}).to_string().into_bytes()
-            };
             let entry = match group {
                 "mellanox.com" => WebhookEntry::Object(Mode::Enforce),
                 _ => WebhookEntry::Workload(Mode::Enforce),
             };
-            compare(format!("{kind}: {what}"), [1, 100, 100 * TIMES].map(body), FLOOR, |input, times| {
+            let inputs = [1, 100, 100 * TIMES].map(|n| body(group, kind, make(n)));
+            compare(format!("{kind}: {what}"), inputs, FLOOR, |input, times| {
                 (0..times).map(|_| once(input, entry, &snapshot)).min().unwrap_or_default()
             })
         })
@@ -95,7 +84,27 @@ pub(super) fn proportionate() -> Outcome {
     verdict("crafted", &taken, SHAPES.len(), MOST)
 }
 
-fn once(input: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Duration {
+/// What is known: a profile.
+pub(super) fn snapshot() -> Result<Snapshot, Box<dyn std::error::Error>> {
+    let mut builder = Builder::new(crate::support::world::bases().to_vec());
+    let profile = json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": {"name": "p"}, "spec": {"base": "roce-sriov"}});
+    builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", &profile.to_string(), "")?;
+    Ok(builder.build())
+}
+
+/// The body of a request to create an object.
+pub(super) fn body(group: &str, kind: &str, mut object: Value) -> Vec<u8> {
+    object["kind"] = kind.into();
+    object["apiVersion"] = format!("{group}/v1").into();
+    object["metadata"]["name"] = "o".into();
+    let request = json!({"uid": "u", "kind": {"group": group, "version": "v1", "kind": kind}, "namespace": "team",
+        "operation": "CREATE", "object": object});
+    json!({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request})
+        .to_string()
+        .into_bytes()
+}
+
+pub(super) fn once(input: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Duration {
     let started = now();
     if let Ok(answer) = handle(input, entry, snapshot) {
         drop(response::render(&answer));

@@ -6,6 +6,7 @@
 //! `FABRIC_ADMISSION_COST_ONLY` a part of the names of shapes, and `FABRIC_ADMISSION_COST_TABLE` shows the dearest.
 
 mod crafted;
+mod dear;
 mod grow;
 mod memory;
 mod offline;
@@ -42,6 +43,7 @@ pub(crate) fn add(suite: &mut Suite) {
     }
     suite.add("cost::review", offline::proportionate);
     suite.add("cost::crafted", crafted::proportionate);
+    suite.add("cost::dear", dear::in_bounds);
     memory::add(suite);
 }
 

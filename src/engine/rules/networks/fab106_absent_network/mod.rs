@@ -55,7 +55,7 @@ fn report(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, findi
         if listed && namespace == context.subject.namespace {
             findings.add(
                 annotation_path(),
-                format!("network {network} does not exist: the item names no namespace, so Multus looks in the pod's namespace"),
+                format!("network {network} does not exist: the annotation names no namespace, so Multus looks in the pod's own namespace"),
                 "Write the network as namespace/name, or create the network in the pod's namespace.",
             );
         }
@@ -66,7 +66,7 @@ fn report(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, findi
         (_, Some(other)) => findings.add(
             annotation_path(),
             format!(
-                "network {shown} is known in namespace {other}, but Multus looks only in namespace {}",
+                "network {shown} exists in namespace {other}, but Multus looks for it only in namespace {}",
                 printable(namespace, 63)
             ),
             format!(

@@ -34,9 +34,9 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     definition.report(
         findings,
         Severity::Warning,
-        &format!("{}/type", plugin.pointer),
+        &format!("{}/type", plugin.pointer()),
         format!(
-            "Multus passes no device to {}, because annotation k8s.v1.cni.cncf.io/resourceName is missing",
+            "Multus passes no device to plugin {}, because annotation k8s.v1.cni.cncf.io/resourceName is missing",
             plugin.cni_type
         ),
         "Add the annotation with the full name of the resource, such as nvidia.com/rdma_vf.",

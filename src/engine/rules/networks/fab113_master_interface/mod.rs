@@ -38,12 +38,18 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let judged = judge(context, plugin.cni_type, plugin.text("master").filter(|_| has));
         if let Some(fault) = judged {
             let findings = &mut findings.because(fault.because);
-            let pointer = format!("{}/master", plugin.pointer);
+            let pointer = format!("{}/master", plugin.pointer());
             definition.report(findings, fault.severity, &pointer, fault.message, fault.fix);
         }
         if let Some((message, fix)) = mtu(context, &plugin) {
             let findings = &mut findings.because(MTU);
-            definition.report(findings, Severity::Warning, &format!("{}/mtu", plugin.pointer), message, fix);
+            definition.report(
+                findings,
+                Severity::Warning,
+                &format!("{}/mtu", plugin.pointer()),
+                message,
+                fix,
+            );
         }
     }
     let dhcp = plugin.ipam().and_then(|i| i.get("type")).and_then(Value::as_str) == Some("dhcp");
@@ -51,7 +57,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         definition.report(
             findings,
             Severity::Error,
-            &format!("{}/ipam/type", plugin.pointer),
+            &format!("{}/ipam/type", plugin.pointer()),
             format!("{} does not support dhcp: pods stay in ContainerCreating", plugin.cni_type),
             "Set the type of ipam to nv-ipam or whereabouts.",
         );
@@ -65,9 +71,9 @@ fn mtu(context: &ObjectContext<'_>, plugin: &Plugin<'_>) -> Option<(String, &'st
     let largest = context.snapshot.facts().largest_mtu(master)?;
     (wanted > u64::from(largest)).then(|| {
         let message = format!(
-            "mtu {wanted} is above the MTU of {}: the nodes' SriovNetworkNodeStates show at most {largest}",
+            "mtu is {wanted}, but the MTU of {} is at most {largest} in the nodes' SriovNetworkNodeStates",
             printable(master, 40)
         );
-        (message, "Raise the interface's MTU first, or lower mtu.")
+        (message, "Raise the MTU of this interface on the nodes first, or lower mtu.")
     })
 }

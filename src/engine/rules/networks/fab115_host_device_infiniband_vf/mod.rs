@@ -21,7 +21,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(fact) = fact(context).filter(|f| f.class.plugin.as_deref() == Some("host-device")) else {
         return;
     };
-    let class = context.snapshot.class_of(&fact);
+    let class = context.snapshot.class_of(fact);
     let Some(resource) = class.resource else { return };
     if resource.server == Server::SriovOperator && resource.link == Some(LinkLayer::InfiniBand) {
         let path = match context.kind {
@@ -31,10 +31,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             path,
             format!(
-                "resource {} has InfiniBand VFs (SriovNetworkNodePolicy): host-device gives them no GUID, so their ports stay down",
+                "resource {} has InfiniBand VFs (see SriovNetworkNodePolicy): host-device gives the VFs no GUID, so the VFs' ports stay down",
                 resource.name
             ),
-            "Use plugin ib-sriov (SriovIBNetwork).",
+            "Use plugin ib-sriov (kind SriovIBNetwork).",
         );
     }
 }

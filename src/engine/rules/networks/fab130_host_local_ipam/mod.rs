@@ -29,7 +29,7 @@ const USE: &str = "Use nv-ipam or whereabouts, which share one range among the n
 fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(ipam) = IpamText::read(context) else { return };
     let host_local = ipam.object.get("type").and_then(serde_json::Value::as_str) == Some("host-local");
-    if host_local && ACROSS_NODES.contains(&ipam.plugin.as_str()) {
+    if host_local && ACROSS_NODES.contains(&ipam.plugin) {
         ipam.report(
             findings,
             Severity::Warning,
@@ -51,7 +51,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             annotation_path(),
             format!(
-                "the pod is one of several ({words}): host-local gives these pods the same address on network {}",
+                "several pods work together ({words}): host-local gives these pods the same address on network {}",
                 first.describe(),
             ),
             USE,

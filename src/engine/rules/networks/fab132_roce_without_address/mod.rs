@@ -22,18 +22,20 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if !fact.addressing.known || fact.addressing.ipam.is_some() {
         return;
     }
-    let class = context.snapshot.class_of(&fact);
+    let class = context.snapshot.class_of(fact);
     let Some(resource) = class.resource.filter(|_| class.rdma == Some(true)) else { return };
     let dpdk = || resource.is_for_dpdk() || context.text("/metadata/name").is_some_and(names_dpdk);
     if class.link != Some(LinkLayer::Ethernet) || dpdk() {
         return;
     }
-    let message =
-        format!("no ipam: the RoCE devices of resource {} get no address and no routable GID", resource.name);
+    let message = format!(
+        "ipam is not set: the RoCE devices of resource {} get no IP address and no routable GID",
+        resource.name
+    );
     let fix = "Add ipam, such as {\"type\": \"nv-ipam\", \"poolName\": …}.";
     match context.definition().filter(|_| context.kind == "NetworkAttachmentDefinition") {
         Some(definition) => {
-            let at = definition.primary().map(|p| p.pointer).unwrap_or_default();
+            let at = definition.primary().map(|p| p.pointer()).unwrap_or_default();
             definition.report(findings, Severity::Warning, &at, message, fix);
         }
         None if context.kind == "NetworkAttachmentDefinition" => {}

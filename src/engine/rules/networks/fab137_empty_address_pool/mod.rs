@@ -1,7 +1,7 @@
 //! FAB137: IPPool or CIDRPool that gives no addresses.
 
 use crate::multus::subnet::Subnet;
-use crate::rules::finding::{Findings, Severity};
+use crate::rules::finding::{Findings, MAX_PER_RULE, Severity};
 use crate::rules::kinds::{CIDR_POOL, IP_POOL};
 use crate::rules::object::ObjectContext;
 use crate::rules::rule::{Rule, files};
@@ -19,25 +19,57 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// A fault: pointer, what is wrong.
-type PoolFault = (String, String);
+/// Faults of a pool: pointer, what is wrong. No more than are reported: a list may be as long as the object, and each of
+/// its entries wrong.
+#[derive(Default)]
+struct PoolFaults(Vec<(String, String)>);
+
+impl PoolFaults {
+    fn push(&mut self, pointer: impl Into<String>, message: impl Into<String>) {
+        if !self.is_full() {
+            self.0.push((pointer.into(), message.into()));
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.0.len() >= MAX_PER_RULE
+    }
+
+    /// Checks the items of a list until there are as many faults as are reported.
+    fn of_each<'v>(
+        &mut self,
+        spec: &'v Value,
+        key: &str,
+        mut check: impl FnMut(&mut Self, usize, &'v Value),
+    ) {
+        for (i, item) in list(spec, key).iter().enumerate() {
+            if self.is_full() {
+                return;
+            }
+            check(self, i, item);
+        }
+    }
+}
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(object) = context.value() else { return };
     let Some(spec) = object.get("spec").filter(|s| s.is_object()) else { return };
-    let mut faults = Vec::new();
-    if context.kind == "CIDRPool" {
-        cidr_pool(spec, &mut faults)
-    } else {
-        ip_pool(spec, &mut faults)
-    }
-    for (pointer, message) in faults {
+    for (pointer, message) in faults(context.kind, spec).0 {
         findings.add(
             format!("/spec{pointer}"),
             message,
-            "Correct the value. Until then nv-ipam ignores the pool.",
+            "Correct the value. nv-ipam ignores the pool until the value is correct.",
         );
     }
+}
+
+fn faults(kind: &str, spec: &Value) -> PoolFaults {
+    let mut faults = PoolFaults::default();
+    match kind {
+        "CIDRPool" => cidr_pool(spec, &mut faults),
+        _ => ip_pool(spec, &mut faults),
+    }
+    faults
 }
 
 fn text<'a>(spec: &'a Value, key: &str) -> &'a str {
@@ -57,9 +89,9 @@ fn hosts(subnet: &Subnet) -> u128 {
     }
 }
 
-fn ip_pool(spec: &Value, faults: &mut Vec<PoolFault>) {
+fn ip_pool(spec: &Value, faults: &mut PoolFaults) {
     let subnet = Subnet::parse(text(spec, "subnet")).map(|(_, net)| net);
-    let mut fault = |key: &str, message: String| faults.push((format!("/{key}"), message));
+    let mut fault = |key: &str, message: String| faults.push(format!("/{key}"), message);
     if subnet.is_none() {
         fault(
             "subnet",
@@ -76,7 +108,7 @@ fn ip_pool(spec: &Value, faults: &mut Vec<PoolFault>) {
             (Some(n), Some(net)) if hosts(net) < n => fault(
                 "perNodeBlockSize",
                 format!(
-                    "perNodeBlockSize {n} is more than the {} addresses of {net}: no node gets addresses",
+                    "perNodeBlockSize is {n}, but {net} has only {} addresses: no node gets addresses",
                     hosts(net)
                 ),
             ),
@@ -86,7 +118,7 @@ fn ip_pool(spec: &Value, faults: &mut Vec<PoolFault>) {
     if let Some(size) = size.filter(|size| *size > 0) {
         per_node_exclusions(spec, size - 1, faults);
     }
-    let mut fault = |key: &str, message: String| faults.push((format!("/{key}"), message));
+    let mut fault = |key: &str, message: String| faults.push(format!("/{key}"), message);
     let gateway = text(spec, "gateway");
     match gateway.parse::<IpAddr>() {
         _ if gateway.is_empty() => {}
@@ -101,16 +133,19 @@ fn ip_pool(spec: &Value, faults: &mut Vec<PoolFault>) {
     routes(spec, subnet, (!gateway.is_empty()).then_some("gateway").ok_or("gateway"), faults);
 }
 
-fn cidr_pool(spec: &Value, faults: &mut Vec<PoolFault>) {
+fn cidr_pool(spec: &Value, faults: &mut PoolFaults) {
     let cidr = text(spec, "cidr");
     let parsed = Subnet::parse(cidr);
     let index = spec.get("gatewayIndex").and_then(Value::as_i64);
     let prefix = spec.get("perNodeNetworkPrefix").and_then(Value::as_i64);
-    let mut fault = |key: &str, message: String| faults.push((format!("/{key}"), message));
+    let mut fault = |key: &str, message: String| faults.push(format!("/{key}"), message);
     match parsed {
         None => fault("cidr", format!("cidr {:?} is not a network (address/prefix)", printable(cidr, 50))),
         Some((address, net)) if address != net.network() => {
-            fault("cidr", format!("cidr {} has host bits; the network is {net}", printable(cidr, 50)));
+            fault(
+                "cidr",
+                format!("cidr {} has host bits: write the network address, {net}", printable(cidr, 50)),
+            );
         }
         _ => {}
     }
@@ -128,7 +163,10 @@ fn cidr_pool(spec: &Value, faults: &mut Vec<PoolFault>) {
             let point = node.width() - p <= 1;
             let last = if point { hosts(&node) - 1 } else { hosts(&node) };
             if u128::try_from(index).map_or(true, |i| i > last || (i == 0 && !point)) {
-                fault("gatewayIndex", format!("gatewayIndex {index} is outside the subnet of a node (/{p})"));
+                fault(
+                    "gatewayIndex",
+                    format!("gatewayIndex {index} is outside a node's subnet, which is a /{p}"),
+                );
             }
         }
     }
@@ -141,19 +179,20 @@ fn cidr_pool(spec: &Value, faults: &mut Vec<PoolFault>) {
     routes(spec, net, index.map(|_| "gatewayIndex").ok_or("gatewayIndex"), faults);
 }
 
-fn allocations(spec: &Value, net: Subnet, prefix: u8, faults: &mut Vec<PoolFault>) {
+fn allocations(spec: &Value, net: Subnet, prefix: u8, faults: &mut PoolFaults) {
     let (mut nodes, mut prefixes) = (BTreeSet::new(), BTreeSet::new());
-    for (i, allocation) in list(spec, "staticAllocations").iter().enumerate() {
+    faults.of_each(spec, "staticAllocations", |faults, i, allocation| {
         let written = text(allocation, "prefix");
         let shown = printable(written, 50);
-        let mut fault = |key: &str, message| faults.push((format!("/staticAllocations/{i}/{key}"), message));
+        let mut fault =
+            |key: &str, message: String| faults.push(format!("/staticAllocations/{i}/{key}"), message);
         let node = text(allocation, "nodeName");
         if !node.is_empty() && !nodes.insert(node) {
             fault("nodeName", format!("node {} has two entries in staticAllocations", printable(node, 63)));
         }
         let Some((address, part)) = Subnet::parse(written) else {
             fault("prefix", format!("prefix {shown:?} is not a network (address/prefix)"));
-            continue;
+            return;
         };
         if address != part.network() || part.prefix() != prefix || !net.contains(part.network()) {
             fault("prefix", format!("prefix {shown} is not a /{prefix} subnet of {net}"));
@@ -165,13 +204,13 @@ fn allocations(spec: &Value, net: Subnet, prefix: u8, faults: &mut Vec<PoolFault
         if !gateway.is_empty() && !gateway.parse().is_ok_and(inside) {
             fault("gateway", format!("gateway {} is not an address of {part}", printable(gateway, 50)));
         }
-    }
+    });
 }
 
 /// Addresses that are not handed out (api/v1alpha1/validate_exclusions.go).
-fn exclusions(spec: &Value, net: Option<Subnet>, faults: &mut Vec<PoolFault>) {
+fn exclusions(spec: &Value, net: Option<Subnet>, faults: &mut PoolFaults) {
     let Some(net) = net else { return };
-    for (i, exclusion) in list(spec, "exclusions").iter().enumerate() {
+    faults.of_each(spec, "exclusions", |faults, i, exclusion| {
         let mut ends = [None; 2];
         for (end, key) in ends.iter_mut().zip(["startIP", "endIP"]) {
             let written = text(exclusion, key);
@@ -183,65 +222,59 @@ fn exclusions(spec: &Value, net: Option<Subnet>, faults: &mut Vec<PoolFault>) {
                     None => format!("{key} {shown:?} is not an address"),
                     Some(_) => format!("{key} {shown} is not in {net}"),
                 };
-                faults.push((format!("/exclusions/{i}/{key}"), message));
+                faults.push(format!("/exclusions/{i}/{key}"), message);
             }
         }
         if let [Some(start), Some(end)] = ends
             && end < start
         {
-            faults.push((
-                format!("/exclusions/{i}"),
-                format!("exclusion {start} to {end} ends before it starts"),
-            ));
+            let message = format!("exclusion {start} to {end}: the end is before the start");
+            faults.push(format!("/exclusions/{i}"), message);
         }
-    }
+    });
 }
 
 /// The same as places in the part of each node, of which `last` is the last.
-fn per_node_exclusions(spec: &Value, last: i64, faults: &mut Vec<PoolFault>) {
-    for (i, exclusion) in list(spec, "perNodeExclusions").iter().enumerate() {
+fn per_node_exclusions(spec: &Value, last: i64, faults: &mut PoolFaults) {
+    faults.of_each(spec, "perNodeExclusions", |faults, i, exclusion| {
         // A missing index is 0.
         let index = |key: &str| exclusion.get(key).and_then(Value::as_i64).unwrap_or_default();
         for key in ["startIndex", "endIndex"] {
             let index = index(key);
             if !(0..=last).contains(&index) {
                 let message = format!(
-                    "{key} {index} is outside the addresses of a node, which have indexes 0 to {last}"
+                    "{key} {index} is out of range: the addresses of a node have indexes 0 to {last}"
                 );
-                faults.push((format!("/perNodeExclusions/{i}/{key}"), message));
+                faults.push(format!("/perNodeExclusions/{i}/{key}"), message);
             }
         }
         let (start, end) = (index("startIndex"), index("endIndex"));
         if end < start {
-            let message = format!("exclusion {start} to {end} ends before it starts");
-            faults.push((format!("/perNodeExclusions/{i}"), message));
+            let message = format!("exclusion {start} to {end}: the end is before the start");
+            faults.push(format!("/perNodeExclusions/{i}"), message);
         }
-    }
+    });
 }
 
 /// `gateway`: the field that gives one, as `Err` where it is not set.
-fn routes(spec: &Value, net: Option<Subnet>, gateway: Result<&str, &str>, faults: &mut Vec<PoolFault>) {
+fn routes(spec: &Value, net: Option<Subnet>, gateway: Result<&str, &str>, faults: &mut PoolFaults) {
     let default = spec.get("defaultGateway").and_then(Value::as_bool) == Some(true);
-    let routes = list(spec, "routes");
     if let Err(missing) = gateway {
         if default {
-            faults.push((
-                "/defaultGateway".to_owned(),
-                format!("defaultGateway needs {missing}, which is not set"),
-            ));
+            faults.push("/defaultGateway", format!("defaultGateway requires {missing}, which is not set"));
         }
-        if !routes.is_empty() {
-            faults.push(("/routes".to_owned(), format!("routes need {missing}, which is not set")));
+        if !list(spec, "routes").is_empty() {
+            faults.push("/routes", format!("routes require {missing}, which is not set"));
         }
     }
-    for (i, route) in routes.iter().enumerate() {
+    faults.of_each(spec, "routes", |faults, i, route| {
         let to = text(route, "dst");
         let shown = printable(to, 50);
-        let mut fault = |message| faults.push((format!("/routes/{i}/dst"), message));
+        let mut fault = |message: String| faults.push(format!("/routes/{i}/dst"), message);
         match (Subnet::parse(to), net) {
             (None, _) => fault(format!("dst {shown:?} is not a network (address/prefix)")),
             (Some((_, to)), Some(net)) if to.network().is_ipv4() != net.network().is_ipv4() => {
-                fault(format!("dst {to} has another address family than {net}"));
+                fault(format!("dst {to} and the pool's network {net} have different address families"));
             }
             (Some((_, to)), _) if default && to.is_default() => {
                 fault(
@@ -251,7 +284,7 @@ fn routes(spec: &Value, net: Option<Subnet>, gateway: Result<&str, &str>, faults
             }
             _ => {}
         }
-    }
+    });
 }
 
 #[cfg(test)]
@@ -260,13 +293,7 @@ mod tests {
 
     fn faults(kind: &str, spec: &str) -> Vec<String> {
         let spec: Value = serde_json::from_str(spec).unwrap();
-        let mut faults = Vec::new();
-        if kind == "CIDRPool" {
-            cidr_pool(&spec, &mut faults)
-        } else {
-            ip_pool(&spec, &mut faults)
-        }
-        faults.into_iter().map(|(pointer, _)| pointer).collect()
+        super::faults(kind, &spec).0.into_iter().map(|(pointer, _)| pointer).collect()
     }
 
     #[test]
@@ -350,6 +377,15 @@ mod tests {
             ),
         ] {
             assert_eq!(faults("CIDRPool", spec), expected, "{spec}");
+        }
+    }
+
+    #[test]
+    fn no_more_faults_than_are_reported() {
+        for key in ["exclusions", "perNodeExclusions", "staticAllocations", "routes"] {
+            let items = vec![serde_json::json!({"startIndex": -1}); 10_000];
+            let spec = serde_json::json!({"cidr": "10.0.0.0/8", "perNodeNetworkPrefix": 24, (key): items});
+            assert_eq!(super::faults("CIDRPool", &spec).0.len(), MAX_PER_RULE, "{key}");
         }
     }
 }

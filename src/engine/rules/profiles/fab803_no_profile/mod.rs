@@ -34,7 +34,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         None => {
             let bases: Vec<&str> = BASES.iter().map(|(name, _)| *name).collect();
             format!(
-                "Add --profile NAME (compiled-in: {}), --profiles PATH or --cluster PATH.",
+                "Run review with --profile NAME (compiled-in profiles: {}), --profiles PATH or --cluster PATH.",
                 bases.join(", ")
             )
         }

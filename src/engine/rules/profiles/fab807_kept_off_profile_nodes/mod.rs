@@ -25,7 +25,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let constraints = constraints(context, profile);
-    if constraints.unread {
+    if constraints.is_partial() {
         return;
     }
     let landing = landing(&constraints, nodes);
@@ -44,10 +44,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     // The reasons are the pod's own text; only admins may know how many nodes there are.
     let by = crate::nodes::dropped(&constraints, nodes, carrying);
     let by: Vec<String> = by.iter().take(3).map(|d| printable(&d.by, 80)).collect();
-    let message = format!("the pod cannot run on the nodes of profile {:?}: {}", profile.name, by.join("; "));
+    let message =
+        format!("all nodes of profile {:?} are excluded for this pod by {}", profile.name, by.join("; "));
     findings.add(
         "/spec",
         message,
-        "Change the named constraint, or name the profile of the nodes where the pod runs.",
+        "Change this constraint, or name the profile of the nodes where the pod can run.",
     );
 }

@@ -1,7 +1,7 @@
 //! FAB816: annotation or label of ours on a pod that has no effect.
 
 use crate::facts::{MODE_LABEL, PROFILE_ANNOTATION};
-use crate::json::values::Pairs;
+use crate::json::values::{Pairs, Text};
 use crate::plan::{CONTAINERS_ANNOTATION, FILE_ANNOTATION, INJECT_ANNOTATION, RAILS_ANNOTATION};
 use crate::pod::fabric_signs::{IGNORE_PREFIX, OWN_DOMAIN};
 use crate::pod::gang::MULTI_NODE_ANNOTATION;
@@ -33,14 +33,21 @@ const ANNOTATIONS: [(&str, &[&str]); 7] = [
     (INJECTED_ANNOTATION, &[]),
 ];
 
+/// Most annotations and most labels that are compared with ours, which takes a microsecond each. A pod has room for a
+/// hundred thousand.
+const MAX_COMPARED: usize = 200;
+
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some(metadata) = &context.pod().metadata else { return };
-    for (key, value) in metadata.annotations.iter().flat_map(Pairs::iter) {
+    let alike = |(key, _): &(&str, &Text<'_>)| may_be_ours(key);
+    let annotations = metadata.annotations.iter().flat_map(Pairs::iter).filter(alike);
+    for (key, value) in annotations.take(MAX_COMPARED) {
         if let Some((message, fix)) = annotation(key, value) {
             findings.add(paths::annotation(key), message, fix);
         }
     }
-    for (key, _) in metadata.labels.iter().flat_map(Pairs::iter) {
+    let labels = metadata.labels.iter().flat_map(Pairs::iter).filter(alike);
+    for (key, _) in labels.take(MAX_COMPARED) {
         if let Some((message, fix)) = label(key) {
             findings.add(format!("/metadata/labels/{}", token(key)), message, fix);
         }
@@ -63,8 +70,8 @@ fn annotation(key: &str, value: &str) -> Option<(String, String)> {
             (format!("annotation {shown} has no effect; did you mean {near}?"), format!("Write {near}."))
         }
         None => (
-            format!("annotation {shown} has no effect: the webhook does not read it"),
-            "Remove it, or write an annotation that the webhook reads.".to_owned(),
+            format!("annotation {shown} has no effect: the webhook does not read this annotation"),
+            "Remove the annotation, or write one that the webhook reads.".to_owned(),
         ),
     })
 }
@@ -84,12 +91,12 @@ fn unread_value(key: &str, value: &str, values: &[&str]) -> Option<(String, Stri
     let fix = match (near, key) {
         (Some(near), _) => format!("Write {near:?}."),
         (None, INJECT_ANNOTATION) => {
-            "Write \"false\" to stop injection, \"full\" to inject beside another fabric, or remove the annotation."
+            "Write \"false\" to stop injection, \"full\" to inject beside the pod's fabric, or remove the annotation."
                 .to_owned()
         }
         (None, _) => format!("Write {}.", quoted.join(" or ")),
     };
-    Some((format!("{key}: {shown:?} has no effect; the valid values are {}", quoted.join(" and ")), fix))
+    Some((format!("{key}: value {shown:?} has no effect; valid values are {}", quoted.join(" and ")), fix))
 }
 
 fn label(key: &str) -> Option<(String, String)> {
@@ -105,20 +112,23 @@ fn label(key: &str) -> Option<(String, String)> {
 
 fn mode() -> (String, String) {
     (
-        format!("{MODE_LABEL} has no effect on a pod: it is a label of the namespace"),
-        "Remove it from the pod. A cluster administrator sets the label on the namespace.".to_owned(),
+        format!("{MODE_LABEL} has no effect on a pod: this key is a label of the namespace"),
+        "Remove the key from the pod. A cluster administrator sets the label on the namespace.".to_owned(),
     )
+}
+
+/// Whether a key has our domain, or one of about its length.
+fn may_be_ours(key: &str) -> bool {
+    let own = OWN_DOMAIN.len() - 1;
+    key.starts_with(['f', 'a'])
+        && memchr::memchr(b'/', key.as_bytes()).is_some_and(|domain| domain.abs_diff(own) <= 2)
 }
 
 /// Whether a key has our domain, or one that is one mistake away.
 fn is_ours(key: &str) -> bool {
-    key.starts_with(OWN_DOMAIN)
-        || key.split_once('/').is_some_and(|(domain, _)| {
-            let own = OWN_DOMAIN.trim_end_matches('/');
-            domain.len().abs_diff(own.len()) <= 2
-                && domain.starts_with(['f', 'a'])
-                && strsim::osa_distance(domain, own) <= 2
-        })
+    let own = OWN_DOMAIN.trim_end_matches('/');
+    let near = |(domain, _): (&str, &str)| strsim::osa_distance(domain, own) <= 2;
+    key.starts_with(OWN_DOMAIN) || may_be_ours(key) && key.split_once('/').is_some_and(near)
 }
 
 /// The annotation that a key was probably meant for.
@@ -166,5 +176,14 @@ mod tests {
             label("fabric-admission.dev/mode").is_some() && label("fabric-admission.dev/inject").is_some()
         );
         assert!(label("fabric-admission.dev/unheard-of").is_none() && label("app").is_none());
+    }
+
+    #[test]
+    fn all_annotations_of_ours_may_be_ours() {
+        for (key, _) in ANNOTATIONS {
+            assert!(may_be_ours(key) && is_ours(key), "{key}");
+        }
+        assert!(may_be_ours(MODE_LABEL) && is_ours("fabric-admision.dev/profile"));
+        assert!(!is_ours("fabric-of-someone.dev/profile") && !may_be_ours("k8s.v1.cni.cncf.io/networks"));
     }
 }

@@ -45,12 +45,12 @@ fn check_quantities(at: &str, resources: &Resources<'_>, findings: &mut Findings
                 findings.add(
                     path(),
                     format!(
-                        "{shown} has no domain and is not a Kubernetes resource: the API server refuses the pod"
+                        "resource name {shown} has no domain and is not a name of Kubernetes itself: the API server refuses the pod"
                     ),
                     match name {
                         "gpu" | "gpus" => "Write nvidia.com/gpu or amd.com/gpu.",
                         _ => {
-                            "Write the name that the device plugin serves, with its domain: example.com/name."
+                            "Write the full name that the device plugin advertises, such as example.com/name."
                         }
                     },
                 );
@@ -59,7 +59,7 @@ fn check_quantities(at: &str, resources: &Resources<'_>, findings: &mut Findings
             let parsed = Amount::parse(&text.0);
             let wrong = refused(parsed).or_else(|| match parsed {
                 Ok(q) if is_extended(name) && !q.is_integer() => Some((
-                    "is not a whole number, but an extended resource accepts only whole numbers",
+                    "is not a whole number, but the quantity of an extended resource must be one",
                     "Write a whole number.",
                 )),
                 _ => None,
@@ -99,16 +99,16 @@ fn check_pair(
         None => findings.add(
             path(),
             format!(
-                "{} has a request without a limit: the API server refuses this for {}",
+                "{} has a request but no limit: the API server refuses this for {}",
                 resource(),
                 if is_extended(name) { "extended resources" } else { "huge pages" }
             ),
-            "Write the limit; Kubernetes copies it to the request.",
+            "Write the limit; Kubernetes then sets the request to the limit.",
         ),
         Some(Ok(limit)) if limit != request => findings.add(
             path(),
             format!(
-                "{}: request {} differs from limit {}, so the API server refuses the pod",
+                "{}: the request ({}) differs from the limit ({}), so the API server refuses the pod",
                 resource(),
                 request.units(),
                 limit.units()

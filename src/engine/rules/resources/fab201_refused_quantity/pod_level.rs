@@ -24,7 +24,7 @@ pub(super) fn check(at: &str, resources: &Resources<'_>, findings: &mut Findings
                 findings.because(REASON).add_as(
                     Severity::Warning,
                     path(),
-                    format!("spec.resources has {shown}, but the API server accepts only cpu, memory and huge pages in this field"),
+                    format!("spec.resources has {shown}, but the API server accepts only cpu, memory and huge pages in spec.resources"),
                     "Request the resource in the container that uses it.",
                 );
             } else if let Ok(request) = parsed

@@ -22,7 +22,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 format!("{}/resources/limits/{}", holder.path(), crate::text::token(held.name)),
                 format!(
-                    "the container requests {units} units of {} ({}), but one unit already gives every device of the pool",
+                    "the container requests {units} units of {} ({}), but one unit already gives access to every device of the pool",
                     printable(held.name, 80),
                     held.fact.describe(context.tenant_view)
                 ),

@@ -35,7 +35,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 network.describe(),
                 known.class.plugin.unwrap_or_default()
             ),
-            "Name an SR-IOV or macvlan network.",
+            "Request an SR-IOV or macvlan network.",
         );
     }
 }
@@ -55,7 +55,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             class.plugin.unwrap_or_default(),
             class.resource.map(|r| r.describe(false)).unwrap_or_default()
         ),
-        "Name a resource of the SR-IOV device plugin.",
+        "Write a resource of the SR-IOV device plugin.",
     );
 }
 

@@ -1,4 +1,4 @@
-//! FAB224: shared RDMA devices on nodes in RDMA mode exclusive.
+//! FAB224: shared RDMA devices on nodes in exclusive RDMA mode.
 
 use crate::facts::config_texts;
 use crate::rules::finding::{Findings, Severity};
@@ -36,11 +36,11 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             held.path(),
             format!(
-                "no node offers {} ({}): nodes with {over} are in RDMA mode exclusive",
+                "no node offers {} ({}): nodes with {over} are in exclusive RDMA mode",
                 printable(held.name, 63),
                 held.fact.describe(context.tenant_view),
             ),
-            "Use SR-IOV VFs, or ask for rdmaMode: shared.",
+            "Request VFs, or ask for rdmaMode: shared.",
         );
     }
 }
@@ -54,7 +54,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 text.pointer,
                 format!(
-                    "pool {} uses {} on nodes in RDMA mode exclusive: the shared device plugin does not start there",
+                    "pool {} uses {}, but its nodes are in exclusive RDMA mode: the shared device plugin does not start on them",
                     printable(&pool.name.to_string(), 63),
                     printable(&pool.interfaces.join(", "), 40)
                 ),
