@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(500);
+/// The annotation that names a pod's profile.
+const PROFILE: &str = "fabric-admission.dev/profile";
 /// Two interfaces of one name, which nothing can fix: the last webhook refuses the pod, and no earlier one.
 const BROKEN_NETWORKS: &str = "probe@net1,probe@net1";
 
@@ -47,9 +49,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         }
     };
     let end = Instant::now() + Duration::from_secs_f64(arguments.timeout);
-    let good = pod(&arguments.profile);
-    let mut bad = good.clone();
-    bad["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"] = json!(BROKEN_NETWORKS);
+    let profile = &arguments.profile;
+    let good = pod(&json!({PROFILE: profile}));
+    let bad = pod(&json!({PROFILE: profile, "k8s.v1.cni.cncf.io/networks": BROKEN_NETWORKS}));
     let expectations: [(Value, &str, Judge); 2] = [
         (good, "the webhook fits a pod with GPUs", fitted),
         (bad, "the webhook refuses a pod with two interfaces of one name", refused),
@@ -132,10 +134,10 @@ fn explained(message: &str) -> String {
 }
 
 /// A pod with accelerators that the restricted Pod Security level admits.
-fn pod(profile: &str) -> Value {
+fn pod(annotations: &Value) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Pod",
-        "metadata": {"generateName": "fabric-admission-probe-", "annotations": {"fabric-admission.dev/profile": profile}},
+        "metadata": {"generateName": "fabric-admission-probe-", "annotations": annotations},
         "spec": {
             "securityContext": {"runAsNonRoot": true, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"}},
             "containers": [{

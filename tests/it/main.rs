@@ -94,6 +94,9 @@ mod chart;
 
 mod e2e;
 
+/// What a release is made with.
+mod release;
+
 /// The project's own tree: floors, sizes, dependencies, words, pages that name trials.
 mod house {
     /// Its trials are `docs::…`.
@@ -165,6 +168,7 @@ fn main() -> std::process::ExitCode {
 
     chart::add(&mut suite);
     e2e::add(&mut suite);
+    release::add(&mut suite);
 
     house::no_value::add(&mut suite);
     house::outputs::add(&mut suite);

@@ -57,6 +57,10 @@ impl Helm {
         Ok(helm)
     }
 
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// The command, to be started by the caller.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);

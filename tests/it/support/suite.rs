@@ -19,6 +19,8 @@ pub(crate) enum Need {
     Faketime,
     /// Helm, of any version.
     Helm,
+    /// A static binary, buildah, skopeo, umoci and crun.
+    Image,
 }
 
 impl Need {
@@ -29,6 +31,7 @@ impl Need {
             Self::E2e => "e2e",
             Self::Faketime => "faketime",
             Self::Helm => "helm",
+            Self::Image => "image",
         }
     }
 
@@ -54,6 +57,20 @@ impl Need {
                 given.into_iter().chain(usual).find(|path| path.is_file())
             }
             Self::Helm => super::helm::find(),
+            Self::Image => {
+                let given = std::env::var_os("FABRIC_ADMISSION_STATIC").map(PathBuf::from);
+                let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+                let usual = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+                    .join("target")
+                    .join(target)
+                    .join("dist/fabric-admission");
+                let path = std::env::var_os("PATH").unwrap_or_default();
+                let has = |tool: &&str| {
+                    std::env::split_paths(&path).any(|directory| directory.join(tool).is_file())
+                };
+                let tools = ["buildah", "skopeo", "umoci", "crun"].iter().all(has);
+                given.or(Some(usual)).filter(|binary| tools && binary.is_file())
+            }
         }
     }
 
@@ -61,6 +78,9 @@ impl Need {
         match self {
             Self::Shared => "no shared data; set FABRIC_ADMISSION_SHARED",
             Self::Faketime => "no libfaketime; set FABRIC_ADMISSION_FAKETIME",
+            Self::Image => {
+                "no static binary (just dist; FABRIC_ADMISSION_STATIC), buildah, skopeo, umoci and crun"
+            }
             Self::Helm => "no helm; set FABRIC_ADMISSION_HELM",
             Self::E2e => "no kubectl, etcd and kube-apiserver; set KUBEBUILDER_ASSETS",
         }

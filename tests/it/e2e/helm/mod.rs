@@ -5,6 +5,7 @@ mod creates;
 mod egress;
 mod kubelet;
 mod previous;
+mod quick_start;
 
 use super::support::plane::Plane;
 use super::support::site::{PROFILE_LABEL, cpu_pod, training_pod};
@@ -27,6 +28,7 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
         suite.missing("no kube-controller-manager, which creates the chart's pods", "e2e::helm");
         return;
     }
+    trial(suite, assets, "helm_quick_start_of_the_readme", quick_start);
     trial(suite, assets, "helm_installs_upgrades_rolls_back_and_removes_under_creates", life);
 }
 
@@ -59,7 +61,10 @@ impl<'a> Cleared<'a> {
         delete(&["crd", "fabricprofiles.fabric-admission.dev"]);
         let all = "deployments,replicasets,pods,secrets,configmaps,services,leases,pdb,networkpolicies,roles,\
             rolebindings,serviceaccounts";
-        delete(&[all, "--all", "-n", NAMESPACE]);
+        for namespace in [NAMESPACE, "fabric-admission"] {
+            delete(&[all, "--all", "-n", namespace]);
+        }
+        delete(&["namespace", "training", "fabric"]);
     }
 }
 
@@ -71,7 +76,7 @@ impl Drop for Cleared<'_> {
 }
 
 /// The threads end, however a trial ends.
-struct Stop<'a>(&'a Kubelet<'a>, [&'a Creates<'a>; 2]);
+struct Stop<'a>(&'a Kubelet<'a>, &'a [&'a Creates<'a>]);
 
 impl Drop for Stop<'_> {
     fn drop(&mut self) {
@@ -90,7 +95,8 @@ fn life(plane: &Plane) -> Outcome {
         let plain = Creates::new(plane, &plane.namespace(&[])?, cpu_pod("plain"));
         let enforced = Creates::new(plane, &plane.namespace(&[PROFILE_LABEL])?, training_pod("gpu"));
         let story = std::thread::scope(|scope| {
-            let stop = Stop(&kubelet, [&plain, &enforced]);
+            let both = [&plain, &enforced];
+            let stop = Stop(&kubelet, &both);
             let pods = scope.spawn(|| kubelet.run());
             scope.spawn(|| plain.run());
             let story = steps(plane, &helm, [&plain, &enforced], || drop(scope.spawn(|| enforced.run())));
@@ -107,6 +113,31 @@ fn life(plane: &Plane) -> Outcome {
             let expected = outcome == "fitted" || (step == "uninstall" && outcome == "created");
             assert!(expected, "helm {}, {step}: {outcome}", helm.major);
         }
+    }
+    Ok(())
+}
+
+/// What the quick start expects of a cluster: the network of its profile.
+const FABRIC: &str = "apiVersion: v1\nkind: Namespace\nmetadata: {name: fabric}\n---\n\
+    apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\n\
+    metadata: {name: sriov-rdma, namespace: fabric, annotations: {k8s.v1.cni.cncf.io/resourceName: openshift.io/roce_rails}}\n\
+    spec: {config: '{\"cniVersion\": \"1.0.0\", \"type\": \"sriov\"}'}\n";
+
+fn quick_start(plane: &Plane) -> Outcome {
+    for program in found() {
+        let helm = Helm::new(&program, Some(plane.directory().join("kubeconfig")))?;
+        let _cleared = Cleared::new(plane);
+        plane.apply(FABRIC)?;
+        let egress = Egress::start(plane)?;
+        let kubelet = Kubelet::new(plane, &egress, "fabric-admission");
+        std::thread::scope(|scope| {
+            let stop = Stop(&kubelet, &[]);
+            let pods = scope.spawn(|| kubelet.run());
+            let done = quick_start::run(plane, &helm);
+            drop(stop);
+            pods.join().map_err(|_| "the kubelet panicked")?.and(done)
+        })
+        .map_err(|e| format!("helm {}: {e}", helm.major))?;
     }
     Ok(())
 }
