@@ -198,21 +198,23 @@ fn policy(plane: &Plane) -> Outcome {
     let policy = json!({"apiVersion": api, "kind": "MutatingAdmissionPolicy", "metadata": {"name": "e2e-env"}, "spec": {
         "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]},
         "failurePolicy": "Fail", "reinvocationPolicy": "IfNeeded",
-        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression":
-            "has(object.spec.containers[0].env) ? [] : [JSONPatch{op: \"add\", path: \"/spec/containers/0/env\", value: [Object.spec.containers.env{name: \"NCCL_SOCKET_IFNAME\", value: \"eth9\"}]}]"}}]}});
+        "mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": {"expression":
+            "Object{spec: Object.spec{containers: [Object.spec.containers{name: 'trainer', env: [Object.spec.containers.env{name: 'NCCL_SOCKET_IFNAME', value: 'eth9'}]}]}}"}}]}});
     let binding = json!({"apiVersion": api, "kind": "MutatingAdmissionPolicyBinding", "metadata": {"name": "e2e-env"}, "spec": {
         "policyName": "e2e-env",
         "matchResources": {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}}}});
     let stored = (|| {
         plane.apply(&policy.to_string())?;
         plane.apply(&binding.to_string())?;
-        let mut pod = Value::Null;
-        plane.until("the policy counts", std::time::Duration::from_secs(30), || {
+        let (mut pod, mut said) = (Value::Null, String::new());
+        let counts = plane.until("the policy counts", std::time::Duration::from_secs(30), || {
             let args = ["create", "--dry-run=server", "-o", "json", "-n", &namespace, "-f", "-"];
             let made = plane.kubectl(&args, &training_pod("p").to_string())?;
             pod = serde_json::from_str(&made.stdout).unwrap_or_default();
+            said = format!("{} {}", made.stderr, pod["spec"]["containers"]);
             Ok(made.ok && made.stdout.contains("eth9"))
-        })?;
+        });
+        counts.map_err(|error| format!("{error}: {said}"))?;
         Ok::<_, String>(pod)
     })();
     for kind in ["mutatingadmissionpolicybinding", "mutatingadmissionpolicy"] {
