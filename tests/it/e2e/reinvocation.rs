@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "a_gpu_container_that_a_later_webhook_adds_is_fitted", later_container);
+    trial(suite, assets, "what_a_mutating_admission_policy_sets_is_kept", policy);
     trial(
         suite,
         assets,
@@ -186,5 +187,45 @@ fn mesh_and_injector(plane: &Plane) -> Outcome {
         assert_eq!(networks.matches("istio-cni").count(), 1, "{networks}");
         assert_eq!(networks.contains("c2:b0:57:49:47:f1"), name == "named", "{networks}");
     }
+    Ok(())
+}
+
+/// A MutatingAdmissionPolicy runs before webhooks; what it sets counts as the user's.
+fn policy(plane: &Plane) -> Outcome {
+    let api = "admissionregistration.k8s.io/v1";
+    let site = Site::start(plane, &[], &[])?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    let policy = json!({"apiVersion": api, "kind": "MutatingAdmissionPolicy", "metadata": {"name": "e2e-env"}, "spec": {
+        "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]},
+        "failurePolicy": "Fail", "reinvocationPolicy": "IfNeeded",
+        "mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": {"expression":
+            "Object{spec: Object.spec{containers: [Object.spec.containers{name: 'trainer', env: [Object.spec.containers.env{name: 'NCCL_SOCKET_IFNAME', value: 'eth9'}]}]}}"}}]}});
+    let binding = json!({"apiVersion": api, "kind": "MutatingAdmissionPolicyBinding", "metadata": {"name": "e2e-env"}, "spec": {
+        "policyName": "e2e-env",
+        "matchResources": {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}}}});
+    let stored = (|| {
+        plane.apply(&policy.to_string())?;
+        plane.apply(&binding.to_string())?;
+        let (mut pod, mut said) = (Value::Null, String::new());
+        let counts = plane.until("the policy counts", std::time::Duration::from_secs(30), || {
+            let args = ["create", "--dry-run=server", "-o", "json", "-n", &namespace, "-f", "-"];
+            let made = plane.kubectl(&args, &training_pod("p").to_string())?;
+            pod = serde_json::from_str(&made.stdout).unwrap_or_default();
+            said = format!("{} {}", made.stderr, pod["spec"]["containers"]);
+            Ok(made.ok && made.stdout.contains("eth9"))
+        });
+        counts.map_err(|error| format!("{error}: {said}"))?;
+        Ok::<_, String>(pod)
+    })();
+    for kind in ["mutatingadmissionpolicybinding", "mutatingadmissionpolicy"] {
+        plane.kubectl(&["delete", kind, "e2e-env", "--ignore-not-found"], "")?;
+    }
+    drop(site);
+    let pod = stored?;
+    assert_fitted(&pod);
+    let env = pod["spec"]["containers"][0]["env"].as_array().ok_or("no env")?;
+    let values: Vec<&Value> =
+        env.iter().filter(|e| e["name"] == "NCCL_SOCKET_IFNAME").map(|e| &e["value"]).collect();
+    assert_eq!(values, [&json!("eth9")], "{pod}");
     Ok(())
 }
