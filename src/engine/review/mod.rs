@@ -3,6 +3,8 @@
 //! decide is in their own modules.
 
 #[cfg(test)]
+mod audience_tests;
+#[cfg(test)]
 mod deadline_tests;
 mod denial;
 pub mod envelope;

@@ -45,19 +45,17 @@ impl Snapshot {
         matches!(self.view, View::Nothing | View::Of { audience: Audience::Anyone, .. })
     }
 
-    /// Whether objects of a namespace may count: those of the pod's own namespace, of the namespaces that belong to nobody
-    /// or to operators, and of the rails of a profile that the pod's namespace may use.
-    #[must_use]
+    /// Whether facts of a namespace may count: those of the pod's own namespace, of `default`, whose networks every pod may
+    /// use (k8snetworkplumbingwg/multus-cni docs/configuration.md, namespaceIsolation), and of a namespace with rails of a
+    /// profile that the pod's namespace may use.
     pub(super) fn sees(&self, namespace: &str) -> bool {
         match &self.view {
             View::Whole => true,
             View::Nothing => false,
             View::Of { namespace: own, .. } => {
-                let shared = self.known.settings.operator_namespaces.as_ref();
                 namespace.is_empty()
                     || own == namespace
                     || namespace == "default"
-                    || shared.is_some_and(|shared| shared.contains(namespace))
                     || self.is_of_rails(namespace, own)
             }
         }
@@ -92,16 +90,14 @@ impl Snapshot {
     /// all of them. So do the files of a cluster, if they have any network that may count.
     #[must_use]
     pub fn lists_networks_of(&self, namespace: &str) -> bool {
-        let Known { lists_networks, objects, settings, .. } = &*self.known;
+        let Known { lists_networks, objects, .. } = &*self.known;
         let known = &objects.networks_in;
         self.sees(namespace)
             && (*lists_networks
                 || match &self.view {
                     View::Whole => !known.is_empty(),
                     View::Of { namespace: own, .. } => {
-                        let shared = settings.operator_namespaces.iter().flatten().map(String::as_str);
-                        let mut counting = shared.chain([namespace, own, "default"]);
-                        counting.any(|namespace| known.contains(namespace))
+                        [namespace, own, "default"].iter().any(|namespace| known.contains(*namespace))
                     }
                     View::Nothing => false,
                 })
