@@ -217,7 +217,7 @@ pub(super) fn beside(
 ) -> Vec<Arc<Profile>> {
     let snapshot = subject.snapshot;
     let conditions = Conditions::of(constraints);
-    let lacking = lacking(constraints, snapshot);
+    let lacking = lacking(constraints, subject);
     let mut landing = without_others(landing(constraints, snapshot.all_nodes()), constraints, snapshot);
     landing.difference_with(&lacking);
     let Ground { mut found, served, bare } = ground(&landing, constraints, subject, named.map(|p| &**p));
@@ -247,11 +247,15 @@ pub(super) fn beside(
 /// Most resources of a pod that are looked up; a pod has far fewer.
 const MAX_RESOURCES: usize = 64;
 
-/// The classes that list resources, but not all that the pod requests by name.
-fn lacking(constraints: &Constraints<'_>, snapshot: &Snapshot) -> ClassSet {
+/// The classes that list resources, but not all of those that the pod requests and that belong to a profile of its
+/// namespace. By any other name, the answer would reveal which resources nodes have.
+fn lacking(constraints: &Constraints<'_>, subject: &Subject<'_>) -> ClassSet {
+    let snapshot = subject.snapshot;
     let classes = snapshot.all_nodes().classes();
+    let admitted = |p: &Arc<Profile>| admits(p, subject.namespace, subject.namespace_facts);
+    let published = |name: &&&str| snapshot.catalog().with_resource(name).iter().any(admitted);
     let mut lacking = classes.none();
-    for name in constraints.resources.iter().take(MAX_RESOURCES) {
+    for name in constraints.resources.iter().take(MAX_RESOURCES).filter(published) {
         // Nodes do not list a resource that a DeviceClass provides (kubernetes/enhancements KEP-5004).
         if snapshot.resource(name).is_some_and(|fact| fact.server == Server::DeviceClass) {
             continue;
