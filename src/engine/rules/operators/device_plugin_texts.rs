@@ -31,8 +31,9 @@ pub(super) enum Concern {
 
 /// Pairs of values that are compared at most, over all pairs of entries: ten resources of ten values each have 4,500.
 const MAX_COMPARED: usize = 100_000;
-/// Entries of a list that are checked at most: `{},` has three bytes and three faults of some hundred bytes.
-const MAX_ENTRIES: usize = 1000;
+/// Entries of a list that are checked at most: `{},` has three bytes and three faults of some hundred bytes. Real lists have
+/// a handful.
+const MAX_ENTRIES: usize = 200;
 
 fn text<'a>(entry: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
     entry.get(key).and_then(Value::as_str).filter(|t| !t.is_empty())
@@ -217,12 +218,15 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
     faults
 }
 
+/// A resource that is earlier in the list: its name, its selectors, and how many values they have.
+type Earlier<'a> = (String, Vec<&'a Map<String, Value>>, usize);
+
 /// Faults of a configuration of the SR-IOV network device plugin.
 pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
     let mut faults = undecodable("sriov", config);
     faults.extend(without_list(config, "resourceList"));
     let mut names = BTreeSet::new();
-    let mut earlier: Vec<(String, Vec<&Map<String, Value>>, usize)> = Vec::new();
+    let mut earlier: Vec<Earlier<'_>> = Vec::new();
     let mut left = MAX_COMPARED;
     for (i, entry) in entries(config, "resourceList") {
         let at = format!("/resourceList/{i}");
@@ -311,7 +315,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
         if left > 0 && !selectors.is_empty() && dropped.is_empty() {
             let own: Vec<_> = selectors.iter().map(|(_, s)| *s).collect();
             let size = selectors.iter().map(|(_, s)| 1 + s.values().map(values).sum::<usize>()).sum();
-            let mut takes = |(_, others, theirs): &&(String, Vec<&Map<String, Value>>, usize)| {
+            let mut takes = |(_, others, theirs): &&Earlier<'_>| {
                 left = left.saturating_sub(size * theirs);
                 left > 0 && own.iter().all(|s| others.iter().any(|o| covers(o, s)))
             };
