@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::client_certificates::Clients;
-use super::input::{Choice, facts_from_files, files};
+use super::input::{Choice, ServerSettings, facts_from_files, files, namespace};
 use super::limit_flags::{LimitFlags, cores};
 use super::values::{identity, seconds};
 use crate::cluster::{self, Pace};
@@ -35,6 +35,13 @@ pub(super) struct Arguments {
     cluster: Vec<PathBuf>,
     #[command(flatten)]
     choice: Choice,
+    /// Namespaces of network operators and device plugins. Their objects describe the cluster for the pods of all
+    /// namespaces; objects of any other namespace count only for its own pods
+    #[arg(
+        long, value_name = "NAMESPACE", env = "FABRIC_ADMISSION_OPERATOR_NAMESPACES", value_delimiter = ',',
+        value_parser = namespace, default_values = OPERATOR_NAMESPACES
+    )]
+    operator_namespaces: Vec<String>,
     /// Interval, in seconds, at which the server checks the files of --profiles and --cluster for changes
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_FACTS_POLL", default_value_t = 10.0, value_parser = seconds)]
     facts_poll: f64,
@@ -82,6 +89,28 @@ pub(super) struct Arguments {
     clients: Clients,
 }
 
+/// The namespaces in which the guides of the operators and device plugins install them: k8snetworkplumbingwg's
+/// sriov-network-operator (on OpenShift with its prefix) and NVIDIA's and AMD's network operators; the manifests of
+/// sriov-network-device-plugin and k8s-rdma-shared-dev-plugin have kube-system.
+const OPERATOR_NAMESPACES: [&str; 6] = [
+    "sriov-network-operator",
+    "openshift-sriov-network-operator",
+    "nvidia-network-operator",
+    "network-operator",
+    "kube-amd-network",
+    "kube-system",
+];
+
+impl Arguments {
+    fn server_settings(&self) -> ServerSettings<'_> {
+        ServerSettings {
+            choice: &self.choice,
+            withhold_changes: self.mutate == Mutate::Off,
+            operator_namespaces: &self.operator_namespaces,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Mutate {
     /// Change pods
@@ -117,7 +146,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         arguments.kubeconfig.is_some() || (arguments.cluster.is_empty() && cluster::client::in_cluster());
     let (profiles, cluster) = (arguments.profiles.as_deref(), &arguments.cluster);
     let Some((builder, snapshot)) =
-        facts_from_files(profiles, cluster, (&arguments.choice, arguments.mutate == Mutate::Off), live, err)?
+        facts_from_files(profiles, cluster, &arguments.server_settings(), live, err)?
     else {
         return Ok(Exit::Usage);
     };
@@ -239,7 +268,8 @@ fn status_writer(client: &kube::Client) -> StatusWriter {
 /// Checks the files of profiles and facts for changes; `None` without files.
 fn source(arguments: &Arguments) -> Option<Source> {
     let (profiles, cluster) = (arguments.profiles.clone(), arguments.cluster.clone());
-    let (choice, withhold) = (arguments.choice.clone(), arguments.mutate == Mutate::Off);
+    let (choice, withhold_changes) = (arguments.choice.clone(), arguments.mutate == Mutate::Off);
+    let operators = arguments.operator_namespaces.clone();
     let paths: Vec<PathBuf> = profiles.iter().chain(&cluster).cloned().collect();
     if paths.is_empty() {
         return None;
@@ -251,7 +281,8 @@ fn source(arguments: &Arguments) -> Option<Source> {
             return Look::Same;
         }
         let mut messages = Vec::new();
-        let read = facts_from_files(profiles.as_deref(), &cluster, (&choice, withhold), false, &mut messages);
+        let settings = ServerSettings { choice: &choice, withhold_changes, operator_namespaces: &operators };
+        let read = facts_from_files(profiles.as_deref(), &cluster, &settings, false, &mut messages);
         // Only now: a read that panics is tried again.
         known = found;
         match read {

@@ -80,6 +80,7 @@ pub(super) struct Tls {
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_CA_OUT")]
     tls_ca_out: Option<PathBuf>,
     /// For tests: file with an offset of the certificate clock, in seconds
+    #[cfg(debug_assertions)]
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TEST_CLOCK_OFFSET", hide = true)]
     tls_test_clock_offset: Option<PathBuf>,
 }
@@ -216,7 +217,11 @@ impl Tls {
             validating: self.tls_validating.clone(),
         };
         let (ca_out, identity) = (self.tls_ca_out.clone(), super::values::identity());
+        // Whoever may set a flag of a shipped binary must not be able to make it trust other times.
+        #[cfg(debug_assertions)]
         let clock = Clock { offset: self.tls_test_clock_offset.clone() };
+        #[cfg(not(debug_assertions))]
+        let clock = Clock { offset: None };
         Ok(Certificate::Cluster(Box::new(Settings {
             client,
             mode,

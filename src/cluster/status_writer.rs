@@ -213,16 +213,19 @@ impl Writer {
             attachment,
             priority,
             matching_nodes,
+            matching_namespaces,
+            namespaces,
             problems,
             notes,
         } = &wanted.wants;
         // Null removes a field (RFC 7396).
         let problems = (!problems.is_empty()).then_some(problems);
         let notes = (!notes.is_empty()).then_some(notes);
+        let namespaces = (!namespaces.is_empty()).then_some(namespaces);
         let body = json!({"status": {
             "observedGeneration": observed_generation, "transport": transport, "attachment": attachment,
-            "priority": priority, "matchingNodes": matching_nodes, "problems": problems,
-            "notes": notes,
+            "priority": priority, "matchingNodes": matching_nodes, "matchingNamespaces": matching_namespaces,
+            "namespaces": namespaces, "problems": problems, "notes": notes,
         }});
         let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
         let request = kube::core::Request::new(PATH)

@@ -7,19 +7,16 @@ use crate::deadline::Deadline;
 use crate::review::Denial;
 use crate::review::envelope::EnvelopeError;
 use crate::review::response;
-use crate::review::webhook::{Answer, WebhookEntry};
-use crate::rules::Severity;
-use crate::snapshot::Snapshot;
+use crate::review::webhook::{Answer, Known, WebhookEntry};
 use crate::text::printable;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 /// Makes a decision on a body, within a time.
-pub(super) type Decide = fn(&[u8], WebhookEntry, &Snapshot, &Deadline<'_>) -> Result<Answer, EnvelopeError>;
+pub(super) type Decide = fn(&[u8], WebhookEntry, Known<'_>, &Deadline<'_>) -> Result<Answer, EnvelopeError>;
 
 pub(super) const MEMORY: &str = "other requests use too much memory (--max-body-memory)";
 
@@ -46,7 +43,8 @@ pub(super) fn answer(
     let started = Instant::now();
     let snapshot = state.snapshot.load();
     let decided = catch_unwind(AssertUnwindSafe(|| {
-        let outcome = decide(body.bytes(), looked_at, &snapshot, deadline)?;
+        let known = Known { snapshot: &snapshot, audience: state.audience };
+        let outcome = decide(body.bytes(), looked_at, known, deadline)?;
         let text = response::render(&outcome);
         Ok::<_, EnvelopeError>((outcome, text))
     }));
@@ -98,15 +96,12 @@ pub(super) fn answer(
     })
 }
 
-/// One line with all that is needed to find the author of a refused object. The rules are those that refuse it.
+/// One line with all that is needed to find the author of a refused object.
 fn log_denial(answer: &Answer, denial: &Denial, entry: WebhookEntry) {
-    let Denial { namespace, kind, name, owner, user } = denial;
-    let decision = &answer.decision;
-    let errors = decision.findings.iter().filter(|f| f.severity == Severity::Error);
-    let rules: BTreeSet<&str> = errors.map(|f| f.rule).collect();
-    let rules = rules.into_iter().collect::<Vec<_>>().join(" ");
-    let profile = decision.profile.as_deref().unwrap_or_default();
-    let also_held = decision.also_held.join(" ");
+    let Denial { namespace, kind, name, owner, user, rules } = denial;
+    let profile = answer.decision.profile.as_deref().unwrap_or_default();
+    let also_held = answer.decision.also_held.join(" ");
+    let rules = rules.iter().copied().collect::<Vec<_>>().join(" ");
     let (uid, entry) = (printable(&answer.uid, 64), entry_name(entry));
     tracing::info!(
         uid,

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::review::envelope::EnvelopeError;
     use crate::review::webhook::Answer;
-    use crate::snapshot::Snapshot;
+    use crate::review::webhook::Known;
     use std::net::{IpAddr, Ipv4Addr};
 
     #[test]
@@ -132,7 +132,7 @@ mod tests {
     type Decided = Result<Answer, EnvelopeError>;
 
     /// Stops when it is asked to.
-    fn yielding(_: &[u8], _: WebhookEntry, _: &Snapshot, deadline: &Deadline<'_>) -> Decided {
+    fn yielding(_: &[u8], _: WebhookEntry, _: Known<'_>, deadline: &Deadline<'_>) -> Decided {
         while !deadline.is_over() {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     /// Does not ask for a second.
-    fn stubborn(_: &[u8], _: WebhookEntry, _: &Snapshot, _: &Deadline<'_>) -> Decided {
+    fn stubborn(_: &[u8], _: WebhookEntry, _: Known<'_>, _: &Deadline<'_>) -> Decided {
         std::thread::sleep(Duration::from_secs(1));
         Err(EnvelopeError::NoUid)
     }

@@ -39,6 +39,7 @@ mod facts {
 mod resolve {
     pub(crate) mod also_held;
     pub(crate) mod gang;
+    pub(crate) mod held_model;
     pub(crate) mod long_lists;
     pub(crate) mod misspelt;
     pub(crate) mod strength;
@@ -58,6 +59,7 @@ mod engine {
     pub(crate) mod odd_pods;
     pub(crate) mod properties;
     pub(crate) mod resources_injector;
+    pub(crate) mod tenants;
 }
 
 /// The rules, and the annotations that ignore their findings.
@@ -132,6 +134,7 @@ fn main() -> std::process::ExitCode {
     resolve::gang::add(&mut suite);
     resolve::strength::add(&mut suite);
     resolve::templates::add(&mut suite);
+    resolve::held_model::add(&mut suite);
     resolve::long_lists::add(&mut suite);
     resolve::misspelt::add(&mut suite);
     resolve::why::add(&mut suite);
@@ -144,6 +147,7 @@ fn main() -> std::process::ExitCode {
     engine::resources_injector::add(&mut suite);
     engine::odd_pods::add(&mut suite);
     engine::properties::add(&mut suite);
+    engine::tenants::add(&mut suite);
 
     rules::catalogue::add(&mut suite);
     rules::corpus_findings::add(&mut suite);

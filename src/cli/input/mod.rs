@@ -176,7 +176,7 @@ pub(super) struct Prepared {
     pub(super) unread: Vec<Unread>,
 }
 
-fn namespace(text: &str) -> Result<String, String> {
+pub(super) fn namespace(text: &str) -> Result<String, String> {
     if crate::multus::annotation::is_label(text) {
         Ok(text.to_owned())
     } else {
@@ -257,13 +257,33 @@ pub(super) fn prepare(arguments: &Inputs, err: &mut dyn Write) -> io::Result<Res
     Ok(Ok(Prepared { loaded, snapshot, profile, namespace, unread }))
 }
 
+/// Settings that count for a server.
+pub(super) struct ServerSettings<'a> {
+    /// Those that it has in common with a review.
+    pub(super) choice: &'a Choice,
+    /// Whether planned changes are only reported.
+    pub(super) withhold_changes: bool,
+    /// Namespaces of operators.
+    pub(super) operator_namespaces: &'a [String],
+}
+
+impl ServerSettings<'_> {
+    fn settings(&self) -> Settings {
+        Settings {
+            withhold_changes: self.withhold_changes,
+            operator_namespaces: Some(self.operator_namespaces.iter().cloned().collect()),
+            ..self.choice.settings()
+        }
+    }
+}
+
 /// Profiles and cluster facts in files, for `serve`. `None`, with the reasons on `err`, when a
 /// profile or a file cannot be read: half a set is worse than none. Other unreadable objects are ignored
 /// with a warning, as they would be in a live cluster.
 pub(super) fn facts_from_files(
     profiles: Option<&std::path::Path>,
     cluster: &[PathBuf],
-    (choice, withhold_changes): (&Choice, bool),
+    settings: &ServerSettings<'_>,
     live: bool,
     err: &mut dyn Write,
 ) -> io::Result<Option<(Builder, Snapshot)>> {
@@ -275,7 +295,7 @@ pub(super) fn facts_from_files(
         }
     };
     let mut builder = Builder::new(bases.clone());
-    builder.set(Settings { withhold_changes, ..choice.settings() });
+    builder.set(settings.settings());
     let mut problems = objects::Problems::default();
     if let Some(path) = profiles {
         profiles::load(path, &bases, &mut builder, &mut problems.errors);
@@ -290,7 +310,7 @@ pub(super) fn facts_from_files(
     report(&problems, err)?;
     let snapshot = builder.build();
     // In a live cluster the default profile may be created later.
-    if !live && let Err(message) = choice.check(&snapshot) {
+    if !live && let Err(message) = settings.choice.check(&snapshot) {
         writeln!(err, "error: {message}")?;
         return Ok(None);
     }

@@ -138,7 +138,6 @@ fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut Do
         mode,
         opted_in,
         profile: setting.profile.as_ref(),
-        tenant_view: false,
         ..PodRequest::new(object.json, namespace)
     };
     template(given, "", request, decide_pod(request, snapshot), setting, snapshot, review);
@@ -156,7 +155,6 @@ fn workload(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &m
         mode,
         opted_in,
         profile: setting.profile.as_ref(),
-        tenant_view: false,
         deadline: &NEVER,
     };
     let decided = decide_workload(request, snapshot);

@@ -101,7 +101,7 @@ impl NodePolicy {
     /// # Errors
     /// [`DecodeError`] when a field that is read has another type.
     pub fn parse(json: &str) -> Result<Self, DecodeError> {
-        decode::<Object<Spec>>(json).map(|object| policy(object.spec.unwrap_or_default()))
+        policy(decode::<Object<Spec>>(json)?.spec.unwrap_or_default())
     }
 }
 
@@ -181,15 +181,28 @@ struct Nics {
 /// `None` for a policy without a resource.
 pub(super) fn read(json: &str) -> Result<(Meta, Option<NodePolicy>), DecodeError> {
     let (meta, spec) = decode::<Object<Spec>>(json)?.split();
-    let policy = policy(spec.unwrap_or_default());
+    let policy = policy(spec.unwrap_or_default())?;
     Ok((meta, Some(policy).filter(|p| !p.resource.is_empty())))
 }
 
-fn policy(spec: Spec) -> NodePolicy {
+/// Most NICs and labels of one policy that are read. They are compared with those of every node and of every other policy.
+const MAX_SELECTED: usize = 1_000;
+
+fn policy(spec: Spec) -> Result<NodePolicy, DecodeError> {
     let nics = spec.nic_selector.unwrap_or_default();
+    for (pointer, length) in [
+        ("/spec/nicSelector/pfNames", nics.pf_names.as_ref().map_or(0, Vec::len)),
+        ("/spec/nicSelector/rootDevices", nics.root_devices.as_ref().map_or(0, Vec::len)),
+        ("/spec/nodeSelector", spec.node_selector.as_ref().map_or(0, BTreeMap::len)),
+    ] {
+        if length > MAX_SELECTED {
+            let message = format!("{length} entries; at most {MAX_SELECTED} are read");
+            return Err(DecodeError { pointer: pointer.to_owned(), message });
+        }
+    }
     let texts =
         |list: Option<Vec<Option<String>>>| list.unwrap_or_default().into_iter().filter_map(text).collect();
-    NodePolicy {
+    Ok(NodePolicy {
         resource: spec.resource_name.unwrap_or_default(),
         vfio: spec.device_type.as_deref() == Some("vfio-pci"),
         is_rdma: spec.is_rdma.unwrap_or(false),
@@ -215,7 +228,7 @@ fn policy(spec: Spec) -> NodePolicy {
             .into_iter()
             .map(|(k, v)| (k, v.unwrap_or_default()))
             .collect(),
-    }
+    })
 }
 
 #[cfg(test)]
@@ -235,6 +248,20 @@ mod tests {
         assert!(policy.rdma() && policy.switchdev);
         assert_eq!(policy.nics.interfaces, ["ib0#0-3"]);
         assert_eq!(policy.nodes.get("c").map(String::as_str), Some(""));
+    }
+
+    #[test]
+    fn more_nics_than_a_fabric_has_are_refused() {
+        let of = |n: usize| {
+            let names = vec!["ens1f0"; n];
+            read(
+                &serde_json::json!({"spec": {"resourceName": "r", "nicSelector": {"pfNames": names}}})
+                    .to_string(),
+            )
+        };
+        assert!(of(1_000).is_ok());
+        let error = of(1_001).unwrap_err();
+        assert_eq!(error.to_string(), "/spec/nicSelector/pfNames: 1001 entries; at most 1000 are read");
     }
 
     #[test]

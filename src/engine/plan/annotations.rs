@@ -2,21 +2,24 @@
 
 use super::Edit;
 use crate::pod::PodView;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// The API server's limit (bytes; k8s.io/apimachinery pkg/api/validation, `TotalAnnotationSizeLimitB`).
 pub(super) const MOST: usize = 256 << 10;
 
 /// Whether the annotations of a pod stay within the limit once edits are applied. A user's annotations that already
 /// exceed it are refused whatever is planned.
-pub(super) fn fit<'e, I: Iterator<Item = &'e Edit>>(pod: &PodView<'_>, edits: impl Fn() -> I) -> bool {
-    let set = || edits().filter_map(Edit::annotation);
-    if set().next().is_none() {
+pub(super) fn fit<'e>(pod: &PodView<'_>, edits: impl Iterator<Item = &'e Edit>) -> bool {
+    let set: BTreeMap<Cow<'_, str>, &str> =
+        edits.filter_map(Edit::annotation).map(|(key, value, _)| (key, value)).collect();
+    if set.is_empty() {
         return true;
     }
     let own = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
-    let kept = own.into_iter().flat_map(|a| a.iter()).filter(|(key, _)| set().all(|(k, _, _)| k != *key));
+    let kept = own.into_iter().flat_map(|a| a.iter()).filter(|(key, _)| !set.contains_key(*key));
     let kept: usize = kept.map(|(key, value)| key.len() + value.len()).sum();
-    kept + set().map(|(key, value, _)| key.len() + value.len()).sum::<usize>() <= MOST
+    kept + set.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>() <= MOST
 }
 
 #[cfg(test)]
@@ -35,7 +38,7 @@ mod tests {
             let value = "n".repeat(networks - NETWORKS_ANNOTATION.len());
             let edit = Edit::Networks { value, present };
             let text = pod.to_string();
-            fit(&serde_json::from_str(&text).unwrap(), || std::iter::once(&edit))
+            fit(&serde_json::from_str(&text).unwrap(), std::iter::once(&edit))
         };
         for present in [false, true] {
             assert!(fits(MOST - 100, 100, present) && !fits(MOST - 99, 100, present), "{present}");

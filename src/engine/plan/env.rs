@@ -189,8 +189,8 @@ fn of_target<'p>(
     if variables.why.is_none() {
         let conf = files::has_conf(subject.pod, container).then(|| files::text(subject.pod, NCCL_CONF));
         let conf = conf.flatten().unwrap_or_default();
-        let in_file = |e: &&EnvEntry| nccl_conf::variables(conf).all(|(name, _)| name != e.name);
-        variables.by_env = absent.into_iter().filter(in_file).collect();
+        let in_file: BTreeSet<&str> = nccl_conf::variables(conf).map(|(name, _)| name).collect();
+        variables.by_env = absent.into_iter().filter(|e| !in_file.contains(e.name.as_str())).collect();
         return Some(variables);
     }
     variables.file_refusal = files::conf_refusal(subject.pod, container, profile);

@@ -149,7 +149,7 @@ pub(super) fn plan(
     }
     let mut files = Files::default();
     let long = |edit: &Edit| matches!(edit, Edit::File { text, .. } if text.len() > MAX_FILE);
-    if edits.iter().any(long) || !annotations::fit(pod, || planned.iter().map(|c| &c.edit).chain(&edits)) {
+    if edits.iter().any(long) || !annotations::fit(pod, planned.iter().map(|c| &c.edit).chain(&edits)) {
         files.refusal = Some(FileRefusal::TooLarge);
         return (Vec::new(), files);
     }

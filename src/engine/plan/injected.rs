@@ -15,7 +15,7 @@ pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, planned: &[Change]) -> 
         return None;
     }
     let edit = Edit::Annotation { key: INJECTED_ANNOTATION.into(), value, present: own.is_some() };
-    if !annotations::fit(pod, || planned.iter().map(|c| &c.edit).chain([&edit])) {
+    if !annotations::fit(pod, planned.iter().map(|c| &c.edit).chain([&edit])) {
         return None;
     }
     let reason = "the profile and the fingerprint of its settings".to_owned();

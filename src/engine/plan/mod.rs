@@ -82,7 +82,7 @@ pub fn plan(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Pl
             ..Plan::default()
         };
     }
-    if annotations::fit(subject.pod, || plan.changes.iter().map(|c| &c.edit)) {
+    if annotations::fit(subject.pod, plan.changes.iter().map(|c| &c.edit)) {
         // A pod with another fabric has nothing of this profile's, so the mark would be untrue.
         let marked = plan.user_fabric.as_ref().is_none_or(|user_fabric| user_fabric.other_fabric().is_none());
         let mark = marked.then(|| injected::plan(subject.pod, profile, &plan.changes));

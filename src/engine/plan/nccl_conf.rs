@@ -21,6 +21,11 @@ const OTHERS: [&str; 8] = [
     "NCCL_USE_COMM_NONBLOCKING",
 ];
 
+/// Most bytes and variables of a file that are read. Each container may have the file, and rules ask for one variable after
+/// the other; real files have ten lines.
+const MAX_TEXT: usize = 64 << 10;
+const MAX_VARIABLES: usize = 128;
+
 /// Whether a line of the file can set a variable in time for its reader.
 pub(super) fn carries(entry: &EnvEntry) -> bool {
     READERS.iter().any(|prefix| entry.name.starts_with(prefix))
@@ -32,7 +37,10 @@ pub(super) fn carries(entry: &EnvEntry) -> bool {
 /// Variables of a file, in the order of its lines. If a name is repeated, NCCL takes the first, since it never
 /// changes a variable that is set.
 pub(crate) fn variables(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    text.split('\n').filter_map(|line| line.split_once('='))
+    let end = text.len().min(MAX_TEXT);
+    // A character takes up to four bytes.
+    let read = (end.saturating_sub(3)..=end).rev().find_map(|end| text.get(..end)).unwrap_or_default();
+    read.split('\n').filter_map(|line| line.split_once('=')).take(MAX_VARIABLES)
 }
 
 /// A file with lines added.

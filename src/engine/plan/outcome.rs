@@ -121,6 +121,12 @@ impl Plan {
         self
     }
 
+    /// The changes of the pod itself, which come first.
+    pub(super) fn of_pod(&self) -> &[Change] {
+        let length = self.changes.partition_point(|c| c.edit.container().is_none());
+        self.changes.get(..length).unwrap_or_default()
+    }
+
     /// The changes of one container, which stand together.
     #[must_use]
     pub fn of_container(&self, index: usize) -> &[Change] {

@@ -68,7 +68,7 @@ impl<'a> Overlay<'a> {
     /// Whether the NRI plugin will set the memlock limit of an app container.
     #[must_use]
     pub fn sets_memlock(self, container: &Container<'_>) -> bool {
-        let planned = self.plan.changes.iter().any(|c| match &c.edit {
+        let planned = self.plan.of_pod().iter().any(|c| match &c.edit {
             Edit::Annotation { key, .. } => key.strip_prefix(ULIMITS_ANNOTATION) == Some(container.name()),
             _ => false,
         });
@@ -78,7 +78,7 @@ impl<'a> Overlay<'a> {
     /// Value of the networks annotation, if the plan changes it.
     #[must_use]
     pub fn planned_networks(self) -> Option<&'a str> {
-        self.plan.changes.iter().find_map(|c| match &c.edit {
+        self.plan.of_pod().iter().find_map(|c| match &c.edit {
             Edit::Networks { value, .. } => Some(value.as_str()),
             _ => None,
         })
@@ -122,7 +122,7 @@ impl<'a> Overlay<'a> {
         if !self.edits_of(index).any(planned) && !files::has_conf(self.pod, container) {
             return None;
         }
-        let planned = self.plan.changes.iter().find_map(|c| match &c.edit {
+        let planned = self.plan.of_pod().iter().find_map(|c| match &c.edit {
             Edit::File { name, text, .. } if name == NCCL_CONF => Some(text.as_str()),
             _ => None,
         });

@@ -7,7 +7,7 @@ use crate::demands::Subject;
 use crate::profile::Profile;
 use crate::profile::schema::Inject;
 use crate::text::nearest;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Proxies of service meshes; a user's container does not have these names.
 const MESH_PROXIES: [&str; 2] = ["istio-proxy", "linkerd-proxy"];
@@ -35,7 +35,7 @@ pub(super) fn find(subject: &Subject<'_>, profile: &Profile) -> Result<Vec<Targe
         if !asks && !apps.clone().any(|index| demands.is_unread(index)) {
             return Err(WrongContainers::NoAccelerators);
         }
-        let asks = |i: &usize| demands.app(*i).any || demands.is_unread(*i) && named.contains(i);
+        let asks = |i: &usize| demands.app(*i).any || demands.is_unread(*i) && named.binary_search(i).is_ok();
         let asking = apps.filter(asks).map(target).collect();
         return Ok(weigh(&named, asking));
     }
@@ -63,13 +63,13 @@ pub(super) fn find(subject: &Subject<'_>, profile: &Profile) -> Result<Vec<Targe
 fn named(subject: &Subject<'_>, list: &str) -> Result<Vec<usize>, WrongContainers> {
     let index: BTreeMap<&str, usize> =
         subject.pod.containers().iter().enumerate().rev().map(|(i, c)| (c.name(), i)).collect();
-    let mut found = Vec::new();
+    let mut found = BTreeSet::new();
     for name in list.split(',').map(str::trim) {
         match index.get(name) {
             _ if name.is_empty() => return Err(WrongContainers::Empty),
             _ if is_mesh_proxy(name) => return Err(WrongContainers::Proxy(name.to_owned())),
-            Some(index) if found.contains(index) => return Err(WrongContainers::Twice(name.to_owned())),
-            Some(index) => found.push(*index),
+            Some(index) if !found.insert(*index) => return Err(WrongContainers::Twice(name.to_owned())),
+            Some(_) => {}
             None if subject.pod.init_containers().iter().any(|c| c.name() == name) => {
                 return Err(WrongContainers::Init(name.to_owned()));
             }
@@ -79,20 +79,24 @@ fn named(subject: &Subject<'_>, list: &str) -> Result<Vec<usize>, WrongContainer
             }
         }
     }
-    found.sort_unstable();
-    Ok(found)
+    Ok(found.into_iter().collect())
 }
 
 /// The named containers with their own accelerators. The accelerators of other containers are shared equally between
-/// the named ones without any: a container may drive the NICs for another container's accelerators.
+/// the named ones without any: a container may drive the NICs for another container's accelerators. Both are in the order
+/// of the pod.
 fn weigh(named: &[usize], asking: Vec<Target>) -> Vec<Target> {
-    let others = asking.iter().filter(|t| !named.contains(&t.index)).map(|t| t.accelerators);
+    let is_named = |target: &&Target| named.binary_search(&target.index).is_ok();
+    let others = asking.iter().filter(|t| !is_named(t)).map(|t| t.accelerators);
     let others = others.fold(0_u32, u32::saturating_add);
-    let without = named.len() - asking.iter().filter(|t| named.contains(&t.index)).count();
+    let without = named.len() - asking.iter().filter(is_named).count();
     let share = others.div_ceil(u32::try_from(without).unwrap_or(u32::MAX).max(1)).max(1);
     // A container without its own accelerators drives the NICs for the others.
     let nccl = asking.iter().any(|t| t.nccl) || asking.is_empty();
-    let own = |index: usize| asking.iter().find(|t| t.index == index).copied();
+    let own = |index: usize| {
+        let at = asking.binary_search_by_key(&index, |t| t.index).ok()?;
+        asking.get(at).copied()
+    };
     let target = |index: &usize| own(*index).unwrap_or(Target { index: *index, accelerators: share, nccl });
     named.iter().map(target).collect()
 }

@@ -3,12 +3,14 @@
 
 pub mod accelerator;
 pub mod affinity;
+mod annotations;
 mod claim;
 pub mod fabric_signs;
 pub mod gang;
 mod gang_size;
 mod memory;
 pub mod nic;
+mod place_index;
 mod presence;
 pub mod quantity;
 pub mod ranks;
@@ -19,7 +21,6 @@ pub mod units;
 mod user;
 pub mod variable_sources;
 pub mod view;
-mod volume_index;
 mod volumes;
 pub mod workload;
 

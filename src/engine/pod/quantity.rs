@@ -159,7 +159,14 @@ impl Scale {
     }
 }
 
+/// Digits of `i128::MAX`, beyond which a number saturates; a quantity may be as long as its object.
+const MAX_DIGITS: usize = 39;
+
 fn digits(text: &str) -> i128 {
+    let text = text.trim_start_matches('0');
+    if text.len() > MAX_DIGITS {
+        return i128::MAX;
+    }
     text.bytes().fold(0_i128, |n, b| n.saturating_mul(10).saturating_add(i128::from(b.saturating_sub(b'0'))))
 }
 

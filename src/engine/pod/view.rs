@@ -3,10 +3,10 @@
 
 use super::affinity::{Affinity, Toleration};
 pub use super::claim::{ContainerClaim, PodClaim};
+use super::place_index::PlaceIndex;
 pub use super::presence::Presence;
 use super::quantity::Quantity;
 use super::variable_sources::{ConfigMapVolume, EnvFrom};
-use super::volume_index::VolumeIndex;
 use crate::json::values::{List, Nullable, Objects, Pairs, QuantityText, Text, mapping, resources};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -41,6 +41,9 @@ pub struct Metadata<'a> {
     /// Annotations.
     #[serde(borrow, default)]
     pub annotations: Option<Pairs<'a, Text<'a>>>,
+    /// Annotations by key, built on first use.
+    #[serde(skip)]
+    pub(super) by_key: PlaceIndex,
 }
 
 /// `spec`.
@@ -58,7 +61,7 @@ pub struct Spec<'a> {
     pub volumes: Option<Objects<Volume<'a>>>,
     /// Volumes by name, built on first use.
     #[serde(skip)]
-    pub(super) by_name: VolumeIndex,
+    pub(super) by_name: PlaceIndex,
     /// Shares the node's network namespace; CNI plugins are then never called.
     #[serde(default)]
     pub host_network: Option<bool>,
@@ -339,11 +342,6 @@ impl<'a> PodView<'a> {
     #[must_use]
     pub fn volumes(&self) -> &[Volume<'a>] {
         self.spec.as_ref().and_then(|s| s.volumes.as_deref()).unwrap_or_default()
-    }
-    /// An annotation.
-    #[must_use]
-    pub fn annotation(&self, key: &str) -> Option<&str> {
-        Some(&**self.metadata.as_ref()?.annotations.as_ref()?.get(key)?)
     }
     /// Whether the pod shares the node's network namespace.
     #[must_use]

@@ -1,9 +1,7 @@
 //! Volumes by name. A pod may have thousands of volumes and mounts, so that one search per mount would take seconds.
 
+use super::place_index::FEW;
 use super::view::{PodView, Volume};
-
-/// Fewer volumes than this are searched one by one: real pods have a handful.
-const FEW: usize = 16;
 
 impl<'a> PodView<'a> {
     /// The volume with a name. If two have the same name, which the API server refuses, the first counts.
@@ -14,14 +12,8 @@ impl<'a> PodView<'a> {
         if volumes.len() < FEW {
             return volumes.iter().find(|v| v.name.as_deref() == Some(name));
         }
-        let places = self.spec.as_ref()?.by_name.0.get_or_init(|| {
-            let mut places: Vec<usize> = (0..volumes.len()).collect();
-            places.sort_by_key(|place| name_of(*place));
-            places
-        });
-        let first = places.partition_point(|place| name_of(*place) < Some(name));
-        let place = places.get(first).copied().filter(|place| name_of(*place) == Some(name))?;
-        volumes.get(place)
+        let place = self.spec.as_ref()?.by_name.places(volumes.len(), name_of, name).first()?;
+        volumes.get(*place)
     }
 }
 

@@ -26,6 +26,14 @@ pub struct FabricProfileStatus {
     /// Number of nodes that `spec.nodeSelector` selects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matching_nodes: Option<u32>,
+    /// Number of namespaces that may use the profile: those with mode `enforce` that `spec.namespaces` selects, and those
+    /// whose default profile it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matching_namespaces: Option<u32>,
+    /// Names of these namespaces in alphabetical order, at most 64.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64))]
+    pub namespaces: Vec<String>,
     /// Reasons why the profile is not used, and objects that the profile names but that do not exist in the cluster.
     /// Empty if there are no problems.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -60,7 +60,7 @@ fn ground(
     named: Option<&Profile>,
 ) -> Ground {
     let snapshot = subject.snapshot;
-    let (view, catalog) = (snapshot.nodes(), snapshot.catalog());
+    let (view, catalog) = (snapshot.all_nodes(), snapshot.catalog());
     let mut ground = Ground::default();
     // For each set of profiles that was seen, whether one of them serves the pod.
     let mut served: Vec<Option<bool>> = vec![None; catalog.fabrics()];
@@ -103,7 +103,7 @@ pub(crate) fn without_others(
     if !constraints.resources.iter().any(|r| accelerators.contains(r)) {
         return set;
     }
-    let classes = snapshot.nodes().classes();
+    let classes = snapshot.all_nodes().classes();
     let (mut have, mut fit) = (classes.none(), classes.none());
     for (name, listing) in classes.offering().filter(|(name, _)| accelerators.contains(name)) {
         have.union_with(listing);
@@ -165,7 +165,7 @@ pub(crate) fn awaits(
     (namespace, facts): (&str, Option<&NamespaceFacts>),
     snapshot: &Snapshot,
 ) -> bool {
-    let (view, catalog) = (snapshot.nodes(), snapshot.catalog());
+    let (view, catalog) = (snapshot.all_nodes(), snapshot.catalog());
     let landing = without_others(landing.clone(), constraints, snapshot);
     let idle = |class: usize| {
         !catalog.fabric(catalog.fabric_of(class)).iter().any(|p| admits(p, namespace, facts))
@@ -184,7 +184,7 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
     // The default is what nodes without a profile are for; where the pod can run on those as well, it is one of
     // the answers.
     let default = default.and_then(|name| snapshot.profile(name)).filter(|p| usable(p));
-    let landing = without_others(landing(&constraints, snapshot.nodes()), &constraints, snapshot);
+    let landing = without_others(landing(&constraints, snapshot.all_nodes()), &constraints, snapshot);
     let Ground { mut found, served, bare } = ground(&landing, &constraints, subject, None);
     if served {
         let several = found.profiles.len() > 1;
@@ -218,7 +218,7 @@ pub(super) fn beside(
     let snapshot = subject.snapshot;
     let conditions = Conditions::of(constraints);
     let lacking = lacking(constraints, snapshot);
-    let mut landing = without_others(landing(constraints, snapshot.nodes()), constraints, snapshot);
+    let mut landing = without_others(landing(constraints, snapshot.all_nodes()), constraints, snapshot);
     landing.difference_with(&lacking);
     let Ground { mut found, served, bare } = ground(&landing, constraints, subject, named.map(|p| &**p));
     if served || bare || is_bound(constraints, snapshot) {
@@ -249,7 +249,7 @@ const MAX_RESOURCES: usize = 64;
 
 /// The classes that list resources, but not all that the pod requests by name.
 fn lacking(constraints: &Constraints<'_>, snapshot: &Snapshot) -> ClassSet {
-    let classes = snapshot.nodes().classes();
+    let classes = snapshot.all_nodes().classes();
     let mut lacking = classes.none();
     for name in constraints.resources.iter().take(MAX_RESOURCES) {
         // Nodes do not list a resource that a DeviceClass provides (kubernetes/enhancements KEP-5004).
@@ -276,7 +276,7 @@ fn on_nodes(strength: Strength) -> Strength {
 
 /// Whether a pod is bound to a node that exists: it runs only there.
 fn is_bound(constraints: &Constraints<'_>, snapshot: &Snapshot) -> bool {
-    constraints.node_name.is_some_and(|name| snapshot.nodes().class_of(name).is_some())
+    constraints.node_name.is_some_and(|name| snapshot.all_nodes().class_of(name).is_some())
 }
 
 /// The profiles that the selectors of a pod leave while it has no node, and whether they ask for the nodes of one.

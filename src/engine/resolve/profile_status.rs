@@ -1,6 +1,6 @@
 //! The `status` of a FabricProfile. No decision reads it.
 
-use super::{Missing, admits, missing_anywhere, rail_faults};
+use super::{Missing, admits, missing_anywhere, rail_faults, users};
 use crate::json::decode::object as decode;
 use crate::nodes::ClassSet;
 use crate::profile::{FabricProfile, FabricProfileStatus, Problem, Profile};
@@ -10,6 +10,8 @@ use std::collections::BTreeSet;
 
 /// Most problems, the same limit as in the CRD.
 const MAX_PROBLEMS: usize = 64;
+/// Most namespaces that are named, the same limit as in the CRD.
+const MAX_NAMESPACES: usize = 64;
 /// Most profiles that a problem names.
 const MOST_NAMES: usize = 5;
 
@@ -56,7 +58,7 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
             return (status, ProfileUse::Other);
         }
     }
-    let nodes = snapshot.nodes();
+    let nodes = snapshot.all_nodes();
     let classes = snapshot.catalog().classes_of(&resolved.name).filter(|_| !nodes.is_empty());
     let matching = classes.map(|set| nodes.count(set));
     let mut problems: Vec<Problem> = missing_anywhere(&resolved, snapshot)
@@ -87,7 +89,18 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
     }
     problems.truncate(MAX_PROBLEMS);
     let matching_nodes = matching.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-    (FabricProfileStatus { matching_nodes, problems, ..values(&resolved) }, ProfileUse::Used)
+    let mut namespaces: Vec<String> = users(&resolved, snapshot).into_iter().map(str::to_owned).collect();
+    let matching_namespaces = Some(u32::try_from(namespaces.len()).unwrap_or(u32::MAX));
+    namespaces.sort_unstable();
+    namespaces.truncate(MAX_NAMESPACES);
+    let status = FabricProfileStatus {
+        matching_nodes,
+        matching_namespaces,
+        namespaces,
+        problems,
+        ..values(&resolved)
+    };
+    (status, ProfileUse::Used)
 }
 
 /// The values that the profile has with those of its base: `kubectl get` can print only what is in the object.
@@ -143,7 +156,7 @@ fn tie(profile: &Profile, classes: &ClassSet, snapshot: &Snapshot) -> Option<Pro
     let catalog = snapshot.catalog();
     let mut others: BTreeSet<&str> = BTreeSet::new();
     let mut shared = 0;
-    for (class, _, nodes) in snapshot.nodes().members(classes) {
+    for (class, _, nodes) in snapshot.all_nodes().members(classes) {
         let equal = catalog.fabric(catalog.fabric_of(class)).iter().filter(|other| {
             other.name != profile.name && other.priority == profile.priority && meet(profile, other, snapshot)
         });
@@ -228,6 +241,8 @@ mod tests {
             priority: Some(0),
             matching_nodes: Some(2),
             notes: vec![open()],
+            matching_namespaces: Some(2),
+            namespaces: vec!["a".into(), "b".into()],
             ..FabricProfileStatus::default()
         };
         assert_eq!((found, standing), (expected, ProfileUse::Used));

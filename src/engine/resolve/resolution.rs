@@ -91,6 +91,12 @@ pub enum Evidence {
 }
 
 impl Evidence {
+    /// Whether nodes, or the pod's selectors in place of nodes, are the evidence.
+    #[must_use]
+    pub fn is_of_nodes(&self) -> bool {
+        matches!(self, Self::Nodes | Self::Asked | Self::Selectors(_) | Self::Priority)
+    }
+
     /// A few words for a person.
     #[must_use]
     pub fn words(&self) -> String {

@@ -77,7 +77,7 @@ pub fn why(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Why {
     let snapshot = subject.snapshot;
     let resolution = resolve(subject, flag);
     let constraints = Constraints::of(subject.pod);
-    let view = snapshot.nodes();
+    let view = snapshot.all_nodes();
     let fits = (!view.is_empty()).then(|| landing(&constraints, view));
     Why {
         then: subject.pod.annotation(INJECTED_ANNOTATION).map(|mark| SinceInjection::of(mark, &resolution)),
@@ -218,7 +218,7 @@ fn own(subject: &Subject<'_>) -> String {
 
 fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, partial: bool, snapshot: &Snapshot) -> String {
     let (Some(fits), Some(usable)) = (fits, usable) else { return "no node is known".to_owned() };
-    let view = snapshot.nodes();
+    let view = snapshot.all_nodes();
     let all = view.count(view.classes().all());
     let mut said = format!("the pod can run on {} of {}", view.count(fits), count(all, "node"));
     let fabrics: Vec<String> = fabrics(fits, snapshot)
@@ -244,7 +244,7 @@ fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, partial: bool, snap
 /// Nodes of a set by the profiles they carry.
 fn fabrics(set: &ClassSet, snapshot: &Snapshot) -> Vec<(Vec<String>, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
-    for (number, _, nodes) in snapshot.nodes().members(set) {
+    for (number, _, nodes) in snapshot.all_nodes().members(set) {
         let fabric = snapshot.catalog().fabric_of(number);
         match found.iter_mut().find(|(known, _)| *known == fabric) {
             Some((_, sum)) => *sum += nodes,
@@ -291,7 +291,7 @@ fn selectors(constraints: &Constraints<'_>, snapshot: &Snapshot) -> String {
 }
 
 fn land(fits: &ClassSet, constraints: &Constraints<'_>, snapshot: &Snapshot) -> Landing {
-    let view = snapshot.nodes();
+    let view = snapshot.all_nodes();
     let all = view.classes().all();
     Landing {
         nodes: view.count(all),
@@ -309,7 +309,7 @@ fn candidate(
     constraints: &Constraints<'_>,
 ) -> Candidate {
     let snapshot = subject.snapshot;
-    let view = snapshot.nodes();
+    let view = snapshot.all_nodes();
     let chosen = resolution.profile().is_some_and(|(p, _)| p.name == profile.name);
     let carrying = snapshot.catalog().classes_of(&profile.name).filter(|_| fits.is_some());
     let nodes = carrying.zip(fits).map(|(carrying, fits)| {

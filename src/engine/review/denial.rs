@@ -3,8 +3,10 @@
 
 use super::envelope::Request;
 use crate::json::values::{Objects, Text, mapping};
+use crate::rules::{Finding, Severity};
 use crate::text::printable;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 
 /// Longest name that is kept (characters): that of an object (k8s.io/apimachinery pkg/util/validation, DNS-1123).
 const MAX_NAME: usize = 253;
@@ -24,6 +26,8 @@ pub struct Denial {
     pub owner: String,
     /// Name of the user.
     pub user: String,
+    /// The rules that refuse it, each once.
+    pub rules: BTreeSet<&'static str>,
 }
 
 #[derive(Default, Deserialize)]
@@ -61,7 +65,7 @@ struct Owner<'a> {
 
 impl Denial {
     /// Reads it from a request. What cannot be read stays empty.
-    pub(super) fn of(request: &Request<'_>) -> Self {
+    pub(super) fn of(request: &Request<'_>, findings: &[Finding]) -> Self {
         let user: UserInfo<'_> =
             request.user_info.and_then(|user| serde_json::from_str(user.get()).ok()).unwrap_or_default();
         let object = request.object.or(request.old_object);
@@ -83,6 +87,7 @@ impl Denial {
             owner: owner.map_or_else(String::new, |owner| {
                 format!("{}/{}", text(owner.kind.as_deref()), text(owner.name.as_deref()))
             }),
+            rules: findings.iter().filter(|f| f.severity == Severity::Error).map(|f| f.rule).collect(),
             user: printable(user.username.as_deref().unwrap_or_default(), MAX_USER),
         }
     }

@@ -3,9 +3,12 @@
 //! decide is in their own modules.
 
 #[cfg(test)]
+mod audience_tests;
+#[cfg(test)]
 mod deadline_tests;
 mod denial;
 pub mod envelope;
+mod known;
 mod launcher;
 mod network_change;
 #[cfg(test)]
@@ -69,8 +72,6 @@ pub struct PodRequest<'a> {
     pub opted_in: bool,
     /// A profile given on the command line.
     pub profile: Option<&'a Arc<Profile>>,
-    /// Whether the answer goes to the pod's owner, who may not read other namespaces; false for operators.
-    pub tenant_view: bool,
     /// Whether the workload around the template starts its ranks over ssh. The pods themselves carry labels
     /// that say so; a template does not yet.
     pub ranks_over_ssh: bool,
@@ -88,7 +89,7 @@ pub struct PodRequest<'a> {
 }
 
 impl<'a> PodRequest<'a> {
-    /// A pod by itself, in a namespace that enforces, with an answer for its owner.
+    /// A pod by itself, in a namespace that enforces.
     #[must_use]
     pub fn new(json: &'a str, namespace: &'a str) -> Self {
         Self {
@@ -98,7 +99,6 @@ impl<'a> PodRequest<'a> {
             mode: Mode::Enforce,
             opted_in: true,
             profile: None,
-            tenant_view: true,
             ranks_over_ssh: false,
             gang: None,
             siblings: None,

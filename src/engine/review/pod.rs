@@ -156,7 +156,6 @@ impl<'p> Examined<'p> {
         let context = PodContext {
             deadline: request.deadline,
             scope: self.scope,
-            tenant_view: request.tenant_view,
             not_injected: self.not_injected,
             before: request.before,
             overlay,
@@ -180,7 +179,8 @@ impl<'p> Examined<'p> {
             in_scope: true,
             profile: self.resolution.profile().map(|(p, _)| p.name.clone()),
             also_held: self.also_held.iter().map(|p| p.name.clone()).collect(),
-            evidence: (self.scope == Scope::Injection).then(|| words(&self.resolution)),
+            evidence: (self.scope == Scope::Injection)
+                .then(|| words(&self.resolution, self.subject.snapshot)),
             rules_only: self.scope == Scope::Rules,
             plan: self.plan,
             patch,
@@ -217,7 +217,18 @@ fn lacks_everything(subject: &Subject<'_>, plan: &Plan, resolution: &Resolution)
         })
 }
 
-fn words(resolution: &Resolution) -> String {
+/// Why the pod has its profile, or none. Anyone learns which profile, but not whether nodes for the pod exist.
+fn words(resolution: &Resolution, snapshot: &Snapshot) -> String {
+    let by_nodes = match resolution {
+        Resolution::Profile { evidence, .. } => evidence.is_of_nodes(),
+        Resolution::Ambiguous { because, .. } => *because != Because::Own,
+        _ => false,
+    };
+    if by_nodes && snapshot.is_for_anyone() {
+        let one = matches!(resolution, Resolution::Profile { .. });
+        let fits = if one { "the one that fits" } else { "several profiles fit" };
+        return format!("{fits} the nodes that the pod asks for");
+    }
     match resolution {
         Resolution::Profile { evidence, .. } => evidence.words(),
         Resolution::Refused { reason, .. } => reason.clone(),

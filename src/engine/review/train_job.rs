@@ -125,7 +125,7 @@ fn join(request: WorkloadRequest<'_>, snapshot: &Snapshot, reading: Resources) -
         _ => return None,
     };
     let name = text("name")?;
-    let runtime = tree(&snapshot.facts().training_runtime(namespace, name)?.spec).ok()?;
+    let runtime = tree(&snapshot.training_runtime(namespace, name)?.spec).ok()?;
     let mut set = runtime.pointer("/template/spec").filter(|s| s.is_object())?.clone();
     let mut places = Places::default();
     patches(spec, &mut set, &mut places)?;

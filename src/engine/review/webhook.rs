@@ -1,6 +1,7 @@
 //! A webhook body to a decision: what the paths do.
 
 use super::envelope::{self, EnvelopeError, Request};
+pub use super::known::Known;
 use super::{
     Decision, Denial, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_pod,
     decide_workload, judge, network_change, new_findings,
@@ -12,7 +13,7 @@ use crate::plan::Plan;
 use crate::pod::scan::may_have_signs;
 use crate::pod::workload as kinds;
 use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Audience, Snapshot};
 use serde::Deserialize;
 
 /// A webhook entry, by its path. The mode is the entry's, which the API server matched by the namespace's
@@ -61,42 +62,42 @@ pub struct TemplateOutcome {
     pub plan: Plan,
 }
 
-/// Decides on the body of an AdmissionReview.
+/// Decides on the body of an AdmissionReview that anyone may have sent.
 ///
 /// # Errors
 /// [`EnvelopeError`] when the body is not a request that can be answered.
 pub fn handle(body: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Result<Answer, EnvelopeError> {
-    handle_within(body, entry, snapshot, &NEVER)
+    handle_within(body, entry, Known { snapshot, audience: Audience::Anyone }, &NEVER)
 }
 
-/// The same under a time limit.
+/// The same for an audience, under a time limit.
 ///
 /// # Errors
 /// [`EnvelopeError`], also when the time is over before the decision is complete.
 pub fn handle_within(
     body: &[u8],
     entry: WebhookEntry,
-    snapshot: &Snapshot,
+    known: Known<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Answer, EnvelopeError> {
     let request = envelope::parse(body)?;
     let is_pod = (&*request.kind.group, &*request.kind.kind) == ("", "Pod");
-    let pod = |stage, mode| Ok((pod(&request, stage, mode, snapshot, deadline)?, Vec::new()));
+    let pod = |stage, mode| Ok((pod(&request, stage, mode, known, deadline)?, Vec::new()));
     let (decision, templates) = match entry {
         WebhookEntry::Mutate => pod(Stage::Mutate, Mode::Enforce)?,
         WebhookEntry::Validate => pod(Stage::Final, Mode::Enforce)?,
         WebhookEntry::Audit if is_pod => pod(Stage::Whole, Mode::Audit)?,
-        WebhookEntry::Audit => workload(&request, Mode::Audit, snapshot, deadline)?,
-        WebhookEntry::Workload(mode) => workload(&request, mode, snapshot, deadline)?,
-        WebhookEntry::Networks => (network_change::decide(&request, snapshot, deadline)?, Vec::new()),
-        WebhookEntry::Object(mode) => (object(&request, mode, snapshot, deadline)?, Vec::new()),
+        WebhookEntry::Audit => workload(&request, Mode::Audit, known, deadline)?,
+        WebhookEntry::Workload(mode) => workload(&request, mode, known, deadline)?,
+        WebhookEntry::Networks => (network_change::decide(&request, known, deadline)?, Vec::new()),
+        WebhookEntry::Object(mode) => (object(&request, mode, known, deadline)?, Vec::new()),
     };
     // A decision that was cut short is incomplete: a finding that refuses the object may be missing.
     if deadline.is_over() {
         return Err(EnvelopeError::Late);
     }
-    let withheld = entry == WebhookEntry::Audit || snapshot.settings().withhold_changes;
-    let denial = decision.denied.then(|| Denial::of(&request));
+    let withheld = entry == WebhookEntry::Audit || known.snapshot.settings().withhold_changes;
+    let denial = decision.denied.then(|| Denial::of(&request, &decision.findings));
     Ok(Answer { uid: request.uid.to_string(), entry, withheld, decision, denial, templates })
 }
 
@@ -114,7 +115,7 @@ fn pod(
     request: &Request<'_>,
     stage: Stage,
     mode: Mode,
-    snapshot: &Snapshot,
+    known: Known<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Decision, EnvelopeError> {
     let kind = (&*request.kind.group, &*request.kind.kind);
@@ -127,6 +128,7 @@ fn pod(
         return Ok(Decision::default());
     }
     let namespace = request.namespace.as_deref().unwrap_or("default");
+    let snapshot = &known.of(namespace);
     let withheld = snapshot.settings().withhold_changes;
     let stage = match stage {
         // The pod comes without its changes. What it would be with them is judged, so that it is refused only if it would
@@ -146,7 +148,7 @@ fn pod(
 fn object(
     request: &Request<'_>,
     mode: Mode,
-    snapshot: &Snapshot,
+    known: Known<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Decision, EnvelopeError> {
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
@@ -154,6 +156,8 @@ fn object(
     if !checks_kind(group, kind) || !whole {
         return Ok(Decision::default());
     }
+    let namespace = request.namespace.as_deref().filter(|namespace| !namespace.is_empty());
+    let snapshot = &known.snapshot.seen_from_object(namespace, known.audience);
     let context =
         |json, event| ObjectContext::new((group, kind), json, event, snapshot).validated().within(deadline);
     match (&*request.operation, request.old_object) {
@@ -214,7 +218,7 @@ fn owned_by_reviewed(json: &str) -> bool {
 fn workload(
     request: &Request<'_>,
     mode: Mode,
-    snapshot: &Snapshot,
+    known: Known<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<(Decision, Vec<TemplateOutcome>), EnvelopeError> {
     let nothing = (Decision::default(), Vec::new());
@@ -233,18 +237,10 @@ fn workload(
         return Ok(nothing);
     }
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
+    let snapshot = &known.of(namespace);
     let decide = |json| {
-        let request = WorkloadRequest {
-            group,
-            kind,
-            json,
-            namespace,
-            mode,
-            opted_in: true,
-            profile: None,
-            tenant_view: true,
-            deadline,
-        };
+        let request =
+            WorkloadRequest { group, kind, json, namespace, mode, opted_in: true, profile: None, deadline };
         flat(decide_workload(request, snapshot), mode)
     };
     let (mut decision, mut templates) = decide(new);

@@ -34,8 +34,6 @@ pub struct PodContext<'a> {
     pub scope: Scope,
     /// Known facts about the pod or template, as it came.
     pub subject: &'a Subject<'a>,
-    /// Whether the answer goes to the pod's owner, who may not read other namespaces.
-    pub tenant_view: bool,
     /// Whether this is the final pod and it has none of the profile's networks and resources.
     pub not_injected: bool,
     /// The pod with the plan laid over it.
@@ -84,7 +82,6 @@ impl<'a> PodContext<'a> {
                 plan: self.plan,
                 networks: self.final_networks,
                 profile: self.resolution.profile().map(|(p, _)| &**p),
-                tenant_view: self.tenant_view,
             })
         })
     }

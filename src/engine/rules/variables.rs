@@ -56,6 +56,9 @@ pub(crate) struct ContainerVariables<'a> {
 /// Most mounts, volumes and words of one container that are searched for scripts.
 const MAX_MOUNTS: usize = 64;
 
+/// Most ConfigMaps in `envFrom` of one container that are read.
+const MAX_SOURCES: usize = 64;
+
 /// Text of commands that is read in one pod (bytes); the rest is not read, and what it sets is not known.
 const MAX_TEXT: usize = 1 << 20;
 
@@ -114,10 +117,12 @@ impl<'a> ContainerVariables<'a> {
     }
 
     fn take_env_from(&mut self, namespace: &str, snapshot: &'a Snapshot) {
-        for (nth, source) in self.container.env_from.as_deref().unwrap_or_default().iter().enumerate() {
+        let sources = self.container.env_from.as_deref().unwrap_or_default();
+        // One ConfigMap can be named again and again.
+        self.open |= sources.len() > MAX_SOURCES;
+        for (nth, source) in sources.iter().take(MAX_SOURCES).enumerate() {
             let map = source.config_map_ref.as_ref().and_then(|r| r.name.as_deref());
-            let Some((map, texts)) = map.and_then(|m| Some((m, snapshot.facts().texts(namespace, m)?)))
-            else {
+            let Some((map, texts)) = map.and_then(|m| Some((m, snapshot.texts(namespace, m)?))) else {
                 self.open = true;
                 continue;
             };
@@ -166,7 +171,7 @@ impl<'a> ContainerVariables<'a> {
                 }
             }
         }
-        if snapshot.facts().has_texts() {
+        if snapshot.has_texts(namespace) {
             self.take_mounted_scripts(&parts, overlay, namespace, snapshot);
         }
     }
@@ -204,7 +209,7 @@ impl<'a> ContainerVariables<'a> {
             let named = |v: &&Volume<'_>| v.name == mount.name && mount.name.is_some();
             let volume = overlay.pod().volumes().iter().take(MAX_MOUNTS).find(named);
             let Some(map) = volume.and_then(|v| v.config_map.as_ref()) else { continue };
-            let texts = map.name.as_deref().and_then(|name| snapshot.facts().texts(namespace, name));
+            let texts = map.name.as_deref().and_then(|name| snapshot.texts(namespace, name));
             let Some(texts) = texts else { continue };
             for (list, i, text) in parts.iter().take(MAX_MOUNTS) {
                 let Some(file) = file_below(text, path, mount.sub_path.as_deref()) else { continue };

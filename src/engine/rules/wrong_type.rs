@@ -15,6 +15,9 @@ pub(super) fn fix(message: &str) -> String {
             _ => "Write a name from the kind's schema.".to_owned(),
         };
     }
+    if message.contains("; at most ") {
+        return "Remove entries.".to_owned();
+    }
     "Write a value of the expected type.".to_owned()
 }
 
@@ -35,6 +38,7 @@ mod tests {
             ("/a/b: invalid type: string \"true\", expected true or false", "Write true without quotes."),
             ("invalid type: string \"many\", expected a whole number", otherwise),
             ("invalid type: sequence, expected a string", otherwise),
+            ("1001 entries; at most 1000 are read", "Remove entries."),
             (
                 "unknown field \"nodeSelectors\"; did you mean \"nodeSelector\"?",
                 "Rename nodeSelectors to nodeSelector.",

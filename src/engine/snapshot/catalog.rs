@@ -13,6 +13,7 @@ pub struct Catalog {
     profiles: BTreeMap<String, Arc<Profile>>,
     by_resource: HashMap<String, Vec<Arc<Profile>>>,
     by_network: HashMap<String, Vec<Arc<Profile>>>,
+    by_rails_namespace: HashMap<String, Vec<Arc<Profile>>>,
     classes: BTreeMap<String, ClassSet>,
     lacking: BTreeMap<String, Vec<String>>,
     /// For each class, its place in `fabrics`.
@@ -43,6 +44,13 @@ impl Catalog {
             networks.dedup();
             for network in networks {
                 catalog.by_network.entry(network.to_owned()).or_default().push(Arc::clone(profile));
+            }
+            let mut namespaces: Vec<&str> =
+                profile.rails.iter().filter_map(|r| r.network.namespace.as_deref()).collect();
+            namespaces.sort_unstable();
+            namespaces.dedup();
+            for namespace in namespaces {
+                catalog.by_rails_namespace.entry(namespace.to_owned()).or_default().push(Arc::clone(profile));
             }
             let Some(set) = classes(profile, nodes) else { continue };
             let offered = nodes.members(&set).any(|(_, class, _)| !class.resources.is_empty());
@@ -108,6 +116,12 @@ impl Catalog {
     #[must_use]
     pub fn restricts(&self) -> bool {
         self.restricts
+    }
+
+    /// Profiles with a rail on a network of this namespace.
+    #[must_use]
+    pub fn with_rails_in(&self, namespace: &str) -> &[Arc<Profile>] {
+        self.by_rails_namespace.get(namespace).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The classes that carry a profile; `None` where it does not say which nodes it is for.

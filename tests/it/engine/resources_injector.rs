@@ -204,7 +204,7 @@ fn world(definitions: &[(&str, &str, Option<&str>, Option<&str>)], namespace: &s
         })
     };
     // One that no pod names, so that the networks count as listed.
-    let mut objects = vec![network("kube-system", "unrelated", None, None)];
+    let mut objects = vec![network("default", "unrelated", None, None)];
     objects.extend(
         definitions.iter().map(|(ns, name, resource, selector)| network(ns, name, *resource, *selector)),
     );

@@ -21,7 +21,6 @@ fn request(json: &str) -> WorkloadRequest<'_> {
         mode: Mode::Enforce,
         opted_in: true,
         profile: None,
-        tenant_view: false,
         deadline: &crate::deadline::NEVER,
     }
 }

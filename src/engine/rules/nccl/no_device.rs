@@ -6,14 +6,32 @@ use crate::profile::schema::Transport;
 use crate::resolve::Resolution;
 use crate::rules::pod::PodContext;
 use crate::rules::variables::ContainerVariables;
+use std::cell::OnceCell;
 
 /// Variables by which a container runtime brings devices: NVIDIA's toolkit (`NVIDIA_MOFED=enabled`, with GDS in its wake;
 /// NVIDIA/nvidia-container-toolkit internal/modifier/gated.go) and Mellanox' own runtime.
 const RUNTIME: [&str; 3] = ["NVIDIA_MOFED", "NVIDIA_GDS", "MELLANOX_VISIBLE_DEVICES"];
 
-/// Whether nothing is seen that could bring an RDMA device to a container. Some clouds hand devices to every container
-/// that asks for accelerators; their manifests add `IPC_LOCK` all the same.
-pub(super) fn gets_nothing(context: &PodContext<'_>, variables: &ContainerVariables<'_>) -> bool {
+/// Ways by which containers of a pod may get an RDMA device.
+pub(super) struct Ways<'c, 'a> {
+    context: &'c PodContext<'a>,
+    /// Whether annotations may bring one: the same for all containers.
+    annotated: OnceCell<bool>,
+}
+
+impl<'c, 'a> Ways<'c, 'a> {
+    pub(super) fn of(context: &'c PodContext<'a>) -> Self {
+        Self { context, annotated: OnceCell::new() }
+    }
+
+    /// Whether nothing is seen that could bring an RDMA device to a container. Some clouds hand devices to every container
+    /// that asks for accelerators; their manifests add `IPC_LOCK` all the same.
+    pub(super) fn lack(&self, variables: &ContainerVariables<'_>) -> bool {
+        gets_nothing(self.context, variables) && !*self.annotated.get_or_init(|| annotated(self.context))
+    }
+}
+
+fn gets_nothing(context: &PodContext<'_>, variables: &ContainerVariables<'_>) -> bool {
     let pod = context.pod();
     // A profile on verbs adds a device, or another rule reports why it does not; of several, none is chosen yet.
     let ethernet = |profile: &Profile| profile.transport == Transport::Ethernet;
@@ -27,7 +45,6 @@ pub(super) fn gets_nothing(context: &PodContext<'_>, variables: &ContainerVariab
         && context.resource_names(variables.index).all(is_no_nic)
         && !pod.host_network()
         && pod.spec.as_ref().is_some_and(|s| s.resource_claims.is_none())
-        && !annotated(context)
         && !opened(context, variables)
 }
 

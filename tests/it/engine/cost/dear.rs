@@ -1,16 +1,14 @@
 //! Objects that were made up to be as costly as their length allows, each by hand: a decision may cost so many times what
 //! it costs to read the body once.
 
-use super::crafted::{once, snapshot};
+use super::crafted::{body, entry, once, snapshot};
 use super::now;
 use crate::support::suite::Outcome;
-use fabric_admission::facts::Mode;
-use fabric_admission::review::webhook::WebhookEntry;
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// How many times what reading costs a decision may cost.
-const MOST: f64 = 16.0;
+const MOST: f64 = 10.0;
 /// Length of each list, map or text that is made up (bytes). Most rules read no longer objects.
 const LARGE: usize = 240 << 10;
 
@@ -49,7 +47,7 @@ const SHAPES: [Shape; 9] = [
             json!({"pfNames": names})
         };
         let resource = |i: usize| json!({"resourceName": format!("r{i}"), "selectors": (0..16).map(|j| selector(i * 16 + j)).collect::<Vec<_>>()});
-        let resources: Vec<Value> = (0..n / 2_500).map(resource).collect();
+        let resources: Vec<Value> = (0..n / 3_200).map(resource).collect();
         json!({"spec": {"sriovDevicePlugin": {"config": json!({"resourceList": resources}).to_string()}}})
     }),
     ("", "Pod", "annotations of ours", |n| {
@@ -79,12 +77,8 @@ pub(super) fn in_bounds() -> Outcome {
     let snapshot = snapshot()?;
     let mut wrong = Vec::new();
     for (group, kind, what, make) in SHAPES {
-        let body = super::crafted::body(group, kind, make(LARGE));
-        let entry = match (group, kind) {
-            ("", "Pod") => WebhookEntry::Validate,
-            ("serving.kserve.io" | "example.com", _) => WebhookEntry::Workload(Mode::Enforce),
-            _ => WebhookEntry::Object(Mode::Enforce),
-        };
+        let body = body(group, kind, make(LARGE));
+        let entry = entry(group, kind);
         let least = |run: &dyn Fn() -> Duration| (0..3).map(|_| run()).min().unwrap_or_default();
         let decided = least(&|| once(&body, entry, &snapshot));
         let read = least(&|| {

@@ -3,7 +3,7 @@
 //! the dearest.
 
 use super::ways::{self, Way};
-use super::{LARGE, SECONDS, Shape, Trial, given, grown, now, trials};
+use super::{LARGE, SECONDS, Shape, Trial, crafted, given, grown, now, trials};
 use crate::support::suite::{Outcome, Suite};
 use fabric_admission::server::DecodedSize;
 use std::time::Duration;
@@ -22,6 +22,33 @@ pub(super) fn add(suite: &mut Suite) {
     for (name, way) in Way::ALL.into_iter().filter(|(_, way)| *way != Way::Fact) {
         suite.add(format!("memory::{name}"), move || weighed(way));
     }
+    suite.add("memory::crafted", of_crafted);
+}
+
+/// Objects that were made up, see [`crafted`].
+fn of_crafted() -> Outcome {
+    let snapshot = crafted::snapshot()?;
+    let mut wrong = Vec::new();
+    for (group, kind, what, make) in crafted::SHAPES {
+        let entry = crafted::entry(group, kind);
+        // What is made once in a process is made now.
+        crafted::once(&crafted::body(group, kind, make(1)), entry, &snapshot);
+        let input = crafted::body(group, kind, make(800));
+        let mut weight = DecodedSize::default();
+        weight.add(&input);
+        let decide = || {
+            crafted::once(&input, entry, &snapshot);
+        };
+        let took = allocation_counter::measure(decide).bytes_max;
+        let (bytes, weight) = (input.len() as u64, weight.decoded() as u64);
+        let label = format!("{kind}: {what}");
+        let taken = Taken { label, bytes, took: bytes + took, weight, beyond: FIXED + COPIES * bytes };
+        if taken.took > taken.weight * MARGIN + taken.beyond {
+            wrong.push(taken.line());
+        }
+        eprintln!("{}", taken.line());
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
 struct Taken {

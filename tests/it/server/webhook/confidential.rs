@@ -22,7 +22,10 @@ pub(super) fn add(suite: &mut Suite) {
 /// Text that would end a line, or colour a terminal.
 const EVIL: &str = "x\n{\"message\":\"forged\"}\u{1b}[31m";
 
-fn logged(profile: &str) -> Result<(Server, impl FnOnce(Server) -> Result<Vec<Value>, String>), String> {
+/// Ends a server; the lines of its log.
+type End = Box<dyn FnOnce(Server) -> Result<Vec<Value>, String>>;
+
+fn logged(profile: &str) -> Result<(Server, End), String> {
     let (server, log) = Server::logged(
         &[("profiles.yaml", profile)],
         &["--profiles", "profiles.yaml", "--lame-duck", "0", "--drain", "0", "--workloads", "deny"],
@@ -36,7 +39,7 @@ fn logged(profile: &str) -> Result<(Server, impl FnOnce(Server) -> Result<Vec<Va
         let read = |line: &String| serde_json::from_str(line).map_err(|e| format!("{e}: {line}"));
         lines.iter().map(read).collect()
     };
-    Ok((server, end))
+    Ok((server, Box::new(end)))
 }
 
 fn ask(server: &Server, path: &str, review: &Value) -> Result<Value, String> {

@@ -5,6 +5,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
+use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB509",
@@ -22,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();
     let is_verbs =
         |path: &str| path.strip_prefix(VERBS).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    let volumes: Vec<&str> = pod
+    let volumes: BTreeSet<&str> = pod
         .volumes()
         .iter()
         .filter(|v| v.host_path.as_ref().and_then(|h| h.path.as_deref()).is_some_and(is_verbs))
@@ -34,7 +35,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let accelerators = &context.subject.snapshot.settings().accelerators;
     for (index, container) in pod.containers().iter().enumerate() {
         let mounts = container.volume_mounts().iter();
-        let mount = mounts.enumerate().find(|(_, m)| m.name.as_deref().is_some_and(|n| volumes.contains(&n)));
+        let mount = mounts.enumerate().find(|(_, m)| m.name.as_deref().is_some_and(|n| volumes.contains(n)));
         let Some((at, _)) = mount.filter(|_| !container.privileged()) else { continue };
         let resources = container.resource_names();
         let claims = container.resources.as_ref().and_then(|r| r.claims.as_deref());

@@ -19,23 +19,46 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
+/// A container that a profile is for.
+struct Place<'a> {
+    container: &'a Container<'a>,
+    /// JSON pointer of the container.
+    path: String,
+    /// Whether the webhook adds the profile's variables to it.
+    target: bool,
+}
+
+/// The containers that get the profile's variables, and those that compute: the list in an annotation says where the webhook
+/// adds something, and a job can run in an init container or a native sidecar.
+fn places<'a>(context: &'a PodContext<'_>) -> impl Iterator<Item = Place<'a>> {
+    let (pod, demands) = (context.pod(), &context.subject.demands);
+    let nobody = !demands.any();
+    let apps = pod.containers().iter().enumerate().filter_map(move |(index, container)| {
+        // Where no other container requests accelerators, a claim that cannot be read may be for them.
+        let computes = demands.app(index).any || nobody && demands.is_unread(index);
+        let (target, proxy) = (context.is_target(index), is_mesh_proxy(container.name()));
+        (target || computes && !proxy).then(|| Place { container, path: paths::container(index), target })
+    });
+    let inits = pod.init_containers().iter().enumerate().filter(move |(index, _)| demands.init(*index).any);
+    let inits = inits.map(|(index, container)| Place {
+        container,
+        path: format!("/spec/initContainers/{index}"),
+        target: false,
+    });
+    apps.chain(inits)
+}
+
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let own = context.resolution.profile().map(|(profile, _)| &**profile);
     if own.is_none() && context.also_held.is_empty() {
         return;
     }
-    for (index, container) in context.pod().containers().iter().enumerate() {
-        let target = context.is_target(index);
-        // The list of containers in an annotation says where the webhook adds something, not where a profile holds.
-        let computes = context.subject.demands.app(index).any && !is_mesh_proxy(container.name());
-        if !target && !computes {
-            continue;
-        }
+    for place in places(context) {
         if let Some(profile) = own {
-            of_own(context, profile, (index, container, target), findings);
+            of_own(context, profile, &place, findings);
         }
         for profile in context.also_held {
-            of_nodes(context, own, profile, (index, container), findings);
+            of_nodes(context, own, profile, &place, findings);
         }
     }
 }
@@ -44,10 +67,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 fn of_own(
     context: &PodContext<'_>,
     profile: &Profile,
-    (index, container, target): (usize, &Container<'_>, bool),
+    Place { container, path, target }: &Place<'_>,
     findings: &mut Findings<'_>,
 ) {
-    for entry in profile.env.iter().filter(|e| target || e.policy != EnvPolicy::Default) {
+    for entry in profile.env.iter().filter(|e| *target || e.policy != EnvPolicy::Default) {
         let Some((nth, own)) = container.env_var(&entry.name) else { continue };
         if applies(entry, container, profile) != Applies::Yes {
             continue;
@@ -56,8 +79,7 @@ fn of_own(
         if unused_interface(entry, &context.plan.unused_interfaces).is_some() {
             continue;
         }
-        let path = paths::in_container(index, format_args!("env/{nth}"));
-        let name = &entry.name;
+        let (path, name) = (format!("{path}/env/{nth}"), &entry.name);
         if entry.policy == EnvPolicy::Forbid {
             let message = format!("profile {:?} forbids {name}: {}", profile.name, entry.reason);
             findings.add(path, message, format!("Remove {name}."));
@@ -86,7 +108,7 @@ fn of_nodes(
     context: &PodContext<'_>,
     own: Option<&Profile>,
     profile: &Profile,
-    (index, container): (usize, &Container<'_>),
+    Place { container, path, .. }: &Place<'_>,
     findings: &mut Findings<'_>,
 ) {
     for entry in profile.env.iter().filter(|e| e.policy != EnvPolicy::Default) {
@@ -102,7 +124,7 @@ fn of_nodes(
             let same = |e: &&EnvEntry| e.name == entry.name && e.policy != EnvPolicy::Forbid;
             p.env.iter().filter(same).any(|e| literal == Some(e.value.as_str()))
         };
-        let (path, name) = (paths::in_container(index, format_args!("env/{nth}")), &entry.name);
+        let (path, name) = (format!("{path}/env/{nth}"), &entry.name);
         let nodes = format!("profile {:?} of the pod's nodes", profile.name);
         let away = format!("keep the pod off the nodes of profile {:?}", profile.name);
         match (entry.policy, literal) {

@@ -1,6 +1,6 @@
 //! FAB413: NCCL_NET names a transport that the container cannot use, or that does not use its RDMA device.
 
-use super::no_device::gets_nothing;
+use super::no_device::Ways;
 use super::other_users::other_library;
 use super::transport::pins_verbs;
 use crate::nccl::number::{is_open, is_word, leading_number};
@@ -25,9 +25,10 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let ways = Ways::of(context);
     for variables in context.variables() {
         if let Some(net) = pins_verbs(variables) {
-            pinned(context, variables, net, findings);
+            pinned(&ways, variables, net, findings);
             continue;
         }
         let socket = variables.said("NCCL_NET");
@@ -51,7 +52,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 fn pinned(
-    context: &PodContext<'_>,
+    ways: &Ways<'_, '_>,
     variables: &ContainerVariables<'_>,
     net: &Given<'_>,
     findings: &mut Findings<'_>,
@@ -74,7 +75,7 @@ fn pinned(
         );
         return;
     }
-    if gets_nothing(context, variables) {
+    if ways.lack(variables) {
         findings.add_as(
             Severity::Warning,
             variables.path(net),

@@ -7,6 +7,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;
+use std::cell::LazyCell;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB415",
@@ -23,6 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if context.pod().host_network() {
         return;
     }
+    let interfaces = LazyCell::new(|| attachments(context).interfaces.filter(|_| !other_networks(context)));
     for variables in context.variables() {
         let Some(given) = variables.said(NAME) else { continue };
         let Some(value) = given.value.as_deref().filter(|v| v.len() > 1 && !is_open(v)) else { continue };
@@ -44,9 +46,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             }
             continue;
         }
-        let Some(networks) = attachments(context).interfaces.filter(|_| !other_networks(context)) else {
-            return;
-        };
+        let Some(networks) = &*interfaces else { return };
         let there = |name: &str| list.chooses(name);
         if ["eth0", "lo"].into_iter().any(there) || networks.iter().any(|n| there(n)) {
             continue;

@@ -1,6 +1,6 @@
 //! FAB426: settings of NCCL's RDMA transport in a container without an RDMA device.
 
-use super::no_device::gets_nothing;
+use super::no_device::Ways;
 use super::transport::is_plugin;
 use crate::nccl::number::{is_open, leading_number};
 use crate::rules::finding::{Findings, Severity};
@@ -27,11 +27,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let profile = context.resolution.profile().map(|(profile, _)| profile);
     let of_profile = |name: &str| profile.is_some_and(|p| p.env.iter().any(|entry| entry.name == name));
     let showing: Vec<&str> = SHOWING.iter().copied().filter(|name| !of_profile(name)).collect();
+    let ways = Ways::of(context);
     for variables in context.variables() {
         let set: Vec<(&Given<'_>, &str)> =
             showing.iter().filter_map(|name| asks_for_rdma(variables, name)).collect();
         let Some((first, _)) = set.first() else { continue };
-        if runs_otherwise(variables) || !gets_nothing(context, variables) {
+        if runs_otherwise(variables) || !ways.lack(variables) {
             continue;
         }
         let shown: Vec<String> =

@@ -57,14 +57,14 @@ fn check_item(
         return true;
     }
     let Some(fact) = context.subject.snapshot.network(namespace, &item.name) else {
-        if context.subject.snapshot.lists_networks() {
+        if context.subject.snapshot.lists_networks_of(namespace) {
             findings.add(
                 annotation_path(),
                 format!("network {network} does not exist: the pod stays in ContainerCreating"),
                 "Create the NetworkAttachmentDefinition, or correct its name and namespace.",
             );
         }
-        return context.subject.snapshot.lists_networks();
+        return context.subject.snapshot.lists_networks_of(namespace);
     };
     let Some(text) = fact.node_selector.as_deref() else { return false };
     let Some(label) = NodeLabel::parse(text) else {

@@ -47,10 +47,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 fn report(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, findings: &mut Findings<'_>) {
-    let listed = context.subject.snapshot.lists_networks();
+    let listed = context.subject.snapshot.lists_networks_of(namespace);
     let (name, shown) = (&*item.name, printable(&item.name, 100));
     let network = format!("{}/{shown}", printable(namespace, 63));
-    if context.tenant_view {
+    if context.subject.snapshot.is_for_tenant() {
         // The pod's owner learns nothing about other namespaces, not even that a network is missing.
         if listed && namespace == context.subject.namespace {
             findings.add(
@@ -61,7 +61,7 @@ fn report(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, findi
         }
         return;
     }
-    let elsewhere = context.subject.snapshot.facts().namespaces_of_network(name);
+    let elsewhere = context.subject.snapshot.namespaces_of_network(name);
     match (listed, elsewhere.first()) {
         (_, Some(other)) => findings.add(
             annotation_path(),

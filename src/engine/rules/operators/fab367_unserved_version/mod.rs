@@ -30,7 +30,7 @@ struct Versioned {
 
 fn check_workload(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
     // In a request the API server has the version.
-    if context.tenant_view {
+    if context.snapshot.is_for_tenant() {
         return;
     }
     let maker = context.maker;

@@ -68,15 +68,21 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
     }
     let mut roles = context.asked().filter_map(|(t, asked)| Some((t, Ranks::of(asked)?)));
     let Some((first, first_ranks)) = roles.next() else { return };
+    // Read once, not once for each replica type.
+    let shared: Vec<_> =
+        SHARED.iter().map(|(name, default)| (*name, *default, first_ranks.given(name))).collect();
     for (template, ranks) in roles.take_while(|_| !context.deadline.is_over()) {
+        if findings.is_full() {
+            return;
+        }
         let (index, container) = (ranks.index, ranks.container);
-        for (name, default) in SHARED {
-            let (here, there) = (ranks.given(name), first_ranks.given(name));
+        for (name, default, there) in &shared {
+            let here = ranks.given(name);
             let words = |given: &Given<'_>| match given {
                 Given::Value(value) => printable(value, 40),
                 _ => "unset".to_owned(),
             };
-            let differs = match (&here, &there) {
+            let differs = match (&here, there) {
                 (Given::Unknown, _) | (_, Given::Unknown) | (Given::Absent, Given::Absent) => false,
                 (Given::Value(a), Given::Value(b)) => a.trim() != b.trim(),
                 // A default that depends on the version or the machine is not compared.
@@ -93,7 +99,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
                     format!("{}/spec/containers/{index}{at}", template.pointer),
                     format!(
                         "{name} is {} in {:?} but {} in {:?}: the job hangs, because all ranks need the same value",
-                        words(&there),
+                        words(there),
                         printable(first.name(), 63),
                         words(&here),
                         printable(template.name(), 63)

@@ -58,7 +58,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if listed.is_some_and(|listed| !listed.is_disjoint(&set)) {
             continue;
         }
-        let elsewhere = if listed.is_some() && !context.tenant_view { " (other nodes offer it)" } else { "" };
+        let elsewhere = if listed.is_some() && !context.subject.snapshot.is_for_tenant() {
+            " (other nodes offer it)"
+        } else {
+            ""
+        };
         findings.add(
             path,
             format!(

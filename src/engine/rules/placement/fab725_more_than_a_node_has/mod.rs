@@ -54,7 +54,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if wanted <= most {
             continue;
         }
-        let has = if context.tenant_view { String::new() } else { format!(" (at most {most} per node)") };
+        let has = if context.subject.snapshot.is_for_tenant() {
+            String::new()
+        } else {
+            format!(" (at most {most} per node)")
+        };
         findings.add(
             taken.path,
             format!(

@@ -2,7 +2,8 @@
 
 use super::resolution::{constraints, is_named};
 use crate::nodes::landing;
-use crate::resolve::{Evidence, awaits};
+use crate::profile::Profile;
+use crate::resolve::{Conditions, Evidence, awaits};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
@@ -13,11 +14,11 @@ pub(super) static RULE: Rule =
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, evidence)) = context.resolution.profile() else { return };
-    if matches!(
-        evidence,
-        Evidence::Nodes | Evidence::Asked | Evidence::Selectors(_) | Evidence::Priority | Evidence::Flag
-    ) {
+    if evidence.is_of_nodes() || *evidence == Evidence::Flag {
         return;
+    }
+    if context.subject.snapshot.is_for_anyone() {
+        return by_selectors(context, profile, findings);
     }
     let nodes = context.subject.snapshot.nodes();
     let Some(carrying) = context.subject.snapshot.catalog().classes_of(&profile.name) else { return };
@@ -50,5 +51,21 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         "/spec",
         message,
         "Change this constraint, or name the profile of the nodes where the pod can run.",
+    );
+}
+
+/// The same for a caller who may know the selectors of profiles and nothing about nodes.
+fn by_selectors(context: &PodContext<'_>, profile: &Profile, findings: &mut Findings<'_>) {
+    let constraints = constraints(context, profile);
+    if constraints.any_labels || !profile.has_nodes() || Conditions::of(&constraints).may_meet(profile) {
+        return;
+    }
+    findings.add(
+        "/spec",
+        format!(
+            "the pod cannot run on the nodes of profile {:?}: its selectors exclude those of the profile",
+            profile.name
+        ),
+        "Change the pod's selectors, or name the profile of the nodes where the pod runs.",
     );
 }

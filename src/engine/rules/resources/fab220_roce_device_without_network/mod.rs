@@ -76,9 +76,10 @@ fn may_be_over(network: &Attached<'_>, held: &Held<'_>) -> bool {
 
 fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut Findings<'_>) {
     let snapshot = context.subject.snapshot;
-    let mut over = snapshot.facts().networks_over(held.fact).peekable();
+    let mut over = snapshot.networks_over(held.fact).peekable();
     let is_known = over.peek().is_some();
-    let own = over.find(|n| !context.tenant_view || n.namespace == context.subject.namespace);
+    let own =
+        over.find(|n| !context.subject.snapshot.is_for_tenant() || n.namespace == context.subject.namespace);
     let (severity, because, why) = if !is_known {
         (Severity::Warning, POD_NETWORK, " unless the default pod network uses the same NIC")
     } else if !bare {
@@ -106,7 +107,7 @@ fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut 
         format!(
             "RoCE device {} ({}) has no GID{why}",
             printable(held.name, 63),
-            held.fact.describe(context.tenant_view)
+            held.fact.describe(context.subject.snapshot.is_for_tenant())
         ),
         fix,
     );
@@ -117,5 +118,5 @@ fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut 
 fn is_function(context: &PodContext<'_>, held: &Held<'_>) -> bool {
     let attaches_function = |network: &&Rendered| network.fact.class.sharing == Some(Sharing::ExclusiveVf);
     held.fact.server == Server::SriovOperator
-        || context.subject.snapshot.facts().networks_over(held.fact).any(|n| attaches_function(&n))
+        || context.subject.snapshot.networks_over(held.fact).any(|n| attaches_function(&n))
 }

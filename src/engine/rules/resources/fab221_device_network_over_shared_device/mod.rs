@@ -27,7 +27,11 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for network in &context.devices().networks {
         let Some(known) = network.known else { continue };
         let Some(resource) = wrong(known.fact, known.class) else { continue };
-        let by = known.class.resource.map(|r| r.describe(context.tenant_view)).unwrap_or_default();
+        let by = known
+            .class
+            .resource
+            .map(|r| r.describe(context.subject.snapshot.is_for_tenant()))
+            .unwrap_or_default();
         findings.add(
             annotation_path(),
             format!(

@@ -21,6 +21,9 @@ pub(super) static RULE: Rule = Rule {
 
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let facts = context.subject.snapshot.facts();
+    if context.subject.snapshot.is_for_anyone() {
+        return;
+    }
     let classes = context.subject.snapshot.nodes().classes();
     let shared = context.devices().held.iter().filter(|held| held.fact.shared == Some(true));
     for held in shared.filter(|held| on_exclusive(&held.fact.interfaces, facts)) {
@@ -29,7 +32,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         // Only admins may know which interfaces a pool is over.
-        let over = match context.tenant_view {
+        let over = match context.subject.snapshot.is_for_tenant() {
             true => "its NICs".to_owned(),
             false => printable(&held.fact.interfaces.join(", "), 40),
         };
@@ -38,7 +41,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!(
                 "no node offers {} ({}): nodes with {over} are in exclusive RDMA mode",
                 printable(held.name, 63),
-                held.fact.describe(context.tenant_view),
+                held.fact.describe(context.subject.snapshot.is_for_tenant()),
             ),
             "Request VFs, or ask for rdmaMode: shared.",
         );

@@ -54,7 +54,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let facts: &Index = context.subject.snapshot.facts();
     let is_nic = |name: &str| facts.port(name).is_some();
     // Only admins may know which interfaces a pool is over.
-    let on = match context.tenant_view {
+    let on = match context.subject.snapshot.is_for_tenant() {
         true => "other NICs".to_owned(),
         false => printable(&nics.join(", "), 40),
     };

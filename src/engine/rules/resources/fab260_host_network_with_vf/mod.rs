@@ -24,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!(
                 "the pod uses hostNetwork, so {} ({}) is reserved but gets no address",
                 printable(held.name, 63),
-                held.fact.describe(context.tenant_view)
+                held.fact.describe(context.subject.snapshot.is_for_tenant())
             ),
             "Remove hostNetwork, or remove this resource.",
         );
