@@ -83,6 +83,7 @@ fn image(binary: &Path) -> Outcome {
 /// A container that serves; it ends when this is dropped.
 struct Container {
     webhook: SocketAddr,
+    program: &'static str,
     runtime: Child,
     name: String,
 }
@@ -134,14 +135,18 @@ impl Container {
         }
         std::fs::write(&file, spec.to_string()).map_err(|e| e.to_string())?;
         let name = format!("fabric-admission-{}", std::process::id());
-        let runtime = Command::new("crun")
+        // crun refuses to run where version 1 and 2 of cgroups are mixed, runc does not.
+        let programs = ["runc", "crun"];
+        let installed = |program: &&&str| Command::new(program).arg("--version").output().is_ok();
+        let program = programs.iter().find(installed).ok_or("neither runc nor crun")?;
+        let runtime = Command::new(program)
             .args(["run", "--bundle", "bundle", &name])
             .current_dir(here)
             .stdout(Stdio::null())
             .stderr(std::fs::File::create(here.join("log")).map_err(|e| e.to_string())?)
             .spawn()
-            .map_err(|e| format!("crun: {e}"))?;
-        let container = Self { webhook, runtime, name };
+            .map_err(|e| format!("{program}: {e}"))?;
+        let container = Self { webhook, program, runtime, name };
         let end = Instant::now() + Duration::from_secs(20);
         while Instant::now() < end {
             if admin(port, "/readyz").is_ok_and(|answer| answer.status == 200) {
@@ -155,7 +160,7 @@ impl Container {
 
 impl Drop for Container {
     fn drop(&mut self) {
-        let _ = Command::new("crun").args(["delete", "--force", &self.name]).output();
+        let _ = Command::new(self.program).args(["delete", "--force", &self.name]).output();
         let _ = self.runtime.kill();
         let _ = self.runtime.wait();
     }

@@ -19,7 +19,7 @@ pub(crate) enum Need {
     Faketime,
     /// Helm, of any version.
     Helm,
-    /// A static binary, buildah, skopeo, umoci and crun.
+    /// A static binary, buildah, skopeo, umoci, and runc or crun.
     Image,
 }
 
@@ -68,7 +68,8 @@ impl Need {
                 let has = |tool: &&str| {
                     std::env::split_paths(&path).any(|directory| directory.join(tool).is_file())
                 };
-                let tools = ["buildah", "skopeo", "umoci", "crun"].iter().all(has);
+                let tools =
+                    ["buildah", "skopeo", "umoci"].iter().all(has) && ["runc", "crun"].iter().any(has);
                 given.or(Some(usual)).filter(|binary| tools && binary.is_file())
             }
         }
@@ -79,7 +80,7 @@ impl Need {
             Self::Shared => "no shared data; set FABRIC_ADMISSION_SHARED",
             Self::Faketime => "no libfaketime; set FABRIC_ADMISSION_FAKETIME",
             Self::Image => {
-                "no static binary (just dist; FABRIC_ADMISSION_STATIC), buildah, skopeo, umoci and crun"
+                "no static binary (just dist; FABRIC_ADMISSION_STATIC), buildah, skopeo, umoci and runc or crun"
             }
             Self::Helm => "no helm; set FABRIC_ADMISSION_HELM",
             Self::E2e => "no kubectl, etcd and kube-apiserver; set KUBEBUILDER_ASSETS",
