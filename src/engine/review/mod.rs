@@ -16,6 +16,8 @@ mod network_change_tests;
 mod new_findings;
 mod patched;
 mod pod;
+#[cfg(test)]
+mod reader_tests;
 pub mod response;
 #[cfg(test)]
 mod scope_tests;
@@ -201,8 +203,8 @@ fn judge(decision: &mut Decision, stage: Stage, mode: Mode, opted_in: bool) {
     decision.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
     // Before the last mutating webhook has run, most errors may still be fixed.
     let counts =
-        |f: &&Finding| stage != Stage::Mutate || rules::find(f.rule).is_some_and(|r| r.denies_before_final);
-    let errors = decision.findings.iter().filter(counts).any(|f| f.severity == Severity::Error);
+        |f: &Finding| stage != Stage::Mutate || rules::find(f.rule).is_some_and(|r| r.denies_before_final);
+    let errors = decision.findings.iter().any(|f| f.severity == Severity::Error && counts(f));
     decision.apply_verdict(errors, mode);
 }
 

@@ -80,11 +80,15 @@ fn serves_networks(namespace: &str, snapshot: &Snapshot) -> bool {
 /// [`DecodeError`] when a field has another type than the API gives it; the API server refuses such objects
 /// before it asks us.
 pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decision, DecodeError> {
-    let pod: PodView<'_> = decode::object(request.json)?;
-    Ok(match Examined::of(&pod, request, snapshot) {
+    Ok(decide_view(&decode::object(request.json)?, request, snapshot))
+}
+
+/// Decides on a pod that is decoded; the text of the request is not read.
+pub(super) fn decide_view(pod: &PodView<'_>, request: PodRequest<'_>, snapshot: &Snapshot) -> Decision {
+    match Examined::of(pod, request, snapshot) {
         Some(examined) => examined.decide(request),
         None => Decision::default(),
-    })
+    }
 }
 
 /// A pod that is looked at, with what was found about it and is not judged yet.

@@ -90,6 +90,9 @@ fn injections_to_come(outcome: &Answer) -> Vec<String> {
 
 fn line(text: &str) -> String {
     let text = printable(text, MAX_WARNING - 1);
+    if text.len() <= MAX_WARNING {
+        return text;
+    }
     text.chars().take(MAX_WARNING).collect()
 }
 

@@ -2,6 +2,7 @@
 
 use super::envelope::{self, EnvelopeError, Request};
 pub use super::known::Known;
+use super::pod::decide_view;
 use super::{
     Decision, Denial, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_pod,
     decide_workload, judge, network_change, new_findings,
@@ -80,25 +81,43 @@ pub fn handle_within(
     known: Known<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Answer, EnvelopeError> {
-    let request = envelope::parse(body)?;
-    let is_pod = (&*request.kind.group, &*request.kind.kind) == ("", "Pod");
-    let pod = |stage, mode| Ok((pod(&request, stage, mode, known, deadline)?, Vec::new()));
-    let (decision, templates) = match entry {
-        WebhookEntry::Mutate => pod(Stage::Mutate, Mode::Enforce)?,
-        WebhookEntry::Validate => pod(Stage::Final, Mode::Enforce)?,
-        WebhookEntry::Audit if is_pod => pod(Stage::Whole, Mode::Audit)?,
-        WebhookEntry::Audit => workload(&request, Mode::Audit, known, deadline)?,
-        WebhookEntry::Workload(mode) => workload(&request, mode, known, deadline)?,
-        WebhookEntry::Networks => (network_change::decide(&request, known, deadline)?, Vec::new()),
-        WebhookEntry::Object(mode) => (object(&request, mode, known, deadline)?, Vec::new()),
+    let (uid, decision, templates) = match entry {
+        WebhookEntry::Mutate => pod_of_body(body, Stage::Mutate, known, deadline)?,
+        WebhookEntry::Validate => pod_of_body(body, Stage::Final, known, deadline)?,
+        _ => {
+            let request = envelope::parse(body)?;
+            let (decision, templates) = other(&request, entry, known, deadline)?;
+            (request.uid.to_string(), decision, templates)
+        }
     };
     // A decision that was cut short is incomplete: a finding that refuses the object may be missing.
     if deadline.is_over() {
         return Err(EnvelopeError::Late);
     }
     let withheld = entry == WebhookEntry::Audit || known.snapshot.settings().withhold_changes;
-    let denial = decision.denied.then(|| Denial::of(&request, &decision.findings));
-    Ok(Answer { uid: request.uid.to_string(), entry, withheld, decision, denial, templates })
+    let denial = match decision.denied {
+        true => Some(Denial::of(&envelope::parse(body)?, &decision.findings)),
+        false => None,
+    };
+    Ok(Answer { uid, entry, withheld, decision, denial, templates })
+}
+
+/// A decision at an entry that is not only for pods, or not for whole pods.
+fn other(
+    request: &Request<'_>,
+    entry: WebhookEntry,
+    known: Known<'_>,
+    deadline: &Deadline<'_>,
+) -> Result<(Decision, Vec<TemplateOutcome>), EnvelopeError> {
+    let is_pod = (&*request.kind.group, &*request.kind.kind) == ("", "Pod");
+    Ok(match entry {
+        WebhookEntry::Audit if !is_pod => return workload(request, Mode::Audit, known, deadline),
+        WebhookEntry::Workload(mode) => return workload(request, mode, known, deadline),
+        WebhookEntry::Networks => (network_change::decide(request, known, deadline)?, Vec::new()),
+        WebhookEntry::Object(mode) => (object(request, mode, known, deadline)?, Vec::new()),
+        WebhookEntry::Audit => (raw_pod(request, (Stage::Whole, Mode::Audit), known, deadline)?, Vec::new()),
+        WebhookEntry::Mutate | WebhookEntry::Validate => (Decision::default(), Vec::new()),
+    })
 }
 
 /// Answers a request that an entry has no part in because a setting switches it off: no object is looked at.
@@ -111,22 +130,58 @@ pub fn acknowledge(body: &[u8], entry: WebhookEntry) -> Result<Answer, EnvelopeE
     Ok(Answer { uid, entry, withheld: true, decision, denial: None, templates: Vec::new() })
 }
 
-fn pod(
-    request: &Request<'_>,
+type Decided = (String, Decision, Vec<TemplateOutcome>);
+
+/// A decision on a pod of an enforcing namespace.
+fn pod_of_body(
+    body: &[u8],
     stage: Stage,
-    mode: Mode,
     known: Known<'_>,
     deadline: &Deadline<'_>,
+) -> Result<Decided, EnvelopeError> {
+    let stage = (stage, Mode::Enforce);
+    // A sign anywhere in the body may be one of the pod.
+    let text = envelope::text(body)?;
+    let request = may_have_signs(text).then(|| envelope::parse_with_pod(text)).flatten();
+    let Some(request) = request else {
+        let request = envelope::parse(body)?;
+        let decision = raw_pod(&request, stage, known, deadline)?;
+        return Ok((request.uid.to_string(), decision, Vec::new()));
+    };
+    let decision =
+        pod(&request, stage, known, deadline, |pod, asked, snapshot| Ok(decide_view(pod, asked, snapshot)))?;
+    Ok((request.uid.to_string(), decision, Vec::new()))
+}
+
+/// A decision on a pod that is not decoded yet.
+fn raw_pod(
+    request: &Request<'_>,
+    stage: (Stage, Mode),
+    known: Known<'_>,
+    deadline: &Deadline<'_>,
+) -> Result<Decision, EnvelopeError> {
+    pod(request, stage, known, deadline, |object, asked, snapshot| {
+        if !may_have_signs(object.get()) {
+            return Ok(Decision::default());
+        }
+        decide_pod(PodRequest { json: object.get(), ..asked }, snapshot).map_err(EnvelopeError::Object)
+    })
+}
+
+/// What `decide` says about the pod of a request, if the request is to create one.
+fn pod<O>(
+    request: &Request<'_, O>,
+    (stage, mode): (Stage, Mode),
+    known: Known<'_>,
+    deadline: &Deadline<'_>,
+    decide: impl FnOnce(&O, PodRequest<'_>, &Snapshot) -> Result<Decision, EnvelopeError>,
 ) -> Result<Decision, EnvelopeError> {
     let kind = (&*request.kind.group, &*request.kind.kind);
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
     if kind != ("", "Pod") || &*request.operation != "CREATE" || !whole {
         return Ok(Decision::default());
     }
-    let object = request.object.ok_or(EnvelopeError::NoObject)?;
-    if !may_have_signs(object.get()) {
-        return Ok(Decision::default());
-    }
+    let object = request.object.as_ref().ok_or(EnvelopeError::NoObject)?;
     let namespace = request.namespace.as_deref().unwrap_or("default");
     let snapshot = &known.of(namespace);
     let withheld = snapshot.settings().withhold_changes;
@@ -136,8 +191,8 @@ fn pod(
         Stage::Final if withheld => Stage::Whole,
         stage => stage,
     };
-    let pod = PodRequest { stage, mode, deadline, ..PodRequest::new(object.get(), namespace) };
-    let mut decision = decide_pod(pod, snapshot).map_err(EnvelopeError::Object)?;
+    let mut decision =
+        decide(object, PodRequest { stage, mode, deadline, ..PodRequest::new("", namespace) }, snapshot)?;
     if stage != Stage::Mutate || withheld {
         // A validating answer must not carry a patch (k8s.io/apiserver webhook/request/admissionreview.go).
         decision.patch.clear();

@@ -27,7 +27,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (holder, container) in context.pod().holders() {
         if let Some(resources) = &container.resources {
-            check_quantities(&format!("{}/resources", holder.path()), resources, findings);
+            check_quantities(&|| format!("{}/resources", holder.path()), resources, findings);
         }
     }
     if let Some(resources) = context.pod().spec.as_ref().and_then(|spec| spec.resources.as_ref()) {
@@ -35,11 +35,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn check_quantities(at: &str, resources: &Resources<'_>, findings: &mut Findings<'_>) {
+fn check_quantities(at: &dyn Fn() -> String, resources: &Resources<'_>, findings: &mut Findings<'_>) {
     let limits = resources.limits.as_ref();
     for (field, list) in [("limits", limits), ("requests", resources.requests.as_ref())] {
         for (name, text) in list.iter().flat_map(|l| l.iter()) {
-            let path = || format!("{at}/{field}/{}", token(name));
+            let path = || format!("{}/{field}/{}", at(), token(name));
             if !name.contains('/') && !is_native(name) {
                 let shown = printable(name, 80);
                 findings.add(
