@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::client_certificates::Clients;
-use super::input::{Choice, ServerSettings, facts_from_files, files, namespace};
+use super::input::{Choice, OPERATOR_NAMESPACES, ServerSettings, facts_from_files, files, namespace};
 use super::limit_flags::{LimitFlags, cores};
 use super::values::{identity, seconds};
 use crate::cluster::{self, Pace};
@@ -88,18 +88,6 @@ pub(super) struct Arguments {
     #[command(flatten)]
     clients: Clients,
 }
-
-/// The namespaces in which the guides of the operators and device plugins install them: k8snetworkplumbingwg's
-/// sriov-network-operator (on OpenShift with its prefix) and NVIDIA's and AMD's network operators; the manifests of
-/// sriov-network-device-plugin and k8s-rdma-shared-dev-plugin have kube-system.
-const OPERATOR_NAMESPACES: [&str; 6] = [
-    "sriov-network-operator",
-    "openshift-sriov-network-operator",
-    "nvidia-network-operator",
-    "network-operator",
-    "kube-amd-network",
-    "kube-system",
-];
 
 impl Arguments {
     fn server_settings(&self) -> ServerSettings<'_> {

@@ -26,12 +26,12 @@ enum Format {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let prepared = match input::prepare(&arguments.input, err)? {
+    let prepared = match input::prepare(&arguments.input, None, err)? {
         Ok(prepared) => prepared,
         Err(exit) => return Ok(exit),
     };
     let (namespace, profile) = (prepared.namespace, prepared.profile);
-    let setting = Setting { namespace, mode: None, profile, verbose: true, why: true };
+    let setting = Setting { namespace, mode: None, profile, audience: None, verbose: true, why: true };
     let mut skipped = prepared.loaded.skipped.clone();
     let mut unread = prepared.unread;
     let mut reviews: Vec<DocumentReview> = Vec::new();

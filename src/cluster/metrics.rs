@@ -37,6 +37,7 @@ pub struct Metrics {
     lists: Family<KindLabel, Counter>,
     malformed: Family<KindLabel, Counter>,
     contact: Family<KindLabel, Gauge>,
+    ignored: Family<KindLabel, Gauge>,
     published: Counter,
     status_leader: Gauge,
     status_writes: Counter,
@@ -72,6 +73,11 @@ impl Metrics {
             "Time of the last response of the API server for each object kind, as Unix time",
             Unit::Seconds,
             self.contact.clone(),
+        );
+        registry.register(
+            "watch_ignored_objects",
+            "Objects outside the namespaces of --operator-namespaces that are not used as facts, by kind",
+            self.ignored.clone(),
         );
         registry.register(
             "snapshots_published",
@@ -129,6 +135,14 @@ impl Metrics {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let gauge = self.contact.get_or_create_owned(&KindLabel { kind });
         gauge.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
+    }
+    /// Notes how many objects of each kind are ignored because of their namespace, in place of what was noted before.
+    pub fn watch_ignored(&self, counts: impl Iterator<Item = (&'static str, usize)>) {
+        self.ignored.clear();
+        for (kind, count) in counts {
+            let gauge = self.ignored.get_or_create_owned(&KindLabel { kind });
+            gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
     }
     /// Notes whether this replica writes statuses.
     pub fn status_leader(&self, leads: bool) {

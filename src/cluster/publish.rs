@@ -23,6 +23,7 @@ pub(super) async fn forever(shared: Arc<Shared>, publish: impl Fn(Snapshot) + Se
         // Folding a large cluster takes milliseconds, which would hold up requests on this thread.
         match tokio::task::spawn_blocking(move || making.with(crate::snapshot::Builder::build)).await {
             Ok(snapshot) => {
+                shared.metrics.watch_ignored(snapshot.ignored());
                 publish(snapshot);
                 shared.sync.published();
                 shared.metrics.snapshot_published();

@@ -16,6 +16,7 @@ use crate::report::Unread;
 use crate::rules::inputs::REPEATED_KEY;
 use crate::snapshot::{Ambiguity, Builder, Layer, Settings, Snapshot};
 use clap::ValueEnum;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -85,6 +86,18 @@ pub(super) struct Choice {
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_HARMLESS_DRIVERS", value_delimiter = ',', value_parser = driver)]
     harmless_drivers: Vec<DriverPattern>,
 }
+
+/// The namespaces in which the guides of the operators and device plugins install them: k8snetworkplumbingwg's
+/// sriov-network-operator (on OpenShift with its prefix) and NVIDIA's and AMD's network operators; the manifests of
+/// sriov-network-device-plugin and k8s-rdma-shared-dev-plugin have kube-system.
+pub(super) const OPERATOR_NAMESPACES: [&str; 6] = [
+    "sriov-network-operator",
+    "openshift-sriov-network-operator",
+    "nvidia-network-operator",
+    "network-operator",
+    "kube-amd-network",
+    "kube-system",
+];
 
 fn driver(text: &str) -> Result<DriverPattern, String> {
     DriverPattern::parse(text)
@@ -185,7 +198,12 @@ pub(super) fn namespace(text: &str) -> Result<String, String> {
 }
 
 /// Reads everything. `Err` with the exit code where nothing can be decided; the reason has been reported.
-pub(super) fn prepare(arguments: &Inputs, err: &mut dyn Write) -> io::Result<Result<Prepared, Exit>> {
+/// `operator_namespaces`: those whose objects describe the cluster; all without.
+pub(super) fn prepare(
+    arguments: &Inputs,
+    operator_namespaces: Option<BTreeSet<String>>,
+    err: &mut dyn Write,
+) -> io::Result<Result<Prepared, Exit>> {
     let bases = match profiles::bases() {
         Ok(bases) => bases,
         Err(error) => {
@@ -194,7 +212,7 @@ pub(super) fn prepare(arguments: &Inputs, err: &mut dyn Write) -> io::Result<Res
         }
     };
     let mut builder = Builder::new(bases.clone());
-    builder.set(arguments.choice.settings());
+    builder.set(Settings { operator_namespaces, ..arguments.choice.settings() });
     let mut problems = objects::Problems::default();
     if let Some(path) = &arguments.profiles {
         profiles::load(path, &bases, &mut builder, &mut problems.errors);
@@ -309,6 +327,13 @@ pub(super) fn facts_from_files(
     }
     report(&problems, err)?;
     let snapshot = builder.build();
+    for (kind, ignored) in snapshot.ignored() {
+        let objects = crate::text::count(ignored, "object");
+        writeln!(
+            err,
+            "warning: {kind}: {objects} outside the namespaces of --operator-namespaces, not used as facts"
+        )?;
+    }
     // In a live cluster the default profile may be created later.
     if !live && let Err(message) = settings.choice.check(&snapshot) {
         writeln!(err, "error: {message}")?;

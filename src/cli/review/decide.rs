@@ -86,6 +86,8 @@ fn decide(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
     let mut has_result = false;
     if checks_kind(object.group(), &object.kind) {
         let name = (object.group(), object.kind.as_str());
+        let seen = setting.audience.map(|a| snapshot.seen_from_object(object.namespace.as_deref(), a));
+        let snapshot = seen.as_ref().unwrap_or(snapshot);
         let context = ObjectContext::new(name, object.json, Event::Given, snapshot);
         // Network objects are checked cluster-wide, whatever the namespace's label.
         let mode = setting.mode.unwrap_or(Mode::Enforce);
@@ -106,6 +108,9 @@ fn decide(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
             ));
         }
     }
+    let of_pods = namespace_and_mode(object, setting, snapshot).0;
+    let seen = setting.audience.map(|audience| snapshot.seen_from(of_pods, audience));
+    let snapshot = seen.as_ref().unwrap_or(snapshot);
     if object.is_pod() {
         return pod(given, setting, snapshot, review);
     }

@@ -15,7 +15,7 @@ use super::exit_code::FailOn;
 use super::{Exit, input};
 use crate::facts::Mode;
 use clap::ValueEnum;
-use settings::Format;
+use settings::{AudienceArgument, Format};
 use std::io::{self, Write};
 
 #[derive(Debug, clap::Args)]
@@ -28,6 +28,15 @@ pub(super) struct Arguments {
     /// Kubernetes version of the cluster, such as 1.36; the minimum is 1.33
     #[arg(long, value_name = "VERSION", value_parser = kube_version)]
     kube_version: Option<(u32, u32)>,
+    /// Decide with the facts that the webhook uses for this caller; default: all facts
+    #[arg(long, value_enum, value_name = "WHO")]
+    audience: Option<AudienceArgument>,
+    /// Namespaces of network operators and device plugins, with --audience; only their objects describe the cluster
+    #[arg(
+        long, value_name = "NAMESPACE", value_delimiter = ',', value_parser = input::namespace, requires = "audience",
+        default_values = input::OPERATOR_NAMESPACES
+    )]
+    operator_namespaces: Vec<String>,
     /// Output format
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     output: Format,
@@ -59,7 +68,9 @@ fn kube_version(text: &str) -> Result<(u32, u32), String> {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let prepared = match input::prepare(&arguments.input, err)? {
+    let named = || arguments.operator_namespaces.iter().cloned().collect();
+    let operators = arguments.audience.map(|_| named());
+    let prepared = match input::prepare(&arguments.input, operators, err)? {
         Ok(prepared) => prepared,
         Err(exit) => return Ok(exit),
     };
@@ -70,6 +81,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             ModeArgument::Audit => Mode::Audit,
         }),
         profile: prepared.profile,
+        audience: arguments.audience.map(AudienceArgument::audience),
         verbose: arguments.verbose,
         why: false,
     };

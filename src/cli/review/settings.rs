@@ -2,6 +2,7 @@
 
 use crate::facts::Mode;
 use crate::profile::Profile;
+use crate::snapshot::Audience;
 use clap::ValueEnum;
 use std::sync::Arc;
 
@@ -26,11 +27,31 @@ impl Format {
     }
 }
 
+/// Who asks the webhook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum AudienceArgument {
+    /// An API server that shows a client certificate (serve --client-ca)
+    Tenant,
+    /// Any caller of the webhook port
+    Anyone,
+}
+
+impl AudienceArgument {
+    pub(super) fn audience(self) -> Audience {
+        match self {
+            Self::Tenant => Audience::Tenant,
+            Self::Anyone => Audience::Anyone,
+        }
+    }
+}
+
 /// Settings that all decisions share.
 pub(in crate::cli) struct Setting {
     pub(in crate::cli) namespace: String,
     pub(in crate::cli) mode: Option<Mode>,
     pub(in crate::cli) profile: Option<Arc<Profile>>,
+    /// Whose facts count; `None` for all facts.
+    pub(in crate::cli) audience: Option<Audience>,
     /// Whether text shows every finding.
     pub(in crate::cli) verbose: bool,
     /// Whether to report how profiles were chosen.

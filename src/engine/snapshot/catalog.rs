@@ -124,6 +124,11 @@ impl Catalog {
         self.by_rails_namespace.get(namespace).map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// Namespaces of the networks that profiles have as rails, in no order.
+    pub fn rails_namespaces(&self) -> impl Iterator<Item = &str> {
+        self.by_rails_namespace.keys().map(String::as_str)
+    }
+
     /// The classes that carry a profile; `None` where it does not say which nodes it is for.
     #[must_use]
     pub fn classes_of(&self, profile: &str) -> Option<&ClassSet> {

@@ -20,7 +20,7 @@ pub use builder::{Builder, FactError};
 pub use catalog::Catalog;
 pub use layer::Layer;
 
-use crate::facts::{Combined, HarmlessDrivers, NamespaceFacts, PodSecurity};
+use crate::facts::{Combined, HarmlessDrivers, Kind, NamespaceFacts, PodSecurity};
 use crate::nodes::NodeView;
 use crate::pod::Accelerators;
 use crate::profile::{FabricProfile, Ignorable, Profile};
@@ -57,6 +57,8 @@ struct Objects {
     /// Namespaces of the networks in files of a cluster. Who gives networks as facts gives all of them: `kubectl get
     /// net-attach-def -A`.
     networks_in: BTreeSet<String>,
+    /// Objects that describe the cluster from a namespace that is not trusted, by kind (count).
+    ignored: BTreeMap<Kind, usize>,
 }
 
 /// Settings of the cluster.
@@ -140,6 +142,11 @@ impl Snapshot {
     #[must_use]
     pub fn namespaces(&self) -> BTreeMap<&str, &NamespaceFacts> {
         self.known.objects.namespaces.iter().map(|(name, facts)| (name.as_str(), &**facts)).collect()
+    }
+    /// Objects that would describe the cluster, but are not in an operator's namespace, by kind (count): for operators, who
+    /// may have to name the namespace.
+    pub fn ignored(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        self.known.objects.ignored.iter().map(|(kind, count)| (kind.name(), *count))
     }
     /// The compiled-in profiles, which profiles inherit from.
     #[must_use]

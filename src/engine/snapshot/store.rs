@@ -93,6 +93,7 @@ impl Store {
                 .find_map(|layer| Some((layer, layers.get(layer as usize)?.as_ref()?)));
             let Some((layer, fact)) = found else { continue };
             if describes_cluster(id.kind, &id.namespace, fact) && !settings.trusts(&id.namespace) {
+                *objects.ignored.entry(id.kind).or_default() += 1;
                 continue;
             }
             let facts: &mut Combined = &mut objects.facts;

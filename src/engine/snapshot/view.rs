@@ -97,7 +97,11 @@ impl Snapshot {
                 || match &self.view {
                     View::Whole => !known.is_empty(),
                     View::Of { namespace: own, .. } => {
+                        let mut of_rails = self.known.catalog.rails_namespaces();
                         [namespace, own, "default"].iter().any(|namespace| known.contains(*namespace))
+                            || of_rails.any(|namespace| {
+                                known.contains(namespace) && self.is_of_rails(namespace, own)
+                            })
                     }
                     View::Nothing => false,
                 })

@@ -7,13 +7,15 @@ use crate::support::generator;
 use crate::support::property::check;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::world::World;
+use fabric_admission::deadline::NEVER;
 use fabric_admission::facts::Mode;
 use fabric_admission::plan::{Change, Edit, SHM_PATH};
 use fabric_admission::pod::Bytes;
 use fabric_admission::pod::scan::may_have_signs;
-use fabric_admission::review::webhook::{WebhookEntry, handle};
+use fabric_admission::review::webhook::{Known, WebhookEntry, handle, handle_within};
 use fabric_admission::review::{Decision, Stage, envelope, response};
 use fabric_admission::rules::{Finding, Severity};
+use fabric_admission::snapshot::Audience;
 use proptest::prelude::{Strategy, any};
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
@@ -266,7 +268,9 @@ fn webhook_agrees(world: &World) -> Result<(), String> {
         (WebhookEntry::Validate, Stage::Final, Mode::Enforce),
         (WebhookEntry::Audit, Stage::Whole, Mode::Audit),
     ] {
-        match (handle(&body, entry, &world.snapshot), world.decide_as(&world.pod, stage, mode)) {
+        let known = Known { snapshot: &world.snapshot, audience: Audience::Tenant };
+        let answered = handle_within(&body, entry, known, &NEVER);
+        match (answered, world.decide_as(&world.pod, stage, mode)) {
             (Ok(outcome), Some(mut decision)) => {
                 let answer = response::render(&outcome).map_err(|e| e.to_string())?;
                 let answer: Value = serde_json::from_slice(&answer).map_err(|e| e.to_string())?;

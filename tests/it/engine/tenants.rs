@@ -441,7 +441,7 @@ fn secret(case: &Value) -> Result<(), String> {
 }
 
 /// What a selector decides: the profile, or why there is none.
-fn outcome(answer: &str) -> (Option<String>, Vec<bool>) {
+fn outcome(answer: &str) -> (Option<String>, String, Vec<bool>) {
     let told: Value = serde_json::from_str(answer).unwrap_or_default();
     let response = &told["response"];
     let text = response.to_string();
@@ -450,7 +450,9 @@ fn outcome(answer: &str) -> (Option<String>, Vec<bool>) {
     let mut kinds: Vec<bool> =
         ["FAB803", "FAB805", "FAB806"].iter().map(|rule| text.contains(rule)).collect();
     kinds.push(allowed);
-    (profile, kinds)
+    // The profiles between which nothing decides: they are some of those that admit the namespace.
+    let several = text.split_once("FAB806").and_then(|(_, rest)| rest.split_once('(')?.1.split_once(')'));
+    (profile, several.map_or_else(String::new, |(names, _)| names.to_owned()), kinds)
 }
 
 /// Pods that ask for labels which no profile selects: the answer depends on the nodes only by the profile that it gives.

@@ -107,8 +107,8 @@ impl World {
         let json = pod.to_string();
         let profile = self.profile.as_ref();
         let request = PodRequest { stage, mode, profile, ..PodRequest::new(&json, &self.namespace) };
-        // As the webhook decides without client certificates.
-        decide_pod(request, &self.snapshot.seen_from(&self.namespace, Audience::Anyone)).ok()
+        // As the webhook decides for an API server that has shown its certificate.
+        decide_pod(request, &self.snapshot.seen_from(&self.namespace, Audience::Tenant)).ok()
     }
 
     /// The pod with the patch applied, as RFC 6902 says: an `add` below a missing parent fails.
