@@ -18,9 +18,13 @@ docs:
     UPDATE_GOLDEN=1 cargo test --locked
     git status --short
 
-# Build what is shipped: the profile of every figure of size, speed and instructions.
-dist:
-    cargo build --locked --profile dist
+# Build what is released: static binaries of both architectures (or of ARCH), archives, checksums, components.
+dist out="target/release-files" *arch:
+    deploy/dist/build {{out}} {{arch}}
+
+# Build the image of each binary that `just dist` left. Needs buildah.
+image dist="target/release-files":
+    deploy/dist/image {{dist}}
 
 # Run the benchmarks, with the settings of `dist`.
 bench:

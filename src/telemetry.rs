@@ -87,7 +87,7 @@ fn log_panics() {
         if !crate::manifest::is_caught() {
             let text = panic.payload().downcast_ref::<&str>().copied();
             let said = text.or_else(|| panic.payload().downcast_ref::<String>().map(String::as_str));
-            tracing::error!(place = panic.location().map(ToString::to_string), said, "panicked");
+            tracing::error!(place = panic.location().map(ToString::to_string), said, "a thread panicked");
         }
     }));
 }

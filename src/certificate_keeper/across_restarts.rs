@@ -20,9 +20,9 @@ pub(super) struct Memory {
 
 /// The state, shared by successive runs of the task.
 #[derive(Clone, Default)]
-pub(crate) struct Kept(Arc<Mutex<Memory>>);
+pub(crate) struct KeptMemory(Arc<Mutex<Memory>>);
 
-impl Kept {
+impl KeptMemory {
     pub(super) fn load(&self) -> Memory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -41,7 +41,7 @@ impl CaOut {
         if let Some(hanging) = &mut self.hanging {
             match hanging.try_recv() {
                 Err(oneshot::error::TryRecvError::Empty) => {
-                    return failed("a read or write hangs; is the volume available?".to_owned());
+                    return failed("a read or write hangs; is the volume of the file available?".to_owned());
                 }
                 // Its content is outdated.
                 Ok(_) | Err(oneshot::error::TryRecvError::Closed) => self.hanging = None,
@@ -60,7 +60,7 @@ impl CaOut {
         match tokio::time::timeout(self.deadline, &mut result).await {
             Ok(Ok(Ok(()))) => Ok(()),
             Ok(Ok(Err(error))) => failed(error.to_string()),
-            Ok(Err(_)) => failed("the thread that writes the file has died".to_owned()),
+            Ok(Err(_)) => failed("the thread that writes the file has ended unexpectedly".to_owned()),
             Err(_) => {
                 self.hanging = Some(result);
                 failed(format!("a read or write took more than {} s", self.deadline.as_secs()))

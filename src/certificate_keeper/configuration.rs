@@ -57,7 +57,7 @@ impl Sight {
     /// Why the API server would not trust this chain, by the caBundle of each webhook and as far as known.
     pub(super) fn problem(&self, chain: &[CertificateDer<'_>], now: i64) -> Option<String> {
         let Some(read) = &self.read else {
-            let why = self.unread.as_deref().unwrap_or("no response yet");
+            let why = self.unread.as_deref().unwrap_or("no response from the API server yet");
             return Some(format!("reading {} failed: {why}", self.shown()));
         };
         let webhooks = read.iter().flat_map(|read| &read.webhooks);
@@ -72,8 +72,8 @@ impl Sight {
     /// The message about repeated external changes.
     pub(super) fn fought(&self) -> String {
         format!(
-            "{}: another client keeps changing the caBundle; restoring it every 30 s. Configure the tool that applies \
-             this object to ignore /webhooks/*/clientConfig/caBundle",
+            "{}: another client keeps changing the caBundle; the server restores it every 30 s. Configure the tool \
+             that applies this object to ignore /webhooks/*/clientConfig/caBundle",
             self.shown()
         )
     }
@@ -82,14 +82,22 @@ impl Sight {
     pub(super) fn remarks(&self, now: i64) -> Vec<String> {
         let mut remarks = Vec::new();
         if matches!(self.read, Some(None)) {
-            remarks
-                .push(format!("{} does not exist; the API server does not call its webhooks", self.shown()));
+            remarks.push(format!(
+                "{} does not exist, so the API server does not call its webhooks",
+                self.shown()
+            ));
         }
         if let (Some(_), Some(why)) = (&self.read, &self.unread) {
-            remarks.push(format!("reading {} failed; using the last result: {why}", self.shown()));
+            remarks.push(format!(
+                "reading {} failed; the result of the last successful read stays in use: {why}",
+                self.shown()
+            ));
         }
         if let Some((why, _)) = &self.unwritten {
-            remarks.push(format!("{} has a wrong caBundle, and writing it failed: {why}", self.shown()));
+            remarks.push(format!(
+                "{} has a wrong caBundle, and correcting the caBundle failed: {why}",
+                self.shown()
+            ));
         }
         if self.drift.is_fight(now) {
             remarks.push(self.fought());

@@ -75,7 +75,7 @@ impl Events {
         tokio::spawn(async move {
             if let Err(error) = objects.event(&event).await {
                 metrics.certificate_call_failed("event");
-                tracing::debug!(%error, "creating an Event failed");
+                tracing::debug!(%error, "creating a Kubernetes Event failed");
             }
         });
     }

@@ -48,7 +48,7 @@ pub(super) fn authority(now: i64, lives: &Lifetimes) -> Result<Signer, String> {
 
 fn issuer(authority: &Authority, key: &Key) -> Result<Issuer<'static, KeyPair>, String> {
     let name = authority.name.as_deref();
-    let name = name.ok_or("is of a CA with an unexpected name; expected only a common name")?;
+    let name = name.ok_or("has an unexpected name; expected only a common name")?;
     let pair = KeyPair::from_pem(&key.0).map_err(|_| "has no readable key; expected PKCS#8 in PEM")?;
     let der = CertificateDer::from_pem_slice(authority.pem.as_bytes()).map_err(|_| "is not PEM")?;
     let known = fields(&der).ok_or("is not a certificate")?;

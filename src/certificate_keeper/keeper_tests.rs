@@ -1,12 +1,12 @@
 //! Rounds against an API server that is made up: what it refuses, and what others do between a write and the next look.
 
-use super::across_restarts::Kept;
+use super::across_restarts::KeptMemory;
 use super::metrics::Metrics;
 use super::own_port::Port;
 use super::round::Keeper;
 use super::self_check::tests::stranger;
 use super::settings::{Mode, Settings};
-use super::{Clock, Standing};
+use super::{CertificateReadiness, Clock};
 use crate::certificates::Lifetimes;
 use crate::cluster::certificate_objects::{Names, Objects};
 use crate::tls::Served;
@@ -74,7 +74,7 @@ impl Store {
 struct Scene {
     store: Arc<Mutex<Store>>,
     keeper: Keeper,
-    standing: Standing,
+    standing: CertificateReadiness,
     metrics: Arc<Metrics>,
     stop: channel::Sender<bool>,
     start: Box<dyn Fn(Option<Port>) -> Keeper>,
@@ -123,9 +123,9 @@ impl Scene {
             lives: Lifetimes::DEFAULT,
             clock: Clock::default(),
         };
-        let (standing, metrics) = (Standing::waiting(), Arc::new(Metrics::default()));
+        let (standing, metrics) = (CertificateReadiness::waiting(), Arc::new(Metrics::default()));
         let objects = Objects { client, names };
-        let (served, kept) = (Arc::<Served>::default(), Kept::default());
+        let (served, kept) = (Arc::<Served>::default(), KeptMemory::default());
         let (shown, counted) = (standing.clone(), Arc::clone(&metrics));
         let start = move |port| {
             let (objects, settings) = (objects.clone(), settings.clone());
@@ -226,7 +226,7 @@ async fn a_port_that_serves_another_certificate_is_not_ready() {
     let mut scene = Scene::with(Some(port));
     scene.rounds(8).await;
     let text = scene.described();
-    assert!(text.contains("serves a certificate that is not ours"), "{text}");
+    assert!(text.contains("presents a certificate that is not the server's"), "{text}");
     assert!(scene.counts("fabric_admission_certificate_failures_total{call=\"dial\"}"));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap();
@@ -246,7 +246,7 @@ async fn our_own_port_is_not_asked_while_we_stop() {
     let mut scene = Scene::with(Some(port));
     scene.stop.send(true).unwrap();
     scene.rounds(8).await;
-    assert!(!scene.described().contains("our own port"), "{}", scene.described());
+    assert!(!scene.described().contains("own port"), "{}", scene.described());
     assert_eq!(scene.keeper.redial(), None);
 }
 
@@ -308,13 +308,13 @@ async fn a_leaf_that_cannot_be_renewed_is_reported_and_ready_while_it_is_trusted
     scene.rounds(3).await;
     let (problems, remarks) = scene.standing.lines();
     assert_eq!(problems, Vec::<String>::new());
-    assert!(remarks.iter().any(|line| line.contains("cannot be renewed")), "{remarks:?}");
+    assert!(remarks.iter().any(|line| line.contains("its renewal fails")), "{remarks:?}");
     assert!(scene.counts("fabric_admission_leaf_renewal_overdue"));
     assert_eq!(scene.reasons().await, ["CertificateNotRenewed"]);
     std::fs::write(&file, (72 * 3600 - 1200).to_string()).unwrap();
     scene.rounds(1).await;
     let (problems, _) = scene.standing.lines();
-    assert!(problems.iter().any(|line| line.contains("cannot be renewed")), "{problems:?}");
+    assert!(problems.iter().any(|line| line.contains("its renewal fails")), "{problems:?}");
     std::fs::remove_file(file).unwrap();
 }
 
@@ -336,7 +336,7 @@ async fn without_a_secret_the_ca_in_use_signs_once_more() {
         let file = hours(&mut scene, if spoilt { 66 } else { 132 });
         scene.rounds(3).await;
         let text = scene.described();
-        assert!(!text.contains("cannot be renewed"), "{text}");
+        assert!(!text.contains("its renewal fails"), "{text}");
         assert!(text.contains("403"), "{text}");
         std::fs::remove_file(file).unwrap();
     }

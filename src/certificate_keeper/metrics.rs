@@ -56,70 +56,82 @@ pub struct Metrics {
 impl Metrics {
     /// Registers them.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register("certificate_reloads", "Certificate reloads by result", self.reloads.clone());
+        registry.register(
+            "certificate_reloads",
+            "Reloads of the server certificate, by result",
+            self.reloads.clone(),
+        );
         registry.register_with_unit(
             "certificate_loaded_timestamp",
-            "Load time of the certificate in use",
+            "Time at which the server loaded its current certificate, as Unix time",
             Unit::Seconds,
             self.loaded_at.clone(),
         );
         registry.register_with_unit(
             "ca_expiry_timestamp",
-            "Expiry time of each CA in the Secret, by role",
+            "Expiry time of each CA in the Secret, as Unix time, by role; 0 if the Secret has no CA in this role",
             Unit::Seconds,
             self.ca_expiry.clone(),
         );
         registry.register(
             "ca_generation",
-            "Number of the current CA; each rotation adds 1",
+            "Generation number of the current CA; each rotation adds 1",
             self.ca_generation.clone(),
         );
         registry.register_with_unit(
             "leaf_expiry_timestamp",
-            "Expiry time of the certificate in use",
+            "Expiry time of the current server certificate, as Unix time",
             Unit::Seconds,
             self.leaf_expiry.clone(),
         );
         registry.register(
             "leaf_renewal_overdue",
-            "Whether the self-managed certificate is overdue for renewal (last tenth of its lifetime): 1 or 0",
+            "1 if the self-managed certificate is in the last tenth of its lifetime and was not renewed, else 0",
             self.leaf_overdue.clone(),
         );
         registry.register(
             "cabundle_in_sync",
-            "Whether every caBundle of the configuration verifies the certificate in use: 1 or 0",
+            "1 if every caBundle of the webhook configuration verifies the server certificate, else 0",
             self.in_sync.clone(),
         );
-        registry.register("cabundle_writes", "caBundle writes by this replica", self.writes.clone());
-        registry.register("cabundle_reverts", "External changes of caBundles", self.reverts.clone());
+        registry.register(
+            "cabundle_writes",
+            "Writes of caBundles by this replica, by kind of webhook configuration",
+            self.writes.clone(),
+        );
+        registry.register(
+            "cabundle_reverts",
+            "Changes that other clients made to caBundles; the server reverts these changes",
+            self.reverts.clone(),
+        );
         registry.register(
             "cabundle_fight",
-            "Whether this replica writes less often because other writers keep changing caBundles: 1 or 0",
+            "1 if this replica restores the caBundle less often because another client keeps changing it, else 0",
             self.fights.clone(),
         );
         registry.register(
             "cert_rotations",
-            "Certificates that this replica issued and CAs that it changed",
+            "Certificates issued and CA changes made by this replica, by kind and reason",
             self.rotations.clone(),
         );
         registry.register(
             "ca_emergency_rotations",
-            "Emergency CA replacements by this replica, because the current CA could not sign",
+            "Emergency replacements of the CA by this replica, because the previous CA could not sign certificates",
             self.emergencies.clone(),
         );
         registry.register(
             "certificate_failures",
-            "Failed operations of the server on its certificates, caBundles and Events, by operation",
+            "Failed API calls for the server's Secret, caBundles and Events, by type of call",
             self.failures.clone(),
         );
         registry.register(
             "certificate_conflicts",
-            "Write conflicts on the server's Secret and caBundles, by operation",
+            "Writes of the server's Secret and caBundles that failed because another client wrote first, by type of call",
             self.conflicts.clone(),
         );
         registry.register(
             "certificate_back_offs",
-            "Times that this replica paused certificate writes because repeated writes did not converge",
+            "Pauses in the certificate writes of this replica, because another client kept changing the same objects",
             self.back_offs.clone(),
         );
     }

@@ -21,12 +21,12 @@ mod self_check;
 mod settings;
 mod verify;
 
-pub(crate) use across_restarts::Kept;
+pub(crate) use across_restarts::KeptMemory;
 pub use clock::Clock;
 pub(crate) use expiry::Expiry;
 pub use metrics::Metrics;
 pub(crate) use own_port::Port;
-pub(crate) use readiness::Standing;
+pub(crate) use readiness::CertificateReadiness;
 pub use settings::{Mode, Settings};
 
 use crate::cluster::certificate_objects::Objects;
@@ -42,9 +42,9 @@ pub(crate) async fn run(
     settings: Settings,
     port: Option<Port>,
     served: Arc<Served>,
-    standing: Standing,
+    standing: CertificateReadiness,
     metrics: Arc<Metrics>,
-    kept: Kept,
+    kept: KeptMemory,
 ) {
     let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
     let objects = Objects { client: settings.client.clone(), names: settings.names.clone() };

@@ -42,7 +42,8 @@ impl Dialed {
         self.remark = None;
         // A check that could not be made says nothing about the last answer.
         if let Err(Silence::Unasked(why)) = &answer {
-            self.remark = Some(format!("checking the certificate on our own port {address} failed: {why}"));
+            self.remark =
+                Some(format!("checking the certificate on the server's own port {address} failed: {why}"));
             return;
         }
         self.problem = None;
@@ -53,20 +54,23 @@ impl Dialed {
             // Only the task that asks changes the certificate in use.
             Ok(chain) if chain == served => {}
             Ok(_) => {
-                self.problem = Some(format!("our own port {address} serves a certificate that is not ours"));
+                self.problem = Some(format!(
+                    "the server's own port {address} presents a certificate that is not the server's"
+                ));
             }
             Err(Silence::Strange(what)) => {
-                self.problem = Some(format!("the TLS handshake with our own port {address} failed: {what}"));
+                self.problem =
+                    Some(format!("the TLS handshake with the server's own port {address} failed: {what}"));
             }
             // A port with too many connections serves others, so this does not affect readiness.
             Err(Silence::Closed) => {
                 self.remark = Some(format!(
-                    "our own port {address} closes connections during the TLS handshake; is --max-connections reached?"
+                    "the server's own port {address} closes connections during the TLS handshake; is --max-connections reached?"
                 ));
             }
             Err(Silence::Deaf) => {
                 self.unanswered += 1;
-                let text = format!("our own port {address} does not answer TLS handshakes");
+                let text = format!("the server's own port {address} does not answer TLS handshakes");
                 let place = if self.unanswered >= PATIENCE { &mut self.problem } else { &mut self.remark };
                 *place = Some(text);
             }

@@ -12,13 +12,13 @@ struct Inner {
 
 /// Whether the API server would trust our certificate, as far as known; cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Standing(Arc<Mutex<Inner>>);
+pub(crate) struct CertificateReadiness(Arc<Mutex<Inner>>);
 
-impl Standing {
+impl CertificateReadiness {
     /// Not ready until the first check.
     pub(crate) fn waiting() -> Self {
         let standing = Self::default();
-        standing.set(vec!["the certificate is not there yet".to_owned()], Vec::new());
+        standing.set(vec!["the server has no certificate yet".to_owned()], Vec::new());
         standing
     }
 

@@ -1,18 +1,18 @@
 //! One round: read all objects, take the next step, serve the right leaf, and update the standing.
 
+mod cert_manager;
 mod dial;
-mod issued;
 mod report;
 mod signing;
 
-use super::across_restarts::{Kept, Memory};
+use super::across_restarts::{KeptMemory, Memory};
 use super::ca_out::CaOut;
 use super::configuration::Sight;
 use super::events::{self, Events};
 use super::issue;
 use super::metrics::Metrics;
 use super::own_port::{Dialed, Port};
-use super::readiness::Standing;
+use super::readiness::CertificateReadiness;
 use super::settings::{Mode, Settings};
 use crate::certificates::{
     Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, advance, next, secret,
@@ -31,6 +31,23 @@ const CONFLICT: u64 = 300;
 /// Write conflicts of one object in a row that are more than a race.
 const PATIENCE: u32 = 5;
 
+/// What a round read of the Secret.
+enum SecretRead {
+    /// The call failed.
+    Unread,
+    Absent,
+    Found(Value),
+}
+
+impl SecretRead {
+    fn object(&self) -> Option<&Value> {
+        match self {
+            Self::Found(object) => Some(object),
+            Self::Unread | Self::Absent => None,
+        }
+    }
+}
+
 pub(super) struct Keeper {
     objects: Objects,
     settings: Settings,
@@ -41,7 +58,7 @@ pub(super) struct Keeper {
     ca_out: Option<CaOut>,
     events: Events,
     served: Arc<Served>,
-    standing: Standing,
+    standing: CertificateReadiness,
     metrics: Arc<Metrics>,
     sights: [Sight; 2],
     /// The Secret's content as it was last read.
@@ -67,7 +84,7 @@ pub(super) struct Keeper {
     /// Start of this round: no read was earlier.
     began: Instant,
     reported: BTreeMap<&'static str, String>,
-    kept: Kept,
+    kept: KeptMemory,
 }
 
 fn random(below: u64) -> u64 {
@@ -89,9 +106,9 @@ impl Keeper {
         settings: Settings,
         port: Option<Port>,
         served: Arc<Served>,
-        standing: Standing,
+        standing: CertificateReadiness,
         metrics: Arc<Metrics>,
-        kept: Kept,
+        kept: KeptMemory,
     ) -> Self {
         let Memory { leaf, signer, known, emergencies, verified } = kept.load();
         let sights = Kind::ALL.map(|kind| Sight::new(kind, objects.name(kind)));
@@ -160,7 +177,7 @@ impl Keeper {
         let found = match found {
             Ok(found) => {
                 self.fault = None;
-                Some(found)
+                found.map_or(SecretRead::Absent, SecretRead::Found)
             }
             Err(fault) => {
                 self.metrics.certificate_call_failed("secret");
@@ -169,13 +186,13 @@ impl Keeper {
                 let text =
                     format!("reading Secret {}/{} failed: {}", names.namespace, names.secret, shown(&fault));
                 self.fault = Some(text);
-                None
+                SecretRead::Unread
             }
         };
         let again = match self.settings.mode {
             Mode::SelfManaged => self.advance_own_ca(found, now).await,
             Mode::CertManager => {
-                self.serve_issued(found, now);
+                self.serve_issued_if_trusted(found, now);
                 None
             }
         };
@@ -210,12 +227,12 @@ impl Keeper {
     }
 
     /// One step of a self-managed CA: at most one write, of the Secret or of one caBundle, then a leaf if one is due.
-    async fn advance_own_ca(&mut self, found: Option<Option<Value>>, now: i64) -> Option<Duration> {
+    async fn advance_own_ca(&mut self, found: SecretRead, now: i64) -> Option<Duration> {
         let lives = self.settings.lives;
         let looks: Vec<Look> = self.sights.iter().map(Sight::look).collect();
-        let fresh = found.is_some();
-        if let Some(object) = &found {
-            self.record = object.as_ref().map(|object| secret::read(object, &issue::check_authority));
+        let fresh = !matches!(found, SecretRead::Unread);
+        if fresh {
+            self.record = found.object().map(|object| secret::read(object, &issue::check_authority));
             self.record_metrics();
         }
         if let Some(record) = self.record.clone() {
@@ -227,7 +244,9 @@ impl Keeper {
         if fresh && self.record.as_ref().is_none_or(|record| record.signer(now).is_err()) {
             self.sign_without_secret(&looks, now);
         }
-        let found = found?;
+        if !fresh {
+            return None;
+        }
         let steady = self.began.saturating_duration_since(self.start).as_secs();
         let steady = i64::try_from(steady).unwrap_or(i64::MAX);
         let seen = self.record.as_ref().map_or_else(Seen::default, |r| self.marks.observe(r, &looks, steady));
@@ -240,7 +259,7 @@ impl Keeper {
         match step {
             Step::Rest => None,
             Step::Publish(number) => self.write_ca_bundle(number, now).await,
-            Step::Write(change) => self.write_secret(change, found.as_ref(), now).await,
+            Step::Write(change) => self.write_secret(change, found.object(), now).await,
         }
     }
 
@@ -258,8 +277,9 @@ impl Keeper {
             }
             if sight.drift.record_check(&bundle, right, now) {
                 self.metrics.cabundle_reverted(sight.kind.name());
-                tracing::warn!(configuration = %sight.name, "caBundle changed externally; restoring");
-                let note = format!("{}: caBundle changed externally; restoring", sight.shown());
+                tracing::warn!(configuration = %sight.name, "another client changed the caBundle; restoring it");
+                let note =
+                    format!("{}: another client changed the caBundle; the server restores it", sight.shown());
                 self.events.emit(events::Reason::Reverted, &note);
             }
             let fight = sight.drift.is_fight(now);
@@ -280,7 +300,7 @@ impl Keeper {
                 (sight.unwritten, sight.refused) = (None, 0);
                 sight.drift.record_stored();
                 self.metrics.cabundle_written(sight.kind.name());
-                tracing::info!(configuration = %sight.name, "caBundle written");
+                tracing::info!(configuration = %sight.name, "wrote the caBundle");
                 return Some(Duration::ZERO);
             }
             Ok(Written::Outrun(fault)) => {
@@ -334,7 +354,7 @@ impl Keeper {
                 if change.is_emergency() {
                     self.metrics.ca_emergency();
                     let note = format!(
-                        "the CA in the Secret could not sign; it was replaced by CA number {generation}"
+                        "the CA in the Secret could not sign certificates; it was replaced by CA number {generation}"
                     );
                     self.events.emit(events::Reason::Replaced, &note);
                     let why = why.unwrap_or_default();
@@ -342,16 +362,16 @@ impl Keeper {
                         change = change_name,
                         generation,
                         why,
-                        "CA could not sign and was replaced"
+                        "replaced the CA, because the previous CA could not sign certificates"
                     );
                 } else {
                     if change == Change::Switch {
                         let note = format!(
-                            "CA number {generation} now signs; the previous CA stays trusted for a while"
+                            "CA number {generation} now signs certificates; the previous CA stays in the caBundles for a while"
                         );
                         self.events.emit(events::Reason::Rotated, &note);
                     }
-                    tracing::info!(change = change_name, generation, "Secret written");
+                    tracing::info!(change = change_name, generation, "wrote the CA to the Secret");
                 }
                 return Some(Duration::ZERO);
             }

@@ -116,7 +116,7 @@ async fn at(
         Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => return Err(Silence::Deaf),
         Ok(Err(error)) => return Err(Silence::Unasked(error.to_string())),
         // The queue of the port is full, or a packet filter drops what we send.
-        Err(_) => return Err(Silence::Unasked("the connection is not accepted".to_owned())),
+        Err(_) => return Err(Silence::Unasked("the port does not accept the connection".to_owned())),
     };
     let name = ServerName::IpAddress(address.ip().into());
     let shaken = TlsConnector::from(Arc::new(config)).connect(name, stream);

@@ -31,7 +31,7 @@ pub(super) fn chain(chain: &[CertificateDer<'_>], bundle: &[u8], name: &str, now
     if roots.is_empty() {
         return Err(match found {
             0 => "the caBundle holds no certificate".to_owned(),
-            _ => "the caBundle has no valid CA: expired, not valid yet, or not a CA".to_owned(),
+            _ => "the caBundle has no valid CA: its certificates have expired, are not valid yet, or are not CAs".to_owned(),
         });
     }
     let wanted = ServerName::try_from(name).map_err(|_| format!("{name} is not a valid server name"))?;
@@ -39,7 +39,7 @@ pub(super) fn chain(chain: &[CertificateDer<'_>], bundle: &[u8], name: &str, now
     let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), crate::tls::provider())
         .build()
         .map_err(|error| error.to_string())?;
-    let (leaf, others) = chain.split_first().ok_or("no certificate")?;
+    let (leaf, others) = chain.split_first().ok_or("the server has no certificate")?;
     let time = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
     match verifier.verify_server_cert(leaf, others, &wanted, &[], time) {
         Ok(_) => Ok(()),
@@ -51,17 +51,17 @@ fn describe(error: &Error, name: &str) -> String {
     let Error::InvalidCertificate(error) = error else { return error.to_string() };
     match error {
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            "our certificate is not signed by a CA of the caBundle".to_owned()
+            "the server's certificate is not signed by a CA of the caBundle".to_owned()
         }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            "our certificate has expired".to_owned()
+            "the server's certificate has expired".to_owned()
         }
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-            "our certificate is not valid yet; is the clock right?".to_owned()
+            "the server's certificate is not valid yet; is the clock right?".to_owned()
         }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            format!("our certificate is not for {name}")
+            format!("the server's certificate is not for {name}")
         }
-        other => format!("our certificate does not verify: {other}"),
+        other => format!("the server's certificate does not verify: {other}"),
     }
 }

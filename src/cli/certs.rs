@@ -17,12 +17,12 @@ pub(super) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Create a CA and a server certificate for development: ca.crt, tls.crt and tls.key
+    /// Create a CA and a server certificate for development (files ca.crt, tls.crt and tls.key)
     Dev {
         /// Output directory
         #[arg(long, value_name = "DIR", default_value = "certs/dev")]
         out: PathBuf,
-        /// DNS name or IP address of the server; repeatable
+        /// DNS name or IP address in the server certificate; repeatable
         #[arg(long = "host", value_name = "NAME", default_values = ["localhost", "127.0.0.1", "fabric-admission.fabric-admission.svc"])]
         hosts: Vec<String>,
     },
@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         writeln!(err, "error: cannot write to {}: {error}", directory.display())?;
         return Ok(Exit::Usage);
     }
-    writeln!(out, "{}: ca.crt, tls.crt and tls.key for {}", directory.display(), hosts.join(", "))?;
+    writeln!(out, "{}: created ca.crt, tls.crt and tls.key for {}", directory.display(), hosts.join(", "))?;
     Ok(Exit::Clean)
 }
 

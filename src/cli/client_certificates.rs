@@ -8,11 +8,11 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Client certificates")]
 pub(super) struct Clients {
-    /// CA of client certificates (PEM file); a client is refused in the TLS
-    /// handshake unless its certificate has one of the names in --client-name
+    /// PEM file with the CA of client certificates. The server accepts a client only if this CA signed the client's
+    /// certificate and the certificate has a name from --client-name
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_CLIENT_CA", requires = "client_name")]
     client_ca: Option<PathBuf>,
-    /// Accepted common name, DNS name or URI of a client certificate; repeatable
+    /// Common name, DNS name or URI that the server accepts in a client certificate; repeatable
     #[arg(
         long, value_name = "NAME", env = "FABRIC_ADMISSION_CLIENT_NAME", value_delimiter = ',', requires = "client_ca",
         value_parser = clap::builder::NonEmptyStringValueParser::new()

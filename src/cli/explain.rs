@@ -11,7 +11,7 @@ const WIDTH: usize = 100;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Rule id, such as FAB301, or name of a variable, such as NCCL_IB_HCA
+    /// Id of a rule, such as FAB301, or name of an environment variable, such as NCCL_IB_HCA
     id: String,
 }
 
@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let Some(rule) = rules::find(&arguments.id) else {
         writeln!(
             err,
-            "error: unknown rule {:?}{} See fabric-admission rules list.",
+            "error: unknown rule {:?}{} To list all rules, run fabric-admission rules list.",
             arguments.id,
             hint(&arguments.id)
         )?;
@@ -126,7 +126,9 @@ fn explain_variable(v: &Variable, out: &mut dyn Write) -> io::Result<Exit> {
         Status::Read | Status::Other => None,
         Status::Deprecated => Some("deprecated"),
         Status::Removed => Some("no longer read"),
-        Status::Newer => Some("documented for a later NCCL release than the latest known one"),
+        Status::Newer => {
+            Some("documented, but only for an NCCL release that is newer than the latest known one")
+        }
     };
     let ranks = v
         .uniform

@@ -9,21 +9,24 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Budgets")]
 pub(super) struct LimitFlags {
-    /// Concurrent connections. At the limit, the server closes an idle or unfinished connection to accept a new one; if every
-    /// connection is in use, it refuses the new one
+    /// Maximum number of concurrent connections. At the limit, the server closes a connection that is idle or has an
+    /// incomplete handshake or request, to accept a new one. If there is no such connection, the server refuses the
+    /// new one
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_CONNECTIONS", default_value_t = Limits::DEFAULT.connections, value_parser = count(16, 65_536))]
     max_connections: usize,
-    /// Concurrent connections per client address; one API server needs up to 640
+    /// Maximum number of concurrent connections from one client address; one API server needs up to 640
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_CONNECTIONS_PER_PEER", default_value_t = Limits::DEFAULT.connections_per_peer, value_parser = count(1, 65_536))]
     max_connections_per_peer: usize,
-    /// Concurrent requests, running or waiting; further requests get a 503 at once, and the API server retries them
+    /// Maximum number of concurrent requests, running and waiting. The server answers further requests at once with
+    /// status 503, and the API server retries them
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_REQUESTS", default_value_t = Limits::DEFAULT.requests, value_parser = count(1, 65_536))]
     max_requests: usize,
-    /// Memory for request and response bodies, in MiB; one client address gets at most two thirds. A request that needs more
-    /// gets a 503 at once
+    /// Memory limit for all request and response bodies, in MiB; one client address can use at most two thirds of the
+    /// limit. The server answers requests above the limit at once with status 503
     #[arg(long, value_name = "MIB", env = "FABRIC_ADMISSION_MAX_BODY_MEMORY", default_value_t = Limits::DEFAULT.body_budget >> 20, value_parser = count(16, 4096))]
     max_body_memory: usize,
-    /// Maximum age of a connection, in seconds (plus or minus 10 %), so that new replicas get calls; 0 for no maximum
+    /// Age, in seconds (plus or minus 10 %), at which the server closes a connection, so that new replicas also get
+    /// connections; 0: no limit
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_MAX_CONNECTION_AGE", default_value_t = Limits::DEFAULT.connection_age.as_secs_f64(), value_parser = seconds)]
     max_connection_age: f64,
 }

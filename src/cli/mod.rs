@@ -7,16 +7,18 @@ mod exit_code;
 mod explain;
 mod input;
 mod limit_flags;
+mod probe;
 mod review;
 mod rules;
 mod serve;
 mod tls;
 mod values;
+mod version;
 mod why;
 
 pub use exit_code::Exit;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::io;
 
 /// Makes GPU training pods fit their RDMA fabric, and explains every change and finding.
@@ -29,18 +31,28 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Show the changes and findings for manifests, offline
+    /// Review manifests offline: show which changes the webhook would make, and its findings
     Review(review::Arguments),
-    /// Show why each pod gets its profile and not another one
+    /// Show which FabricProfile each pod in the manifests gets, and why
     Why(why::Arguments),
-    /// Explain a rule (what it checks, why it matters, the fix) or a variable
+    /// Explain a rule (its check, the reason and the fix) or an environment variable, such as NCCL_IB_HCA
     Explain(explain::Arguments),
-    /// Serve the admission webhook
+    /// Run the admission webhook server
     Serve(Box<serve::Arguments>),
-    /// Create certificates for development
+    /// Create TLS certificates for development
     Certs(certs::Arguments),
-    /// List the rules, or export them as policies
+    /// Check that the API server calls the webhook, with two pods as dry runs
+    Probe(probe::Arguments),
+    /// List the rules, or export rules as ValidatingAdmissionPolicies
     Rules(rules::Arguments),
+    /// Show the version
+    Version(version::Arguments),
+}
+
+/// The command line, for its man pages and completions.
+#[must_use]
+pub fn command() -> clap::Command {
+    Arguments::command()
 }
 
 /// Parses the command line and runs the command.
@@ -63,13 +75,15 @@ pub fn run() -> Exit {
         Command::Explain(arguments) => explain::run(&arguments, &mut out, &mut err),
         Command::Certs(arguments) => certs::run(&arguments, &mut out, &mut err),
         Command::Serve(arguments) => serve::run(&arguments, &mut err),
+        Command::Probe(arguments) => probe::run(&arguments, &mut out, &mut err),
         Command::Rules(arguments) => rules::run(&arguments, &mut out, &mut err),
+        Command::Version(arguments) => version::run(&arguments, &mut out),
     };
     let flushed = io::Write::flush(&mut out);
     match outcome.and_then(|exit| flushed.map(|()| exit)) {
         Ok(exit) => exit,
         Err(error) => {
-            let _ = io::Write::write_fmt(&mut err, format_args!("error: cannot write: {error}\n"));
+            let _ = io::Write::write_fmt(&mut err, format_args!("error: cannot write the output: {error}\n"));
             Exit::Internal
         }
     }

@@ -27,28 +27,29 @@ enum Command {
         #[arg(short, long, value_enum, default_value_t = Format::Text)]
         output: Format,
     },
-    /// Export the rules that check a single object as ValidatingAdmissionPolicies; the API server evaluates these without the
-    /// webhook
+    /// Export rules as ValidatingAdmissionPolicies, which the API server evaluates without the webhook. Only rules
+    /// that check a single object can be exported
     Export(Export),
 }
 
 #[derive(Debug, clap::Args)]
 struct Export {
-    /// Rule to export, such as FAB301; repeatable; default: every rule that can be exported
+    /// Id of a rule to export, such as FAB301; repeatable; default: all rules that can be exported
     #[arg(long = "rule", value_name = "ID")]
     rules: Vec<String>,
-    /// Group whose members may set the mode label of namespaces and choose profiles; repeatable. Exports policies that deny
-    /// these changes to everyone else
+    /// Group whose members may set the mode label of namespaces and choose FabricProfiles; repeatable. The exported
+    /// policies deny these changes to all other users
     #[arg(long = "group", value_name = "GROUP", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     groups: Vec<String>,
-    /// Add a policy that limits pods to networks of their own namespace, of namespace default and of each --open-namespace;
-    /// it also applies when the annotations of a pod change
+    /// Add a policy that lets a pod use only networks in its own namespace, in namespace "default" and in each open
+    /// namespace (--open-namespace). The policy also checks changes of a pod's annotations
     #[arg(long)]
     namespace_isolation: bool,
-    /// Namespace whose networks every pod may use; repeatable
+    /// Namespace whose networks every pod may use, for --namespace-isolation; repeatable
     #[arg(long = "open-namespace", value_name = "NAMESPACE", requires = "namespace_isolation", value_parser = namespace)]
     open_namespaces: Vec<String>,
-    /// Policy for errors in network objects; use the value of serve --network-objects
+    /// What the exported policies do with errors in network objects: warn (audit) or deny (enforce). Use the same
+    /// value as for serve --network-objects
     #[arg(long, value_enum, default_value_t = Objects::Audit)]
     network_objects: Objects,
     /// Output format
@@ -113,11 +114,17 @@ fn export(arguments: &Export, out: &mut dyn Write, err: &mut dyn Write) -> io::R
             Some(rule) if rule.cel().is_some() => chosen.push(rule),
             Some(rule) => {
                 let id = rule.id;
-                writeln!(err, "error: {id} cannot be exported, because the rule needs more than one object")?;
+                writeln!(
+                    err,
+                    "error: rule {id} cannot be exported, because the rule checks more than one object"
+                )?;
                 return Ok(Exit::Usage);
             }
             None => {
-                writeln!(err, "error: no rule {id:?}; see `fabric-admission rules list`")?;
+                writeln!(
+                    err,
+                    "error: unknown rule {id:?}. To list all rules, run fabric-admission rules list."
+                )?;
                 return Ok(Exit::Usage);
             }
         }

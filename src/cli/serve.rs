@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::client_certificates::Clients;
-use super::input::{Choice, facts_from_files, files};
+use super::input::{Choice, ServerSettings, facts_from_files, files, namespace};
 use super::limit_flags::{LimitFlags, cores};
 use super::values::{identity, seconds};
 use crate::cluster::{self, Pace};
@@ -18,56 +18,69 @@ use tokio::runtime::Runtime;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Address of the webhook port (TLS)
+    /// Address of the webhook port, which the API server calls over TLS
     #[arg(long, env = "FABRIC_ADMISSION_BIND", default_value = "0.0.0.0:8443")]
     bind: SocketAddr,
-    /// Address of the admin port (plain HTTP): /livez, /readyz, /metrics
+    /// Address of the admin port, which serves /livez, /readyz and /metrics over plain HTTP
     #[arg(long, env = "FABRIC_ADMISSION_ADMIN_BIND", default_value = "0.0.0.0:8080")]
     admin_bind: SocketAddr,
     #[command(flatten)]
     tls: super::tls::Tls,
-    /// File or directory of FabricProfiles; if one FabricProfile is invalid, none is loaded
+    /// File or directory with FabricProfiles; if one FabricProfile is invalid, the server loads none of them
     #[arg(long, value_name = "PATH", env = "FABRIC_ADMISSION_PROFILES")]
     profiles: Option<PathBuf>,
-    /// Files or directories of Kubernetes objects, used as facts about the cluster
+    /// File or directory with Kubernetes objects that describe the cluster, such as Nodes and
+    /// NetworkAttachmentDefinitions; repeatable
     #[arg(long, value_name = "PATH", env = "FABRIC_ADMISSION_CLUSTER", value_delimiter = ',')]
     cluster: Vec<PathBuf>,
     #[command(flatten)]
     choice: Choice,
-    /// Check interval for the files of --profiles and --cluster, in seconds
+    /// Namespaces of network operators and device plugins. Their objects describe the cluster for the pods of all
+    /// namespaces; objects of any other namespace count only for its own pods
+    #[arg(
+        long, value_name = "NAMESPACE", env = "FABRIC_ADMISSION_OPERATOR_NAMESPACES", value_delimiter = ',',
+        value_parser = namespace, default_values = OPERATOR_NAMESPACES
+    )]
+    operator_namespaces: Vec<String>,
+    /// Interval, in seconds, at which the server checks the files of --profiles and --cluster for changes
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_FACTS_POLL", default_value_t = 10.0, value_parser = seconds)]
     facts_poll: f64,
-    /// Kubeconfig of the API server to watch; default: the pod's service account, unless --cluster is given
+    /// Kubeconfig file of the cluster that the server watches. Without this flag, the server watches the cluster in
+    /// which it runs, or no cluster if --cluster is set
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_KUBECONFIG")]
     kubeconfig: Option<PathBuf>,
-    /// Maximum pause, in seconds, before the server retries a failed watch or checks again for a missing CRD
+    /// Maximum pause, in seconds, before the server retries a failed watch, or checks again whether a missing CRD is
+    /// installed
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_RETRY", default_value_t = Pace::DEFAULT.retry.as_secs_f64(), value_parser = seconds)]
     watch_retry: f64,
-    /// Time limit of one watch request (timeoutSeconds), in seconds
+    /// Time limit of one watch request to the API server, in seconds (query parameter timeoutSeconds)
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_TIMEOUT", default_value_t = Pace::DEFAULT.watch.as_secs_f64(), value_parser = seconds)]
     watch_timeout: f64,
-    /// Write findings about FabricProfiles into their status; a Lease elects the replica that writes
+    /// Whether the server writes the problems of each FabricProfile to the status of that FabricProfile. A Lease
+    /// selects the replica that writes
     #[arg(
         long, value_name = "BOOL", env = "FABRIC_ADMISSION_PROFILE_STATUS", action = clap::ArgAction::Set,
         num_args = 0..=1, default_value_t = false, default_missing_value = "true"
     )]
     profile_status: bool,
-    /// Time without contact with the API server before answers warn of stale facts (FAB813), in seconds
+    /// Time without contact with the API server, in seconds, after which the webhook warns that its facts about the
+    /// cluster are old (FAB813)
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = Pace::DEFAULT.stale_after.as_secs_f64(), value_parser = seconds)]
     stale_after: f64,
-    /// Whether the webhook changes pods, in the whole cluster
+    /// Whether the webhook may change pods, in all namespaces of the cluster
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_MUTATE", default_value_t = Mutate::On)]
     mutate: Mutate,
-    /// Policy for Jobs and other workloads in namespaces with mode enforce
+    /// Policy for Jobs and other workload objects, in namespaces with mode enforce
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_WORKLOADS", default_value_t = Workloads::Warn)]
     workloads: Workloads,
     /// Policy for network objects, such as NetworkAttachmentDefinitions and SriovNetworkNodePolicies
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_NETWORK_OBJECTS", default_value_t = NetworkObjects::Audit)]
     network_objects: NetworkObjects,
-    /// Time after SIGTERM in which the server still accepts new connections, in seconds
+    /// Time after SIGTERM, in seconds, in which the server still accepts new connections
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
     lame_duck: f64,
-    /// Time after --lame-duck for clients to close their connections, in seconds; API servers close an idle connection after 90 s
+    /// Time after the --lame-duck time, in seconds, in which the server waits for clients to close their connections;
+    /// API servers close an idle connection after 90 s
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = 95.0, value_parser = seconds)]
     drain: f64,
     #[command(flatten)]
@@ -76,31 +89,53 @@ pub(super) struct Arguments {
     clients: Clients,
 }
 
+/// The namespaces in which the guides of the operators and device plugins install them: k8snetworkplumbingwg's
+/// sriov-network-operator (on OpenShift with its prefix) and NVIDIA's and AMD's network operators; the manifests of
+/// sriov-network-device-plugin and k8s-rdma-shared-dev-plugin have kube-system.
+const OPERATOR_NAMESPACES: [&str; 6] = [
+    "sriov-network-operator",
+    "openshift-sriov-network-operator",
+    "nvidia-network-operator",
+    "network-operator",
+    "kube-amd-network",
+    "kube-system",
+];
+
+impl Arguments {
+    fn server_settings(&self) -> ServerSettings<'_> {
+        ServerSettings {
+            choice: &self.choice,
+            withhold_changes: self.mutate == Mutate::Off,
+            operator_namespaces: &self.operator_namespaces,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Mutate {
     /// Change pods
     On,
-    /// Leave pods unchanged and only report findings; the webhook refuses a pod only if it would also refuse the changed pod
+    /// Do not change pods; deny a pod only if it would also be denied with the changes
     Off,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Workloads {
-    /// Admit workloads unchecked; their pods are still checked
+    /// Admit workloads without a check; their pods are still checked
     Off,
-    /// Report findings as warnings
+    /// Admit workloads, and report findings as warnings
     Warn,
-    /// Deny workloads whose pods would be denied
+    /// Deny a workload if its pods would be denied
     Deny,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum NetworkObjects {
-    /// Admit network objects unchecked
+    /// Admit network objects without a check
     Off,
-    /// Report findings as warnings
+    /// Admit network objects, and report findings as warnings
     Audit,
-    /// Deny network objects with errors
+    /// Deny network objects that have findings of severity error
     Enforce,
 }
 
@@ -111,7 +146,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         arguments.kubeconfig.is_some() || (arguments.cluster.is_empty() && cluster::client::in_cluster());
     let (profiles, cluster) = (arguments.profiles.as_deref(), &arguments.cluster);
     let Some((builder, snapshot)) =
-        facts_from_files(profiles, cluster, (&arguments.choice, arguments.mutate == Mutate::Off), live, err)?
+        facts_from_files(profiles, cluster, &arguments.server_settings(), live, err)?
     else {
         return Ok(Exit::Usage);
     };
@@ -120,7 +155,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     let runtime = match start_runtime(workers) {
         Ok(runtime) => runtime,
         Err(error) => {
-            writeln!(err, "error: cannot start: {error}")?;
+            writeln!(err, "error: the server cannot start: {error}")?;
             return Ok(Exit::Internal);
         }
     };
@@ -153,7 +188,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     let writing = match crate::telemetry::install() {
         Ok(writing) => writing,
         Err(error) => {
-            writeln!(err, "error: cannot start: {error}")?;
+            writeln!(err, "error: the server cannot start: {error}")?;
             return Ok(Exit::Internal);
         }
     };
@@ -208,8 +243,8 @@ fn live_facts(
     if arguments.stale_after < 2.0 * arguments.watch_timeout {
         let (stale, watch) = (arguments.stale_after, arguments.watch_timeout);
         return Err(format!(
-            "--stale-after {stale} is less than twice --watch-timeout {watch}: facts about kinds without changes would count as \
-             stale (FAB813) between two watches; expected --stale-after of at least {}",
+            "--stale-after {stale} is less than twice --watch-timeout {watch}: objects without changes would count as old \
+             (FAB813) between two watches; set --stale-after to at least {}",
             2.0 * watch
         )
         .into());
@@ -233,7 +268,8 @@ fn status_writer(client: &kube::Client) -> StatusWriter {
 /// Checks the files of profiles and facts for changes; `None` without files.
 fn source(arguments: &Arguments) -> Option<Source> {
     let (profiles, cluster) = (arguments.profiles.clone(), arguments.cluster.clone());
-    let (choice, withhold) = (arguments.choice.clone(), arguments.mutate == Mutate::Off);
+    let (choice, withhold_changes) = (arguments.choice.clone(), arguments.mutate == Mutate::Off);
+    let operators = arguments.operator_namespaces.clone();
     let paths: Vec<PathBuf> = profiles.iter().chain(&cluster).cloned().collect();
     if paths.is_empty() {
         return None;
@@ -245,7 +281,8 @@ fn source(arguments: &Arguments) -> Option<Source> {
             return Look::Same;
         }
         let mut messages = Vec::new();
-        let read = facts_from_files(profiles.as_deref(), &cluster, (&choice, withhold), false, &mut messages);
+        let settings = ServerSettings { choice: &choice, withhold_changes, operator_namespaces: &operators };
+        let read = facts_from_files(profiles.as_deref(), &cluster, &settings, false, &mut messages);
         // Only now: a read that panics is tried again.
         known = found;
         match read {

@@ -15,76 +15,83 @@ use tokio::runtime::Runtime;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Tls {
-    /// Source of the certificate
+    /// Source of the server's TLS certificate
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_TLS_MODE", default_value_t = TlsMode::Files)]
     tls_mode: TlsMode,
-    /// Certificate chain (PEM file), with --tls-mode files
+    /// PEM file with the server's certificate chain, for --tls-mode files
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_CERT")]
     tls_cert: Option<PathBuf>,
-    /// Private key (PEM file), with --tls-mode files
+    /// PEM file with the server's private key, for --tls-mode files
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_KEY")]
     tls_key: Option<PathBuf>,
-    /// Minimum TLS version
+    /// Minimum TLS version that the server accepts
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_TLS_MIN_VERSION", default_value_t = TlsVersion::V1_3)]
     tls_min_version: TlsVersion,
-    /// Check interval for the certificate files, in seconds
+    /// Interval, in seconds, at which the server checks the certificate files for changes
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_TLS_POLL", default_value_t = 10.0, value_parser = super::values::seconds)]
     tls_poll: f64,
-    /// Namespace of the Secret and the Service; default: the pod's, or the kubeconfig's
+    /// Namespace of the webhook's Secret and Service; default: the namespace of the server's pod, or the namespace in
+    /// the kubeconfig
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_NAMESPACE", value_parser = name)]
     tls_namespace: Option<String>,
-    /// Name of the Secret; default: fabric-admission-ca (self-managed: the CA) or fabric-admission-tls (cert-manager:
-    /// certificate and key)
+    /// Name of the Secret with the CA (mode self-managed, default: fabric-admission-ca) or with the certificate and
+    /// key (mode cert-manager, default: fabric-admission-tls)
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_SECRET", value_parser = name)]
     tls_secret: Option<String>,
-    /// Name of the Service that the API server calls
+    /// Name of the webhook's Service, which the API server calls
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_SERVICE", default_value = "fabric-admission", value_parser = name)]
     tls_service: String,
-    /// DNS domain of the cluster, the end of the Service's DNS name
+    /// DNS domain of the cluster; the full DNS name of the webhook's Service ends with this domain
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_CLUSTER_DOMAIN", default_value = "cluster.local", value_parser = name)]
     tls_cluster_domain: String,
-    /// Additional DNS name or IP address in the self-managed certificate, for API servers that call by URL; repeatable
+    /// Additional DNS name or IP address for the self-managed certificate, for API servers that call the webhook by
+    /// URL; repeatable
     #[arg(long = "tls-host", value_name = "NAME", env = "FABRIC_ADMISSION_TLS_HOST", value_delimiter = ',')]
     tls_hosts: Vec<String>,
-    /// MutatingWebhookConfiguration whose caBundle the server maintains (self-managed) or checks (cert-manager)
+    /// Name of the MutatingWebhookConfiguration whose caBundles the server writes (mode self-managed) or only checks
+    /// (mode cert-manager)
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_MUTATING", default_value = "pod-fabric-admission", value_parser = name)]
     tls_mutating: String,
-    /// ValidatingWebhookConfiguration whose caBundle the server maintains (self-managed) or checks (cert-manager)
+    /// Name of the ValidatingWebhookConfiguration whose caBundles the server writes (mode self-managed) or only
+    /// checks (mode cert-manager)
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_VALIDATING", default_value = "fabric-admission", value_parser = name)]
     tls_validating: String,
-    /// Lifetime of a self-managed CA; after half of that time the server creates the next CA
+    /// Lifetime of a self-managed CA; the server creates the next CA after half of this time
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_CA_LIFE", default_value_t = Seconds(Lifetimes::DEFAULT.ca))]
     tls_ca_life: Seconds,
-    /// Lifetime of a self-managed certificate; after two thirds of that time the server renews the certificate
+    /// Lifetime of a self-managed certificate; the server renews the certificate after two thirds of this time
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_LEAF_LIFE", default_value_t = Seconds(Lifetimes::DEFAULT.leaf))]
     tls_leaf_life: Seconds,
-    /// Soak time: how long a new CA is in every caBundle before the CA signs certificates
+    /// Soak time: how long a new CA must be in every caBundle before the server signs certificates with this CA
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SOAK", default_value_t = Seconds(Lifetimes::DEFAULT.soak))]
     tls_soak: Seconds,
-    /// Tolerated clock skew between machines
+    /// Tolerated clock skew: how far the clock of a machine may be wrong, in either direction
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_CLOCK_SKEW", default_value_t = Seconds(Lifetimes::DEFAULT.skew))]
     tls_clock_skew: Seconds,
-    /// Check interval for the Secret and the caBundles, in case a watch misses a change
+    /// Interval at which the server checks its Secret and the caBundles, in case a watch misses a change
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_TICK", default_value_t = Seconds(Lifetimes::DEFAULT.tick))]
     tls_tick: Seconds,
-    /// Delay between the first check that finds every caBundle correct and readiness; gives API servers time to load them
+    /// Once every caBundle is correct, the server waits this time before it reports ready, so that API servers can
+    /// load the caBundles
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SETTLE", default_value_t = Seconds(Lifetimes::DEFAULT.settle))]
     tls_settle: Seconds,
-    /// Output file with the CAs that clients must trust, for clients without a webhook configuration
+    /// File to which the server writes its CAs, for clients that do not get the CAs from the caBundle of a webhook
+    /// configuration
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TLS_CA_OUT")]
     tls_ca_out: Option<PathBuf>,
     /// For tests: file with an offset of the certificate clock, in seconds
+    #[cfg(debug_assertions)]
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_TEST_CLOCK_OFFSET", hide = true)]
     tls_test_clock_offset: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TlsMode {
-    /// The server issues the certificate, keeps its CA in a Secret, and writes the caBundles
+    /// The server issues its certificate, keeps the CA in a Secret and writes caBundles
     SelfManaged,
-    /// cert-manager writes the certificate to a Secret, and its cainjector writes the caBundles
+    /// cert-manager writes the certificate to a Secret; cainjector writes the caBundles
     CertManager,
-    /// The server reads the certificate from --tls-cert and --tls-key, and checks both files every --tls-poll seconds
+    /// The server reads the files --tls-cert and --tls-key at start and after each change
     Files,
 }
 
@@ -102,7 +109,7 @@ fn name(text: &str) -> Result<String, String> {
     if !text.is_empty() && text.len() <= 253 && text.chars().all(legal) {
         Ok(text.to_owned())
     } else {
-        Err("expected the name of a Kubernetes object: lower-case letters, digits, - and .".to_owned())
+        Err("expected the name of a Kubernetes object: lower-case letters, digits, '-' and '.'".to_owned())
     }
 }
 
@@ -183,7 +190,7 @@ impl Tls {
         lives.check()?;
         if kubeconfig.is_none() && !cluster::client::in_cluster() {
             return Err(
-                "this --tls-mode needs an API server: set --kubeconfig, or run in a pod with a service account".into()
+                "this --tls-mode needs an API server: set --kubeconfig, or run the server in a pod with a service account".into()
             );
         }
         // A separate client and connection, so that a long list of nodes does not delay a certificate.
@@ -210,7 +217,11 @@ impl Tls {
             validating: self.tls_validating.clone(),
         };
         let (ca_out, identity) = (self.tls_ca_out.clone(), super::values::identity());
+        // Whoever may set a flag of a shipped binary must not be able to make it trust other times.
+        #[cfg(debug_assertions)]
         let clock = Clock { offset: self.tls_test_clock_offset.clone() };
+        #[cfg(not(debug_assertions))]
+        let clock = Clock { offset: None };
         Ok(Certificate::Cluster(Box::new(Settings {
             client,
             mode,

@@ -8,11 +8,11 @@ const CALL: Duration = Duration::from_secs(10);
 /// Why a call did not succeed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallFault {
-    #[error("no answer in time")]
+    #[error("no response from the API server in time")]
     Timeout,
     #[error(transparent)]
     Api(#[from] kube::Error),
-    #[error("unreadable response: {0}")]
+    #[error("the response of the API server could not be parsed: {0}")]
     Answer(#[from] serde_json::Error),
 }
 

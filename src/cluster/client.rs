@@ -18,10 +18,10 @@ pub enum ClientError {
         source: kube::config::KubeconfigError,
     },
     /// The service account of the pod cannot be used.
-    #[error("service account: {0}")]
+    #[error("the pod's service account cannot be used: {0}")]
     InCluster(#[from] kube::config::InClusterError),
     /// A client cannot be made of the configuration.
-    #[error("cannot create a client: {0}")]
+    #[error("cannot create a client for the API server: {0}")]
     Client(#[from] kube::Error),
 }
 

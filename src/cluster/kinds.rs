@@ -52,6 +52,9 @@ pub static WATCHED: &[Watched] = &[
     watched(Kind::ResourceSlice, DRA, "v1", "resourceslices"),
 ];
 
+/// Kinds that decisions cannot do without.
+pub(super) const ESSENTIAL: [&str; 3] = ["FabricProfile", "Namespace", "Node"];
+
 impl Watched {
     /// Path of all objects of the kind.
     #[must_use]

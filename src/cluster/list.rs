@@ -59,7 +59,7 @@ pub(super) async fn get(client: &Client, path: &str) -> Result<http::Response<Bo
         .body(Body::empty())
         .map_err(|e| Failure::Other(e.to_string()))?;
     let response = match tokio::time::timeout(CALL, client.send(request)).await {
-        Err(_) => return Err(Failure::Other("no response in time".to_owned())),
+        Err(_) => return Err(Failure::Other("no response from the API server in time".to_owned())),
         Ok(Err(kube::Error::Api(status))) => return Err(Failure::of(status.code, &status.message)),
         Ok(Err(error)) => return Err(Failure::Other(error.to_string())),
         Ok(Ok(response)) => response,
@@ -92,22 +92,30 @@ pub(super) async fn list(
         let response = get(client, &path).await?;
         let body = Limited::new(response.into_body(), MAX_PAGE).collect();
         let bytes = match tokio::time::timeout(CALL, body).await {
-            Err(_) => return Err(Failure::Other("the list stalled".to_owned())),
+            Err(_) => {
+                return Err(Failure::Other(
+                    "the response to the list request did not end in time".to_owned(),
+                ));
+            }
             // The same page in parts; a continue token is valid with any limit.
             Ok(Err(error)) if error.is::<LengthLimitError>() && limit > 1 => {
                 limit = (limit / 4).max(1);
                 continue;
             }
-            Ok(Err(error)) => return Err(Failure::Other(format!("the list was interrupted: {error}"))),
+            Ok(Err(error)) => {
+                return Err(Failure::Other(format!(
+                    "the response to the list request was interrupted: {error}"
+                )));
+            }
             Ok(Ok(body)) => body.to_bytes(),
         };
         shared.heard(kind.name());
         let page: Page<'_> = std::str::from_utf8(&bytes)
             .map_err(|e| e.to_string())
             .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
-            .map_err(|error| Failure::Other(format!("unreadable list: {error}")))?;
+            .map_err(|error| Failure::Other(format!("the list could not be parsed: {error}")))?;
         for object in page.items.iter().flatten() {
-            let Identity { namespace, name, .. } = take(kind, shared, object);
+            let Identity { namespace, name, .. } = add_object(kind, shared, object);
             if !name.is_empty() {
                 listed.add(&namespace, &name);
             }
@@ -128,7 +136,7 @@ pub(super) async fn list(
 
 /// Adds an object to the builder. Returns its identity, with an empty name if even that is malformed. An unreadable object
 /// is counted, and its previous facts stay.
-pub(super) fn take(kind: &'static Watched, shared: &Shared, object: &RawValue) -> Identity {
+pub(super) fn add_object(kind: &'static Watched, shared: &Shared, object: &RawValue) -> Identity {
     let added =
         shared.change(|b| b.add_identified(Layer::Live, kind.group, kind.name(), object.get(), "default"));
     match added {
@@ -145,5 +153,5 @@ pub(super) fn take(kind: &'static Watched, shared: &Shared, object: &RawValue) -
 fn malformed(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {
     shared.metrics.watch_malformed(kind.name());
     let (namespace, name) = (identity.namespace.as_str(), identity.name.as_str());
-    tracing::warn!(kind = kind.name(), namespace, name, %error, "unreadable object; keeping its previous facts");
+    tracing::warn!(kind = kind.name(), namespace, name, %error, "unreadable object; its previous version stays in use");
 }

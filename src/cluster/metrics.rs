@@ -47,47 +47,55 @@ pub struct Metrics {
 impl Metrics {
     /// Registers them.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register("watch_objects", "Known objects by kind", self.objects.clone());
+        registry.register(
+            "watch_objects",
+            "Objects that the server knows from its watches, by kind",
+            self.objects.clone(),
+        );
         registry.register(
             "watch_state",
-            "State of the watch of each kind: 1 for the current state, 0 for the others",
+            "Watch state of each object kind: 1 for the current state, 0 for all other states",
             self.state.clone(),
         );
         registry.register(
             "watch_lists",
-            "Completed list requests to the API server, by kind",
+            "Lists of objects that the server received completely from the API server, by kind",
             self.lists.clone(),
         );
         registry.register(
             "watch_malformed",
-            "Objects that could not be parsed, by kind",
+            "Objects from the API server that could not be parsed, by kind",
             self.malformed.clone(),
         );
         registry.register_with_unit(
             "watch_last_contact_timestamp",
-            "Time of the last contact with the API server, by kind",
+            "Time of the last response of the API server for each object kind, as Unix time",
             Unit::Seconds,
             self.contact.clone(),
         );
         registry.register(
             "snapshots_published",
-            "Snapshots of cluster state published to the webhook",
+            "Times that the webhook switched to a new snapshot of the cluster's objects",
             self.published.clone(),
         );
         registry.register(
             "status_leader",
-            "Whether this replica writes the statuses of FabricProfiles: 1 or 0",
+            "1 if this replica writes the status of FabricProfiles, else 0",
             self.status_leader.clone(),
         );
-        registry.register("status_writes", "FabricProfile statuses written", self.status_writes.clone());
+        registry.register(
+            "status_writes",
+            "Writes of a FabricProfile's status by this replica",
+            self.status_writes.clone(),
+        );
         registry.register(
             "profile_problems",
-            "Problems in the status of each FabricProfile; only the replica that writes statuses reports them",
+            "Number of problems in the status of each FabricProfile; exported only by the replica that writes the status",
             self.profile_problems.clone(),
         );
         registry.register(
             "status_failures",
-            "Failed API calls for FabricProfile statuses",
+            "Failed API calls of the task that writes the status of FabricProfiles, by type of call",
             self.status_failures.clone(),
         );
     }

@@ -12,6 +12,7 @@
 mod call;
 pub mod certificate_objects;
 pub mod client;
+pub(crate) mod dry_run;
 mod event;
 pub mod kinds;
 mod lease;

@@ -1,5 +1,6 @@
 //! The sync state of each kind: for readiness and the admin port.
 
+use super::kinds::ESSENTIAL;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -48,8 +49,6 @@ impl Phase {
     }
 }
 
-/// Kinds that decisions cannot do without.
-const ESSENTIAL: [&str; 3] = ["FabricProfile", "Namespace", "Node"];
 /// Failures in a row after which readiness does not wait for a kind: a broken conversion webhook, or a right that is
 /// withheld on purpose, must not prevent serving. Essential kinds whose calls fail are always waited for.
 const PATIENCE: u32 = 5;

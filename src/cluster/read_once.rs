@@ -44,7 +44,7 @@ pub async fn pod(client: &kube::Client, namespace: &str, name: &str) -> Result<S
     let bytes = match body.await {
         Ok(Ok(body)) => body.to_bytes(),
         Ok(Err(error)) => return Err(failed(Failure::Other(error.to_string()))),
-        Err(_) => return Err(failed(Failure::Other("no response in time".to_owned()))),
+        Err(_) => return Err(failed(Failure::Other("no response from the API server in time".to_owned()))),
     };
     String::from_utf8(bytes.to_vec()).map_err(|e| failed(Failure::Other(e.to_string())))
 }
@@ -72,7 +72,7 @@ pub async fn once(client: &kube::Client, builder: Builder) -> Result<Seen, OnceE
             Err(Failure::Gone) => {
                 return Err(OnceError {
                     kind: kind.name(),
-                    why: "the list expired on the API server".into(),
+                    why: "the list expired on the API server before its last page".into(),
                 });
             }
             Err(Failure::Other(why)) => return Err(OnceError { kind: kind.name(), why }),

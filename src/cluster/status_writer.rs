@@ -6,7 +6,7 @@ use super::call::CallFault;
 use super::event::{ListMeta, Page};
 use super::lease::Lease;
 use crate::profile::FabricProfileStatus;
-use crate::resolve::profile_status::{Standing, of_object};
+use crate::resolve::profile_status::{ProfileUse, of_object};
 use crate::snapshot::Snapshot;
 use kube::api::{ListParams, Patch, PatchParams};
 use serde::Deserialize;
@@ -111,7 +111,7 @@ struct Wanted {
     name: String,
     has: Option<FabricProfileStatus>,
     wants: FabricProfileStatus,
-    standing: Standing,
+    standing: ProfileUse,
 }
 
 impl Writer {
@@ -126,7 +126,7 @@ impl Writer {
                 self.metrics.status_failed(what);
                 let text = crate::text::printable(&fault.to_string(), 300);
                 if self.reported.get(what) != Some(&text) {
-                    tracing::warn!(what, error = %text, "writing FabricProfile statuses failed");
+                    tracing::warn!(what, error = %text, "updating the status of FabricProfiles failed");
                     self.reported.insert(what, text);
                 }
                 None
@@ -144,13 +144,13 @@ impl Writer {
         // Hundreds of profiles over thousands of namespaces take milliseconds, which would hold up requests.
         let Ok(all) = tokio::task::spawn_blocking(move || wanted(&pages, &view)).await else { return };
         let others: BTreeSet<String> =
-            all.iter().filter(|w| w.standing == Standing::Other).map(|w| w.name.clone()).collect();
+            all.iter().filter(|w| w.standing == ProfileUse::Other).map(|w| w.name.clone()).collect();
         let known = std::mem::replace(&mut self.last.others, others);
         self.last.again = self.last.others.iter().any(|name| !known.contains(name));
         self.metrics.profile_problems(all.iter().map(|w| (w.name.as_str(), w.wants.problems.len())));
         self.written.retain(|name, _| all.iter().any(|w| w.name == *name));
         for wanted in all {
-            let early = wanted.standing == Standing::Other && !known.contains(&wanted.name);
+            let early = wanted.standing == ProfileUse::Other && !known.contains(&wanted.name);
             if early || self.is_written(&wanted) {
                 continue;
             }
@@ -213,13 +213,19 @@ impl Writer {
             attachment,
             priority,
             matching_nodes,
+            matching_namespaces,
+            namespaces,
             problems,
+            notes,
         } = &wanted.wants;
         // Null removes a field (RFC 7396).
         let problems = (!problems.is_empty()).then_some(problems);
+        let notes = (!notes.is_empty()).then_some(notes);
+        let namespaces = (!namespaces.is_empty()).then_some(namespaces);
         let body = json!({"status": {
             "observedGeneration": observed_generation, "transport": transport, "attachment": attachment,
-            "priority": priority, "matchingNodes": matching_nodes, "problems": problems,
+            "priority": priority, "matchingNodes": matching_nodes, "matchingNamespaces": matching_namespaces,
+            "namespaces": namespaces, "problems": problems, "notes": notes,
         }});
         let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
         let request = kube::core::Request::new(PATH)
@@ -258,7 +264,7 @@ mod tests {
             {"metadata":{"name":"p","generation":3},"spec":{"base":"none"},"status":{"observedGeneration":2}},
             {"metadata":{}}]}"#;
         let all = wanted(&[page.to_owned()], &Snapshot::default());
-        assert_eq!((all.len(), all[0].name.as_str(), all[0].standing), (1, "p", Standing::Unusable));
+        assert_eq!((all.len(), all[0].name.as_str(), all[0].standing), (1, "p", ProfileUse::Unusable));
         assert_eq!(all[0].has.as_ref().unwrap().observed_generation, Some(2));
         // Objects of a list have no kind of their own, but those of custom resources do; what is said is a status.
         assert_eq!((all[0].wants.observed_generation, all[0].wants.problems.len()), (Some(3), 1));

@@ -3,7 +3,7 @@
 use super::Phase;
 use super::event::{Event, Status, identify};
 use super::kinds::Watched;
-use super::list::{Failure, get, list, take};
+use super::list::{Failure, add_object, get, list};
 use super::shared::Shared;
 use crate::snapshot::Layer;
 use http_body_util::BodyExt;
@@ -59,7 +59,9 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
         };
         let outcome = match outcome {
             // A list has no history to lose: if it expires before its next page, it has failed.
-            Err(Failure::Gone) if listing => Err(Failure::Other("410: the list expired".to_owned())),
+            Err(Failure::Gone) if listing => {
+                Err(Failure::Other("410: the list expired before its last page".to_owned()))
+            }
             // Core kinds are always installed: the answer is of a proxy, or of an API server that is starting.
             Err(Failure::Absent) if kind.group.is_empty() => Err(Failure::Other("404".to_owned())),
             other => other,
@@ -67,7 +69,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
         match outcome {
             Ok(()) => {}
             Err(Failure::Gone) => {
-                tracing::info!(kind = kind.name(), "watch history lost; listing again");
+                tracing::info!(kind = kind.name(), "watch history lost; listing all objects again");
                 tokio::time::sleep(anew).await;
                 anew = longer(anew, &shared);
             }
@@ -118,12 +120,16 @@ fn phase(kind: &'static Watched, shared: &Shared, phase: Phase, why: &str) {
     if changed {
         match phase {
             Phase::Failing => {
-                tracing::warn!(kind = kind.name(), why, "watch failed; keeping known facts")
+                tracing::warn!(kind = kind.name(), why, "watch failed; known facts stay in use")
             }
             Phase::Forbidden => {
-                tracing::warn!(kind = kind.name(), why, "no permission to watch; keeping known facts")
+                tracing::warn!(
+                    kind = kind.name(),
+                    why,
+                    "no permission to list or watch; known facts stay in use"
+                )
             }
-            _ => tracing::info!(kind = kind.name(), phase = phase.name(), why, "watch"),
+            _ => tracing::info!(kind = kind.name(), phase = phase.name(), why, "watch state changed"),
         }
         shared.changed.notify_one();
     }
@@ -151,7 +157,9 @@ async fn watch(
     let mut line: Vec<u8> = Vec::new();
     loop {
         let frame = match tokio::time::timeout(shared.pace.watch + SLACK, body.frame()).await {
-            Err(_) => return Err(Failure::Other("the API server sent nothing on the watch".to_owned())),
+            Err(_) => {
+                return Err(Failure::Other("the API server sent nothing on the watch in time".to_owned()));
+            }
             Ok(None) => return Ok(heard || opened.elapsed() >= STEADY),
             Ok(Some(Err(error))) => {
                 tracing::debug!(kind = kind.name(), %error, "watch interrupted");
@@ -177,7 +185,7 @@ async fn watch(
         }
         line.extend_from_slice(rest);
         if line.len() > MAX_LINE {
-            return Err(Failure::Other("a line of the watch is too long".to_owned()));
+            return Err(Failure::Other("an event of the watch is too long".to_owned()));
         }
     }
 }
@@ -190,7 +198,11 @@ fn apply(kind: &'static Watched, shared: &Shared, line: &[u8], version: &mut Str
         .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
         // The event is lost; only a list recovers it.
         .map_err(|error| {
-            tracing::warn!(kind = kind.name(), error, "unreadable watch line; listing again");
+            tracing::warn!(
+                kind = kind.name(),
+                error,
+                "watch event could not be parsed; listing all objects again"
+            );
             Failure::Gone
         })?;
     if event.kind == "ERROR" {
@@ -202,7 +214,7 @@ fn apply(kind: &'static Watched, shared: &Shared, line: &[u8], version: &mut Str
     }
     let identity = match event.kind {
         "ADDED" | "MODIFIED" => {
-            let identity = take(kind, shared, event.object);
+            let identity = add_object(kind, shared, event.object);
             if event.kind == "ADDED" && !identity.name.is_empty() {
                 shared.metrics.watch_object_added(kind.name(), 1);
             }

@@ -7,7 +7,7 @@ use crate::plan::{Change, Edit, Plan, ResourceList, SHM_PATH, TERMS_PATH, file_f
 use crate::pod::Bytes;
 use crate::pod::view::{Container, PodView};
 use crate::profile::schema::Requirement;
-use crate::text::token;
+use crate::text::{push_json, token};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ pub fn render(operations: &[Operation]) -> String {
         text.push_str("{\"op\":\"");
         text.push_str(operation.op);
         text.push_str("\",\"path\":");
-        text.push_str(&string(&operation.path));
+        push_json(&mut text, &operation.path);
         text.push_str(",\"value\":");
         text.push_str(&operation.value.0);
         text.push('}');
@@ -282,13 +282,8 @@ fn push(out: &mut Vec<Operation>, op: &'static str, path: String, value: String)
 }
 
 fn string(text: &str) -> String {
-    if text.bytes().any(|b| b < b' ' || matches!(b, b'"' | b'\\')) {
-        return serde_json::to_string(text).unwrap_or_default();
-    }
     let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    out.push_str(text);
-    out.push('"');
+    push_json(&mut out, text);
     out
 }
 
@@ -306,7 +301,7 @@ fn object(pairs: &[(&str, String)]) -> String {
     let mut out = String::with_capacity(pairs.iter().map(|(k, v)| k.len() + v.len() + 4).sum::<usize>() + 1);
     for (nth, (key, value)) in pairs.iter().enumerate() {
         out.push(if nth == 0 { '{' } else { ',' });
-        out.push_str(&string(key));
+        push_json(&mut out, key);
         out.push(':');
         out.push_str(value);
     }

@@ -49,7 +49,27 @@ fn start(name: &str) -> &str {
 /// A reference token of a JSON pointer (RFC 6901): `~` and `/` escaped.
 #[must_use]
 pub(crate) fn token(text: &str) -> String {
-    text.replace('~', "~0").replace('/', "~1")
+    let mut out = String::with_capacity(text.len() + 2);
+    for c in text.chars() {
+        match c {
+            '~' => out.push_str("~0"),
+            '/' => out.push_str("~1"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Writes a text as JSON.
+pub(crate) fn push_json(out: &mut String, text: &str) {
+    // Nearly every text. It looks at every byte, so that the compiler uses vectors.
+    if text.bytes().fold(false, |found, b| found | (b < b' ') | (b == b'"') | (b == b'\\')) {
+        out.push_str(&serde_json::to_string(text).unwrap_or_default());
+        return;
+    }
+    out.push('"');
+    out.push_str(text);
+    out.push('"');
 }
 
 /// A count with its noun.
@@ -62,7 +82,7 @@ pub fn count(n: usize, noun: &str) -> String {
 #[must_use]
 pub fn printable(text: &str, max: usize) -> String {
     // Nearly every name: nothing to escape and nothing to cut.
-    if text.len() <= max && text.bytes().all(|b| matches!(b, b' '..=b'~')) {
+    if text.len() <= max && text.bytes().fold(true, |plain, b| plain & matches!(b, b' '..=b'~')) {
         return text.to_owned();
     }
     let mut out = String::new();

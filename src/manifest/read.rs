@@ -149,7 +149,7 @@ impl<'b> Stream<'b> {
                 self.document(&tree, root, range, origin.line);
                 if let Some(at) = trailing {
                     let message =
-                        "kubectl ignores what follows the end of a document: start a new one with `---`";
+                        "kubectl ignores text after the end of a document: start a new document with `---`";
                     self.error(bytes, origin.line, ReadFault { at, message: message.to_owned() });
                 }
             }
@@ -219,7 +219,7 @@ fn single_json(text: &str, origin: Position) -> Result<(Tree, Id), ReadFault> {
         let (_, at) = reader.here();
         return Err(ReadFault {
             at,
-            message: "something follows the JSON value: separate documents with `---`".to_owned(),
+            message: "there is text after the JSON value: separate documents with `---`".to_owned(),
         });
     }
     Ok(value)

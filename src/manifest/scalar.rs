@@ -87,7 +87,7 @@ fn tagged(name: &str, text: &str) -> Result<Kind, String> {
     match value {
         Some(value) if found == name => Ok(value),
         Some(Kind::Int(value)) if name == "float" => Ok(Kind::Float(value as f64)),
-        _ => Err(format!("cannot read {} as !!{name}, it is !!{found}", quoted(text))),
+        _ => Err(format!("cannot read {} as !!{name}: the value is !!{found}", quoted(text))),
     }
 }
 

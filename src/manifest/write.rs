@@ -90,7 +90,7 @@ impl<'t> Writer<'t> {
             Kind::Uint(value) => number::write_float(&mut self.out, *value as f64),
             Kind::Float(value) if value.is_finite() => number::write_float(&mut self.out, *value),
             Kind::Float(_) => {
-                let message = "not a finite number: quote it if it is a string";
+                let message = "the value is not a finite number: quote the value if it is a string";
                 return Err(ReadFault { at: node.at, message: message.to_owned() });
             }
             Kind::Str(text) => {

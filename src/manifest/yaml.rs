@@ -171,7 +171,7 @@ impl<'t> Builder<'t> {
     /// libyaml-safer 0.3 panics on a tag that ends in a comma inside a flow collection. No other input is known.
     fn panicked(&self) -> ReadFault {
         let message = if self.text.contains('!') {
-            "a YAML tag (`!…`) near here cannot be read: put a space between it and the comma"
+            "a YAML tag (`!…`) near here cannot be read: put a space between the tag and the comma"
         } else {
             "the YAML parser fails near here: write this part in another way, or as JSON"
         };
@@ -259,7 +259,7 @@ impl<'t> Builder<'t> {
             let rest =
                 error.problem_mark().and_then(|mark| self.text.get(usize::try_from(mark.index).ok()?..));
             let message = match rest.and_then(|rest| rest.chars().next()) {
-                Some('\t') => "a tab cannot stand here: use spaces".to_owned(),
+                Some('\t') => "a tab is not allowed here: use spaces".to_owned(),
                 Some(c) => format!("a plain value cannot start with {c:?}: quote it"),
                 None => problem.to_owned(),
             };
@@ -376,7 +376,7 @@ mod tests {
             ("é: [x\u{1}]", 10, 6, "control characters are not allowed (U+0001)"),
             ("a: *b\n", 10, 4, "there is no anchor `&b` before this alias"),
             ("a: &a\n  b: *a\n", 11, 6, "the value of anchor `&a` contains itself"),
-            ("a: !!int 1.5\n", 10, 4, "cannot read \"1.5\" as !!int, it is !!float"),
+            ("a: !!int 1.5\n", 10, 4, "cannot read \"1.5\" as !!int: the value is !!float"),
             ("a: [x?y]\n", 10, 5, "a value with `?` inside [] or {} needs quotes"),
             ("a: \"x\\/y\"\n", 10, 4, "`\\/` is not an escape in YAML: write `/`"),
             ("%YAML 1.2\n---\na: 1\n", 10, 1, "kubectl reads YAML 1.1 only: remove the %YAML line"),
@@ -384,7 +384,7 @@ mod tests {
                 "a: [!x, 1]\n",
                 10,
                 4,
-                "a YAML tag (`!…`) near here cannot be read: put a space between it and the comma",
+                "a YAML tag (`!…`) near here cannot be read: put a space between the tag and the comma",
             ),
         ] {
             assert_eq!(fault(text), (line, column, message.to_owned()), "{text}");

@@ -2,8 +2,8 @@
 //! waits for requests in progress.
 
 use super::connection_age;
+use super::connection_watch::{ConnectionWatch, Slow, Waits, WatchedStream};
 use super::connections::{Place, Refused, Table};
-use super::deadlines::{Slow, Waits, Watch, Watched};
 use super::limits::Limits;
 use super::metrics::{Handshake, Shed};
 use super::routes::{self, Caller};
@@ -91,9 +91,9 @@ async fn drain(
         tokio::time::sleep(limits.finish).await;
     };
     tokio::select! {
-        () = &mut ended => tracing::info!("stopped after all connections were closed"),
-        () = closing => tracing::warn!("stopped at the deadline; connections were still open"),
-        _ = stop.changed() => tracing::warn!("stopped immediately"),
+        () = &mut ended => tracing::info!("server stopped after all connections were closed"),
+        () = closing => tracing::warn!("server stopped at the --drain deadline; connections were still open"),
+        _ = stop.changed() => tracing::warn!("server stopped immediately, because of a second stop signal"),
     }
 }
 
@@ -108,7 +108,7 @@ struct Port {
 impl Port {
     /// Serves a connection, or closes it if there are too many: before its handshake, which costs more than any answer.
     fn take(&self, stream: TcpStream, peer: SocketAddr, connections: &mut JoinSet<()>) {
-        let watch = Watch::new();
+        let watch = ConnectionWatch::new();
         let place = match self.table.take(peer.ip(), &watch) {
             Ok(place) => place,
             Err(refused) => {
@@ -203,7 +203,7 @@ impl Connection {
             .timer(TokioTimer::new())
             .header_read_timeout(state.limits.idle)
             .max_buf_size(READ_BUFFER)
-            .serve_connection(TokioIo::new(Watched::new(tls, Arc::clone(&watch))), service);
+            .serve_connection(TokioIo::new(WatchedStream::new(tls, Arc::clone(&watch))), service);
         let mut connection = pin!(connection);
         let ended = tokio::select! {
             outcome = &mut connection => outcome,
@@ -226,7 +226,7 @@ impl Connection {
             }
         };
         if let Err(error) = ended {
-            tracing::debug!(%error, "connection failed");
+            tracing::debug!(%error, "connection ended with an error");
         }
         state.metrics.disconnected();
     }
@@ -240,7 +240,7 @@ fn of_client(error: &std::io::Error) -> bool {
 
 /// Completes once a connection that is to end has no request in progress. hyper itself closes a connection that has had a
 /// request. On a new one it would wait for the first request, and within a header or body for the rest.
-async fn unused(watch: &Watch, grace: Duration) {
+async fn unused(watch: &ConnectionWatch, grace: Duration) {
     tokio::time::sleep(grace).await;
     while watch.idle_for().is_none() && !watch.can_go() {
         tokio::time::sleep(ACCEPT_PAUSE).await;

@@ -49,12 +49,12 @@ pub(super) fn readiness(state: &State) -> (StatusCode, String) {
     let (mut problems, remarks) = state.certificates.lines();
     if state.failed.has(certificate::TASK) && state.expiry.is_near() {
         problems.push(
-            "the certificate has expired or expires soon, and the task that replaces it has failed; restart the pod".to_owned(),
+            "the certificate has expired or expires soon, and the task that renews it has failed; restart the pod".to_owned(),
         );
     }
     let mut lines: Vec<String> = problems.iter().map(|line| format!("certificates: {line}")).collect();
     if let Some(kinds) = state.sync.waiting() {
-        lines.insert(0, format!("waiting for the first list of: {}", kinds.join(", ")));
+        lines.insert(0, format!("waiting for the first list of these kinds: {}", kinds.join(", ")));
     }
     let status = if lines.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     if lines.is_empty() {
@@ -63,7 +63,7 @@ pub(super) fn readiness(state: &State) -> (StatusCode, String) {
     lines.extend(remarks.iter().map(|line| format!("certificates: {line}")));
     lines.extend(state.failed.lines());
     if state.snapshot.load().settings().withhold_changes {
-        lines.push("pods are not changed (--mutate off)".to_owned());
+        lines.push("the webhook does not change pods (--mutate off)".to_owned());
     }
     (status, lines.join("\n"))
 }

@@ -1,13 +1,13 @@
 //! Answers of the webhook port: a decision on a body and its answer, and the answers without one.
 
 use super::held::Held;
-use super::metrics::{RequestResult, Shed};
+use super::metrics::{RequestResult, Shed, entry_name};
 use super::state::State;
 use crate::deadline::Deadline;
+use crate::review::Denial;
 use crate::review::envelope::EnvelopeError;
 use crate::review::response;
-use crate::review::webhook::{Answer, WebhookEntry};
-use crate::snapshot::Snapshot;
+use crate::review::webhook::{Answer, Known, WebhookEntry};
 use crate::text::printable;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -16,15 +16,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 /// Makes a decision on a body, within a time.
-pub(super) type Decide = fn(&[u8], WebhookEntry, &Snapshot, &Deadline<'_>) -> Result<Answer, EnvelopeError>;
+pub(super) type Decide = fn(&[u8], WebhookEntry, Known<'_>, &Deadline<'_>) -> Result<Answer, EnvelopeError>;
 
-pub(super) const MEMORY: &str = "too much memory held by other requests (--max-body-memory)";
+pub(super) const MEMORY: &str = "other requests use too much memory (--max-body-memory)";
 
 /// The answer at a limit. The API server retries after that second, within the webhook's timeout (client-go
 /// rest/with_retry.go: any 5xx with Retry-After). It uses a new connection, which a Service may send to another replica.
 pub(super) fn busy(state: &State, reason: Shed, text: &str) -> Response {
     state.metrics.shed(reason);
-    let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, &format!("busy: {text}; try again"));
+    let mut response =
+        plain(StatusCode::SERVICE_UNAVAILABLE, &format!("the server is busy: {text}; try again"));
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
@@ -42,7 +43,8 @@ pub(super) fn answer(
     let started = Instant::now();
     let snapshot = state.snapshot.load();
     let decided = catch_unwind(AssertUnwindSafe(|| {
-        let outcome = decide(body.bytes(), looked_at, &snapshot, deadline)?;
+        let known = Known { snapshot: &snapshot, audience: state.audience };
+        let outcome = decide(body.bytes(), looked_at, known, deadline)?;
         let text = response::render(&outcome);
         Ok::<_, EnvelopeError>((outcome, text))
     }));
@@ -66,9 +68,8 @@ pub(super) fn answer(
                 () => RequestResult::Allowed,
             };
             state.metrics.request(looked_at, result, started.elapsed());
-            if decision.denied {
-                let rules: Vec<&str> = decision.findings.iter().map(|f| f.rule).collect();
-                tracing::info!(uid = printable(&outcome.uid, 64), ?rules, "denied");
+            if let Some(denial) = &outcome.denial {
+                log_denial(&outcome, denial, looked_at);
             }
             match body.replace(text) {
                 Ok(()) => json(body),
@@ -79,12 +80,12 @@ pub(super) fn answer(
             state.metrics.request(looked_at, RequestResult::BadRequest, started.elapsed());
             // The error may quote what was sent.
             let error = printable(&error.to_string(), 300);
-            tracing::warn!(error, "refused a request that is not a valid AdmissionReview");
+            tracing::warn!(error, "refused a request: its body is not a valid AdmissionReview");
             plain(StatusCode::BAD_REQUEST, &error)
         }
         Ok(Ok((_, Err(error)))) => {
             state.metrics.request(looked_at, RequestResult::Fault, started.elapsed());
-            tracing::error!(%error, "answer cannot be written");
+            tracing::error!(%error, "response could not be encoded as JSON");
             fault()
         }
         Err(_) => {
@@ -95,8 +96,30 @@ pub(super) fn answer(
     })
 }
 
+/// One line with all that is needed to find the author of a refused object.
+fn log_denial(answer: &Answer, denial: &Denial, entry: WebhookEntry) {
+    let Denial { namespace, kind, name, owner, user, rules } = denial;
+    let profile = answer.decision.profile.as_deref().unwrap_or_default();
+    let also_held = answer.decision.also_held.join(" ");
+    let rules = rules.iter().copied().collect::<Vec<_>>().join(" ");
+    let (uid, entry) = (printable(&answer.uid, 64), entry_name(entry));
+    tracing::info!(
+        uid,
+        entry,
+        namespace,
+        kind,
+        name,
+        owner,
+        user,
+        profile,
+        also_held,
+        rules,
+        "request denied"
+    );
+}
+
 pub(super) fn fault() -> Response {
-    plain(StatusCode::INTERNAL_SERVER_ERROR, "fabric-admission: internal error")
+    plain(StatusCode::INTERNAL_SERVER_ERROR, "fabric-admission: internal error; see the log of the server")
 }
 
 fn json(body: Held) -> Response {

@@ -1,7 +1,7 @@
 //! The certificate from files while the server runs: reloaded when it changes, and checked for its dates.
 
 use super::{Certificate, State, supervisor};
-use crate::certificate_keeper::{self, Clock, Expiry, Standing};
+use crate::certificate_keeper::{self, CertificateReadiness, Clock, Expiry};
 use crate::tls::{Served, Store, TlsError};
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,14 +36,14 @@ impl Origin {
     }
 
     /// The standing before the first check of the task.
-    pub(super) fn standing(&self) -> Standing {
+    pub(super) fn standing(&self) -> CertificateReadiness {
         match self {
             Self::Files { store, .. } => {
-                let standing = Standing::default();
+                let standing = CertificateReadiness::default();
                 update_standing(store, &standing);
                 standing
             }
-            Self::Cluster { .. } => Standing::waiting(),
+            Self::Cluster { .. } => CertificateReadiness::waiting(),
         }
     }
 
@@ -60,7 +60,7 @@ impl Origin {
 }
 
 /// Updates the standing of the certificate in use, by its dates only: in this mode the server does not read caBundles.
-pub(super) fn update_standing(store: &Store, standing: &Standing) {
+pub(super) fn update_standing(store: &Store, standing: &CertificateReadiness) {
     let (problem, remark) = store.dates(Clock::default().now());
     let text = problem.as_ref().or(remark.as_ref()).cloned();
     if standing.set(problem.into_iter().collect(), remark.into_iter().collect())
@@ -84,13 +84,13 @@ pub(super) async fn reload(store: Arc<Store>, every: Duration, state: Arc<State>
                 failing = false;
                 state.metrics.certificates().certificate_loaded();
                 state.metrics.certificates().leaf_expiry(store.until());
-                tracing::info!("certificate reloaded");
+                tracing::info!("server certificate reloaded");
             }
             Some(Err(error)) => {
                 state.metrics.certificates().certificate_failed();
                 // Logged once, not at every check.
                 if !failing {
-                    tracing::error!(%error, "certificate reload failed; keeping the previous certificate");
+                    tracing::error!(%error, "certificate reload failed; the previous certificate stays in use");
                 }
                 failing = true;
             }

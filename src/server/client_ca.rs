@@ -17,14 +17,14 @@ pub(super) async fn reload(clients: Arc<Clients>, state: Arc<State>) {
                 failing = false;
                 if changed {
                     state.metrics.client_ca_loaded(true);
-                    tracing::info!("client CA reloaded; open connections are kept");
+                    tracing::info!("client CA reloaded; open connections stay open");
                 }
             }
             Some(Err(error)) => {
                 state.metrics.client_ca_loaded(false);
                 // Logged once, not at every check.
                 if !failing {
-                    tracing::error!(%error, "client CA reload failed; keeping the previous CA");
+                    tracing::error!(%error, "client CA reload failed; the previous CA stays in use");
                 }
                 failing = true;
             }

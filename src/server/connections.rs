@@ -1,6 +1,6 @@
 //! The open connections, by address, and the choice of the one to close when there are too many.
 
-use super::deadlines::{Waits, Watch};
+use super::connection_watch::{ConnectionWatch, Waits};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -29,12 +29,12 @@ pub(super) struct Table {
 #[derive(Debug, Default)]
 struct Rows {
     next: u64,
-    open: HashMap<u64, (IpAddr, Arc<Watch>)>,
+    open: HashMap<u64, (IpAddr, Arc<ConnectionWatch>)>,
     peers: HashMap<IpAddr, usize>,
 }
 
 impl Rows {
-    fn remove(&mut self, number: u64) -> Option<Arc<Watch>> {
+    fn remove(&mut self, number: u64) -> Option<Arc<ConnectionWatch>> {
         let (peer, watch) = self.open.remove(&number)?;
         if let Some(count) = self.peers.get_mut(&peer) {
             *count -= 1;
@@ -99,7 +99,11 @@ impl Table {
     }
 
     /// A place for a connection. If the table is full, another connection has to make room.
-    pub(super) fn take(self: &Arc<Self>, peer: IpAddr, watch: &Arc<Watch>) -> Result<Place, Refused> {
+    pub(super) fn take(
+        self: &Arc<Self>,
+        peer: IpAddr,
+        watch: &Arc<ConnectionWatch>,
+    ) -> Result<Place, Refused> {
         // A dual-stack socket shows IPv4 addresses as IPv4-mapped IPv6.
         let peer = peer.to_canonical();
         let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
@@ -150,8 +154,8 @@ mod tests {
         IpAddr::from([10, 0, 0, last])
     }
 
-    fn idle() -> Arc<Watch> {
-        let watch = Watch::new();
+    fn idle() -> Arc<ConnectionWatch> {
+        let watch = ConnectionWatch::new();
         watch.request_ends();
         watch.written();
         watch
@@ -160,34 +164,38 @@ mod tests {
     #[test]
     fn a_place_is_free_again() {
         let table = Table::new(2, 1);
-        let place = table.take(peer(1), &Watch::new()).unwrap();
-        assert_eq!(table.take(peer(1), &Watch::new()).unwrap_err(), Refused::Peer);
+        let place = table.take(peer(1), &ConnectionWatch::new()).unwrap();
+        assert_eq!(table.take(peer(1), &ConnectionWatch::new()).unwrap_err(), Refused::Peer);
         let mapped = "::ffff:10.0.0.1".parse().unwrap();
-        assert_eq!(table.take(mapped, &Watch::new()).unwrap_err(), Refused::Peer, "the same address");
+        assert_eq!(
+            table.take(mapped, &ConnectionWatch::new()).unwrap_err(),
+            Refused::Peer,
+            "the same address"
+        );
         drop(place);
-        assert!(table.take(peer(1), &Watch::new()).is_ok());
+        assert!(table.take(peer(1), &ConnectionWatch::new()).is_ok());
         assert!(table.rows.lock().unwrap().peers.is_empty(), "an address without connections is forgotten");
     }
 
     /// A connection in the middle of a body.
-    fn reading() -> Arc<Watch> {
-        let watch = Watch::new();
+    fn reading() -> Arc<ConnectionWatch> {
+        let watch = ConnectionWatch::new();
         watch.request_begins();
         watch
     }
 
     /// One whose request is being decided.
-    fn busy() -> Arc<Watch> {
+    fn busy() -> Arc<ConnectionWatch> {
         let watch = reading();
         watch.body_ends();
         watch
     }
 
-    fn places(table: &Arc<Table>, last: u8, watches: &[Arc<Watch>]) -> Vec<Place> {
+    fn places(table: &Arc<Table>, last: u8, watches: &[Arc<ConnectionWatch>]) -> Vec<Place> {
         watches.iter().map(|watch| table.take(peer(last), watch).unwrap()).collect()
     }
 
-    fn gone(watches: &[Arc<Watch>]) -> usize {
+    fn gone(watches: &[Arc<ConnectionWatch>]) -> usize {
         watches.iter().filter(|watch| watch.is_to_close()).count()
     }
 
@@ -252,9 +260,9 @@ mod tests {
     #[test]
     fn the_oldest_handshake_of_who_has_most_makes_room() {
         let table = Table::new(4, 4);
-        let (alone, older) = ([Watch::new(), idle()], Watch::new());
+        let (alone, older) = ([ConnectionWatch::new(), idle()], ConnectionWatch::new());
         std::thread::sleep(std::time::Duration::from_millis(5));
-        let crowd = [older, Watch::new()];
+        let crowd = [older, ConnectionWatch::new()];
         let _places = [
             table.take(peer(1), &alone[0]).unwrap(),
             table.take(peer(2), &crowd[0]).unwrap(),

@@ -22,7 +22,9 @@ pub(super) fn raise_limit(limits: Limits) -> Limits {
     if there < wanted {
         match setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: rlimit.maximum }) {
             Ok(()) => there = wanted,
-            Err(error) => tracing::warn!(%error, there, wanted, "raising the limit of open files failed"),
+            Err(error) => {
+                tracing::warn!(%error, there, wanted, "raising the open-files limit of the process failed")
+            }
         }
     }
     let within = within(limits, there);
@@ -32,8 +34,8 @@ pub(super) fn raise_limit(limits: Limits) -> Limits {
             needed,
             connections = within.connections,
             connections_per_peer = within.connections_per_peer,
-            "limit of open files too low for --max-connections, so fewer connections are accepted; raise the hard \
-             limit (ulimit -Hn) in the container runtime"
+            "the open-files limit is too low for --max-connections, so the server accepts fewer connections; raise the \
+             hard limit (ulimit -Hn) in the container runtime"
         );
     }
     within

@@ -45,12 +45,15 @@ pub(super) async fn reload(every: Duration, check: Check, state: Arc<State>) {
         match supervisor::blocking(look).await {
             None | Some(Look::Same) => {}
             Some(Look::New(snapshot)) => {
-                tracing::info!(profiles = snapshot.profiles().count(), "profiles and cluster facts reloaded");
+                tracing::info!(
+                    profiles = snapshot.profiles().count(),
+                    "reloaded the files of profiles and cluster objects"
+                );
                 state.snapshot.store(Arc::from(snapshot));
                 state.metrics.facts_loaded();
             }
             Some(Look::Failed(error)) => {
-                tracing::error!(%error, "reload of profiles and cluster facts failed; keeping the previous ones");
+                tracing::error!(%error, "reload of profiles and cluster objects failed; the previous versions stay in use");
                 state.metrics.facts_failed();
             }
         }

@@ -190,7 +190,7 @@ struct ReloadLabel {
 const BUCKETS: [f64; 14] =
     [0.000_05, 0.000_1, 0.000_2, 0.000_5, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0];
 
-fn entry_name(entry: WebhookEntry) -> &'static str {
+pub(super) fn entry_name(entry: WebhookEntry) -> &'static str {
     match entry {
         WebhookEntry::Mutate => "mutate",
         WebhookEntry::Validate => "enforce",
@@ -207,66 +207,86 @@ impl Metrics {
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix("fabric_admission");
         let requests = Family::<RequestLabels, Counter>::default();
-        registry.register("requests", "AdmissionReviews by webhook entry and result", requests.clone());
+        registry.register(
+            "requests",
+            "AdmissionReview requests, by webhook endpoint (label entry) and result",
+            requests.clone(),
+        );
         let duration = Family::<EntryLabel, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
         registry.register_with_unit(
             "request_duration",
-            "Time between the request body and the response, without TLS",
+            "Processing time of a request, from the complete body to the response, without TLS",
             Unit::Seconds,
             duration.clone(),
         );
         let findings = Family::<RuleLabel, Counter>::default();
-        registry.register("findings", "Findings by rule", findings.clone());
+        registry.register("findings", "Findings that the webhook reported, by rule", findings.clone());
         let connections = Gauge::default();
-        registry.register("connections", "Open webhook connections", connections.clone());
+        registry.register("connections", "Open connections on the webhook port", connections.clone());
         let accept_errors = Counter::default();
-        registry.register("accept_errors", "Connections that could not be accepted", accept_errors.clone());
+        registry.register("accept_errors", "Failed attempts to accept a connection", accept_errors.clone());
         let handshakes = Family::<HandshakeLabel, Counter>::default();
-        registry.register("tls_handshakes", "TLS handshakes by result", handshakes.clone());
+        registry.register(
+            "tls_handshakes",
+            "TLS handshakes on the webhook port, by result",
+            handshakes.clone(),
+        );
         let panics = Counter::default();
-        registry.register("panics", "Internal errors answered with 500", panics.clone());
+        registry.register("panics", "Requests answered with status 500 because of a panic", panics.clone());
         let task_failures = Family::<TaskLabel, Counter>::default();
         registry.register(
             "task_failures",
-            "Background tasks that panicked or ended unexpectedly, by task",
+            "Failures of background tasks (a panic or an unexpected end), by task",
             task_failures.clone(),
         );
         let shed = Family::<ShedLabel, Counter>::default();
-        registry.register("shed", "Connections closed and requests refused, by reason", shed.clone());
+        registry.register(
+            "shed",
+            "Connections closed and requests refused because of a limit, by reason",
+            shed.clone(),
+        );
         // Each reason exists from the start, so that its first event is a rise.
         for reason in Shed::ALL {
             drop(shed.get_or_create(&ShedLabel { reason: reason.name() }));
         }
         let in_flight = Gauge::default();
-        registry.register("requests_in_flight", "Concurrent requests, running or waiting", in_flight.clone());
+        registry.register(
+            "requests_in_flight",
+            "Webhook requests that are running or waiting now",
+            in_flight.clone(),
+        );
         let held = Gauge::default();
         registry.register_with_unit(
             "held",
-            "Memory held by request and response bodies",
+            "Memory that request and response bodies use now",
             Unit::Bytes,
             held.clone(),
         );
         let facts_reloads = Family::<ReloadLabel, Counter>::default();
         registry.register(
             "facts_reloads",
-            "Reloads of profile and fact files, by result",
+            "Reloads of the files in --profiles and --cluster, by result",
             facts_reloads.clone(),
         );
         let client_ca_reloads = Family::<ReloadLabel, Counter>::default();
-        registry.register("client_ca_reloads", "Client CA reloads by result", client_ca_reloads.clone());
+        registry.register(
+            "client_ca_reloads",
+            "Reloads of the CA for client certificates, by result",
+            client_ca_reloads.clone(),
+        );
         registry.register(
             "log_lines_dropped",
-            "Log lines dropped because stderr was too slow",
+            "Log lines dropped because writing to stderr was too slow",
             crate::telemetry::dropped(),
         );
         registry.register(
             "log_lines_left_out",
-            "Log lines left out because there were more than 20 a second of one kind",
+            "Log lines left out because the same message was logged more than 20 times per second",
             crate::telemetry::left_out(),
         );
         let build = Family::<BuildLabels, Gauge>::default();
         build.get_or_create(&BuildLabels { version: env!("CARGO_PKG_VERSION") }).set(1);
-        registry.register("build_info", "Version of the server, as a label", build);
+        registry.register("build_info", "Server version, in label version; the value is always 1", build);
         let watches = Arc::<cluster::Metrics>::default();
         watches.register(&mut registry);
         let certificates = Arc::<certificate_keeper::Metrics>::default();

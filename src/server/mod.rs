@@ -10,8 +10,8 @@ mod budgets;
 mod certificate;
 mod client_ca;
 mod connection_age;
+mod connection_watch;
 mod connections;
-mod deadlines;
 mod decoded_size;
 mod descriptors;
 mod fact_files;
@@ -28,7 +28,7 @@ mod tasks;
 mod threads;
 
 use crate::cluster::{self, Phases};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Audience, Snapshot};
 use crate::tls::{self, Clients};
 use admin_thread::AdminThread;
 use arc_swap::ArcSwap;
@@ -56,7 +56,7 @@ pub enum RunError {
     #[error(transparent)]
     Tls(#[from] tls::TlsError),
     /// A port is not available.
-    #[error("cannot listen on {address}: {source}; is the port in use?")]
+    #[error("cannot listen on {address}: {source}; does another process use the port?")]
     Bind {
         /// Address as given.
         address: SocketAddr,
@@ -97,7 +97,10 @@ pub async fn run(
     let admin = admin.map_err(|source| RunError::Bind { address: settings.admin_bind, source })?;
     let address = |listener: &TcpListener, wanted| listener.local_addr().unwrap_or(wanted);
     let addresses = (address(&webhook, settings.bind), address(&admin, settings.admin_bind));
+    // TLS admits only clients that show a certificate, once an authority of clients is given.
+    let audience = if clients.is_some() { Audience::Tenant } else { Audience::Anyone };
     let state = Arc::new(State {
+        audience,
         snapshot: ArcSwap::from_pointee(snapshot),
         metrics: Arc::new(Metrics::new()),
         sync: match &facts {

@@ -2,7 +2,7 @@
 //! failurePolicy decides; a denial is always about the object.
 
 use super::answers::{Decide, MEMORY, answer, busy, fault, plain};
-use super::deadlines::Watch;
+use super::connection_watch::ConnectionWatch;
 use super::held::{Held, NoRoom};
 use super::metrics::Shed;
 use super::state::State;
@@ -47,7 +47,9 @@ pub(super) fn router(state: Arc<State>) -> Router {
             "unknown path; use /mutate, /validate, /audit, /validate-workload, /validate-networks or /validate-object",
         )
     })
-    .method_not_allowed_fallback(async || plain(StatusCode::METHOD_NOT_ALLOWED, "POST an AdmissionReview"))
+    .method_not_allowed_fallback(async || {
+        plain(StatusCode::METHOD_NOT_ALLOWED, "use POST with an AdmissionReview as the body")
+    })
     .with_state(state)
 }
 
@@ -72,18 +74,18 @@ impl Called {
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
     pub(super) address: IpAddr,
-    pub(super) watch: Arc<Watch>,
+    pub(super) watch: Arc<ConnectionWatch>,
 }
 
 async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request) -> Response {
-    let until = Instant::now() + threads::patience(request.uri().query());
+    let until = Instant::now() + threads::decision_timeout(request.uri().query());
     let held = match read(&state, request).await {
         Ok(held) => held,
         Err(response) => return response,
     };
     // Only now: a slow body costs no work, and its memory is counted as bytes.
     let Some(_at_work) = state.budgets.request(held.bytes().len()) else {
-        return busy(&state, Shed::Requests, "too many concurrent requests (--max-requests)");
+        return busy(&state, Shed::Requests, "it has too many concurrent requests (--max-requests)");
     };
     let Called { entry, off } = called(&state);
     let decide: Decide = if off { |body, entry, _, _| acknowledge(body, entry) } else { handle_within };
@@ -120,9 +122,11 @@ async fn read(state: &State, request: Request) -> Result<Held, Response> {
     }
     match read {
         Ok(Ok(held)) => Ok(held),
-        Ok(Err(Unread::TooLarge)) => Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "the body exceeds 8 MiB")),
+        Ok(Err(Unread::TooLarge)) => {
+            Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "the body is larger than 8 MiB"))
+        }
         Ok(Err(Unread::Memory)) => Err(busy(state, Shed::Memory, MEMORY)),
-        Ok(Err(Unread::Ended)) => Err(plain(StatusCode::BAD_REQUEST, "the body ended early")),
+        Ok(Err(Unread::Ended)) => Err(plain(StatusCode::BAD_REQUEST, "the body is incomplete")),
         Err(_) => {
             state.metrics.shed(Shed::SlowBody);
             let mut response = plain(StatusCode::REQUEST_TIMEOUT, "the client sent the body too slowly");

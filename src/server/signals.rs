@@ -53,7 +53,7 @@ pub(super) async fn listen(
         state.draining.store(true, Ordering::Release);
         tracing::info!(
             lame_duck_seconds = lame_duck.as_secs_f64(),
-            "stop signal received; readiness is now off"
+            "stop signal received; /readyz now reports not ready"
         );
     }
     tokio::select! {

@@ -6,7 +6,7 @@ use super::{Limits, Metrics};
 use crate::certificate_keeper;
 use crate::cluster::Phases;
 use crate::facts::Mode;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Audience, Snapshot};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -15,10 +15,12 @@ use std::sync::atomic::AtomicBool;
 pub(crate) struct State {
     pub(crate) snapshot: ArcSwap<Snapshot>,
     pub(crate) metrics: Arc<Metrics>,
+    /// Who gets the answers.
+    pub(crate) audience: Audience,
     /// The sync state of the watches.
     pub(crate) sync: Phases,
     /// Whether the API server would trust our certificate.
-    pub(crate) certificates: certificate_keeper::Standing,
+    pub(crate) certificates: certificate_keeper::CertificateReadiness,
     /// The dates of the certificate in use, for the time when its task is down.
     pub(crate) expiry: certificate_keeper::Expiry,
     /// Background tasks that are down.
@@ -42,8 +44,9 @@ impl State {
         Self {
             snapshot: ArcSwap::from_pointee(Snapshot::default()),
             metrics: Arc::new(Metrics::new()),
+            audience: Audience::Anyone,
             sync: Phases::default(),
-            certificates: certificate_keeper::Standing::default(),
+            certificates: certificate_keeper::CertificateReadiness::default(),
             expiry: certificate_keeper::Expiry::default(),
             failed: Failed::default(),
             workloads: None,

@@ -23,7 +23,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 const HEALTHY: Duration = Duration::from_secs(60);
 /// How long the end of the server waits for tasks that end by themselves.
 const STOP: Duration = Duration::from_secs(3);
-const BUG: &str = "This is a bug: report it with the log";
+const BUG: &str = "This is a bug; please report it with the log";
 
 /// A background task.
 #[derive(Debug, Clone)]
@@ -52,7 +52,7 @@ impl Task {
 
 /// Why the server ended although nobody stopped it.
 #[derive(Debug, thiserror::Error)]
-#[error("task {name} {how}, and the server cannot serve without it. {BUG}")]
+#[error("task {name:?} {how}, and the server cannot run without this task. {BUG}")]
 pub struct TaskError {
     name: &'static str,
     how: &'static str,
@@ -181,17 +181,22 @@ impl Context {
             }
             let effect = task.effect;
             if task.pause.is_none() {
-                return self.state.failed.set(name, format!("task {name} {how}: {effect}. Restart the pod"));
+                return self
+                    .state
+                    .failed
+                    .set(name, format!("task {name:?} {how}: {effect}. Restart the pod"));
             }
             let seconds = pause.as_secs_f64();
             let line = format!(
-                "task {name} {how} ({failures} in a row): {effect}; it starts again within {seconds} s. {BUG}"
+                "task {name:?} {how} (failure {failures} in a row): {effect}; the server restarts the task within \
+                 {seconds} s. {BUG}"
             );
             self.state.failed.set(name, line);
             sleep(pause).await;
-            self.state
-                .failed
-                .set(name, format!("task {name} {how} ({failures} in a row) and was started again. {BUG}"));
+            self.state.failed.set(
+                name,
+                format!("task {name:?} {how} (failure {failures} in a row) and was restarted. {BUG}"),
+            );
             pause = longer(pause);
         }
     }

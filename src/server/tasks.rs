@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 /// The thread that writes log lines. A line of `/readyz` is the only way to report its end.
 pub(super) fn log(supervisor: &mut Supervisor) {
-    supervisor.start(Task::new("log", "no log lines are written").once(), telemetry::ended);
+    supervisor.start(Task::new("log", "the server writes no log lines").once(), telemetry::ended);
 }
 
 /// Signals to stop.
@@ -29,7 +29,7 @@ pub(super) fn signals(
     stop: watch::Sender<Stop>,
 ) {
     let (state, stop) = (Arc::clone(state), Arc::new(stop));
-    supervisor.start(Task::new("signals", "SIGTERM does not stop the server"), move || {
+    supervisor.start(Task::new("signals", "the server does not stop on SIGTERM"), move || {
         signals::listen(signals.clone(), Arc::clone(&state), lame_duck, Arc::clone(&stop))
     });
 }
@@ -42,7 +42,7 @@ pub(super) fn admin(
     state: &Arc<State>,
 ) {
     let (listener, state) = (Arc::new(listener), Arc::clone(state));
-    let task = Task::new("admin", "probes and scrapes are not answered");
+    let task = Task::new("admin", "the server does not answer probes and scrapes");
     supervisor
         .start_on(thread.handle(), task, move || admin::serve(Arc::clone(&listener), Arc::clone(&state)));
 }
@@ -58,7 +58,7 @@ pub(super) fn certificates(
     match origin {
         Origin::Files { store, poll } => {
             metrics.certificate_loaded();
-            let task = Task::new(certificate::TASK, "changes of the certificate files are not loaded");
+            let task = Task::new(certificate::TASK, "the server does not load changed certificate files");
             let state = Arc::clone(state);
             supervisor.start(task, move || {
                 metrics.leaf_expiry(store.until());
@@ -68,8 +68,9 @@ pub(super) fn certificates(
         Origin::Cluster { settings, served } => {
             // Each start may write to the API server.
             let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
-            let task = Task::new(certificate::TASK, "the certificate is not renewed").pausing(tick);
-            let (kept, standing) = (certificate_keeper::Kept::default(), state.certificates.clone());
+            let task =
+                Task::new(certificate::TASK, "the server does not renew its certificate").pausing(tick);
+            let (kept, standing) = (certificate_keeper::KeptMemory::default(), state.certificates.clone());
             supervisor.start(task, move || {
                 let port = port.clone().map(|(address, stop)| certificate_keeper::Port {
                     address,
@@ -92,7 +93,7 @@ pub(super) fn certificates(
 /// The CA of clients.
 pub(super) fn client_ca(supervisor: &mut Supervisor, clients: Arc<Clients>, state: &Arc<State>) {
     let state = Arc::clone(state);
-    supervisor.start(Task::new("client-ca", "changes of the client CA are not loaded"), move || {
+    supervisor.start(Task::new("client-ca", "the server does not load a changed client CA"), move || {
         client_ca::reload(Arc::clone(&clients), Arc::clone(&state))
     });
 }
@@ -101,9 +102,10 @@ pub(super) fn client_ca(supervisor: &mut Supervisor, clients: Arc<Clients>, stat
 pub(super) fn files(supervisor: &mut Supervisor, source: fact_files::Source, state: &Arc<State>) {
     let fact_files::Source { every, look } = source;
     let (check, state) = (Arc::new(Mutex::new(look)), Arc::clone(state));
-    supervisor.start(Task::new("files", "changes of profiles and facts are not loaded"), move || {
-        fact_files::reload(every, Arc::clone(&check), Arc::clone(&state))
-    });
+    supervisor.start(
+        Task::new("files", "the server does not load changed files of profiles and facts"),
+        move || fact_files::reload(every, Arc::clone(&check), Arc::clone(&state)),
+    );
 }
 
 /// The watches of a cluster, and the writer of statuses.
@@ -120,11 +122,14 @@ pub(super) fn live(
     let metrics = Arc::clone(state.metrics.watches());
     let watches = Watches::new(client, builder, pace, state.sync.clone(), metrics);
     for kind in cluster::kinds::WATCHED {
-        let task = Task::new(format!("watch {}", kind.name()), "facts of this kind are not updated");
+        let task = Task::new(
+            format!("watch {}", kind.name()),
+            "the server does not see changes of objects of this kind",
+        );
         let watches = watches.clone();
         supervisor.start_on(runtime.clone(), task, move || watches.clone().follow(kind));
     }
-    let task = Task::new("snapshots", "decisions use facts that are not updated");
+    let task = Task::new("snapshots", "the webhook decides with facts that are not updated");
     let state = Arc::clone(state);
     supervisor.start_on(runtime, task, move || {
         let state = Arc::clone(&state);
@@ -141,13 +146,16 @@ fn statuses(
     stop: &watch::Receiver<Stop>,
 ) {
     let (state, stop) = (Arc::clone(state), stop.clone());
-    supervisor.start_ending(Task::new("statuses", "FabricProfile statuses are not written"), move || {
-        let (using, mut stop) = (Arc::clone(&state), stop.clone());
-        // Before everything is known, a status would report half of the cluster as missing.
-        let snapshot = move || using.sync.waiting().is_none().then(|| using.snapshot.load_full());
-        let stopped = async move { drop(stop.wait_for(|stop| *stop != Stop::No).await) };
-        let StatusWriter { namespace, identity } = writer.clone();
-        let metrics = Arc::clone(state.metrics.watches());
-        cluster::status_writer::run(client.clone(), namespace, identity, metrics, snapshot, stopped)
-    });
+    supervisor.start_ending(
+        Task::new("statuses", "the server does not write the status of FabricProfiles"),
+        move || {
+            let (using, mut stop) = (Arc::clone(&state), stop.clone());
+            // Before everything is known, a status would report half of the cluster as missing.
+            let snapshot = move || using.sync.waiting().is_none().then(|| using.snapshot.load_full());
+            let stopped = async move { drop(stop.wait_for(|stop| *stop != Stop::No).await) };
+            let StatusWriter { namespace, identity } = writer.clone();
+            let metrics = Arc::clone(state.metrics.watches());
+            cluster::status_writer::run(client.clone(), namespace, identity, metrics, snapshot, stopped)
+        },
+    );
 }

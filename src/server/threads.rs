@@ -30,7 +30,7 @@ const MARGIN: Duration = Duration::from_millis(200);
 
 /// How long after a request's header its answer is useful. The API server sends `?timeout=5s`, in whole seconds
 /// (k8s.io/apiserver pkg/admission/plugin/webhook/mutating/dispatcher.go, `callAttemptMutating`).
-pub(super) fn patience(query: Option<&str>) -> Duration {
+pub(super) fn decision_timeout(query: Option<&str>) -> Duration {
     let parameters = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let seconds = parameters
         .filter(|(name, _)| name == "timeout")
@@ -101,7 +101,7 @@ async fn on_a_thread(
 fn too_many_entries(decoded: usize) -> String {
     let (takes, most) = (decoded >> 20, DECODED >> 20);
     format!(
-        "the body has too many list and map entries: it would take {takes} MiB to decode; at most {most} MiB are allowed"
+        "the body has too many list and map entries: decoding needs {takes} MiB of memory; at most {most} MiB are allowed"
     )
 }
 
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::review::envelope::EnvelopeError;
     use crate::review::webhook::Answer;
-    use crate::snapshot::Snapshot;
+    use crate::review::webhook::Known;
     use std::net::{IpAddr, Ipv4Addr};
 
     #[test]
@@ -125,14 +125,14 @@ mod tests {
             (Some("timeout=-1s"), 10),
             (Some("timeout=1m"), 10),
         ] {
-            assert_eq!(patience(query) + MARGIN, Duration::from_secs(seconds), "{query:?}");
+            assert_eq!(decision_timeout(query) + MARGIN, Duration::from_secs(seconds), "{query:?}");
         }
     }
 
     type Decided = Result<Answer, EnvelopeError>;
 
     /// Stops when it is asked to.
-    fn yielding(_: &[u8], _: WebhookEntry, _: &Snapshot, deadline: &Deadline<'_>) -> Decided {
+    fn yielding(_: &[u8], _: WebhookEntry, _: Known<'_>, deadline: &Deadline<'_>) -> Decided {
         while !deadline.is_over() {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     /// Does not ask for a second.
-    fn stubborn(_: &[u8], _: WebhookEntry, _: &Snapshot, _: &Deadline<'_>) -> Decided {
+    fn stubborn(_: &[u8], _: WebhookEntry, _: Known<'_>, _: &Deadline<'_>) -> Decided {
         std::thread::sleep(Duration::from_secs(1));
         Err(EnvelopeError::NoUid)
     }

@@ -25,7 +25,10 @@ impl LeftOut {
     pub(super) fn report(&self) {
         let lines = self.0.swap(0, Ordering::Relaxed);
         if lines > 0 {
-            tracing::warn!(lines, "log lines left out: more than 20 a second of one kind");
+            tracing::warn!(
+                lines,
+                "log lines left out, because the same message was logged more than 20 times per second"
+            );
         }
     }
 }

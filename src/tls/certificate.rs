@@ -197,12 +197,12 @@ pub(crate) fn certified(
     let pem = |path: &Path, message: String| TlsError::Pem { path: path.to_path_buf(), message };
     for (path, bytes) in [(cert, chain), (key, private)] {
         if bytes.len() > MAX_PEM {
-            return Err(pem(path, format!("{} bytes: too long for a PEM file", bytes.len())));
+            return Err(pem(path, format!("has {} bytes, which is too long for a PEM file", bytes.len())));
         }
     }
     let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(chain)
         .collect::<Result<_, _>>()
-        .map_err(|error| pem(cert, format!("cannot be parsed as PEM: {error}")))?;
+        .map_err(|error| pem(cert, format!("is not valid PEM: {error}")))?;
     if chain.is_empty() {
         return Err(pem(cert, "holds no certificate; expected a PEM block CERTIFICATE".into()));
     }
@@ -212,7 +212,7 @@ pub(crate) fn certified(
     let signing = provider()
         .key_provider
         .load_private_key(private)
-        .map_err(|error| pem(key, format!("is of an unsupported kind: {error}")))?;
+        .map_err(|error| pem(key, format!("has a private key of an unsupported kind: {error}")))?;
     let certified = CertifiedKey::new(chain, signing);
     match certified.keys_match() {
         Ok(()) => Ok(certified),

@@ -88,7 +88,7 @@ pub(super) fn verifier(clients: Option<Arc<Clients>>) -> Arc<dyn ClientCertVerif
 fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
     let bytes = std::fs::read(path).map_err(|source| TlsError::Read { path: path.to_path_buf(), source })?;
     if bytes.len() > MAX_PEM {
-        let message = format!("{} bytes: too long for a PEM file", bytes.len());
+        let message = format!("has {} bytes, which is too long for a PEM file", bytes.len());
         return Err(TlsError::Pem { path: path.to_path_buf(), message });
     }
     Ok(bytes)
@@ -98,14 +98,14 @@ fn authority(path: &Path, pem: &[u8]) -> Result<Authority, TlsError> {
     let wrong = |message: String| TlsError::Pem { path: path.to_path_buf(), message };
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(pem) {
-        let certificate = certificate.map_err(|error| wrong(format!("cannot be parsed as PEM: {error}")))?;
+        let certificate = certificate.map_err(|error| wrong(format!("is not valid PEM: {error}")))?;
         roots.add(certificate).map_err(|error| wrong(format!("holds no usable CA certificate: {error}")))?;
     }
     if roots.is_empty() {
         return Err(wrong("holds no certificate; expected the PEM certificates of the clients' CA".into()));
     }
     let built = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider()).build();
-    built.map(Authority).map_err(|error| wrong(format!("cannot be used: {error}")))
+    built.map(Authority).map_err(|error| wrong(format!("cannot be used as a client CA: {error}")))
 }
 
 impl ClientCertVerifier for Clients {

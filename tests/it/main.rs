@@ -37,7 +37,10 @@ mod facts {
 
 /// Which profile a pod gets, and why.
 mod resolve {
+    pub(crate) mod also_held;
     pub(crate) mod gang;
+    pub(crate) mod held_model;
+    pub(crate) mod long_lists;
     pub(crate) mod misspelt;
     pub(crate) mod strength;
     pub(crate) mod templates;
@@ -56,6 +59,7 @@ mod engine {
     pub(crate) mod odd_pods;
     pub(crate) mod properties;
     pub(crate) mod resources_injector;
+    pub(crate) mod tenants;
 }
 
 /// The rules, and the annotations that ignore their findings.
@@ -85,7 +89,13 @@ mod server {
     pub(crate) mod webhook;
 }
 
+/// The Helm chart, offline: what it is made of, and that it installs what the kustomization installs.
+mod chart;
+
 mod e2e;
+
+/// What a release is made with.
+mod release;
 
 /// The project's own tree: floors, sizes, dependencies, words, pages that name trials.
 mod house {
@@ -120,9 +130,12 @@ fn main() -> std::process::ExitCode {
     facts::landing::add(&mut suite);
     facts::of_the_corpus::add(&mut suite);
 
+    resolve::also_held::add(&mut suite);
     resolve::gang::add(&mut suite);
     resolve::strength::add(&mut suite);
     resolve::templates::add(&mut suite);
+    resolve::held_model::add(&mut suite);
+    resolve::long_lists::add(&mut suite);
     resolve::misspelt::add(&mut suite);
     resolve::why::add(&mut suite);
 
@@ -134,6 +147,7 @@ fn main() -> std::process::ExitCode {
     engine::resources_injector::add(&mut suite);
     engine::odd_pods::add(&mut suite);
     engine::properties::add(&mut suite);
+    engine::tenants::add(&mut suite);
 
     rules::catalogue::add(&mut suite);
     rules::corpus_findings::add(&mut suite);
@@ -152,7 +166,9 @@ fn main() -> std::process::ExitCode {
     server::rights::add(&mut suite);
     server::webhook::add(&mut suite);
 
+    chart::add(&mut suite);
     e2e::add(&mut suite);
+    release::add(&mut suite);
 
     house::no_value::add(&mut suite);
     house::outputs::add(&mut suite);

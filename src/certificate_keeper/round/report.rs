@@ -8,7 +8,7 @@ impl Keeper {
     /// Why an API server would not trust our certificate, as far as known.
     pub(super) fn problems(&self, now: i64) -> Vec<String> {
         match self.served.load() {
-            None => vec!["no certificate yet".to_owned()],
+            None => vec!["the server has no certificate yet".to_owned()],
             Some(served) => self.sights.iter().filter_map(|sight| sight.problem(&served.cert, now)).collect(),
         }
     }
@@ -34,7 +34,7 @@ impl Keeper {
             let left = self.settle_time().saturating_sub(self.began.saturating_duration_since(since));
             if !left.is_zero() {
                 problems.push(
-                    "the caBundle is correct; waiting for --tls-settle, so that API servers see it"
+                    "the caBundles are correct; waiting for --tls-settle, so that API servers load them"
                         .to_owned(),
                 );
                 pause = Some(left + Duration::from_millis(10));
@@ -47,11 +47,14 @@ impl Keeper {
         }
         if let Some(Err(why)) = self.record.as_ref().map(|record| record.signer(now).map(drop)) {
             let names = &self.settings.names;
-            remarks.push(format!("the CA in Secret {}/{} cannot sign: {why}", names.namespace, names.secret));
+            remarks.push(format!(
+                "the CA in Secret {}/{} cannot sign certificates ({why})",
+                names.namespace, names.secret
+            ));
         }
         if self.backing_off {
             remarks.push(
-                "twelve writes in a row did not converge, because another writer changes the same objects"
+                "paused writes after 12 writes in a row, because another client keeps changing the same objects"
                     .to_owned(),
             );
         }
@@ -62,9 +65,9 @@ impl Keeper {
         self.report("objects", fault);
         if self.standing.set(problems.clone(), remarks.clone()) {
             if problems.is_empty() {
-                tracing::info!(?remarks, "certificates: ready");
+                tracing::info!(?remarks, "certificates are ready");
             } else {
-                tracing::warn!(?problems, ?remarks, "certificates: not ready");
+                tracing::warn!(?problems, ?remarks, "certificates are not ready, so the server is not ready");
             }
         }
         pause
@@ -76,8 +79,10 @@ impl Keeper {
         let over = self.leaf.as_ref().filter(|leaf| now >= leaf.last_tenth());
         self.metrics.leaf_overdue(over.is_some());
         let Some(leaf) = over else { return (None, None) };
-        let text =
-            format!("our certificate expires in {} s and cannot be renewed", (leaf.until - now).max(0));
+        let text = format!(
+            "the server's certificate expires in {} s, and its renewal fails",
+            (leaf.until - now).max(0)
+        );
         if now >= leaf.until - self.settings.lives.ending(leaf.until - leaf.signed) {
             return (Some(text), None);
         }
@@ -90,7 +95,7 @@ impl Keeper {
     pub(super) fn report(&mut self, what: &'static str, text: Option<String>) {
         if self.reported.get(what) != text.as_ref() {
             if let Some(error) = &text {
-                tracing::error!(what, error, "certificates");
+                tracing::error!(what, error, "certificate problem");
             }
             match text {
                 Some(text) => self.reported.insert(what, text),

@@ -29,7 +29,7 @@ pub(super) fn look(
 ) -> io::Result<Option<(Builder, Vec<String>)>> {
     let path = kubeconfig(given);
     if path.is_none() && !client::in_cluster() {
-        writeln!(err, "error: --live: no kubeconfig; give --kubeconfig FILE or set KUBECONFIG")?;
+        writeln!(err, "error: --live needs a kubeconfig file: set --kubeconfig FILE or variable KUBECONFIG")?;
         return Ok(None);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -50,7 +50,7 @@ pub(super) fn look(
             for (kind, why) in &seen.forbidden {
                 writeln!(
                     err,
-                    "warning: --live: no permission to read {kind}, so facts of this kind are unknown ({why})"
+                    "warning: --live: no permission to read {kind}, so objects of this kind are unknown ({why})"
                 )?;
             }
             Ok(Some((seen.builder, running)))

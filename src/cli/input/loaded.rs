@@ -1,7 +1,7 @@
 //! Inputs as they were read: the first documents decoded, further ones as places to read again, so that memory does not
 //! grow with the number of documents.
 
-use super::parts::Kept;
+use super::parts::KeptText;
 use crate::manifest::{self, Document, Item};
 use crate::report::{Place, Skipped, Source, Unread};
 use rayon::prelude::*;
@@ -36,7 +36,7 @@ pub(super) enum Loading {
     /// To be read and decoded again.
     Later {
         name: Arc<str>,
-        kept: Kept,
+        kept: KeptText,
         line: u32,
         continues: bool,
         index: usize,
@@ -94,7 +94,7 @@ impl Loading {
                     file: name.to_string(),
                     line: *line,
                     column: 1,
-                    message: format!("cannot be read again: {error}"),
+                    message: format!("the input cannot be read a second time: {error}"),
                 })?;
                 let documents = decode(name, &text, *line, *index);
                 Ok(Ready::Read(File { text, line: *line, continues: *continues, documents }))

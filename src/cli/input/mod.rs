@@ -25,31 +25,34 @@ pub(super) use loaded::{File, Loaded, Ready, place, source};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Inputs {
-    /// Manifest files, directories (searched for *.yaml, *.yml and *.json) or - for standard input; with --live also pod/NAME
+    /// Manifest file, directory with manifests (*.yaml, *.yml, *.json), or - for standard input. To read a running
+    /// pod, use pod/NAME and --live
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Profile for every pod with accelerators, whatever its annotations say: a compiled-in base or one of --profiles
+    /// Use this FabricProfile, compiled in or from --profiles, for every pod with accelerators; ignore the profile
+    /// annotations of the pods
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// File or directory of the site's FabricProfiles; if one FabricProfile is invalid, the command fails
+    /// File or directory with FabricProfiles; if one FabricProfile is invalid, the command fails
     #[arg(long, value_name = "PATH")]
     profiles: Option<PathBuf>,
-    /// Files or directories of Kubernetes objects, used as facts about the cluster
+    /// File or directory with Kubernetes objects that describe the cluster, such as Nodes and
+    /// NetworkAttachmentDefinitions; repeatable
     #[arg(long, value_name = "PATH")]
     cluster: Vec<PathBuf>,
-    /// Read facts from a cluster, in addition to those from files
+    /// Read objects such as Nodes and networks from the API server of a cluster, in addition to files
     #[arg(long)]
     live: bool,
-    /// Kubeconfig context, with --live
+    /// Context in the kubeconfig, for --live; default: the current context
     #[arg(long, value_name = "NAME", requires = "live")]
     context: Option<String>,
-    /// Kubeconfig file, with --live; default: KUBECONFIG, else ~/.kube/config
+    /// Kubeconfig file, for --live; default: the first file in environment variable KUBECONFIG, else ~/.kube/config
     #[arg(long, value_name = "FILE", requires = "live")]
     kubeconfig: Option<PathBuf>,
-    /// Namespace of objects whose manifest has no namespace
+    /// Namespace for objects whose manifest does not set metadata.namespace
     #[arg(long, short, value_name = "NS", default_value = "default", value_parser = namespace)]
     namespace: String,
-    /// Accept empty standard input and directories without manifests
+    /// Do not fail if standard input is empty or a directory has no manifests
     #[arg(long)]
     allow_empty: bool,
     #[command(flatten)]
@@ -59,22 +62,26 @@ pub(super) struct Inputs {
 /// Settings of the cluster; the same for the offline review and for the webhook.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Choice {
-    /// Policy for a pod that fits several profiles
+    /// Policy for a pod to which several FabricProfiles could apply
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_AMBIGUOUS", default_value_t = AmbiguityArgument::Deny)]
     ambiguous: AmbiguityArgument,
-    /// Profile for pods that match no other profile and whose namespace has no default profile
+    /// Default FabricProfile, for pods that match no FabricProfile and whose namespace has no default of its own
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_DEFAULT_PROFILE")]
     default_profile: Option<String>,
-    /// Pod Security level of namespaces without a pod-security.kubernetes.io/enforce label; must equal the API server's default
+    /// Pod Security level that the API server enforces in namespaces without the label
+    /// pod-security.kubernetes.io/enforce
     #[arg(long, value_enum, value_name = "LEVEL", env = "FABRIC_ADMISSION_POD_SECURITY_DEFAULT", default_value_t = Level::Privileged)]
     pod_security_default: Level,
-    /// Limit each pod to the networks of its own namespace, of namespace default, and of the namespaces of its profile's rails
+    /// Let each pod use only networks in its own namespace, in namespace "default" and in the namespaces that its
+    /// FabricProfile's rails name
     #[arg(long, env = "FABRIC_ADMISSION_NAMESPACE_ISOLATION")]
     namespace_isolation: bool,
-    /// Highest severity that annotation fabric-admission.dev/ignore.FABnnn may ignore where no profile applies
+    /// Findings that annotation fabric-admission.dev/ignore.FABnnn (FABnnn: id of a rule) can ignore in objects to
+    /// which no FabricProfile applies
     #[arg(long, value_enum, value_name = "WHAT", env = "FABRIC_ADMISSION_IGNORABLE", default_value_t = IgnorableArgument::Warnings)]
     ignorable: IgnorableArgument,
-    /// Additional DRA driver or DeviceClass that allocates no NICs; `*` matches any text
+    /// Name of a DRA driver or DeviceClass that does not allocate NICs, in addition to the built-in names; `*`
+    /// matches any text; repeatable
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_HARMLESS_DRIVERS", value_delimiter = ',', value_parser = driver)]
     harmless_drivers: Vec<DriverPattern>,
 }
@@ -107,7 +114,7 @@ enum Level {
 enum AmbiguityArgument {
     /// Deny the pod; the message names the annotation to set
     Deny,
-    /// Choose the profile with the highest priority, and restrict the pod to the nodes of that profile
+    /// Choose the profile with the highest priority; the pod may run only on that profile's nodes
     Pin,
     /// Admit the pod unchanged, with a warning
     Warn,
@@ -169,7 +176,7 @@ pub(super) struct Prepared {
     pub(super) unread: Vec<Unread>,
 }
 
-fn namespace(text: &str) -> Result<String, String> {
+pub(super) fn namespace(text: &str) -> Result<String, String> {
     if crate::multus::annotation::is_label(text) {
         Ok(text.to_owned())
     } else {
@@ -250,13 +257,33 @@ pub(super) fn prepare(arguments: &Inputs, err: &mut dyn Write) -> io::Result<Res
     Ok(Ok(Prepared { loaded, snapshot, profile, namespace, unread }))
 }
 
+/// Settings that count for a server.
+pub(super) struct ServerSettings<'a> {
+    /// Those that it has in common with a review.
+    pub(super) choice: &'a Choice,
+    /// Whether planned changes are only reported.
+    pub(super) withhold_changes: bool,
+    /// Namespaces of operators.
+    pub(super) operator_namespaces: &'a [String],
+}
+
+impl ServerSettings<'_> {
+    fn settings(&self) -> Settings {
+        Settings {
+            withhold_changes: self.withhold_changes,
+            operator_namespaces: Some(self.operator_namespaces.iter().cloned().collect()),
+            ..self.choice.settings()
+        }
+    }
+}
+
 /// Profiles and cluster facts in files, for `serve`. `None`, with the reasons on `err`, when a
 /// profile or a file cannot be read: half a set is worse than none. Other unreadable objects are ignored
 /// with a warning, as they would be in a live cluster.
 pub(super) fn facts_from_files(
     profiles: Option<&std::path::Path>,
     cluster: &[PathBuf],
-    (choice, withhold_changes): (&Choice, bool),
+    settings: &ServerSettings<'_>,
     live: bool,
     err: &mut dyn Write,
 ) -> io::Result<Option<(Builder, Snapshot)>> {
@@ -268,7 +295,7 @@ pub(super) fn facts_from_files(
         }
     };
     let mut builder = Builder::new(bases.clone());
-    builder.set(Settings { withhold_changes, ..choice.settings() });
+    builder.set(settings.settings());
     let mut problems = objects::Problems::default();
     if let Some(path) = profiles {
         profiles::load(path, &bases, &mut builder, &mut problems.errors);
@@ -283,7 +310,7 @@ pub(super) fn facts_from_files(
     report(&problems, err)?;
     let snapshot = builder.build();
     // In a live cluster the default profile may be created later.
-    if !live && let Err(message) = choice.check(&snapshot) {
+    if !live && let Err(message) = settings.choice.check(&snapshot) {
         writeln!(err, "error: {message}")?;
         return Ok(None);
     }
@@ -312,7 +339,7 @@ pub(super) fn warn_of_duplicates(document: &Document, err: &mut dyn Write) -> io
     for d in &document.warnings {
         writeln!(
             err,
-            "warning: {}:{}:{}: {} duplicate key {:?}, first on line {}; the last value is used",
+            "warning: {}:{}:{}: {} duplicate key {:?} (first on line {}); the last value is used",
             document.file, d.second.line, d.second.column, REPEATED_KEY.id, d.key, d.first.line
         )?;
     }

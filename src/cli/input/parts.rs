@@ -80,7 +80,8 @@ impl Parts {
         loop {
             if text.len() > MAX_DOCUMENT {
                 self.ended = true;
-                let message = format!("a document has more than {} MiB: split it", MAX_DOCUMENT >> 20);
+                let message =
+                    format!("a document is larger than {} MiB; split the document", MAX_DOCUMENT >> 20);
                 return Err(io::Error::other(message));
             }
             let read = self.reader.by_ref().take(PART as u64).read_to_end(&mut text);
@@ -121,13 +122,13 @@ fn last_separator(text: &[u8], from: usize) -> Option<usize> {
 }
 
 /// Text that can be read again: of a stream, in a temporary file without a name.
-pub(super) enum Kept {
+pub(super) enum KeptText {
     File { path: Arc<PathBuf>, start: u64, length: usize },
     Spooled { file: Arc<File>, start: u64, length: usize },
     Text(Vec<u8>),
 }
 
-impl Kept {
+impl KeptText {
     /// Reads it again.
     pub(super) fn read(&self) -> io::Result<Vec<u8>> {
         let exact = |file: &File, start: u64, length: usize| {
@@ -151,15 +152,15 @@ pub(super) struct Spool {
 }
 
 impl Spool {
-    pub(super) fn keep(&mut self, place: Place, text: Vec<u8>) -> Kept {
+    pub(super) fn keep(&mut self, place: Place, text: Vec<u8>) -> KeptText {
         match place {
-            Place::File { path, start } => Kept::File { path, start, length: text.len() },
-            Place::Stream => self.spooled(&text).unwrap_or(Kept::Text(text)),
+            Place::File { path, start } => KeptText::File { path, start, length: text.len() },
+            Place::Stream => self.spooled(&text).unwrap_or(KeptText::Text(text)),
         }
     }
 
     /// `None` where no file can be written: then the text stays in memory.
-    fn spooled(&mut self, text: &[u8]) -> Option<Kept> {
+    fn spooled(&mut self, text: &[u8]) -> Option<KeptText> {
         if self.file.is_none() {
             self.file = Some(Arc::new(unnamed().ok()?));
         }
@@ -167,7 +168,7 @@ impl Spool {
         (&*file).write_all(text).ok()?;
         let start = self.end;
         self.end += text.len() as u64;
-        Some(Kept::Spooled { file, start, length: text.len() })
+        Some(KeptText::Spooled { file, start, length: text.len() })
     }
 }
 

@@ -21,7 +21,7 @@ pub(in crate::cli) fn bases() -> Result<Vec<FabricProfile>, String> {
                     crate::json::decode::object(document.json.get()).map_err(|e| format!("{file}: {e}"))
                 }
                 Some(Item::Error(error)) => Err(error.to_string()),
-                Some(Item::Empty { .. }) | None => Err(format!("{file}: no document")),
+                Some(Item::Empty { .. }) | None => Err(format!("{file}: the file has no document")),
             }
         })
         .collect()

@@ -124,8 +124,8 @@ impl<'v> Reader<'v> {
     fn part(&mut self, waiting: Waiting, items: Vec<Item>, indexes: usize) {
         let Waiting { name, part, continues, last, empty } = waiting;
         if empty {
-            let message = "standard input is empty: the command before the pipe may have failed; --allow-empty \
-                           accepts it";
+            let message = "standard input is empty: the command before the pipe may have failed; to accept empty input, \
+                           use --allow-empty";
             self.loaded.unread.push((unreadable(&name, message), None));
             self.of_file = OfFile::default();
             return;
@@ -196,7 +196,7 @@ impl OfFile {
         }
         if let Some((first, more)) = self.more {
             let message = format!(
-                "{} of this file cannot be read: only the first {MAX_UNREADABLE} are reported",
+                "{} of this file cannot be read; only the first {MAX_UNREADABLE} are reported",
                 count(more, "more document")
             );
             unread.push((Unread { message, ..first }, None));

@@ -43,7 +43,7 @@ pub(in crate::cli) fn document(
 fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) {
     let mut decided = decided(given, setting, snapshot);
     let own = || {
-        let (namespace, opted_in, mode) = namespace(given.object, setting, snapshot);
+        let (namespace, opted_in, mode) = namespace_and_mode(given.object, setting, snapshot);
         let decision = Decision { in_scope: true, ..Decision::default() };
         reviewed(given, given.object.json, None, Some(namespace.to_owned()), opted_in, mode, decision)
     };
@@ -119,7 +119,11 @@ fn decide(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
 }
 
 /// The namespace of an object, whether it opted in, and the mode.
-fn namespace<'a>(object: &'a Object<'_>, setting: &'a Setting, snapshot: &Snapshot) -> (&'a str, bool, Mode) {
+fn namespace_and_mode<'a>(
+    object: &'a Object<'_>,
+    setting: &'a Setting,
+    snapshot: &Snapshot,
+) -> (&'a str, bool, Mode) {
     let namespace = object.namespace.as_deref().unwrap_or(&setting.namespace);
     let facts = snapshot.namespace(namespace);
     let opted_in = facts.is_none_or(|f| f.mode().is_some());
@@ -129,12 +133,11 @@ fn namespace<'a>(object: &'a Object<'_>, setting: &'a Setting, snapshot: &Snapsh
 
 fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) {
     let object = given.object;
-    let (namespace, opted_in, mode) = namespace(object, setting, snapshot);
+    let (namespace, opted_in, mode) = namespace_and_mode(object, setting, snapshot);
     let request = PodRequest {
         mode,
         opted_in,
         profile: setting.profile.as_ref(),
-        tenant_view: false,
         ..PodRequest::new(object.json, namespace)
     };
     template(given, "", request, decide_pod(request, snapshot), setting, snapshot, review);
@@ -143,7 +146,7 @@ fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut Do
 /// An object that makes pods. Whether there is any result.
 fn workload(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) -> bool {
     let object = given.object;
-    let (namespace, opted_in, mode) = namespace(object, setting, snapshot);
+    let (namespace, opted_in, mode) = namespace_and_mode(object, setting, snapshot);
     let request = WorkloadRequest {
         group: object.group(),
         kind: &object.kind,
@@ -152,7 +155,6 @@ fn workload(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &m
         mode,
         opted_in,
         profile: setting.profile.as_ref(),
-        tenant_view: false,
         deadline: &NEVER,
     };
     let decided = decide_workload(request, snapshot);
@@ -268,10 +270,12 @@ fn reason(object: &Object<'_>) -> String {
     if object.kind == "FabricProfile" {
         format!("{kind}: used as a profile")
     } else if Kind::of(object.group(), &object.kind).is_some_and(|kind| is_fact(kind, object.json)) {
-        format!("{kind}: used as a fact; no rule checks it")
+        format!("{kind}: used as a fact about the cluster; no rule checks this object")
     } else if templates_by_shape::has_bare_pod_spec(object.json) {
-        format!("{kind}: its pod specs have no metadata for annotations; review the pods that it creates")
+        format!(
+            "{kind}: its pod specs have no metadata for annotations; review the pods that this object creates"
+        )
     } else {
-        format!("{kind}: no rule checks it, and it has no pod template")
+        format!("{kind}: no rule checks this object, and the object has no pod template")
     }
 }

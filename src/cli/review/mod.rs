@@ -22,19 +22,20 @@ use std::io::{self, Write};
 pub(super) struct Arguments {
     #[command(flatten)]
     input: input::Inputs,
-    /// Mode of the review; default: the namespace's mode, else enforce
+    /// Admission mode that the review applies; default: the mode of the object's namespace, else enforce
     #[arg(long, value_enum)]
     mode: Option<ModeArgument>,
-    /// Kubernetes version of the cluster (1.33 or newer)
+    /// Kubernetes version of the cluster, such as 1.36; the minimum is 1.33
     #[arg(long, value_name = "VERSION", value_parser = kube_version)]
     kube_version: Option<(u32, u32)>,
     /// Output format
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     output: Format,
-    /// Lowest severity that makes the exit code 1
+    /// Lowest severity of a finding for which the command exits with code 1
     #[arg(long, value_enum, default_value_t = FailOn::Error)]
     fail_on: FailOn,
-    /// Show every finding in text output, including info findings about settings that are often intended
+    /// Show all findings in text output. Without this flag, the output hides info findings about settings that are
+    /// often intended
     #[arg(long, short)]
     verbose: bool,
 }
@@ -43,7 +44,7 @@ pub(super) struct Arguments {
 enum ModeArgument {
     /// Deny on errors
     Enforce,
-    /// Report errors, never deny
+    /// Report errors, but deny nothing
     Audit,
 }
 

@@ -13,7 +13,7 @@ pub(super) enum Format {
     Json,
     /// Every input document as YAML, with the changes applied
     Yaml,
-    /// One line of JSON per changed object, with its JSON patch
+    /// One line of JSON per changed object, with the object's JSON patch
     Patch,
     /// Unified diff of the changes
     Diff,

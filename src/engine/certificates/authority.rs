@@ -47,7 +47,7 @@ impl Authority {
     /// What is wrong with the text.
     pub fn all(text: &[u8]) -> Result<Vec<Self>, String> {
         if text.len() > MAX_PEM {
-            return Err(format!("holds {} bytes: too long for a bundle", text.len()));
+            return Err(format!("has {} bytes, which is too long for a CA bundle", text.len()));
         }
         CertificateDer::pem_slice_iter(text)
             .map(|der| {

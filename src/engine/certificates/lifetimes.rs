@@ -40,24 +40,30 @@ impl Lifetimes {
                 Err(format!("{name} is {value}s; expected {least}s to {most}s ({why})"))
             }
         };
-        within("--tls-ca-life", self.ca, 20, 10 * 365 * DAY, "ten years at most")?;
+        within("--tls-ca-life", self.ca, 20, 10 * 365 * DAY, "at most ten years")?;
+        within("--tls-leaf-life", self.leaf, 3, self.ca / 4, "at most a quarter of --tls-ca-life")?;
         within(
-            "--tls-leaf-life",
-            self.leaf,
-            3,
-            self.ca / 4,
-            "a CA is retired only after its last certificate",
+            "--tls-clock-skew",
+            self.skew,
+            0,
+            (self.leaf / 6).min(DAY),
+            "at most a sixth of --tls-leaf-life, and at most one day",
         )?;
-        within("--tls-clock-skew", self.skew, 0, (self.leaf / 6).min(DAY), "a sixth of --tls-leaf-life")?;
-        within("--tls-soak", self.soak, 0, self.ca / 8, "an eighth of --tls-ca-life")?;
+        within("--tls-soak", self.soak, 0, self.ca / 8, "at most an eighth of --tls-ca-life")?;
         within(
             "--tls-tick",
             self.tick,
             1,
             (self.leaf / 6).clamp(1, 300),
-            "a sixth of --tls-leaf-life, at most 300s",
+            "at most a sixth of --tls-leaf-life, and at most 300s",
         )?;
-        within("--tls-settle", self.settle, 0, 60, "a longer wait would be an outage")
+        within(
+            "--tls-settle",
+            self.settle,
+            0,
+            60,
+            "at most one minute, because the server is not ready in this time",
+        )
     }
 
     /// How long before its issue a certificate becomes valid: one clock may be fast, another slow.

@@ -68,7 +68,7 @@ impl Record {
         }
         // Validity begins earlier than any tolerated skew: this clock is wrong, or that of the issuer was.
         if now < signer.authority.from {
-            return Err("is not valid yet: a clock is or was ahead".to_owned());
+            return Err("is not valid yet: the clock of this or another machine is wrong".to_owned());
         }
         Ok(signer)
     }

@@ -60,6 +60,12 @@ impl Demands {
         self.apps.get(index).copied().unwrap_or_default()
     }
 
+    /// The demand of an init container.
+    #[must_use]
+    pub fn init(&self, index: usize) -> Demand {
+        self.inits.get(index).map(|(demand, _)| *demand).unwrap_or_default()
+    }
+
     /// Whether an app container uses a claim with unknown devices.
     #[must_use]
     pub fn is_unread(&self, index: usize) -> bool {

@@ -1,7 +1,8 @@
 //! Combines facts: first one object at a time, then the conclusions.
 
 use super::all_nodes::{Port, Site};
-use super::index::{ByNamespace, Index, NicSet, Origin};
+use super::index::{Index, NicSet, Origin};
+use super::namespaced::{ByNamespace, Namespaced};
 use super::network::Rendered;
 use super::resource::{ResourceFact, Server};
 use super::{
@@ -26,50 +27,59 @@ fn merge(map: &mut HashMap<String, ResourceFact>, key: &str, fact: ResourceFact)
     }
 }
 
+/// The facts of all network and device objects.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Combined {
+    /// Facts about the whole cluster.
+    pub(crate) index: Index,
+    /// Facts of single namespaces.
+    pub(crate) namespaced: Namespaced,
+}
+
 /// Of two entries under one name the last counts: the caller knows the order.
-impl Index {
+impl Combined {
     pub(crate) fn add_network(&mut self, network: &Arc<Rendered>) {
-        put(&mut self.networks, &network.namespace, &network.name, Arc::clone(network));
+        put(&mut self.namespaced.networks, &network.namespace, &network.name, Arc::clone(network));
     }
 
     /// Records which object a definition is rendered from.
     pub(crate) fn add_origin(&mut self, kind: Kind, namespace: &str, name: &str, network: &Rendered) {
         let target = (network.namespace.clone(), network.name.clone());
         let origin = Origin { kind, namespace: namespace.to_owned(), name: name.to_owned() };
-        self.origins.entry(target).or_default().push(origin);
+        self.index.origins.entry(target).or_default().push(origin);
     }
 
     pub(crate) fn add_pool_config(&mut self, namespace: &str, name: &str, pool: &Arc<PoolConfig>) {
-        self.pool_configs.insert((namespace.to_owned(), name.to_owned()), Arc::clone(pool));
+        self.index.pool_configs.insert((namespace.to_owned(), name.to_owned()), Arc::clone(pool));
     }
 
     pub(crate) fn add_operator_config(&mut self, namespace: &str, config: &Arc<OperatorConfig>) {
-        self.operator_configs.insert(namespace.to_owned(), Arc::clone(config));
+        self.index.operator_configs.insert(namespace.to_owned(), Arc::clone(config));
     }
 
     pub(crate) fn add_node_policy(&mut self, namespace: &str, name: &str, policy: &Arc<NodePolicy>) {
-        self.node_policies.insert((namespace.to_owned(), name.to_owned()), Arc::clone(policy));
+        self.index.node_policies.insert((namespace.to_owned(), name.to_owned()), Arc::clone(policy));
     }
 
     pub(crate) fn add_node_state(&mut self, node: &str, state: &Arc<NodeState>) {
-        self.node_states.insert(node.to_owned(), Arc::clone(state));
+        self.index.node_states.insert(node.to_owned(), Arc::clone(state));
     }
 
     pub(crate) fn add_nic_policy(&mut self, policy: &NicPolicy) {
-        self.ofed_everywhere |= policy.ofed_everywhere;
+        self.index.ofed_everywhere |= policy.ofed_everywhere;
         self.add_pools(&policy.pools);
     }
 
     pub(crate) fn add_pools(&mut self, pools: &[ResourceFact]) {
         for pool in pools {
             if let ResourceName::Full(name) = &pool.name {
-                merge(&mut self.resources, name, pool.clone());
+                merge(&mut self.index.resources, name, pool.clone());
             }
         }
     }
 
     pub(crate) fn add_address_pool(&mut self, name: &str, pool: &Arc<AddressPool>) {
-        let pools = self.address_pools.entry(pool.cidr).or_default();
+        let pools = self.index.address_pools.entry(pool.cidr).or_default();
         let known = pools.entry(name.to_owned()).or_insert_with(|| Some(Arc::clone(pool)));
         if known.as_ref() != Some(pool) {
             *known = None;
@@ -77,7 +87,7 @@ impl Index {
     }
 
     pub(crate) fn add_texts(&mut self, namespace: &str, name: &str, texts: &Arc<Texts>) {
-        put(&mut self.texts, namespace, name, Arc::clone(texts));
+        put(&mut self.namespaced.texts, namespace, name, Arc::clone(texts));
     }
 
     pub(crate) fn add_training_runtime(
@@ -86,7 +96,7 @@ impl Index {
         name: &str,
         runtime: &Arc<TrainingRuntime>,
     ) {
-        put(&mut self.training_runtimes, namespace, name, Arc::clone(runtime));
+        put(&mut self.namespaced.training_runtimes, namespace, name, Arc::clone(runtime));
     }
 
     pub(crate) fn add_device_class(&mut self, name: &str, class: &Arc<DeviceClass>) {
@@ -102,26 +112,26 @@ impl Index {
                 interfaces: Vec::new(),
                 origins: vec![format!("DeviceClass {name}").into()],
             };
-            merge(&mut self.resources, resource, fact);
-            self.classes_behind.insert(resource.clone(), name.to_owned());
+            merge(&mut self.index.resources, resource, fact);
+            self.index.classes_behind.insert(resource.clone(), name.to_owned());
         }
-        self.claimed_networks.note_class(name, class);
-        self.device_classes.insert(name.to_owned(), Arc::clone(class));
+        self.namespaced.claimed_networks.note_class(name, class);
+        self.index.device_classes.insert(name.to_owned(), Arc::clone(class));
     }
 
     pub(crate) fn add_claim(&mut self, namespace: &str, name: &str, claim: &Arc<DeviceClaim>) {
-        self.claimed_networks.note_claim(namespace, claim);
-        put(&mut self.claims, namespace, name, Arc::clone(claim));
+        self.namespaced.claimed_networks.note_claim(namespace, claim);
+        put(&mut self.namespaced.claims, namespace, name, Arc::clone(claim));
     }
 
     pub(crate) fn add_claim_template(&mut self, namespace: &str, name: &str, claim: &Arc<DeviceClaim>) {
-        self.claimed_networks.note_claim(namespace, claim);
-        put(&mut self.claim_templates, namespace, name, Arc::clone(claim));
+        self.namespaced.claimed_networks.note_claim(namespace, claim);
+        put(&mut self.namespaced.claim_templates, namespace, name, Arc::clone(claim));
     }
 
     pub(crate) fn add_slice(&mut self, slice: &Slice) {
-        self.claimed_networks.note_driver(&slice.driver);
-        let pools = self.pools.entry(slice.driver.clone()).or_default();
+        self.namespaced.claimed_networks.note_driver(&slice.driver);
+        let pools = self.index.pools.entry(slice.driver.clone()).or_default();
         match pools.get_mut(&slice.pool) {
             Some((generation, _)) if *generation > slice.generation => {}
             Some((generation, pool)) if *generation == slice.generation => pool.add(&slice.devices),
@@ -133,9 +143,10 @@ impl Index {
 
     /// Draws the conclusions, once all facts are added.
     pub(crate) fn finish(&mut self) {
-        self.sort_by_nics();
-        self.add_operator_resources();
-        for network in self.networks.values().flat_map(HashMap::values) {
+        self.index.sort_by_nics();
+        self.index.add_operator_resources();
+        let Namespaced { networks, over: by_device, .. } = &mut self.namespaced;
+        for network in networks.values().flat_map(HashMap::values) {
             let over = match (&network.fact.resource, &network.fact.class.interface) {
                 (Some(ResourceName::Full(name)), _) => name.split_once('/').map(|(_, suffix)| suffix),
                 (Some(ResourceName::Suffix(suffix)), _) => Some(suffix.as_str()),
@@ -143,15 +154,17 @@ impl Index {
                 (None, None) => None,
             };
             if let Some(over) = over {
-                self.over.entry(over.to_owned()).or_default().push(Arc::clone(network));
+                by_device.entry(over.to_owned()).or_default().push(Arc::clone(network));
             }
         }
         // Maps have no order, but answers need one.
-        for networks in self.over.values_mut() {
+        for networks in by_device.values_mut() {
             networks.sort_unstable_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
         }
     }
+}
 
+impl Index {
     /// Groups nodes with the same NICs.
     fn sort_by_nics(&mut self) {
         let mut places: HashMap<u64, Vec<usize>> = HashMap::new();

@@ -1,21 +1,14 @@
-//! All facts of network and device objects combined, for lookups that allocate nothing.
+//! Facts about the whole cluster, combined from its network and device objects, for lookups that allocate nothing. Facts of
+//! single namespaces are in `namespaced`.
 
 use super::all_nodes::{Port, Site};
-use super::claimed_networks::ClaimedNetworks;
-use super::network::Rendered;
 use super::node_state::Interface;
 use super::resource::{ResourceFact, Server};
-use super::{
-    AddressPool, DeviceClaim, DeviceClass, DevicePool, Kind, NodePolicy, NodeState, OperatorConfig,
-    PoolConfig, Texts, TrainingRuntime,
-};
+use super::{AddressPool, DeviceClass, DevicePool, Kind, NodePolicy, NodeState, OperatorConfig, PoolConfig};
 use crate::multus::ipam::PoolRef;
 use crate::multus::{LinkLayer, NetworkFact, ResourceName, Sharing};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-
-/// Values by namespace, then by name.
-pub(super) type ByNamespace<T> = HashMap<String, HashMap<String, Arc<T>>>;
 
 /// A network's class with all known facts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -72,7 +65,6 @@ impl NicSet {
 /// Facts by their lookup keys.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Index {
-    pub(super) networks: ByNamespace<Rendered>,
     /// By full name.
     pub(super) resources: HashMap<String, ResourceFact>,
     /// Resources of the SR-IOV operator by the name after the prefix, which is not known.
@@ -83,8 +75,6 @@ pub struct Index {
     pub(super) ports: HashMap<String, Port>,
     /// Facts from nodes about the SR-IOV operator's resources, by the name after the prefix.
     pub(super) sites: HashMap<String, Site>,
-    /// Networks by the last part of their resource's name; those without a resource by their interface.
-    pub(super) over: BTreeMap<String, Vec<Arc<Rendered>>>,
     pub(super) node_policies: BTreeMap<(String, String), Arc<NodePolicy>>,
     pub(super) node_states: BTreeMap<String, Arc<NodeState>>,
     /// The same by their NICs, in the order of the first node of each.
@@ -101,49 +91,16 @@ pub struct Index {
     pub(super) device_classes: HashMap<String, Arc<DeviceClass>>,
     /// DeviceClass by the extended resource that it provides.
     pub(super) classes_behind: HashMap<String, String>,
-    /// ConfigMaps with variables.
-    pub(super) texts: ByNamespace<Texts>,
-    /// By namespace, which is empty for ClusterTrainingRuntimes.
-    pub(super) training_runtimes: ByNamespace<TrainingRuntime>,
-    /// What dra-driver-sriov attaches.
-    pub(super) claimed_networks: ClaimedNetworks,
-    pub(super) claims: ByNamespace<DeviceClaim>,
-    pub(super) claim_templates: ByNamespace<DeviceClaim>,
     /// By driver, then by pool, with the generation.
     pub(super) pools: BTreeMap<String, BTreeMap<String, (i64, DevicePool)>>,
 }
 
-fn get<'a, T>(map: &'a ByNamespace<T>, namespace: &str, name: &str) -> Option<&'a T> {
-    map.get(namespace)?.get(name).map(Arc::as_ref)
-}
-
 /// Lookups.
 impl Index {
-    /// The known facts about a network.
-    #[must_use]
-    pub fn network(&self, namespace: &str, name: &str) -> Option<&NetworkFact> {
-        get(&self.networks, namespace, name).map(|n| &n.fact)
-    }
-
     /// Nodes by their NICs, from SriovNetworkNodeStates.
     #[must_use]
     pub fn nic_sets(&self) -> &[NicSet] {
         &self.nic_sets
-    }
-
-    /// A TrainingRuntime of a namespace; without one, a ClusterTrainingRuntime.
-    #[must_use]
-    pub fn training_runtime(&self, namespace: Option<&str>, name: &str) -> Option<&TrainingRuntime> {
-        get(&self.training_runtimes, namespace.unwrap_or_default(), name)
-    }
-
-    /// Namespaces that have a network with this name, in order. For people, not for decisions on the fast path.
-    #[must_use]
-    pub fn namespaces_of_network(&self, name: &str) -> Vec<&str> {
-        let mut found: Vec<&str> =
-            self.networks.iter().filter(|(_, n)| n.contains_key(name)).map(|(ns, _)| ns.as_str()).collect();
-        found.sort_unstable();
-        found
     }
 
     /// The provider of an extended resource, and its devices. A configuration that names the resource in full wins
@@ -205,23 +162,6 @@ impl Index {
             (ResourceName::Suffix(name), Server::SriovOperator) => self.sites.get(name),
             _ => None,
         }
-    }
-
-    /// Networks that attach devices of a resource as an interface, by namespace and name.
-    pub fn networks_over<'a>(&'a self, fact: &'a ResourceFact) -> impl Iterator<Item = &'a Rendered> {
-        let suffix = match &fact.name {
-            ResourceName::Full(name) => name.split_once('/').map_or("", |(_, suffix)| suffix),
-            ResourceName::Suffix(suffix) => suffix,
-        };
-        let full = fact.name.full();
-        let same = move |n: &&Arc<Rendered>| match (&n.fact.resource, full) {
-            (Some(resource), Some(full)) => resource.matches(full),
-            (Some(_), None) => true,
-            (None, _) => false,
-        };
-        let by_resource = self.over.get(suffix).into_iter().flatten().filter(same);
-        let over = fact.interfaces.iter().filter_map(|i| self.over.get(i)).flatten();
-        by_resource.chain(over.filter(|n| n.fact.resource.is_none())).map(Arc::as_ref)
     }
 
     /// The address pool that a network names.
@@ -305,12 +245,6 @@ impl Index {
         config.map(|config| &**config)
     }
 
-    /// Whether dra-driver-sriov may attach a network, and give it its device.
-    #[must_use]
-    pub fn may_be_claimed(&self, namespace: &str, network: &str) -> bool {
-        self.claimed_networks.may_attach(namespace, network)
-    }
-
     /// Pools of the SR-IOV operator: namespace, name and content.
     pub fn pool_configs(&self) -> impl Iterator<Item = (&str, &str, &PoolConfig)> {
         let pools = self.pool_configs.iter();
@@ -358,30 +292,6 @@ impl Index {
     #[must_use]
     pub fn device_class(&self, name: &str) -> Option<&DeviceClass> {
         self.device_classes.get(name).map(Arc::as_ref)
-    }
-
-    /// Variables and scripts of a ConfigMap.
-    #[must_use]
-    pub fn texts(&self, namespace: &str, name: &str) -> Option<&Texts> {
-        get(&self.texts, namespace, name)
-    }
-
-    /// Whether any ConfigMap with variables is known.
-    #[must_use]
-    pub fn has_texts(&self) -> bool {
-        !self.texts.is_empty()
-    }
-
-    /// A ResourceClaim.
-    #[must_use]
-    pub fn claim(&self, namespace: &str, name: &str) -> Option<&DeviceClaim> {
-        get(&self.claims, namespace, name)
-    }
-
-    /// A ResourceClaimTemplate.
-    #[must_use]
-    pub fn claim_template(&self, namespace: &str, name: &str) -> Option<&DeviceClaim> {
-        get(&self.claim_templates, namespace, name)
     }
 
     /// Devices that a DRA driver publishes, by pool.

@@ -89,15 +89,15 @@ impl ResourceFact {
     #[must_use]
     pub fn describe(&self, tenant: bool) -> String {
         let by = match self.server {
-            Server::SriovOperator => "the SR-IOV operator",
-            Server::SriovDevicePlugin => "the SR-IOV device plugin",
-            Server::SharedDevicePlugin => "the RDMA shared device plugin",
-            Server::DeviceClass => "a DRA driver",
+            Server::SriovOperator => "SR-IOV operator",
+            Server::SriovDevicePlugin => "SR-IOV device plugin",
+            Server::SharedDevicePlugin => "RDMA shared device plugin",
+            Server::DeviceClass => "DRA driver",
         };
         if tenant || self.origins.is_empty() {
             return by.to_owned();
         }
-        format!("{by}, {}", self.origins.join(" and "))
+        format!("{by}, see {}", self.origins.join(" and "))
     }
 }
 

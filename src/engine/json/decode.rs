@@ -1,5 +1,6 @@
 //! Decoding with a place: if a value does not fit, the error names it as a JSON pointer.
 
+use super::reader;
 use crate::text::{nearest, token};
 use serde::Deserialize;
 use serde_path_to_error::Segment;
@@ -14,27 +15,29 @@ pub struct DecodeError {
     pub message: String,
 }
 
-/// Decodes an object. The path of a wrong value is found in a second pass, so that the good case pays nothing for it.
+/// Decodes an object. A text that is refused is read again, for the path of the wrong value: the good case pays nothing
+/// for it.
 ///
 /// # Errors
 /// [`DecodeError`] with the place of the first value that does not fit.
 pub fn object<'de, T: Deserialize<'de>>(json: &'de str) -> Result<T, DecodeError> {
-    serde_json::from_str(json).or_else(|first| {
-        let mut deserializer = serde_json::Deserializer::from_str(json);
-        serde_path_to_error::deserialize::<_, T>(&mut deserializer).map_err(|error| {
-            let mut pointer = String::new();
-            for segment in error.path() {
-                match segment {
-                    Segment::Map { key } => {
-                        pointer.push('/');
-                        pointer.push_str(&token(key));
-                    }
-                    Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
-                    Segment::Enum { .. } | Segment::Unknown => {}
+    if let Some(value) = reader::read(json) {
+        return Ok(value);
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    serde_path_to_error::deserialize::<_, T>(&mut deserializer).map_err(|error| {
+        let mut pointer = String::new();
+        for segment in error.path() {
+            match segment {
+                Segment::Map { key } => {
+                    pointer.push('/');
+                    pointer.push_str(&token(key));
                 }
+                Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
+                Segment::Enum { .. } | Segment::Unknown => {}
             }
-            DecodeError { pointer, message: without_position(&first.to_string()) }
-        })
+        }
+        DecodeError { pointer, message: without_position(&error.inner().to_string()) }
     })
 }
 

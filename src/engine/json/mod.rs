@@ -3,4 +3,6 @@
 
 pub mod decode;
 pub(crate) mod go;
+pub(crate) mod reader;
+mod skip;
 pub mod values;

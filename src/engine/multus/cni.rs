@@ -71,13 +71,13 @@ impl Capabilities {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// Not JSON.
-    #[error("it is not JSON: {0}")]
+    #[error("the text is not JSON: {0}")]
     NotJson(String),
     /// JSON, but not an object.
-    #[error("it is not a JSON object")]
+    #[error("the text is not a JSON object")]
     NotObject,
     /// Neither a plugin nor a list of them.
-    #[error("it has neither `type` nor `plugins`")]
+    #[error("`type` and `plugins` are both missing")]
     NoPlugin,
     /// An entry of `plugins` without a type.
     #[error("plugins[{0}] has no `type`")]

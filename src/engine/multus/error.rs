@@ -4,16 +4,16 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AnnotationError {
     /// More than the API server stores.
-    #[error("it has {0} bytes, but all annotations of an object together may have at most 262144")]
+    #[error("the value has {0} bytes, but all annotations of an object together may have at most 262144")]
     TooLong(usize),
     /// White space only.
-    #[error("it is blank, so Multus looks for a network without a name")]
+    #[error("the value is blank, so Multus looks for a network without a name")]
     Blank,
     /// Looks like JSON and is not valid.
-    #[error("it is not valid JSON ({0})")]
+    #[error("the value is not valid JSON ({0})")]
     Json(String),
     /// JSON, but not a list.
-    #[error("it is JSON, but not a list")]
+    #[error("the value is JSON, but not a list")]
     NotAList,
     /// A list element that is not an object.
     #[error("item {0} is not an object")]
@@ -22,7 +22,7 @@ pub enum AnnotationError {
     #[error("item {0} has no network name")]
     NoName(usize),
     /// A name that no Kubernetes object can have.
-    #[error("{what} {value:?} of item {index} is not valid")]
+    #[error("item {index} has the {what} {value:?}, which is not valid")]
     BadName {
         /// Position in the list, from 1.
         index: usize,

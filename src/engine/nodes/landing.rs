@@ -27,9 +27,11 @@ pub struct Constraints<'a> {
     pub tolerations: Vec<Toleration<'a>>,
     /// Extended resources that the pod requests.
     pub resources: Vec<&'a str>,
-    /// Whether the pod has more constraints than are read: then nothing is read, and nothing is known about its
-    /// nodes.
-    pub unread: bool,
+    /// Whether the pod has more conditions than are read: then its selector and affinity count as absent, so that a long
+    /// list does not lead past the profiles of its nodes.
+    pub any_labels: bool,
+    /// Whether it has more tolerations than are read: then it counts as tolerating every taint.
+    pub any_taints: bool,
 }
 
 /// One term of a node affinity; every requirement must hold.
@@ -48,23 +50,23 @@ impl<'a> Constraints<'a> {
     #[must_use]
     pub fn of(pod: &'a PodView<'a>) -> Self {
         let Some(spec) = &pod.spec else { return Self::default() };
-        // The API server itself adds tolerations; they must not push the pod over the limit.
-        if Self::stated(pod) > MAX_STATED || pod.tolerations().len() > MAX_STATED {
-            return Self { unread: true, ..Self::default() };
-        }
-        let selector = spec.node_selector.iter().flat_map(|s| s.iter());
+        // The API server itself adds tolerations, so that they have a limit of their own.
+        let any_labels = Self::stated(pod) > MAX_STATED;
+        let any_taints = pod.tolerations().len() > MAX_STATED;
+        let selector = spec.node_selector.iter().filter(|_| !any_labels).flat_map(|s| s.iter());
         let asked = pod.containers().iter().chain(pod.init_containers()).flat_map(|c| {
             let positive = |name: &&str| c.units(name).is_some_and(|units| units > 0);
             c.resource_names().filter(|name| name.contains('/')).filter(positive)
         });
         let required = pod.affinity().and_then(|a| a.node_affinity.as_ref()?.required.as_ref());
+        let required = required.filter(|_| !any_labels);
+        let tolerations = if any_taints { &[] } else { pod.tolerations() };
         Self {
             node_name: pod.node_name(),
             selector: selector.map(|(key, value)| Requirement::equals(key, value)).collect(),
             terms: required
                 .map(|r| r.node_selector_terms.as_deref().unwrap_or_default().iter().map(term).collect()),
-            tolerations: pod
-                .tolerations()
+            tolerations: tolerations
                 .iter()
                 .map(|t| Toleration {
                     key: t.key.as_deref().unwrap_or_default(),
@@ -74,8 +76,15 @@ impl<'a> Constraints<'a> {
                 })
                 .collect(),
             resources: asked.collect(),
-            unread: false,
+            any_labels,
+            any_taints,
         }
+    }
+
+    /// Whether the pod states more than is read: more nodes may count than it can run on.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        self.any_labels || self.any_taints
     }
 
     /// The same with a profile's selector in every term, as placement writes it into a pod.
@@ -111,7 +120,9 @@ impl<'a> Constraints<'a> {
     /// is done.
     #[must_use]
     pub fn tolerates(&self, taint: &Taint) -> bool {
-        self.resources.contains(&&*taint.key) || self.tolerations.iter().any(|t| t.tolerates(taint))
+        self.any_taints
+            || self.resources.contains(&&*taint.key)
+            || self.tolerations.iter().any(|t| t.tolerates(taint))
     }
 }
 

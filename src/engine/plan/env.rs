@@ -6,7 +6,8 @@ use super::host_network::names_interface;
 use super::names::{FILES_PATH, NCCL_CONF};
 use super::variables::Variables;
 use super::{
-    Change, Edit, EnvRefusal, FileRefusal, LeftOut, OwnSetting, SetByPod, Target, WithoutInterface, nccl_conf,
+    Change, Edit, EnvRefusal, FileRefusal, OwnSetting, Target, VariableSetByPod, VariableWithoutInterface,
+    VariablesLeftOut, nccl_conf,
 };
 use crate::demands::Subject;
 use crate::nccl::version::{NcclVersion, of_image};
@@ -50,8 +51,8 @@ pub(crate) enum Applies {
 
 /// The version of NCCL in a container, and its source.
 fn version(container: &Container<'_>, profile: &Profile) -> Option<(NcclVersion, &'static str)> {
-    let named = container.image.as_deref().and_then(of_image).map(|v| (v, "by the name of the image"));
-    named.or_else(|| profile.nccl_version.map(|v| (v, "by the profile")))
+    let named = container.image.as_deref().and_then(of_image).map(|v| (v, "from the image's name"));
+    named.or_else(|| profile.nccl_version.map(|v| (v, "from the profile")))
 }
 
 /// Whether a variable is for the NCCL of a container: by the name of its image, else by the profile.
@@ -139,7 +140,9 @@ fn of_target<'p>(
             _ => None,
         };
         match by {
-            Some(by) => set_by_pod.push(SetByPod { container: target.index, name: entry.name.clone(), by }),
+            Some(by) => {
+                set_by_pod.push(VariableSetByPod { container: target.index, name: entry.name.clone(), by })
+            }
             None if applies == Applies::Unknown => unknown_version.push(entry.name.clone()),
             None => absent.push(entry),
         }
@@ -149,7 +152,7 @@ fn of_target<'p>(
         absent.into_iter().partition(|e| unused_interface(e, unused).is_none());
     let without = without.into_iter().filter_map(|e| {
         let interface = unused_interface(e, unused)?.to_owned();
-        Some(WithoutInterface { container: target.index, name: e.name.clone(), interface })
+        Some(VariableWithoutInterface { container: target.index, name: e.name.clone(), interface })
     });
     let without_interface = without.collect();
     let own_differs = |e: &EnvEntry| {
@@ -205,7 +208,7 @@ pub(super) fn plan(
     profile: &Profile,
     variables: &Variables<'_>,
     files: &files::Files,
-) -> (Vec<Change>, Option<LeftOut>) {
+) -> (Vec<Change>, Option<VariablesLeftOut>) {
     let Some(container) = pod.containers().get(variables.container) else { return (Vec::new(), None) };
     let first = container.env().len();
     let without_files = files.refusal.is_some();
@@ -232,5 +235,5 @@ pub(super) fn plan(
         return (changes, None);
     }
     let file = variables.file_refusal.clone().or_else(|| files.refusal.clone());
-    (changes, Some(LeftOut { container: variables.container, why, names, file }))
+    (changes, Some(VariablesLeftOut { container: variables.container, why, names, file }))
 }

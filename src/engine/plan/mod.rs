@@ -4,7 +4,7 @@
 
 mod added;
 mod annotations;
-mod attached;
+mod attachment;
 mod edit;
 mod env;
 mod files;
@@ -44,14 +44,17 @@ pub use names::{
     CONTAINERS_ANNOTATION, FILE_ANNOTATION, FILES_PATH, INJECT_ANNOTATION, NCCL_CONF, NCCL_CONF_PATH,
     RAILS_ANNOTATION, SHM_PATH, TERMS_PATH,
 };
-pub use outcome::{Change, LeftOut, OwnSetting, Plan, SetByPod, Withheld, WithoutInterface};
+pub use outcome::{
+    Change, OwnSetting, Plan, VariableSetByPod, VariableWithoutInterface, VariablesLeftOut, Withheld,
+};
 pub use refusals::{EnvRefusal, FileRefusal, IpcLockRefusal};
 pub use shm::recommended as recommended_shm;
 pub use target::{Target, WrongContainers};
+pub(crate) use targets::is_mesh_proxy;
 pub(crate) use ulimits::ULIMITS_ANNOTATION;
 pub(crate) use usable_namespaces::serves_namespace;
 use user_fabric_result::CountedUnits;
-pub use user_fabric_result::{OtherFabric, Standing, UserFabric};
+pub use user_fabric_result::{Completeness, OtherFabric, UserFabric};
 
 use crate::demands::Subject;
 use crate::pod::PodView;
@@ -156,7 +159,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
     // No CNI plugin is called for a pod in the node's network namespace.
     let mut attached = Vec::new();
     if !pod.host_network() {
-        let complete = user_fabric.is_some_and(|b| b.standing != Standing::Incomplete);
+        let complete = user_fabric.is_some_and(|b| b.standing != Completeness::Incomplete);
         let networks = networks::plan(subject, profile, rails, evidence, room, complete);
         plan.unused_interfaces = networks.unused_interfaces;
         plan.changes.extend(networks.change);

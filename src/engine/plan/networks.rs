@@ -1,6 +1,6 @@
 //! The networks annotation: the profile's rails merged with the pod's own networks.
 
-use super::attached::Attached;
+use super::attachment::Attachment;
 use super::usable_namespaces::serves_namespace;
 use super::user_fabric::{of_rails, visible};
 use super::{Change, Edit, Kept, RAILS_ANNOTATION};
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The attachments of a pod once its rails are added.
 pub(super) struct PlannedNetworks<'a> {
     /// Each of them, in the order of the final annotation.
-    pub(super) attached: Vec<Attached<'a>>,
+    pub(super) attached: Vec<Attachment<'a>>,
     /// Interfaces of the profile's rails that the pod does not get.
     pub(super) unused_interfaces: Vec<String>,
     /// The annotation, where it changes.
@@ -74,7 +74,7 @@ pub(super) fn plan<'a>(
         })
         .collect();
     let networks = || items.iter().chain(&added);
-    let attached: Vec<Attached<'a>> =
+    let attached: Vec<Attachment<'a>> =
         networks().map(|item| attached(subject, profile, item, complete)).collect();
     let is_rail = |item: &&Selection<'_>| {
         let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
@@ -115,20 +115,20 @@ fn attached<'a>(
     profile: &'a Profile,
     item: &Selection<'_>,
     complete: bool,
-) -> Attached<'a> {
+) -> Attachment<'a> {
     let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
     if let Some(rail) = profile.rail_on(namespace, &item.name, subject.namespace) {
-        return Attached { resource: rail.resource.as_deref(), rail: true };
+        return Attachment { resource: rail.resource.as_deref(), rail: true };
     }
     let fact = subject.snapshot.network(namespace, &item.name);
     if profile.inject == Inject::Networks {
         let fact = fact.filter(|_| serves_namespace(subject.namespace, namespace));
         let resource = fact.and_then(|f| f.resource.as_ref()?.full());
-        return Attached { resource: resource.filter(|name| is_extended(name)), rail: true };
+        return Attachment { resource: resource.filter(|name| is_extended(name)), rail: true };
     }
     let fact = visible(subject, profile, namespace, &item.name);
     let resource = fact.and_then(|fact| of_rails(profile, fact));
-    Attached { resource, rail: complete && resource.is_some() }
+    Attachment { resource, rail: complete && resource.is_some() }
 }
 
 /// The rails that no attachment of the pod serves. A network with the interface of a rail is that rail; beyond that,

@@ -26,7 +26,7 @@ pub struct Plan {
     /// Why a container does not get `IPC_LOCK`.
     pub ipc_lock_refusals: Vec<(usize, IpcLockRefusal)>,
     /// Variables of the profile that no carrier brings to a container.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<VariablesLeftOut>,
     /// Variables for certain versions of NCCL, in containers whose version is not known.
     pub unknown_version: Vec<(usize, String)>,
     /// Containers that do not get the profile's files, and why.
@@ -34,9 +34,9 @@ pub struct Plan {
     /// Interfaces of the profile's rails that the pod does not get.
     pub unused_interfaces: Vec<String>,
     /// Variables of containers that are not set because they name such an interface.
-    pub without_interface: Vec<WithoutInterface>,
+    pub without_interface: Vec<VariableWithoutInterface>,
     /// Variables that are not set because of the container's own settings.
-    pub set_by_pod: Vec<SetByPod>,
+    pub set_by_pod: Vec<VariableSetByPod>,
     /// Parts of the profile in whose place the pod's own fields count.
     pub kept: Vec<Kept>,
     /// The pod's own networks and units, and the conclusion; `None` if they were not counted.
@@ -45,7 +45,7 @@ pub struct Plan {
 
 /// Variables that a container does not get.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct VariablesLeftOut {
     /// Container.
     pub container: usize,
     /// Why `env` cannot carry them.
@@ -58,7 +58,7 @@ pub struct LeftOut {
 
 /// A variable that is not set because it names the interface of a rail that the pod does not get.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WithoutInterface {
+pub struct VariableWithoutInterface {
     /// Container.
     pub container: usize,
     /// Variable.
@@ -69,7 +69,7 @@ pub struct WithoutInterface {
 
 /// A variable that is not set because of the container's own settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SetByPod {
+pub struct VariableSetByPod {
     /// Container.
     pub container: usize,
     /// Variable.

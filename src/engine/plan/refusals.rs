@@ -30,7 +30,7 @@ impl EnvRefusal {
     pub fn words(self) -> &'static str {
         match self {
             Self::EnvFrom => "envFrom may set them, and env would override envFrom",
-            Self::Ssh => "ranks are started over ssh",
+            Self::Ssh => "the ranks start over ssh",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! RDMA resources: as many units as there are attachments with the resource, on the containers that request
 //! accelerators.
 
-use super::attached::Attached;
+use super::attachment::Attachment;
 use super::target::accelerators;
 use super::user_fabric_result::CountedUnits;
 use super::{Change, Edit, Kept, Plan, ResourceList, Target};
@@ -32,7 +32,7 @@ pub(super) fn wanted(
     profile: &Profile,
     targets: &[Target],
     counted: &[CountedUnits],
-    attached: &[Attached<'_>],
+    attached: &[Attachment<'_>],
 ) -> Vec<Wanted> {
     let mut wanted = Vec::new();
     let dealt = deal(targets, attached);
@@ -60,7 +60,10 @@ pub(super) fn wanted(
                     let rails = count(rails as usize, "rail");
                     format!("profile {} requests {} per rail, for {rails}", profile.name, resource.quantity)
                 }
-                _ => format!("profile {} requests it for every container with accelerators", profile.name),
+                _ => format!(
+                    "profile {} requests this resource for every container with accelerators",
+                    profile.name
+                ),
             };
             wanted.push(Wanted {
                 container: target.index,
@@ -88,7 +91,7 @@ struct Dealt<'a> {
 
 /// Distributes the attachments over the targets by their accelerators: with four accelerators each, the first target
 /// gets the first half of the rails, whether they share one resource or have one each.
-fn deal<'a>(targets: &[Target], attached: &[Attached<'a>]) -> Dealt<'a> {
+fn deal<'a>(targets: &[Target], attached: &[Attachment<'a>]) -> Dealt<'a> {
     let total = u64::from(accelerators(targets).max(1));
     let mut dealt = Dealt::default();
     let attached: Vec<_> = attached.iter().filter(|a| a.rail).collect();

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const MESH_PROXIES: [&str; 2] = ["istio-proxy", "linkerd-proxy"];
 
 /// Whether a container is the proxy of a service mesh, by its name.
-pub(super) fn is_mesh_proxy(name: &str) -> bool {
+pub(crate) fn is_mesh_proxy(name: &str) -> bool {
     MESH_PROXIES.contains(&name)
 }
 

@@ -47,7 +47,8 @@ pub(super) fn plan(
             value: UNLIMITED.to_owned(),
             present: false,
         },
-        reason: "RDMA pins memory beyond the runtime's memlock limit; the NRI plugin lifts it".to_owned(),
+        reason: "RDMA pins memory beyond the runtime's memlock limit; the NRI plugin lifts this limit"
+            .to_owned(),
     };
     (named.into_iter().map(change).collect(), lifted)
 }

@@ -1,7 +1,7 @@
 //! Variables that a target lacks, by carrier.
 
 use super::refusals::{EnvRefusal, FileRefusal};
-use super::{SetByPod, WithoutInterface};
+use super::{VariableSetByPod, VariableWithoutInterface};
 use crate::profile::EnvEntry;
 
 /// The variables that a target lacks.
@@ -24,7 +24,7 @@ pub(super) struct Variables<'p> {
     /// Names of variables for some versions of NCCL, where the version in the container is not known.
     pub(super) unknown_version: Vec<String>,
     /// Those that name an interface which the pod does not get.
-    pub(super) without_interface: Vec<WithoutInterface>,
+    pub(super) without_interface: Vec<VariableWithoutInterface>,
     /// Those that the container's own settings replace.
-    pub(super) set_by_pod: Vec<SetByPod>,
+    pub(super) set_by_pod: Vec<VariableSetByPod>,
 }

@@ -62,8 +62,12 @@ const SIGNS: &[(&str, Sign)] = &[
 #[must_use]
 pub fn multi_node(pod: &PodView<'_>) -> Option<Gang> {
     match pod.annotation(MULTI_NODE_ANNOTATION) {
-        Some("true") => return Some(Gang { several: true, words: "its annotation says so".to_owned() }),
-        Some("false") => return Some(Gang { several: false, words: "its annotation says so".to_owned() }),
+        Some("true") => {
+            return Some(Gang { several: true, words: "the pod's annotation says so".to_owned() });
+        }
+        Some("false") => {
+            return Some(Gang { several: false, words: "the pod's annotation says so".to_owned() });
+        }
         _ => {}
     }
     world(pod).or_else(|| SIGNS.iter().find_map(|(key, sign)| evidence(pod, key, sign)))

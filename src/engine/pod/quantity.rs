@@ -121,6 +121,9 @@ impl Scale {
             Self::Binary(shift) => {
                 let factor = NANO << shift;
                 let whole = digits(whole).saturating_mul(factor);
+                if fraction.is_empty() {
+                    return whole;
+                }
                 // A fraction of 18 digits is more precise than the API keeps.
                 let short = fraction.get(..18).unwrap_or(fraction);
                 let power = 10_i128.pow(u32::try_from(short.len()).unwrap_or(18));
@@ -132,11 +135,8 @@ impl Scale {
                 whole.saturating_add(nanos)
             }
             Self::Decimal(exponent) => {
-                let mut all = String::with_capacity(whole.len() + fraction.len());
-                all.push_str(whole);
-                all.push_str(fraction);
                 let shift = i64::from(exponent) + 9 - i64::try_from(fraction.len()).unwrap_or(i64::MAX);
-                let value = digits(&all);
+                let value = append(digits(whole), fraction);
                 if shift >= 0 {
                     match u32::try_from(shift).ok().and_then(|s| 10_i128.checked_pow(s)) {
                         Some(power) => value.saturating_mul(power),
@@ -167,7 +167,14 @@ fn digits(text: &str) -> i128 {
     if text.len() > MAX_DIGITS {
         return i128::MAX;
     }
-    text.bytes().fold(0_i128, |n, b| n.saturating_mul(10).saturating_add(i128::from(b.saturating_sub(b'0'))))
+    append(0, text)
+}
+
+/// A number with further digits.
+fn append(number: i128, digits: &str) -> i128 {
+    digits
+        .bytes()
+        .fold(number, |n, b| n.saturating_mul(10).saturating_add(i128::from(b.saturating_sub(b'0'))))
 }
 
 fn div_up(n: i128, by: i128) -> i128 {

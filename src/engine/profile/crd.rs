@@ -95,7 +95,7 @@ const CHECKS: &[Check] = &[
     Check {
         at: "env/*",
         rule: "has(self.value) != (has(self.policy) && self.policy == 'forbid')",
-        message: "set a value, except with policy forbid, which has none",
+        message: "set a value; with policy forbid, remove the value",
         field: Some(".value"),
     },
     Check {

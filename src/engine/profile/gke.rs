@@ -11,14 +11,14 @@ const INTERFACES_ANNOTATION: &str = "networking.gke.io/interfaces";
 const DEFAULT_ANNOTATION: &str = "networking.gke.io/default-interface";
 
 /// Networks that GKE attaches by its annotations `networking.gke.io/default-interface` and
-/// `networking.gke.io/interfaces`. The webhook sets both if the pod has neither.
+/// `networking.gke.io/interfaces`. The webhook sets both annotations if the pod has neither of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GkeNetworks {
-    /// Name of the interface with the default route, one of `interfaces`.
+    /// Name of the interface with the default route; must be one of `interfaces`.
     #[schemars(length(max = 15), regex(pattern = INTERFACE))]
     pub default_interface: String,
-    /// All interfaces of the pod, including the interface of the cluster network, in GKE's own form.
+    /// All interfaces of the pod, including the interface of the cluster network, as in GKE's annotation.
     #[schemars(length(min = 1, max = 32))]
     pub interfaces: Vec<GkeInterface>,
 }
@@ -27,10 +27,10 @@ pub struct GkeNetworks {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GkeInterface {
-    /// Name in the pod, such as `eth2`.
+    /// Name of the interface in the pod, such as `eth2`.
     #[schemars(length(max = 15), regex(pattern = INTERFACE))]
     pub interface_name: String,
-    /// GKE Network object, such as `rdma-0`; `default` is the cluster network.
+    /// Name of the GKE Network object, such as `rdma-0`; `default` is the cluster network.
     #[schemars(length(max = 253), regex(pattern = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"))]
     pub network: String,
 }

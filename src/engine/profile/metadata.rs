@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::de::{Deserializer, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
-/// The part of `metadata` that decisions use. The other keys of a Kubernetes object are accepted and ignored.
+/// The part of `metadata` that the webhook uses. Other metadata fields of a Kubernetes object are accepted and ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Metadata {
-    /// Name of the profile, as pods and namespaces give it.
+    /// Name of the profile, with which pods and namespaces select it.
     pub name: String,
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Placement of a profile's pods.
+/// Whether the profile's pods are restricted to the profile's nodes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Placement {
@@ -17,7 +17,7 @@ pub struct Placement {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NodeAffinity {
-    /// Nothing is added.
+    /// The webhook adds nothing.
     #[default]
     None,
     /// The webhook adds `nodeSelector` as required node affinity; the pod's own affinity still applies.

@@ -395,7 +395,7 @@ fn resources(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Resource>, ProfileError
             return Err(fail(&format!("/spec/resources/{i}/per"), message));
         }
         if spec.rails.iter().flatten().any(|r| r.resource.as_ref() == Some(&resource.name)) {
-            let message = format!("a rail already requests {:?}; remove it", resource.name);
+            let message = format!("a rail already requests {:?}; remove the resource here", resource.name);
             return Err(fail(&format!("/spec/resources/{i}/name"), message));
         }
     }

@@ -41,7 +41,7 @@ pub struct FabricProfile {
     pub api_version: String,
     /// Always `FabricProfile`.
     pub kind: String,
-    /// Name and bookkeeping.
+    /// Name of the profile, and data that the API server adds.
     #[serde(deserialize_with = "super::metadata::strict")]
     pub metadata: Metadata,
     /// Settings of the fabric.
@@ -54,7 +54,7 @@ pub struct FabricProfile {
 
 // The derive makes `Served`, the object as the API server serves it, from which the CRD is generated. It takes any key
 // beside `spec`, as Kubernetes' own types do; files are read as the stricter `FabricProfile`.
-/// Settings of one fabric. Fields that are absent are inherited from `base`.
+/// Settings of one fabric. An absent field has the value of the profile in `base`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, kube::CustomResource)]
 #[kube(
     group = "fabric-admission.dev",
@@ -79,34 +79,36 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 253))]
     pub base: Option<String>,
-    /// Description in one line.
+    /// Description of the profile, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 1024))]
     pub description: Option<String>,
-    /// Labels of the nodes of this fabric.
+    /// Label selector for the nodes of this fabric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_selector: Option<LabelSelector>,
-    /// Instance types (`node.kubernetes.io/instance-type`) of the nodes of this fabric, for node pools that are scaled to
-    /// zero.
+    /// Instance types (label `node.kubernetes.io/instance-type`) of the nodes of this fabric, for node pools that are
+    /// scaled to zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64), inner(length(min = 1, max = 63)))]
     pub instance_types: Option<Vec<String>>,
-    /// Priority among profiles for the same nodes; the highest number wins. Default: 0.
+    /// Priority among profiles that select the same nodes; the highest number wins. Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
-    /// Labels of the namespaces that may use the profile. Default: every namespace that opted in.
+    /// Label selector for the namespaces that may use the profile. Default: every namespace that opted in to the webhook;
+    /// `{}` means the same and removes the note from the status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<LabelSelector>,
-    /// Conditions for pods that do not name the profile. They do not apply to a pod that names it.
+    /// Conditions that a pod must meet to get this profile. The conditions do not apply to a pod that names the
+    /// profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<When>,
     /// Which changes the webhook makes to pods. Default: `full`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inject: Option<Inject>,
-    /// Transport of NCCL.
+    /// Transport that NCCL uses on this fabric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transport: Option<Transport>,
-    /// Attachment of the NIC to the pod.
+    /// How NICs are attached to the pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attachment: Option<Attachment>,
     /// Number of whole accelerators in one node (1 to 64, default 8). A pod with fewer accelerators gets a proportional
@@ -127,26 +129,26 @@ pub struct Spec {
     /// `gkeNetworks` and `rails`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gke_networks: Option<GkeNetworks>,
-    /// Resources that are not requested once per rail: a container requests a shared HCA once, for example. A profile
-    /// with its own rails does not inherit the resources of the base.
+    /// Extended resources other than those of the rails, such as a shared HCA, which a container requests only once. A
+    /// profile with its own rails does not inherit the resources of the base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32))]
     pub resources: Option<Vec<Resource>>,
-    /// Whether containers get the capability `IPC_LOCK`, which lets root pin memory beyond the memlock limit. `true` is
-    /// short for `memlock: ipcLock`. Default: true for transport `roce` and `infiniband`, otherwise false.
+    /// Whether containers get the capability `IPC_LOCK`, which lets root pin memory beyond the memlock limit. `true`
+    /// means the same as `memlock: ipcLock`. Default: true for transports `roce` and `infiniband`, otherwise false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ipc_lock: Option<bool>,
     /// How a pod can pin memory beyond the container runtime's memlock limit. A profile cannot have both `memlock` and
     /// `ipcLock`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memlock: Option<Memlock>,
-    /// Variables of NCCL and its companion libraries. The variables of the base are inherited, except those with the name
-    /// of a variable in this list.
+    /// Environment variables of NCCL and its companion libraries. A variable in this list replaces the variable of the
+    /// same name in the base. All other variables of the base are inherited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub env: Option<Vec<EnvVar>>,
-    /// NCCL version in the images of this fabric, such as `2.27.5`, for images whose name does not contain
-    /// the version. Only variables with `ncclFrom` or `ncclBefore` depend on it.
+    /// NCCL version in the images of this fabric, such as `2.27.5`, for images whose name does not contain the version.
+    /// Only variables with `ncclFrom` or `ncclBefore` depend on the version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 16), regex(pattern = VERSION))]
     pub nccl_version: Option<String>,
@@ -154,31 +156,31 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nccl_conf: Option<NcclConf>,
     /// Small files, such as a topology or the settings of cuFile. Containers that request accelerators get each file at
-    /// `/etc/fabric-admission/NAME`. Set a variable in `env` to that path. At most 8 files, 64 KiB each, 192 KiB in
-    /// total.
+    /// `/etc/fabric-admission/NAME`. To make a library read a file, set a variable in `env` to this path. At most 8
+    /// files, 64 KiB each, 192 KiB in total.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 8))]
     pub files: Option<Vec<SmallFile>>,
-    /// Size of `/dev/shm`, the shared memory of NCCL and data loaders. Default: 8Gi per accelerator.
+    /// Size of `/dev/shm`, the shared memory that NCCL and data loaders use. Default: 8Gi per accelerator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_memory: Option<SharedMemory>,
-    /// Policy for a pod that the mutating webhook missed. Default: `deny`.
+    /// Policy for a pod that the mutating webhook did not process. Default: `deny`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_missing: Option<OnMissing>,
     /// Findings that annotation `fabric-admission.dev/ignore.FABnnn` may ignore: `warnings` (default; warnings
     /// and info findings) or `errors` (errors too).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignorable: Option<Ignorable>,
-    /// Whether NCCL may use only its own InfiniBand/RoCE transport. `true` sets `NCCL_NET=IB`: if RDMA does not work, NCCL
-    /// fails at start-up instead of running over TCP. NCCL also fails in an image with a network plugin, such as HPC-X with
-    /// SHARP, because the plugin's transport has another name. Default: false; the RoCE bases
-    /// set it.
+    /// Whether NCCL may use only its own InfiniBand/RoCE transport. `true` sets `NCCL_NET=IB`: if RDMA does not work,
+    /// NCCL fails at start-up instead of running over TCP. NCCL also fails in an image with a network plugin, such as
+    /// HPC-X with SHARP, because the plugin's transport has another name. Default: the value of the base (true in the
+    /// RoCE bases), otherwise false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pin_transport: Option<bool>,
     /// Policy for a DRA claim on devices of an unknown driver: `block` (default) or `ignore`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown_claims: Option<UnknownClaims>,
-    /// Restriction of the profile's pods to nodes.
+    /// Whether the profile's pods are restricted to the profile's nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
     /// Interface of NCCL's bootstrap and out-of-band traffic: `eth0` or the interface of a rail.
@@ -191,11 +193,12 @@ pub struct Spec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Rail {
-    /// NetworkAttachmentDefinition, `namespace/name`; without a namespace, one of the pod's namespace.
+    /// NetworkAttachmentDefinition, as `namespace/name`. Without a namespace, the NetworkAttachmentDefinition is in the
+    /// pod's namespace.
     #[schemars(length(max = 317), regex(pattern = NETWORK))]
     pub network: String,
-    /// Extended resource of the device, one unit per attachment. Absent if the network needs no resource (macvlan or IPoIB
-    /// over a shared HCA).
+    /// Extended resource of the device; each attachment takes one unit. Leave this field out if the network needs no
+    /// resource (macvlan or IPoIB over a shared HCA).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 317), regex(pattern = RESOURCE))]
     pub resource: Option<String>,
@@ -203,8 +206,9 @@ pub struct Rail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
     pub count: Option<u32>,
-    /// Interface name in the pod. Default: `railN` by position. `ethN` and `netN` are refused: Multus assigns
-    /// those by position. With `count` above 1 the name must end in a digit, which rises by 1 per attachment.
+    /// Name of the interface in the pod. Default: `railN`, where N is the position. `ethN` and `netN` are refused,
+    /// because Multus assigns these names by position. If `count` is above 1, the name must end in a digit, which rises
+    /// by 1 per attachment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 15), regex(pattern = INTERFACE))]
     pub interface: Option<String>,
@@ -214,31 +218,32 @@ pub struct Rail {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Subset {
-    /// Name of the subset, as pods write it in the annotation.
+    /// Name of the subset, for annotation `fabric-admission.dev/rails`.
     #[schemars(length(min = 1, max = 63))]
     pub name: String,
-    /// Interfaces of its rails, such as `rail0`.
+    /// Interfaces of the rails in this subset, such as `rail0`.
     #[schemars(length(min = 1, max = 64), inner(length(max = 15), regex(pattern = INTERFACE)))]
     pub interfaces: Vec<String>,
 }
 
-/// A resource whose quantity is not one per rail.
+/// An extended resource other than those of the rails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Resource {
-    /// Extended resource, `domain/name`.
+    /// Name of the extended resource, as `domain/name`.
     #[schemars(length(max = 317), regex(pattern = RESOURCE))]
     pub name: String,
-    /// Units of the resource for each container, rail or accelerator, as `per` says (1 to 1024).
+    /// Units of the resource for each container, each rail or each accelerator (1 to 1024). Field `per` selects which
+    /// of these.
     #[schemars(range(min = 1, max = 1024))]
     pub quantity: u32,
-    /// What `quantity` applies to: `container` (each container that requests accelerators, the default), `rail` (each rail
-    /// of the container) or `accelerator` (each accelerator of the container).
+    /// What `quantity` counts for: `container` (each container that requests accelerators, the default), `rail` (each
+    /// rail of the container) or `accelerator` (each accelerator of the container).
     #[serde(default)]
     pub per: Per,
 }
 
-/// What a resource quantity applies to.
+/// What the quantity of a resource counts for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Per {
@@ -302,10 +307,10 @@ pub enum Attachment {
     None,
 }
 
-/// Which changes the webhook makes to a pod: `full` (all settings of the profile, the default), `networks` (the rails, and
-/// the resources and node selectors of every network that the pod names, as network-resources-injector adds them; no
-/// variables, shared memory or capabilities), `annotations` (annotations only; the provider's own webhook does the rest)
-/// or `review` (no changes, only findings).
+/// Which changes the webhook makes to a pod: `full` (all settings of the profile, the default), `networks` (the rails,
+/// and the resources and node selectors of every network that the pod names, as network-resources-injector adds them;
+/// no variables, shared memory or capabilities), `annotations` (only annotations; the cloud provider's own webhook
+/// makes the other changes) or `review` (no changes, only findings).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Inject {
@@ -314,14 +319,14 @@ pub enum Inject {
     Full,
     /// The rails, and the resource and node selector of every network that the pod names.
     Networks,
-    /// Annotations only; the provider's own webhook does the rest.
+    /// Only annotations; the cloud provider's own webhook makes the other changes.
     Annotations,
     /// No changes, only findings.
     Review,
 }
 
-/// Policy for a pod that the mutating webhook missed, because no server answered: `deny` (default; otherwise the pod could
-/// silently train over TCP) or `warn`.
+/// Policy for a pod that the mutating webhook did not process, because no server answered: `deny` (default; otherwise
+/// the pod could silently train over TCP) or `warn`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnMissing {
@@ -332,7 +337,7 @@ pub enum OnMissing {
     Warn,
 }
 
-/// Conditions for a pod that does not name the profile.
+/// Conditions that a pod must meet to get the profile, unless the pod names the profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct When {
@@ -347,32 +352,33 @@ pub struct When {
     pub pod_selector: Option<LabelSelector>,
 }
 
-/// Whether a pod must belong to a job of several nodes: `any` (default: it does not matter) or `required`.
+/// Whether a pod must belong to a job of several nodes: `any` (default; single-node pods also match) or `required`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MultiNode {
-    /// It does not matter.
+    /// Single-node pods also match.
     #[default]
     Any,
-    /// The pod must belong to such a job.
+    /// The pod must belong to a job of several nodes.
     Required,
 }
 
-/// One variable.
+/// One environment variable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct EnvVar {
-    /// Name, such as `NCCL_IB_HCA`.
+    /// Name of the variable, such as `NCCL_IB_HCA`.
     #[schemars(length(max = 256), regex(pattern = VARIABLE))]
     pub name: String,
-    /// Value: at most 4096 printable bytes without `$(`, which the kubelet would expand. Required, except with policy
-    /// `forbid`, which does not allow a value.
+    /// Value of the variable: at most 4096 printable bytes without `$(`, which the kubelet would expand. Required,
+    /// except with policy `forbid`, which does not allow a value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 4096))]
     pub value: Option<String>,
     /// Policy for a value that the pod sets itself: `default` (the pod's value is kept), `require` (a value other than
-    /// the profile's is an error) or `forbid` (the profile never sets the variable, and its presence is a finding). A pod's
-    /// value is never overwritten.
+    /// the profile's is an error) or `forbid` (the profile never sets the variable, and its presence is an error). A pod's
+    /// value is never overwritten. `require` and `forbid` also hold for pods that choose another profile and can run on the
+    /// nodes of this one.
     #[serde(default)]
     pub policy: EnvPolicy,
     /// First NCCL version that gets the variable, such as `2.21`. The variable is not set if the version in the image is
@@ -380,11 +386,11 @@ pub struct EnvVar {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 16), regex(pattern = VERSION))]
     pub nccl_from: Option<String>,
-    /// First NCCL version that no longer gets the variable.
+    /// First NCCL version that no longer gets the variable, such as `2.24`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 16), regex(pattern = VERSION))]
     pub nccl_before: Option<String>,
-    /// Reason of this value, in one sentence; shown with the change.
+    /// Reason for this value, in one sentence. Reviews show the reason with the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 1024))]
     pub reason: Option<String>,
@@ -408,26 +414,28 @@ pub enum EnvPolicy {
 }
 
 /// Source of `/etc/nccl.conf`: `inject` (default) or `image` (the images of this fabric have the file, and the webhook
-/// keeps it). With `inject`, the webhook writes NCCL's variables to the file, for ranks that the container's `env` does
-/// not reach. A pod that mounts its own file there keeps that file.
+/// does not change it). With `inject`, the webhook writes NCCL's variables to the file, for ranks that do not inherit
+/// the container's `env`. A pod that mounts its own file at this path keeps its own file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NcclConf {
-    /// The webhook, where `env` does not reach.
+    /// The webhook writes the file, for ranks that do not inherit the container's `env`.
     #[default]
     Inject,
     /// The file in the images of this fabric is kept.
     Image,
 }
 
-/// A small file. The pod gets it as an annotation, so it must not contain a secret.
+/// A small file. The webhook writes the file's content to an annotation of the pod, so the file must not contain a
+/// secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SmallFile {
-    /// Name in `/etc/fabric-admission`, such as `topology.xml`; not `nccl.conf`, whose lines come from `env`.
+    /// Name of the file in `/etc/fabric-admission`, such as `topology.xml`. The name `nccl.conf` is refused: `env`
+    /// provides the lines of that file.
     #[schemars(length(max = 58), regex(pattern = FILE))]
     pub name: String,
-    /// Content, at most 64 KiB.
+    /// Content of the file, at most 64 KiB.
     #[schemars(length(min = 1, max = 65536))]
     pub content: String,
 }
@@ -445,7 +453,7 @@ pub struct SharedMemory {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LabelSelector {
-    /// Labels that must have exactly these values.
+    /// Labels that must be present with exactly these values.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend("maxProperties" = 64))]
     pub match_labels: BTreeMap<String, String>,
@@ -464,7 +472,7 @@ pub struct Requirement {
     pub key: String,
     /// Relation of the label to `values`: `In`, `NotIn`, `Exists` or `DoesNotExist`. A missing label satisfies `NotIn`.
     pub operator: Operator,
-    /// Values; empty for `Exists` and `DoesNotExist`.
+    /// Values of the label; empty for `Exists` and `DoesNotExist`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 256), inner(length(max = 63)))]
     pub values: Vec<String>,

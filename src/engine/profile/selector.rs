@@ -40,7 +40,7 @@ pub(super) fn check_nodes(
 ) -> Result<(), ProfileError> {
     let empty = selector.is_none_or(|s| s.match_labels.is_empty() && s.match_expressions.is_empty());
     if affinity == NodeAffinity::Required && empty {
-        let message = "required needs a nodeSelector".into();
+        let message = "nodeAffinity required needs a nodeSelector".into();
         return Err(fail("/spec/placement/nodeAffinity", message));
     }
     let Some(selector) = selector else { return Ok(()) };

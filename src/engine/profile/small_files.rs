@@ -14,7 +14,7 @@ const MAX_ALL: usize = 192 << 10;
 pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<SmallFile>, ProfileError> {
     let files = spec.files.as_deref().unwrap_or_default();
     if files.len() > MAX_FILES {
-        return Err(fail("/spec/files", format!("expected at most {MAX_FILES}")));
+        return Err(fail("/spec/files", format!("expected at most {MAX_FILES} files")));
     }
     for (i, file) in files.iter().enumerate() {
         let at = |field: &str| format!("/spec/files/{i}/{field}");

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Findings about the profile in this cluster. The server writes them and never reads them.
+/// State of the profile in this cluster. The server writes the status and never reads it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FabricProfileStatus {
@@ -12,35 +12,47 @@ pub struct FabricProfileStatus {
     #[schemars(range(min = 0))]
     pub observed_generation: Option<i64>,
     // Text, so that an older server reads the words of a newer one.
-    /// Transport of the profile: its own or the base's.
+    /// Transport of the profile, from the profile itself or from its base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 63))]
     pub transport: Option<String>,
-    /// Attachment of the profile: its own or the base's.
+    /// Attachment of the profile, from the profile itself or from its base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 63))]
     pub attachment: Option<String>,
-    /// Priority of the profile: its own, the base's or 0.
+    /// Priority of the profile, from the profile itself or from its base, otherwise 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
-    /// Nodes that `spec.nodeSelector` selects (count).
+    /// Number of nodes that `spec.nodeSelector` selects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matching_nodes: Option<u32>,
-    /// Reasons why the profile is not used, and objects that the profile names but the cluster does not have. Empty without
-    /// problems.
+    /// Number of namespaces that may use the profile: those with mode `enforce` that `spec.namespaces` selects, and those
+    /// whose default profile it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matching_namespaces: Option<u32>,
+    /// Names of these namespaces in alphabetical order, at most 64.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64))]
+    pub namespaces: Vec<String>,
+    /// Reasons why the profile is not used, and objects that the profile names but that do not exist in the cluster.
+    /// Empty if there are no problems.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     pub problems: Vec<Problem>,
+    /// Facts about the profile that may be intended, such as that every namespace may use it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64))]
+    pub notes: Vec<Problem>,
 }
 
-/// One problem of a profile.
+/// A problem of a profile, or a fact about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
     /// JSON pointer of the field, such as `/spec/rails/0/network`.
     #[schemars(length(max = 1024))]
     pub pointer: String,
-    /// The problem and the expected value.
+    /// The problem and the expected value, or the fact.
     #[schemars(length(max = 4096))]
     pub message: String,
 }

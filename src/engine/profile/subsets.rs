@@ -18,7 +18,7 @@ pub(super) fn check(spec: &Spec, rails: &[Rail], fail: &Fail<'_>) -> Result<Vec<
             return Err(fail(&at("name"), message));
         }
         if subsets.iter().any(|s| s.name == *name) {
-            return Err(fail(&at("name"), format!("duplicate {name:?}")));
+            return Err(fail(&at("name"), format!("duplicate subset {name:?}")));
         }
         if subset.interfaces.is_empty() {
             return Err(fail(&at("interfaces"), "expected at least one interface".into()));
@@ -32,7 +32,7 @@ pub(super) fn check(spec: &Spec, rails: &[Rail], fail: &Fail<'_>) -> Result<Vec<
                 return Err(fail(&pointer, format!("no rail has the interface {interface:?}{hint}")));
             }
             if !wanted.insert(interface.as_str()) {
-                return Err(fail(&pointer, format!("duplicate {interface:?}")));
+                return Err(fail(&pointer, format!("duplicate interface {interface:?}")));
             }
         }
         let chosen = rails.iter().filter(|r| wanted.contains(r.interface.as_str())).cloned().collect();

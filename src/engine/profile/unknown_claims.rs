@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum UnknownClaims {
-    /// Neither networks nor units are added.
+    /// The webhook adds neither networks nor resource units.
     #[default]
     Block,
     /// The claim has no effect.

@@ -59,9 +59,12 @@ pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, Profi
         let value = match (&entry.value, entry.policy) {
             (None, EnvPolicy::Forbid) => String::new(),
             (Some(_), EnvPolicy::Forbid) => {
-                return Err(fail(&at("value"), "policy forbid has no value; remove it".into()));
+                return Err(fail(
+                    &at("value"),
+                    "policy forbid does not allow a value; remove the value".into(),
+                ));
             }
-            (None, _) => return Err(fail(&at("value"), format!("{} needs a value", entry.name))),
+            (None, _) => return Err(fail(&at("value"), format!("variable {} needs a value", entry.name))),
             // `$(NAME)` would be expanded by the kubelet from the container's other variables.
             (Some(value), _)
                 if value.contains("$(") || value.chars().any(char::is_control) || value.len() > 4096 =>

@@ -215,7 +215,7 @@ fn used(variables: &[(String, String)], validations: &[Map<String, Value>]) -> V
 }
 
 /// The annotation that sets a rule aside is believed: whether the profile allows it is not known here, and the webhook
-/// that knows refuses it. An object that is being deleted, and a change of metadata only, are not checked.
+/// that knows refuses it. A change of metadata only is not checked.
 fn conditions(rule: &Rule, pods: bool) -> Vec<Value> {
     let mut out = Vec::new();
     if pods {
@@ -229,10 +229,9 @@ fn conditions(rule: &Rule, pods: bool) -> Vec<Value> {
         out.push(json!({"name": "not-set-aside", "expression": text}));
     }
     if !pods {
-        out.push(json!({"name": "not-going-away", "expression": "!has(object.metadata.deletionTimestamp)"}));
         out.push(json!({
             "name": "spec-has-changed",
-            "expression": "request.operation == 'CREATE' || !has(object.spec) || !has(oldObject.spec) || object.spec != oldObject.spec",
+            "expression": "request.operation == 'CREATE' ||\nhas(object.spec) != has(oldObject.spec) || (has(object.spec) && object.spec != oldObject.spec)",
         }));
     }
     out

@@ -5,8 +5,8 @@ use super::text::{BOLD, DIM, GREEN, body, head};
 use super::{Reviewed, Skipped, Unread};
 use crate::nodes::Dropped;
 use crate::plan::UserFabric;
-use crate::resolve::Resolution;
 use crate::resolve::why_sentences::{Candidate, Why};
+use crate::resolve::{Resolution, SHOWN};
 use crate::text::count;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -53,6 +53,9 @@ pub struct Story<'a> {
     landing: Option<LandingEntry<'a>>,
     /// Every profile.
     profiles: Vec<ProfileEntry<'a>>,
+    /// Profiles of the pod's nodes whose `require` and `forbid` hold beside its own profile.
+    #[serde(rename = "alsoHeld")]
+    also_held: &'a [String],
     /// Networks and units that the pod has; null if nothing was counted.
     counted: Option<CountedEntry<'a>>,
 }
@@ -159,6 +162,8 @@ struct ProfileEntry<'a> {
     name: &'a str,
     /// Whether the pod gets it.
     chosen: bool,
+    /// Whether every namespace can use it: it has no `namespaces`.
+    open: bool,
     /// Its nodes (count); null if it selects no nodes or no nodes are known.
     nodes: Option<usize>,
     /// Nodes of the profile that are candidates for the pod (count).
@@ -186,7 +191,11 @@ impl<'a> PodEntry<'a> {
     #[must_use]
     pub fn new(reviewed: &'a Reviewed) -> Self {
         let user_fabric = reviewed.decision.plan.user_fabric.as_ref();
-        let story = |why| Story { counted: user_fabric.map(CountedEntry::from), ..Story::from(why) };
+        let story = |why| Story {
+            counted: user_fabric.map(CountedEntry::from),
+            also_held: &reviewed.decision.also_held,
+            ..Story::from(why)
+        };
         Self { review: ResultEntry::from(reviewed), why: reviewed.why.as_ref().map(story) }
     }
 }
@@ -227,12 +236,14 @@ impl<'a> From<&'a Why> for Story<'a> {
                 .map(|p| ProfileEntry {
                     name: &p.name,
                     chosen: p.chosen,
+                    open: p.open,
                     nodes: p.nodes.map(|n| n.0),
                     fits: p.nodes.map(|n| n.1),
                     dropped: dropped(&p.dropped),
                     needs: &p.needs,
                 })
                 .collect(),
+            also_held: &[],
             counted: None,
         }
     }
@@ -254,6 +265,9 @@ pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
         let mark = if step.decides { "->" } else { "  " };
         writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<11} {}", step.name, step.said)?;
     }
+    for name in &reviewed.decision.also_held {
+        writeln!(out, "     also holds  what profile {name} of the pod's nodes requires and forbids")?;
+    }
     if let Some(landing) = why.landing.as_ref().filter(|l| !l.dropped.is_empty()) {
         writeln!(out, "{BOLD}excluded nodes{BOLD:#}")?;
         for d in &landing.dropped {
@@ -266,6 +280,14 @@ pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
     let width = why.profiles.iter().map(|p| p.name.len()).max().unwrap_or(0).min(40);
     for profile in &why.profiles {
         candidate(out, profile, width)?;
+    }
+    let open: Vec<&str> = why.profiles.iter().filter(|p| p.open).map(|p| p.name.as_str()).collect();
+    if !open.is_empty() {
+        writeln!(out, "{BOLD}profiles without spec.namespaces, which every namespace can use{BOLD:#}")?;
+        let more = open.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(", {more} more") } else { String::new() };
+        let shown: Vec<&str> = open.into_iter().take(SHOWN).collect();
+        writeln!(out, "     {}{more}", shown.join(", "))?;
     }
     if let Some(user_fabric) = &reviewed.decision.plan.user_fabric {
         writeln!(out, "{BOLD}networks and units of the pod{BOLD:#}")?;

@@ -40,24 +40,54 @@ impl Found {
 /// Label of the GPU operator (NVIDIA/gpu-operator controllers/state_manager.go).
 const GPU_PRESENT: &str = "nvidia.com/gpu.present";
 
+/// What the nodes that a pod can run on say about its profile.
+#[derive(Debug, Default)]
+struct Ground {
+    /// Of each kind of node the profiles with the highest priority.
+    found: Found,
+    /// Whether a profile that the namespace may use is for any of them.
+    served: bool,
+    /// Whether there are nodes with accelerators that no profile it can have is for.
+    bare: bool,
+}
+
 /// Finds the profiles on the nodes that a pod can run on: of each kind of node the highest priority, or all that tie.
-/// Whether there are nodes with accelerators that no profile it can have is for.
-fn ground(constraints: &Constraints<'_>, subject: &Subject<'_>) -> (Found, bool) {
+/// Those that the named profile replaces do not count.
+fn ground(
+    landing: &ClassSet,
+    constraints: &Constraints<'_>,
+    subject: &Subject<'_>,
+    named: Option<&Profile>,
+) -> Ground {
     let snapshot = subject.snapshot;
-    let (view, catalog) = (snapshot.nodes(), snapshot.catalog());
-    let (mut found, mut bare) = (Found::default(), false);
+    let (view, catalog) = (snapshot.all_nodes(), snapshot.catalog());
+    let mut ground = Ground::default();
     // For each set of profiles that was seen, whether one of them serves the pod.
     let mut served: Vec<Option<bool>> = vec![None; catalog.fabrics()];
-    for number in without_others(landing(constraints, view), constraints, snapshot).ones() {
+    for number in landing.ones() {
         let fabric = catalog.fabric_of(number);
         let Some(served) = served.get_mut(fabric) else { continue };
-        let served = *served.get_or_insert_with(|| serve(catalog.fabric(fabric), subject, &mut found));
+        let profiles = catalog.fabric(fabric);
+        let replaced = |p: &Profile| named.is_some_and(|named| replaces(named, p, profiles));
+        let served = *served
+            .get_or_insert_with(|| add_highest_priority(profiles, &replaced, subject, &mut ground.found));
+        ground.served |= served;
         // The set of no profile is looked at class by class: some of its nodes may have accelerators.
-        bare |= !bare
+        ground.bare |= !ground.bare
             && !served
             && view.classes().get(number).is_some_and(|class| accelerated(class, constraints, snapshot));
     }
-    (found, bare)
+    ground
+}
+
+/// Whether a profile that a pod names takes the place of another one on nodes with these profiles: it is for these nodes
+/// too, and has at least the same priority. A profile without conditions on nodes is for any node, but nobody has said
+/// that it competes with this one; so it needs a higher priority.
+fn replaces(named: &Profile, other: &Profile, on_the_nodes: &[Arc<Profile>]) -> bool {
+    if on_the_nodes.iter().any(|p| p.name == named.name) {
+        return named.priority >= other.priority;
+    }
+    !named.has_nodes() && named.priority > other.priority
 }
 
 /// Removes the classes that have none of the accelerators that the pod requests: those with others, and those that list
@@ -73,7 +103,7 @@ pub(crate) fn without_others(
     if !constraints.resources.iter().any(|r| accelerators.contains(r)) {
         return set;
     }
-    let classes = snapshot.nodes().classes();
+    let classes = snapshot.all_nodes().classes();
     let (mut have, mut fit) = (classes.none(), classes.none());
     for (name, listing) in classes.offering().filter(|(name, _)| accelerators.contains(name)) {
         have.union_with(listing);
@@ -99,7 +129,12 @@ pub(crate) fn without_others(
 }
 
 /// Adds the best of the profiles that one kind of node carries. Whether there is any that the namespace may use.
-fn serve(profiles: &[Arc<Profile>], subject: &Subject<'_>, found: &mut Found) -> bool {
+fn add_highest_priority(
+    profiles: &[Arc<Profile>],
+    replaced: &dyn Fn(&Profile) -> bool,
+    subject: &Subject<'_>,
+    found: &mut Found,
+) -> bool {
     let (mut best, mut served) = (None, false);
     let admitted = |p: &&Arc<Profile>| admits(p, subject.namespace, subject.namespace_facts);
     for profile in profiles.iter().filter(admitted) {
@@ -107,7 +142,7 @@ fn serve(profiles: &[Arc<Profile>], subject: &Subject<'_>, found: &mut Found) ->
             break;
         }
         served = true;
-        if found.add(profile, subject) {
+        if !replaced(profile) && found.add(profile, subject) {
             best = Some(profile.priority);
         }
     }
@@ -130,7 +165,7 @@ pub(crate) fn awaits(
     (namespace, facts): (&str, Option<&NamespaceFacts>),
     snapshot: &Snapshot,
 ) -> bool {
-    let (view, catalog) = (snapshot.nodes(), snapshot.catalog());
+    let (view, catalog) = (snapshot.all_nodes(), snapshot.catalog());
     let landing = without_others(landing.clone(), constraints, snapshot);
     let idle = |class: usize| {
         !catalog.fabric(catalog.fabric_of(class)).iter().any(|p| admits(p, namespace, facts))
@@ -144,38 +179,114 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
     let (facts, snapshot) = (subject.namespace_facts, subject.snapshot);
     snapshot.profiles().next()?;
     let constraints = Constraints::of(subject.pod);
-    if constraints.unread {
-        return None;
-    }
+    let conditions = Conditions::of(&constraints);
     let usable = |p: &Profile| admits(p, subject.namespace, facts) && unmet(p, subject).is_none();
     // The default is what nodes without a profile are for; where the pod can run on those as well, it is one of
     // the answers.
     let default = default.and_then(|name| snapshot.profile(name)).filter(|p| usable(p));
-    let (mut found, bare) = ground(&constraints, subject);
-    if !found.profiles.is_empty() || found.outside.is_some() {
+    let landing = without_others(landing(&constraints, snapshot.all_nodes()), &constraints, snapshot);
+    let Ground { mut found, served, bare } = ground(&landing, &constraints, subject, None);
+    if served {
         let several = found.profiles.len() > 1;
-        if several {
-            let conditions = Conditions::of(&constraints);
-            // A profile whose nodes the pod asks for is on all of them. An instance type proves nothing about nodes that
-            // are there to be looked at.
-            remove_outranked(&mut found.profiles, |p| match conditions.strength(p) {
-                Strength::Nodes => Strength::Nodes,
-                _ => Strength::Open,
-            });
-        }
+        remove_outranked(&mut found.profiles, |p| on_nodes(conditions.strength(p)));
         if let Some(default) = default.filter(|_| bare && !found.profiles.is_empty()) {
             found.profiles.insert(default.name.clone(), Arc::clone(default));
         }
         let evidence = if several { Evidence::Asked } else { Evidence::Nodes };
-        return outcome(found, Because::Nodes, |_| evidence.clone(), snapshot);
+        return one_or_ambiguous(found, Because::Nodes, |_| evidence.clone(), snapshot);
     }
-    // A pod that is bound to a node runs only there.
-    let bound = constraints.node_name.is_some_and(|name| snapshot.nodes().class_of(name).is_some());
-    if bare || bound {
+    if bare || is_bound(&constraints, snapshot) {
         return None;
     }
-    let conditions = Conditions::of(&constraints);
-    let admitted = snapshot.profiles().filter(|p| admits(p, subject.namespace, facts));
+    let (mut found, asked) = by_selectors(&conditions, subject);
+    remove_outranked(&mut found.profiles, |p| conditions.strength(p));
+    // Unless every node that the pod could ever land on would carry a profile, one without may be added, and its pods
+    // get the default.
+    if let Some(default) = default.filter(|_| !asked && !found.profiles.is_empty()) {
+        found.profiles.insert(default.name.clone(), Arc::clone(default));
+    }
+    one_or_ambiguous(found, Because::Selectors, |p| Evidence::Selectors(conditions.strength(p)), snapshot)
+}
+
+/// The profiles of the nodes that a pod can run on, except those that the profile it names replaces; while no such node
+/// exists, the profiles that its selectors leave.
+pub(super) fn beside(
+    constraints: &Constraints<'_>,
+    subject: &Subject<'_>,
+    named: Option<&Arc<Profile>>,
+) -> Vec<Arc<Profile>> {
+    let snapshot = subject.snapshot;
+    let conditions = Conditions::of(constraints);
+    let lacking = lacking(constraints, subject);
+    let mut landing = without_others(landing(constraints, snapshot.all_nodes()), constraints, snapshot);
+    landing.difference_with(&lacking);
+    let Ground { mut found, served, bare } = ground(&landing, constraints, subject, named.map(|p| &**p));
+    if served || bare || is_bound(constraints, snapshot) {
+        remove_outranked(&mut found.profiles, |p| on_nodes(conditions.strength(p)));
+        return found.profiles.into_values().collect();
+    }
+    found = by_selectors(&conditions, subject).0;
+    // The pod cannot run on the nodes that a profile has now, nor on further ones like them.
+    let elsewhere = |p: &Profile| {
+        let carrying = snapshot.catalog().classes_of(&p.name).filter(|carrying| !carrying.is_clear());
+        carrying.is_some_and(|carrying| carrying.is_subset(&lacking))
+    };
+    found.profiles.retain(|_, p| !elsewhere(p));
+    let fits = named.filter(|named| conditions.may_meet(named));
+    found.profiles.extend(fits.map(|named| (named.name.clone(), Arc::clone(named))));
+    remove_outranked(&mut found.profiles, |p| conditions.strength(p));
+    if let Some(named) = named {
+        // A profile whose nodes the pod asks for will be on each node that fits the pod.
+        let on_all = fits.filter(|named| conditions.strength(named) == Strength::Nodes);
+        let on_the_nodes = on_all.map_or(&[][..], std::slice::from_ref);
+        found.profiles.retain(|_, p| p.name != named.name && !replaces(named, p, on_the_nodes));
+    }
+    found.profiles.into_values().collect()
+}
+
+/// Most resources of a pod that are looked up; a pod has far fewer.
+const MAX_RESOURCES: usize = 64;
+
+/// The classes that list resources, but not all of those that the pod requests and that belong to a profile of its
+/// namespace. By any other name, the answer would reveal which resources nodes have.
+fn lacking(constraints: &Constraints<'_>, subject: &Subject<'_>) -> ClassSet {
+    let snapshot = subject.snapshot;
+    let classes = snapshot.all_nodes().classes();
+    let admitted = |p: &Arc<Profile>| admits(p, subject.namespace, subject.namespace_facts);
+    let published = |name: &&&str| snapshot.catalog().with_resource(name).iter().any(admitted);
+    let mut lacking = classes.none();
+    for name in constraints.resources.iter().take(MAX_RESOURCES).filter(published) {
+        // Nodes do not list a resource that a DeviceClass provides (kubernetes/enhancements KEP-5004).
+        if snapshot.resource(name).is_some_and(|fact| fact.server == Server::DeviceClass) {
+            continue;
+        }
+        let mut without = classes.listing().clone();
+        if let Some(offering) = classes.offering_of(name) {
+            without.difference_with(offering);
+        }
+        lacking.union_with(&without);
+    }
+    lacking
+}
+
+/// A profile whose nodes the pod asks for is on all of them. An instance type proves nothing about nodes that are there
+/// to be looked at.
+fn on_nodes(strength: Strength) -> Strength {
+    match strength {
+        Strength::Nodes => Strength::Nodes,
+        Strength::Type | Strength::Open => Strength::Open,
+    }
+}
+
+/// Whether a pod is bound to a node that exists: it runs only there.
+fn is_bound(constraints: &Constraints<'_>, snapshot: &Snapshot) -> bool {
+    constraints.node_name.is_some_and(|name| snapshot.all_nodes().class_of(name).is_some())
+}
+
+/// The profiles that the selectors of a pod leave while it has no node, and whether they ask for the nodes of one.
+fn by_selectors(conditions: &Conditions<'_>, subject: &Subject<'_>) -> (Found, bool) {
+    let snapshot = subject.snapshot;
+    let admitted = snapshot.profiles().filter(|p| admits(p, subject.namespace, subject.namespace_facts));
     let (asked, open): (Vec<_>, Vec<_>) =
         admitted.filter(|p| conditions.may_meet(p)).partition(|p| conditions.strength(p) > Strength::Open);
     let mut found = Found::default();
@@ -187,20 +298,14 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
     for profile in open.into_iter().filter(|_| counts) {
         found.add(profile, subject);
     }
-    remove_outranked(&mut found.profiles, |p| conditions.strength(p));
-    // Unless every node that the pod could ever land on would carry a profile, one without may be added, and its pods
-    // get the default.
-    if let Some(default) = default.filter(|_| asked.is_empty() && !found.profiles.is_empty()) {
-        found.profiles.insert(default.name.clone(), Arc::clone(default));
-    }
-    outcome(found, Because::Selectors, |p| Evidence::Selectors(conditions.strength(p)), snapshot)
+    (found, !asked.is_empty())
 }
 
 fn highest<'a>(profiles: impl Iterator<Item = &'a Arc<Profile>>) -> Option<i32> {
     profiles.map(|p| p.priority).max()
 }
 
-fn outcome(
+fn one_or_ambiguous(
     found: Found,
     because: Because,
     evidence: impl Fn(&Profile) -> Evidence,

@@ -35,12 +35,11 @@ fn gather(profile: &Profile, namespace: Option<&str>, snapshot: &Snapshot) -> Ve
             missing.push(what);
         }
     };
-    if snapshot.lists_networks() {
-        for rail in &profile.rails {
-            let Some(namespace) = rail.network.namespace.as_deref().or(namespace) else { continue };
-            if snapshot.network(namespace, &rail.network.name).is_none() {
-                add(Missing::Network(format!("{namespace}/{}", rail.network.name)));
-            }
+    for rail in &profile.rails {
+        let Some(namespace) = rail.network.namespace.as_deref().or(namespace) else { continue };
+        if snapshot.lists_networks_of(namespace) && snapshot.network(namespace, &rail.network.name).is_none()
+        {
+            add(Missing::Network(format!("{namespace}/{}", rail.network.name)));
         }
     }
     // The scheduler allocates a claim for a resource that a DeviceClass provides; nodes do not list it

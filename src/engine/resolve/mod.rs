@@ -5,7 +5,7 @@
 //! `precedence` has the order of the evidence; each other file answers one question for it, or for those who explain
 //! the result (`why`, `profile_status`). What a pod gets from its profile is decided in `plan`, not here.
 
-mod admits;
+mod also_held;
 mod by_nodes;
 mod by_pod;
 mod default_profile;
@@ -17,10 +17,12 @@ mod resolution;
 mod selector_strength;
 mod selectors;
 mod since_injection;
+mod users;
 mod when;
 pub mod why_sentences;
 
-pub(crate) use admits::admits;
+pub(crate) use crate::snapshot::admits;
+pub(crate) use also_held::{PlannedForNodes, also_held};
 pub(crate) use by_nodes::{awaits, without_others};
 pub(crate) use default_profile::default_profile;
 pub use missing::{Missing, missing, missing_anywhere};
@@ -30,4 +32,5 @@ pub use resolution::{Because, Evidence, Resolution, SHOWN};
 pub use selector_strength::Strength;
 pub(crate) use selectors::Conditions;
 pub use since_injection::SinceInjection;
+pub use users::users;
 pub(crate) use when::unmet;

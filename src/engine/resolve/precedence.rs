@@ -84,13 +84,15 @@ fn named(name: &str, by: Evidence, subject: &Subject<'_>) -> Resolution {
             let base = crate::profile::base::BASES.iter().any(|(base, _)| *base == name);
             let fix = match nearest(name, usable()) {
                 _ if base => {
-                    format!("Name a FabricProfile with `base: {name}`; {name} is a compiled-in base.")
+                    format!(
+                        "Name a FabricProfile that has `base: {name}`; {name} itself is only a compiled-in base."
+                    )
                 }
                 Some(near) => format!("Did you mean {near:?}?"),
                 None if list.is_empty() => {
                     format!("Remove annotation {PROFILE_ANNOTATION}, or create the profile.")
                 }
-                None => format!("Name one of: {}.", list.join(", ")),
+                None => format!("Name one of these profiles: {}.", list.join(", ")),
             };
             Resolution::Refused { name: name.to_owned(), by, reason, fix }
         }

@@ -1,6 +1,6 @@
 //! The `status` of a FabricProfile. No decision reads it.
 
-use super::{Missing, admits, missing_anywhere, rail_faults};
+use super::{Missing, admits, missing_anywhere, rail_faults, users};
 use crate::json::decode::object as decode;
 use crate::nodes::ClassSet;
 use crate::profile::{FabricProfile, FabricProfileStatus, Problem, Profile};
@@ -10,12 +10,14 @@ use std::collections::BTreeSet;
 
 /// Most problems, the same limit as in the CRD.
 const MAX_PROBLEMS: usize = 64;
+/// Most namespaces that are named, the same limit as in the CRD.
+const MAX_NAMESPACES: usize = 64;
 /// Most profiles that a problem names.
 const MOST_NAMES: usize = 5;
 
 /// The relation of a profile object to the snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum ProfileUse {
     /// It cannot be used.
     Unusable,
     /// The snapshot has another profile of its name, or none: a file has the name, or the snapshot is older.
@@ -26,35 +28,37 @@ pub enum Standing {
 
 /// The status of a profile object, given as JSON text, without `observedGeneration`.
 #[must_use]
-pub fn of_object(json: &str, snapshot: &Snapshot) -> (FabricProfileStatus, Standing) {
+pub fn of_object(json: &str, snapshot: &Snapshot) -> (FabricProfileStatus, ProfileUse) {
     match decode::<FabricProfile>(json) {
         Ok(profile) => of(&profile, snapshot),
-        Err(error) => (broken(&error.pointer, &error.message), Standing::Unusable),
+        Err(error) => (broken(&error.pointer, &error.message), ProfileUse::Unusable),
     }
 }
 
 /// The status of a profile without `observedGeneration`, which the snapshot does not know.
 #[must_use]
-pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus, Standing) {
+pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus, ProfileUse) {
     let resolved = match Profile::resolve(profile, snapshot.bases()) {
         Ok(resolved) => resolved,
-        Err(error) => return (broken(&error.pointer, &error.message), Standing::Unusable),
+        Err(error) => return (broken(&error.pointer, &error.message), ProfileUse::Unusable),
     };
     match snapshot.profile(&resolved.name) {
         Some(used) if **used == resolved => {}
         found => {
             let message = match found {
-                Some(_) => "not used: a file of the server has another profile of this name",
-                None => "not used: the server does not know it yet",
+                Some(_) => {
+                    "this profile is not used: a file in --profiles has another profile of the same name"
+                }
+                None => "this profile is not used: the server has not read this profile yet",
             };
             let status = FabricProfileStatus {
                 problems: vec![problem("/metadata/name", message)],
                 ..values(&resolved)
             };
-            return (status, Standing::Other);
+            return (status, ProfileUse::Other);
         }
     }
-    let nodes = snapshot.nodes();
+    let nodes = snapshot.all_nodes();
     let classes = snapshot.catalog().classes_of(&resolved.name).filter(|_| !nodes.is_empty());
     let matching = classes.map(|set| nodes.count(set));
     let mut problems: Vec<Problem> = missing_anywhere(&resolved, snapshot)
@@ -62,9 +66,11 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
         .map(|what| Problem {
             pointer: place(profile, what),
             message: match what {
-                Missing::Network(_) => format!("{what} does not exist; the profile is not injected"),
+                Missing::Network(_) => {
+                    format!("{what} does not exist: the webhook does not inject the profile")
+                }
                 Missing::Resource(_) => {
-                    format!("{what} is on none of the profile's nodes; pods of the profile stay Pending")
+                    format!("{what} is on none of the profile's nodes: pods of the profile stay Pending")
                 }
             },
         })
@@ -75,7 +81,7 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
             .map(|fault| Problem { pointer: place(profile, &fault.at), message: fault.message }),
     );
     if resolved.node_selector.is_some() && matching == Some(0) {
-        let message = "no node has these labels; pods get the profile only if they name it or their selectors ask for it";
+        let message = "no node has these labels: a pod gets the profile only if the pod names the profile, or if its selectors ask for these labels";
         problems.push(Problem { pointer: "/spec/nodeSelector".into(), message: message.into() });
     }
     if let Some(set) = classes {
@@ -83,7 +89,18 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
     }
     problems.truncate(MAX_PROBLEMS);
     let matching_nodes = matching.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-    (FabricProfileStatus { matching_nodes, problems, ..values(&resolved) }, Standing::Used)
+    let mut namespaces: Vec<String> = users(&resolved, snapshot).into_iter().map(str::to_owned).collect();
+    let matching_namespaces = Some(u32::try_from(namespaces.len()).unwrap_or(u32::MAX));
+    namespaces.sort_unstable();
+    namespaces.truncate(MAX_NAMESPACES);
+    let status = FabricProfileStatus {
+        matching_nodes,
+        matching_namespaces,
+        namespaces,
+        problems,
+        ..values(&resolved)
+    };
+    (status, ProfileUse::Used)
 }
 
 /// The values that the profile has with those of its base: `kubectl get` can print only what is in the object.
@@ -92,8 +109,14 @@ fn values(resolved: &Profile) -> FabricProfileStatus {
         transport: word(resolved.transport),
         attachment: word(resolved.attachment),
         priority: Some(resolved.priority),
+        notes: if resolved.namespaces.is_none() { vec![open()] } else { Vec::new() },
         ..FabricProfileStatus::default()
     }
+}
+
+/// Nothing else shows that a tenant can use what was meant for one team.
+fn open() -> Problem {
+    problem("/spec/namespaces", "not set: pods of every namespace can use the profile")
 }
 
 /// The word of a profile's schema for a value.
@@ -133,7 +156,7 @@ fn tie(profile: &Profile, classes: &ClassSet, snapshot: &Snapshot) -> Option<Pro
     let catalog = snapshot.catalog();
     let mut others: BTreeSet<&str> = BTreeSet::new();
     let mut shared = 0;
-    for (class, _, nodes) in snapshot.nodes().members(classes) {
+    for (class, _, nodes) in snapshot.all_nodes().members(classes) {
         let equal = catalog.fabric(catalog.fabric_of(class)).iter().filter(|other| {
             other.name != profile.name && other.priority == profile.priority && meet(profile, other, snapshot)
         });
@@ -149,7 +172,7 @@ fn tie(profile: &Profile, classes: &ClassSet, snapshot: &Snapshot) -> Option<Pro
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let message = format!(
         "priority {} is also the priority of {names}{more} on {}: a pod that can run on these nodes gets a profile only if \
-         it names one or its selectors ask for the nodes of only one",
+         the pod names a profile, or if its selectors ask for the nodes of only one profile",
         profile.priority,
         count(shared, "node")
     );
@@ -178,7 +201,7 @@ mod tests {
     }
 
     /// The status of the first profile in a cluster of these profiles, two nodes and one network.
-    fn status(profiles: &[&str]) -> (FabricProfileStatus, Standing) {
+    fn status(profiles: &[&str]) -> (FabricProfileStatus, ProfileUse) {
         let mut builder = Builder::default();
         for json in profiles {
             builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", json, "").unwrap();
@@ -217,9 +240,21 @@ mod tests {
             attachment: Some("sriov".into()),
             priority: Some(0),
             matching_nodes: Some(2),
+            notes: vec![open()],
+            matching_namespaces: Some(2),
+            namespaces: vec!["a".into(), "b".into()],
             ..FabricProfileStatus::default()
         };
-        assert_eq!((found, standing), (expected, Standing::Used));
+        assert_eq!((found, standing), (expected, ProfileUse::Used));
+    }
+
+    #[test]
+    fn only_a_profile_without_namespaces_is_noted_as_open() {
+        for (namespaces, notes) in
+            [("", 1), (r#","namespaces":{}"#, 0), (r#","namespaces":{"matchLabels":{"team":"a"}}"#, 0)]
+        {
+            assert_eq!(status(&[&profile("p", &format!("{EAST}{namespaces}"))]).0.notes.len(), notes);
+        }
     }
 
     #[test]
@@ -232,7 +267,7 @@ mod tests {
         let unknown = builder.build();
         builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", json, "").unwrap();
         // Whether decisions use the object or not.
-        for (snapshot, expected) in [(builder.build(), Standing::Used), (unknown, Standing::Other)] {
+        for (snapshot, expected) in [(builder.build(), ProfileUse::Used), (unknown, ProfileUse::Other)] {
             let (status, standing) = of_object(json, &snapshot);
             let values = (status.transport.as_deref(), status.attachment.as_deref(), status.priority);
             assert_eq!((values, standing), ((Some("roce"), Some("host-device"), Some(7)), expected));
@@ -284,7 +319,7 @@ mod tests {
         };
         let found = status("10.1.64.0/18");
         assert_eq!((found.len(), found[0].pointer.as_str()), (1, "/spec/rails/1/network"));
-        assert!(found[0].message.contains("in one subnet (10.1.0.0/16)"), "{found:?}");
+        assert!(found[0].message.contains("share subnet 10.1.0.0/16"), "{found:?}");
         assert!(status("10.2.0.0/16").is_empty());
     }
 
@@ -305,10 +340,13 @@ mod tests {
     #[test]
     fn an_unused_profile_has_a_reason() {
         let (broken, standing) = of_object(&profile("p", r#""bootstrap":"rail9""#), &Snapshot::default());
-        assert_eq!((broken.problems[0].pointer.as_str(), standing), ("/spec/bootstrap", Standing::Unusable));
+        assert_eq!(
+            (broken.problems[0].pointer.as_str(), standing),
+            ("/spec/bootstrap", ProfileUse::Unusable)
+        );
         let (unknown, standing) = of_object(&profile("p", EAST), &Snapshot::default());
-        assert_eq!((unknown.problems[0].pointer.as_str(), standing), ("/metadata/name", Standing::Other));
+        assert_eq!((unknown.problems[0].pointer.as_str(), standing), ("/metadata/name", ProfileUse::Other));
         let (unread, standing) = of_object(&profile("p", r#""rails":3"#), &Snapshot::default());
-        assert_eq!((unread.problems[0].pointer.as_str(), standing), ("/spec/rails", Standing::Unusable));
+        assert_eq!((unread.problems[0].pointer.as_str(), standing), ("/spec/rails", ProfileUse::Unusable));
     }
 }

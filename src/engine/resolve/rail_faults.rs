@@ -44,7 +44,7 @@ fn shared_subnet(profile: &Profile, snapshot: &Snapshot) -> Option<RailFault> {
     Some(RailFault {
         at: at_network(second),
         message: format!(
-            "rails {} ({}) and {} ({}) are in one subnet ({subnet}): Linux sends through only one interface",
+            "rails {} ({}) and {} ({}) share subnet {subnet}: Linux sends through only one of the two interfaces",
             first.interface, first.network, second.interface, second.network
         ),
         fix: "Use one subnet per rail, or add plugin sbr to each network.",
@@ -65,9 +65,9 @@ fn small_pools(profile: &Profile, snapshot: &Snapshot) -> Vec<RailFault> {
         Some(RailFault {
             at: at_network(rail),
             message: format!(
-                "{count} rails take addresses from IPPool {name}, which has {per_node} per node (perNodeBlockSize): pods stay in ContainerCreating"
+                "{count} rails take addresses from IPPool {name}, whose perNodeBlockSize is only {per_node}: pods stay in ContainerCreating"
             ),
-            fix: "Raise perNodeBlockSize to the number of addresses that all pods of a node need.",
+            fix: "Raise perNodeBlockSize to the number of addresses that all pods of one node need.",
         })
     });
     small.collect()
@@ -81,9 +81,9 @@ fn mixed_mtu(profile: &Profile, snapshot: &Snapshot) -> Vec<RailFault> {
         Some(RailFault {
             at: Missing::Resource(name.to_owned()),
             message: format!(
-                "the NICs of {name} have MTUs from {low} to {high}: all ranks use the smallest MTU"
+                "the NICs of resource {name} have different MTUs ({low} to {high}): all ranks use the smallest MTU"
             ),
-            fix: "Set one mtu in the SriovNetworkNodePolicies of the resource.",
+            fix: "Set the same mtu in all SriovNetworkNodePolicies of the resource.",
         })
     });
     mixed.collect()

@@ -91,6 +91,12 @@ pub enum Evidence {
 }
 
 impl Evidence {
+    /// Whether nodes, or the pod's selectors in place of nodes, are the evidence.
+    #[must_use]
+    pub fn is_of_nodes(&self) -> bool {
+        matches!(self, Self::Nodes | Self::Asked | Self::Selectors(_) | Self::Priority)
+    }
+
     /// A few words for a person.
     #[must_use]
     pub fn words(&self) -> String {
@@ -101,7 +107,8 @@ impl Evidence {
             Self::Network(name) => format!("the only one with network {}", printable(name, 80)),
             Self::Nodes => "the only one on the nodes where the pod can run".into(),
             Self::Asked => {
-                "the one that the pod's selectors ask for, of those on the nodes where it can run".into()
+                "the one that the pod's selectors ask for, among the profiles of nodes where the pod can run"
+                    .into()
             }
             Self::Selectors(strength) => {
                 let why = match strength {
@@ -111,7 +118,7 @@ impl Evidence {
                 };
                 format!("{why}; no such node exists now")
             }
-            Self::Priority => "the highest priority on the nodes where the pod can run".into(),
+            Self::Priority => "the one with the highest priority on the nodes where the pod can run".into(),
             Self::NamespaceAnnotation => "the namespace's default".into(),
             Self::ClusterDefault => "the cluster's default".into(),
         }

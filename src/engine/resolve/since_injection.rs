@@ -29,7 +29,7 @@ impl SinceInjection {
             Some(now) if *now == self.mark => "the profile and its settings are the same now".to_owned(),
             Some(now) if name(now) == name(&self.mark) => {
                 format!(
-                    "profile {} has other settings now, {now}: ranks that restart get the new settings",
+                    "profile {} has other settings now ({now}): ranks that restart get the new settings",
                     name(now)
                 )
             }

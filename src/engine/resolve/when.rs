@@ -23,7 +23,9 @@ pub(crate) fn unmet(profile: &Profile, subject: &Subject<'_>) -> Option<String> 
         && asked < least
     {
         let needed = count(least as usize, "whole accelerator");
-        return Some(format!("by itself it applies only from {needed}, and the pod has {asked}"));
+        return Some(format!(
+            "without an annotation, the profile applies only to pods with at least {needed}, and this pod has {asked}"
+        ));
     }
     if profile.when.multi_node == Some(MultiNode::Required) {
         let own = gang::multi_node(subject.pod);
@@ -31,7 +33,7 @@ pub(crate) fn unmet(profile: &Profile, subject: &Subject<'_>) -> Option<String> 
             Some(gang) if gang.several => {}
             Some(gang) => {
                 return Some(format!(
-                    "the profile is for jobs of several nodes, but the pod's job has one node ({})",
+                    "the profile is for jobs of several nodes, but the pod's job has only one node ({})",
                     gang.words
                 ));
             }

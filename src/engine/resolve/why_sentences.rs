@@ -60,6 +60,8 @@ pub struct Candidate {
     pub name: String,
     /// Whether the pod gets it.
     pub chosen: bool,
+    /// Whether every namespace can use it: it has no `namespaces`.
+    pub open: bool,
     /// Its nodes, and those of them that the pod can run on (counts); `None` if it does not name its nodes, or if no
     /// node is known.
     pub nodes: Option<(usize, usize)>,
@@ -75,7 +77,7 @@ pub fn why(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Why {
     let snapshot = subject.snapshot;
     let resolution = resolve(subject, flag);
     let constraints = Constraints::of(subject.pod);
-    let view = snapshot.nodes();
+    let view = snapshot.all_nodes();
     let fits = (!view.is_empty()).then(|| landing(&constraints, view));
     Why {
         then: subject.pod.annotation(INJECTED_ANNOTATION).map(|mark| SinceInjection::of(mark, &resolution)),
@@ -128,7 +130,11 @@ fn steps(
     let namespace = match facts {
         None => format!("namespace {} is not known", subject.namespace),
         Some(facts) => {
-            format!("default of namespace {}: {}", subject.namespace, quoted(facts.profile.as_deref()))
+            format!(
+                "default profile of namespace {}: {}",
+                subject.namespace,
+                quoted(facts.profile.as_deref())
+            )
         }
     };
     // Of the nodes that the scheduler would allow, those that have the pod's accelerators.
@@ -140,12 +146,15 @@ fn steps(
             format!("{PROFILE_ANNOTATION}: {}", quoted(subject.pod.annotation(PROFILE_ANNOTATION))),
         ),
         ("own", own(subject)),
-        ("nodes", nodes(fits, usable.as_ref(), snapshot)),
+        ("nodes", nodes(fits, usable.as_ref(), constraints.is_partial(), snapshot)),
         ("selectors", selectors(constraints, snapshot)),
         ("namespace", namespace),
         (
             "cluster",
-            format!("default of the cluster: {}", quoted(snapshot.settings().default_profile.as_deref())),
+            format!(
+                "default profile of the cluster: {}",
+                quoted(snapshot.settings().default_profile.as_deref())
+            ),
         ),
     ];
     let mut steps = Vec::new();
@@ -201,15 +210,15 @@ fn own(subject: &Subject<'_>) -> String {
         }
     }
     if said.is_empty() {
-        "the pod has no resource or network of a profile".to_owned()
+        "the pod requests no resource and no network of any profile".to_owned()
     } else {
         said.join("; ")
     }
 }
 
-fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, snapshot: &Snapshot) -> String {
+fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, partial: bool, snapshot: &Snapshot) -> String {
     let (Some(fits), Some(usable)) = (fits, usable) else { return "no node is known".to_owned() };
-    let view = snapshot.nodes();
+    let view = snapshot.all_nodes();
     let all = view.count(view.classes().all());
     let mut said = format!("the pod can run on {} of {}", view.count(fits), count(all, "node"));
     let fabrics: Vec<String> = fabrics(fits, snapshot)
@@ -223,8 +232,11 @@ fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, snapshot: &Snapshot
         said.push_str(": ");
         said.push_str(&fabrics.join(", "));
     }
+    if partial {
+        said.push_str("; the pod has more conditions on nodes than are read, so that more nodes may count");
+    }
     if usable.is_clear() && !fits.is_clear() {
-        said.push_str("; none of them has the accelerators that the pod requests");
+        said.push_str("; none of these nodes has the accelerators that the pod requests");
     }
     said
 }
@@ -232,7 +244,7 @@ fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, snapshot: &Snapshot
 /// Nodes of a set by the profiles they carry.
 fn fabrics(set: &ClassSet, snapshot: &Snapshot) -> Vec<(Vec<String>, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
-    for (number, _, nodes) in snapshot.nodes().members(set) {
+    for (number, _, nodes) in snapshot.all_nodes().members(set) {
         let fabric = snapshot.catalog().fabric_of(number);
         match found.iter_mut().find(|(known, _)| *known == fabric) {
             Some((_, sum)) => *sum += nodes,
@@ -279,7 +291,7 @@ fn selectors(constraints: &Constraints<'_>, snapshot: &Snapshot) -> String {
 }
 
 fn land(fits: &ClassSet, constraints: &Constraints<'_>, snapshot: &Snapshot) -> Landing {
-    let view = snapshot.nodes();
+    let view = snapshot.all_nodes();
     let all = view.classes().all();
     Landing {
         nodes: view.count(all),
@@ -297,7 +309,7 @@ fn candidate(
     constraints: &Constraints<'_>,
 ) -> Candidate {
     let snapshot = subject.snapshot;
-    let view = snapshot.nodes();
+    let view = snapshot.all_nodes();
     let chosen = resolution.profile().is_some_and(|(p, _)| p.name == profile.name);
     let carrying = snapshot.catalog().classes_of(&profile.name).filter(|_| fits.is_some());
     let nodes = carrying.zip(fits).map(|(carrying, fits)| {
@@ -321,16 +333,21 @@ fn candidate(
     for missing in missing(profile, subject.namespace, snapshot) {
         needs.push(match missing {
             Missing::Network(name) => format!("network {name}, which does not exist"),
-            Missing::Resource(name) => format!("resource {name}, which none of its nodes has"),
+            Missing::Resource(name) => format!("resource {name}, which none of the profile's nodes has"),
         });
     }
     match nodes {
         Some((0, _)) => needs.push(format!("nodes with {}", own_selector(profile))),
         Some((_, 0)) => {
-            needs.push(format!("a pod that can run on its nodes, which have {}", own_selector(profile)));
+            needs.push(format!(
+                "a pod that can run on the profile's nodes, which have {}",
+                own_selector(profile)
+            ));
         }
         Some(_) => {}
-        None if !profile.has_nodes() => needs.push("to be named, since it selects no nodes".to_owned()),
+        None if !profile.has_nodes() => {
+            needs.push("to be named, because the profile selects no nodes".to_owned())
+        }
         None => {}
     }
     if !chosen && needs.is_empty() {
@@ -347,7 +364,14 @@ fn candidate(
             _ => format!("annotation {PROFILE_ANNOTATION}: {}", profile.name),
         });
     }
-    Candidate { name: profile.name.clone(), chosen, nodes, dropped, needs }
+    Candidate {
+        name: profile.name.clone(),
+        chosen,
+        open: profile.namespaces.is_none(),
+        nodes,
+        dropped,
+        needs,
+    }
 }
 
 /// How a profile selects its nodes.

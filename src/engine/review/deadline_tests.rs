@@ -1,10 +1,10 @@
 //! A decision that a time limit cuts short is none: a finding that refuses the object may be missing from it.
 
 use super::envelope::EnvelopeError;
-use super::webhook::{WebhookEntry, handle, handle_within};
+use super::webhook::{Known, WebhookEntry, handle, handle_within};
 use crate::deadline::Deadline;
 use crate::facts::Mode;
-use crate::snapshot::Builder;
+use crate::snapshot::{Audience, Builder};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const SPEC: &str = r#"{"containers":[{"name":"a","image":"i","env":[{"name":"NCCL_IB_DISABLE","value":"1"}],
@@ -44,7 +44,12 @@ fn wherever_the_time_is_over_there_is_no_decision() {
         let within = |questions: usize| {
             let asked = AtomicUsize::new(0);
             let over = || asked.fetch_add(1, Ordering::Relaxed) >= questions;
-            let answer = handle_within(body.as_bytes(), entry, &snapshot, &Deadline::when(&over));
+            let answer = handle_within(
+                body.as_bytes(),
+                entry,
+                Known { snapshot: &snapshot, audience: Audience::Anyone },
+                &Deadline::when(&over),
+            );
             (answer, asked.load(Ordering::Relaxed))
         };
         let (complete, asked) = within(usize::MAX);

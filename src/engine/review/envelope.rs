@@ -1,14 +1,16 @@
 //! AdmissionReview v1 as the API server sends it. The objects stay raw text: decoding them through generic
 //! types costs more than everything else together.
 
+use crate::json::reader;
 use crate::json::values::Text;
+use crate::pod::PodView;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The request envelope.
+/// The request envelope, with the object as raw text or decoded.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AdmissionReview<'a> {
+#[serde(rename_all = "camelCase", bound(deserialize = "O: Deserialize<'de>"))]
+pub struct AdmissionReview<'a, O = &'a RawValue> {
     /// `admission.k8s.io/v1`.
     #[serde(borrow, default)]
     pub api_version: Option<Text<'a>>,
@@ -17,13 +19,13 @@ pub struct AdmissionReview<'a> {
     pub kind: Option<Text<'a>>,
     /// The request.
     #[serde(borrow, default, deserialize_with = "crate::json::values::mapping")]
-    pub request: Option<Request<'a>>,
+    pub request: Option<Request<'a, O>>,
 }
 
 /// `request`.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Request<'a> {
+#[serde(rename_all = "camelCase", bound(deserialize = "O: Deserialize<'de>"))]
+pub struct Request<'a, O = &'a RawValue> {
     /// Echoed in the response.
     #[serde(borrow, default)]
     pub uid: Text<'a>,
@@ -39,12 +41,19 @@ pub struct Request<'a> {
     /// `CREATE`, `UPDATE`, `DELETE` or `CONNECT`.
     #[serde(borrow, default)]
     pub operation: Text<'a>,
-    /// The object, undecoded; absent on DELETE.
+    /// The user who asked, undecoded: only the log of a denial names it.
     #[serde(borrow, default)]
-    pub object: Option<&'a RawValue>,
+    pub user_info: Option<&'a RawValue>,
+    /// The object; absent on DELETE.
+    #[serde(default = "none")]
+    pub object: Option<O>,
     /// The object as it was; absent on CREATE.
     #[serde(borrow, default)]
     pub old_object: Option<&'a RawValue>,
+}
+
+fn none<T>() -> Option<T> {
+    None
 }
 
 /// `request.kind`.
@@ -90,14 +99,34 @@ pub enum EnvelopeError {
     Late,
 }
 
+/// The text of a body.
+///
+/// # Errors
+/// [`EnvelopeError::Encoding`].
+pub(super) fn text(body: &[u8]) -> Result<&str, EnvelopeError> {
+    std::str::from_utf8(body).map_err(|_| EnvelopeError::Encoding)
+}
+
 /// Reads a body.
 ///
 /// # Errors
 /// [`EnvelopeError`], for which the server answers 400 and failurePolicy decides.
 pub fn parse(body: &[u8]) -> Result<Request<'_>, EnvelopeError> {
-    let text = std::str::from_utf8(body).map_err(|_| EnvelopeError::Encoding)?;
-    let review: AdmissionReview<'_> =
-        serde_json::from_str(text).map_err(|error| EnvelopeError::Json(error.to_string()))?;
+    let text = text(body)?;
+    let review: AdmissionReview<'_> = match reader::read(text) {
+        Some(review) => review,
+        None => serde_json::from_str(text).map_err(|error| EnvelopeError::Json(error.to_string()))?,
+    };
+    request_of(review)
+}
+
+/// Reads the review of a pod, and the pod with it. The pod is thus read once: as raw text it is read to find its end, and
+/// again as a pod. `None` where that does not succeed; [`parse`] and the decoder of the object then know why.
+pub(super) fn parse_with_pod(text: &str) -> Option<Request<'_, PodView<'_>>> {
+    request_of(reader::read::<AdmissionReview<'_, PodView<'_>>>(text)?).ok()
+}
+
+fn request_of<O>(review: AdmissionReview<'_, O>) -> Result<Request<'_, O>, EnvelopeError> {
     let (version, kind) = (review.api_version.as_deref(), review.kind.as_deref());
     if (version, kind) != (Some("admission.k8s.io/v1"), Some("AdmissionReview")) {
         let found = format!("{} {}", version.unwrap_or("no apiVersion"), kind.unwrap_or("no kind"));

@@ -3,8 +3,12 @@
 //! decide is in their own modules.
 
 #[cfg(test)]
+mod audience_tests;
+#[cfg(test)]
 mod deadline_tests;
+mod denial;
 pub mod envelope;
+mod known;
 mod launcher;
 mod network_change;
 #[cfg(test)]
@@ -12,6 +16,8 @@ mod network_change_tests;
 mod new_findings;
 mod patched;
 mod pod;
+#[cfg(test)]
+mod reader_tests;
 pub mod response;
 #[cfg(test)]
 mod scope_tests;
@@ -23,6 +29,7 @@ mod without_template;
 mod workload;
 mod workload_request;
 
+pub use denial::Denial;
 pub use pod::{decide_pod, why_pod};
 pub use workload::decide_workload;
 pub use workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
@@ -67,8 +74,6 @@ pub struct PodRequest<'a> {
     pub opted_in: bool,
     /// A profile given on the command line.
     pub profile: Option<&'a Arc<Profile>>,
-    /// Whether the answer goes to the pod's owner, who may not read other namespaces; false for operators.
-    pub tenant_view: bool,
     /// Whether the workload around the template starts its ranks over ssh. The pods themselves carry labels
     /// that say so; a template does not yet.
     pub ranks_over_ssh: bool,
@@ -86,7 +91,7 @@ pub struct PodRequest<'a> {
 }
 
 impl<'a> PodRequest<'a> {
-    /// A pod by itself, in a namespace that enforces, with an answer for its owner.
+    /// A pod by itself, in a namespace that enforces.
     #[must_use]
     pub fn new(json: &'a str, namespace: &'a str) -> Self {
         Self {
@@ -96,7 +101,6 @@ impl<'a> PodRequest<'a> {
             mode: Mode::Enforce,
             opted_in: true,
             profile: None,
-            tenant_view: true,
             ranks_over_ssh: false,
             gang: None,
             siblings: None,
@@ -116,6 +120,8 @@ pub struct Decision {
     pub rules_only: bool,
     /// Name of the profile.
     pub profile: Option<String>,
+    /// Names of the profiles of its nodes whose `require` and `forbid` hold beside it.
+    pub also_held: Vec<String>,
     /// What named it, or why there is none, in a few words.
     pub evidence: Option<String>,
     /// Intended changes.
@@ -197,8 +203,8 @@ fn judge(decision: &mut Decision, stage: Stage, mode: Mode, opted_in: bool) {
     decision.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
     // Before the last mutating webhook has run, most errors may still be fixed.
     let counts =
-        |f: &&Finding| stage != Stage::Mutate || rules::find(f.rule).is_some_and(|r| r.denies_before_final);
-    let errors = decision.findings.iter().filter(counts).any(|f| f.severity == Severity::Error);
+        |f: &Finding| stage != Stage::Mutate || rules::find(f.rule).is_some_and(|r| r.denies_before_final);
+    let errors = decision.findings.iter().any(|f| f.severity == Severity::Error && counts(f));
     decision.apply_verdict(errors, mode);
 }
 

@@ -2,22 +2,22 @@
 //! gates, a missing ConfigMap or a restart of the node, however long after the pod was created.
 
 use super::envelope::{EnvelopeError, Request};
+use super::known::Known;
 use super::{Decision, PodRequest, Stage, decide_pod};
 use crate::deadline::Deadline;
 use crate::json::decode;
 use crate::multus::{DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
 use crate::pod::PodView;
-use crate::snapshot::Snapshot;
 
 /// Decides on an update of a pod: only networks that namespace isolation newly forbids deny.
 pub(super) fn decide(
     request: &Request<'_>,
-    snapshot: &Snapshot,
+    known: Known<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Decision, EnvelopeError> {
     let kind = (&*request.kind.group, &*request.kind.kind);
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
-    let isolates = snapshot.settings().namespace_isolation;
+    let isolates = known.snapshot.settings().namespace_isolation;
     let judged = isolates && kind == ("", "Pod") && &*request.operation == "UPDATE" && whole;
     let (Some(new), Some(old)) = (request.object.filter(|_| judged), request.old_object) else {
         return Ok(Decision::default());
@@ -31,7 +31,7 @@ pub(super) fn decide(
     let namespace = request.namespace.as_deref().unwrap_or("default");
     let before = Some(&stored);
     let pod = PodRequest { stage: Stage::Final, before, deadline, ..PodRequest::new(new.get(), namespace) };
-    let mut decision = decide_pod(pod, snapshot).map_err(EnvelopeError::Object)?;
+    let mut decision = decide_pod(pod, &known.of(namespace)).map_err(EnvelopeError::Object)?;
     decision.patch.clear();
     Ok(decision)
 }

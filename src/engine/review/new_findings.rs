@@ -4,8 +4,6 @@ use crate::json::decode::{self, DecodeError};
 use crate::json::values::Pairs;
 use crate::rules::{Finding, MAX_PER_RULE, Severity};
 use crate::text::tree;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -72,31 +70,20 @@ fn name(element: &Value) -> Option<&str> {
     element.as_str().or_else(|| keys.iter().find_map(|key| element.get(key)?.as_str()))
 }
 
-/// Whether there is anything to check: the object is not being deleted, and more than its metadata and status changes.
+/// Whether there is anything to check: more than the metadata and status of the object changes. So the finalizers of an
+/// object that is being deleted can be removed. A `deletionTimestamp` by itself switches no rule off: whoever may set
+/// finalizers keeps an object that is being deleted, and everything reads its spec meanwhile.
 ///
 /// # Errors
 /// [`DecodeError`] when the object is not a mapping.
 pub(super) fn changes(new: &str, old: Option<&str>) -> Result<bool, DecodeError> {
     let members: Members<'_> = decode::object(new)?;
-    let metadata = members.get("metadata").copied().flatten();
-    let metadata: Meta = metadata.map_or(Ok(Meta::default()), |m| decode::object(m.get()))?;
-    // Nobody fixes an object that is being deleted, and its finalizers must be removable.
-    if metadata.deletion_timestamp.is_some() {
-        return Ok(false);
-    }
     let Some(old) = old else { return Ok(true) };
     let before = serde_json::from_str::<Members<'_>>(old).ok();
     Ok(before.is_none_or(|before| !same(&members, &before)))
 }
 
 type Members<'a> = Pairs<'a, Option<&'a RawValue>>;
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Meta {
-    #[serde(default)]
-    deletion_timestamp: Option<IgnoredAny>,
-}
 
 /// Whether two objects are equal except for metadata and status. The API server writes both in the same form.
 fn same(new: &Members<'_>, old: &Members<'_>) -> bool {
@@ -135,11 +122,12 @@ mod tests {
         for (new, expected) in [
             (of("{\"a\":1}", r#","metadata":{"name":"n"},"status":{}"#), false),
             (of("{\"a\":2}", r#","metadata":{"labels":{}}"#), true),
-            (of("{\"a\":2}", r#","metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}"#), false),
+            (of("{\"a\":1}", r#","metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}"#), false),
+            (of("{\"a\":2}", r#","metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}"#), true),
             (of("{\"a\":1}", r#","data":{}"#), true),
         ] {
             assert_eq!(changes(&new, Some(&old)), Ok(expected), "{new}");
-            assert_eq!(changes(&new, None), Ok(!new.contains("deletionTimestamp")), "{new}");
+            assert_eq!(changes(&new, None), Ok(true), "{new}");
         }
     }
 }

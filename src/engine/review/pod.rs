@@ -11,12 +11,14 @@ use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, GKE_DOMAIN, Plan, plan};
 use crate::pod::{FabricSigns, PodView};
 use crate::profile::schema::Inject;
+use crate::profile::{Ignorable, Profile};
 use crate::resolve::why_sentences::{Why, why};
-use crate::resolve::{Because, Resolution, default_profile, resolve};
+use crate::resolve::{Because, PlannedForNodes, Resolution, also_held, default_profile, resolve};
 use crate::rules::suppression::{Limit, apply_ignores};
 use crate::rules::{Asked, PodContext, Scope, check_pod};
 use crate::snapshot::Snapshot;
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 /// Tells how the profile of a pod was found, for people; `None` where the pod is out of scope.
 ///
@@ -78,11 +80,15 @@ fn serves_networks(namespace: &str, snapshot: &Snapshot) -> bool {
 /// [`DecodeError`] when a field has another type than the API gives it; the API server refuses such objects
 /// before it asks us.
 pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decision, DecodeError> {
-    let pod: PodView<'_> = decode::object(request.json)?;
-    Ok(match Examined::of(&pod, request, snapshot) {
+    Ok(decide_view(&decode::object(request.json)?, request, snapshot))
+}
+
+/// Decides on a pod that is decoded; the text of the request is not read.
+pub(super) fn decide_view(pod: &PodView<'_>, request: PodRequest<'_>, snapshot: &Snapshot) -> Decision {
+    match Examined::of(pod, request, snapshot) {
         Some(examined) => examined.decide(request),
         None => Decision::default(),
-    })
+    }
 }
 
 /// A pod that is looked at, with what was found about it and is not judged yet.
@@ -91,6 +97,7 @@ pub(super) struct Examined<'p> {
     subject: Subject<'p>,
     resolution: Resolution,
     plan: Plan,
+    also_held: Vec<Arc<Profile>>,
     not_injected: bool,
 }
 
@@ -106,9 +113,18 @@ impl<'p> Examined<'p> {
             Some((profile, evidence)) if request.opted_in => plan(&subject, profile, evidence),
             _ => Plan::default(),
         };
+        let mut planned = PlannedForNodes::default();
+        for change in &plan.changes {
+            match &change.edit {
+                Edit::NodeRequirement { .. } => planned.placed = true,
+                Edit::Quantity { name, .. } => planned.resources.push(name),
+                _ => {}
+            }
+        }
+        let also_held = also_held(&subject, &resolution, &planned);
         let not_injected = request.stage == Stage::Final && lacks_everything(&subject, &plan, &resolution);
         let plan = if request.stage == Stage::Final { plan.without_changes() } else { plan };
-        Some(Self { scope, subject, resolution, plan, not_injected })
+        Some(Self { scope, subject, resolution, plan, also_held, not_injected })
     }
 
     /// Whether the pod is one for a profile, and not only for rules.
@@ -126,10 +142,12 @@ impl<'p> Examined<'p> {
         })
     }
 
-    /// How far the pod's annotations set findings aside.
+    /// How far the pod's annotations set findings aside: as far as each profile that holds for it allows.
     pub(super) fn limit(&self) -> Limit<'_> {
-        match self.resolution.profile() {
-            Some((profile, _)) => Limit { ignorable: profile.ignorable, profile: Some(&profile.name) },
+        let own = self.resolution.profile().map(|(profile, _)| profile);
+        let mut holding = own.into_iter().chain(&self.also_held);
+        match holding.find(|p| p.ignorable == Ignorable::Warnings).or(own) {
+            Some(profile) => Limit { ignorable: profile.ignorable, profile: Some(&profile.name) },
             None => Limit { ignorable: self.subject.snapshot.settings().ignorable, profile: None },
         }
     }
@@ -142,13 +160,13 @@ impl<'p> Examined<'p> {
         let context = PodContext {
             deadline: request.deadline,
             scope: self.scope,
-            tenant_view: request.tenant_view,
             not_injected: self.not_injected,
             before: request.before,
             overlay,
             subject: &self.subject,
             plan: &self.plan,
             resolution: &self.resolution,
+            also_held: &self.also_held,
             final_networks: planned.as_ref().or(self.subject.networks.as_ref()),
             variables: OnceCell::new(),
             devices: OnceCell::new(),
@@ -164,7 +182,9 @@ impl<'p> Examined<'p> {
         let mut decision = Decision {
             in_scope: true,
             profile: self.resolution.profile().map(|(p, _)| p.name.clone()),
-            evidence: (self.scope == Scope::Injection).then(|| words(&self.resolution)),
+            also_held: self.also_held.iter().map(|p| p.name.clone()).collect(),
+            evidence: (self.scope == Scope::Injection)
+                .then(|| words(&self.resolution, self.subject.snapshot)),
             rules_only: self.scope == Scope::Rules,
             plan: self.plan,
             patch,
@@ -201,7 +221,18 @@ fn lacks_everything(subject: &Subject<'_>, plan: &Plan, resolution: &Resolution)
         })
 }
 
-fn words(resolution: &Resolution) -> String {
+/// Why the pod has its profile, or none. Anyone learns which profile, but not whether nodes for the pod exist.
+fn words(resolution: &Resolution, snapshot: &Snapshot) -> String {
+    let by_nodes = match resolution {
+        Resolution::Profile { evidence, .. } => evidence.is_of_nodes(),
+        Resolution::Ambiguous { because, .. } => *because != Because::Own,
+        _ => false,
+    };
+    if by_nodes && snapshot.is_for_anyone() {
+        let one = matches!(resolution, Resolution::Profile { .. });
+        let fits = if one { "the one that fits" } else { "several profiles fit" };
+        return format!("{fits} the nodes that the pod asks for");
+    }
     match resolution {
         Resolution::Profile { evidence, .. } => evidence.words(),
         Resolution::Refused { reason, .. } => reason.clone(),

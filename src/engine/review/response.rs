@@ -3,7 +3,7 @@
 use super::warnings::warnings;
 use super::webhook::{Answer, WebhookEntry};
 use crate::rules::{Finding, Severity, folded};
-use crate::text::count;
+use crate::text::{count, push_json};
 use base64::Engine;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -16,32 +16,6 @@ const MAX_DENIALS: usize = 20;
 const HINT: &str = "; run `fabric-admission review` on the manifest";
 /// Whole denial (bytes).
 const MAX_MESSAGE: usize = 8 * 1024;
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct AdmissionReview<'a> {
-    api_version: &'static str,
-    kind: &'static str,
-    response: Response<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Response<'a> {
-    uid: &'a str,
-    allowed: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<Status>,
-    // Both or neither: the API server refuses one without the other.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    patch_type: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    patch: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<String>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    audit_annotations: BTreeMap<&'static str, String>,
-}
 
 #[derive(Serialize)]
 struct Status {
@@ -57,31 +31,42 @@ struct Status {
 /// Those of serialising, which do not happen for texts and numbers.
 pub fn render(outcome: &Answer) -> Result<Vec<u8>, serde_json::Error> {
     let decision = &outcome.decision;
-    let patch = match decision.patch.is_empty() {
-        true => None,
-        false => {
-            Some(base64::engine::general_purpose::STANDARD.encode(crate::patch::render(&decision.patch)))
-        }
-    };
-    let review = AdmissionReview {
-        api_version: "admission.k8s.io/v1",
-        kind: "AdmissionReview",
-        response: Response {
-            uid: &outcome.uid,
-            allowed: !decision.denied,
-            status: decision.denied.then(|| Status {
-                code: 403,
-                reason: "Forbidden",
-                message: denial(&decision.findings),
-            }),
-            patch_type: patch.is_some().then_some("JSONPatch"),
-            patch,
-            // The denial lists the warnings too; kubectl would print them twice.
-            warnings: if decision.denied { Vec::new() } else { warnings(outcome) },
-            audit_annotations: audit(outcome),
-        },
-    };
-    serde_json::to_vec(&review)
+    let mut out = String::with_capacity(512);
+    out.push_str(r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"#);
+    push_json(&mut out, &outcome.uid);
+    out.push_str(if decision.denied { r#","allowed":false"# } else { r#","allowed":true"# });
+    if decision.denied {
+        let message = denial(&decision.findings);
+        member(&mut out, "status", &Status { code: 403, reason: "Forbidden", message })?;
+    }
+    if !decision.patch.is_empty() {
+        // Both or neither: the API server refuses one without the other. Written without serde_json, which would search
+        // the text for characters to escape: base64 has none.
+        out.push_str(r#","patchType":"JSONPatch","patch":""#);
+        base64::engine::general_purpose::STANDARD
+            .encode_string(crate::patch::render(&decision.patch), &mut out);
+        out.push('"');
+    }
+    // The denial lists the warnings too; kubectl would print them twice.
+    let warnings = if decision.denied { Vec::new() } else { warnings(outcome) };
+    if !warnings.is_empty() {
+        member(&mut out, "warnings", &warnings)?;
+    }
+    let annotations = audit(outcome);
+    if !annotations.is_empty() {
+        member(&mut out, "auditAnnotations", &annotations)?;
+    }
+    out.push_str("}}");
+    Ok(out.into_bytes())
+}
+
+/// Writes a member after another one.
+fn member(out: &mut String, name: &str, value: &impl Serialize) -> Result<(), serde_json::Error> {
+    out.push(',');
+    push_json(out, name);
+    out.push(':');
+    out.push_str(&serde_json::to_string(value)?);
+    Ok(())
 }
 
 /// The text of a denial. Its first line stands alone; the rest is most severe first.

@@ -102,7 +102,7 @@ impl Joined {
         let index = finding.path.strip_prefix("/spec/replicatedJobs/");
         let index = index.and_then(|rest| rest.split('/').next()?.parse::<usize>().ok());
         let job = match index.and_then(|index| self.jobs.get(index)) {
-            Some(job) => format!("job {job} of {}", self.runtime),
+            Some(job) => format!("job {job:?} of {}", self.runtime),
             None => self.runtime.clone(),
         };
         let message = format!("{} ({job})", finding.message);
@@ -125,7 +125,7 @@ fn join(request: WorkloadRequest<'_>, snapshot: &Snapshot, reading: Resources) -
         _ => return None,
     };
     let name = text("name")?;
-    let runtime = tree(&snapshot.facts().training_runtime(namespace, name)?.spec).ok()?;
+    let runtime = tree(&snapshot.training_runtime(namespace, name)?.spec).ok()?;
     let mut set = runtime.pointer("/template/spec").filter(|s| s.is_object())?.clone();
     let mut places = Places::default();
     patches(spec, &mut set, &mut places)?;

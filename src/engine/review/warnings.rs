@@ -28,8 +28,8 @@ pub(super) fn warnings(outcome: &Answer) -> Vec<String> {
             injected(changes.iter().map(|c| &c.edit))
         )));
     }
-    let to_come = to_come(outcome);
-    let mut findings = describe(outcome).into_iter();
+    let to_come = injections_to_come(outcome);
+    let mut findings = finding_texts(outcome).into_iter();
     let most = MAX_WARNINGS - warnings.len() - to_come.len() - 1;
     warnings.extend(findings.by_ref().take(most).map(|text| line(&text)));
     let left = findings.count();
@@ -41,7 +41,7 @@ pub(super) fn warnings(outcome: &Answer) -> Vec<String> {
 }
 
 /// The findings as texts. A finding that several templates of a workload share is reported once, with the first template.
-fn describe(outcome: &Answer) -> Vec<String> {
+fn finding_texts(outcome: &Answer) -> Vec<String> {
     let findings = outcome.decision.findings.iter().filter(|f| f.severity >= Severity::Warning);
     let text = |f: &Finding, at: &str| format!("{}{at} {}", f.rule, f.line());
     if outcome.templates.is_empty() && !matches!(outcome.entry, WebhookEntry::Workload(_)) {
@@ -71,7 +71,7 @@ fn describe(outcome: &Answer) -> Vec<String> {
 }
 
 /// What the pods of a workload will get, each text once, for at most three templates that differ.
-fn to_come(outcome: &Answer) -> Vec<String> {
+fn injections_to_come(outcome: &Answer) -> Vec<String> {
     let verb = if outcome.withheld { "would inject" } else { "will inject" };
     let mut lines: Vec<String> = Vec::new();
     for template in &outcome.templates {
@@ -90,6 +90,9 @@ fn to_come(outcome: &Answer) -> Vec<String> {
 
 fn line(text: &str) -> String {
     let text = printable(text, MAX_WARNING - 1);
+    if text.len() <= MAX_WARNING {
+        return text;
+    }
     text.chars().take(MAX_WARNING).collect()
 }
 

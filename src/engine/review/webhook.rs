@@ -1,8 +1,10 @@
 //! A webhook body to a decision: what the paths do.
 
 use super::envelope::{self, EnvelopeError, Request};
+pub use super::known::Known;
+use super::pod::decide_view;
 use super::{
-    Decision, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_pod,
+    Decision, Denial, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_pod,
     decide_workload, judge, network_change, new_findings,
 };
 use crate::deadline::{Deadline, NEVER};
@@ -12,7 +14,7 @@ use crate::plan::Plan;
 use crate::pod::scan::may_have_signs;
 use crate::pod::workload as kinds;
 use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Audience, Snapshot};
 use serde::Deserialize;
 
 /// A webhook entry, by its path. The mode is the entry's, which the API server matched by the namespace's
@@ -44,6 +46,8 @@ pub struct Answer {
     pub withheld: bool,
     /// What is decided. Out of scope where the request is none of the entry's business.
     pub decision: Decision,
+    /// Who was refused what.
+    pub denial: Option<Denial>,
     /// Pod templates of a workload; empty for a pod. The decision's findings are those of all of them.
     pub templates: Vec<TemplateOutcome>,
 }
@@ -59,42 +63,61 @@ pub struct TemplateOutcome {
     pub plan: Plan,
 }
 
-/// Decides on the body of an AdmissionReview.
+/// Decides on the body of an AdmissionReview that anyone may have sent.
 ///
 /// # Errors
 /// [`EnvelopeError`] when the body is not a request that can be answered.
 pub fn handle(body: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Result<Answer, EnvelopeError> {
-    handle_within(body, entry, snapshot, &NEVER)
+    handle_within(body, entry, Known { snapshot, audience: Audience::Anyone }, &NEVER)
 }
 
-/// The same under a time limit.
+/// The same for an audience, under a time limit.
 ///
 /// # Errors
 /// [`EnvelopeError`], also when the time is over before the decision is complete.
 pub fn handle_within(
     body: &[u8],
     entry: WebhookEntry,
-    snapshot: &Snapshot,
+    known: Known<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Answer, EnvelopeError> {
-    let request = envelope::parse(body)?;
-    let is_pod = (&*request.kind.group, &*request.kind.kind) == ("", "Pod");
-    let pod = |stage, mode| Ok((pod(&request, stage, mode, snapshot, deadline)?, Vec::new()));
-    let (decision, templates) = match entry {
-        WebhookEntry::Mutate => pod(Stage::Mutate, Mode::Enforce)?,
-        WebhookEntry::Validate => pod(Stage::Final, Mode::Enforce)?,
-        WebhookEntry::Audit if is_pod => pod(Stage::Whole, Mode::Audit)?,
-        WebhookEntry::Audit => workload(&request, Mode::Audit, snapshot, deadline)?,
-        WebhookEntry::Workload(mode) => workload(&request, mode, snapshot, deadline)?,
-        WebhookEntry::Networks => (network_change::decide(&request, snapshot, deadline)?, Vec::new()),
-        WebhookEntry::Object(mode) => (object(&request, mode, snapshot, deadline)?, Vec::new()),
+    let (uid, decision, templates) = match entry {
+        WebhookEntry::Mutate => pod_of_body(body, Stage::Mutate, known, deadline)?,
+        WebhookEntry::Validate => pod_of_body(body, Stage::Final, known, deadline)?,
+        _ => {
+            let request = envelope::parse(body)?;
+            let (decision, templates) = other(&request, entry, known, deadline)?;
+            (request.uid.to_string(), decision, templates)
+        }
     };
     // A decision that was cut short is incomplete: a finding that refuses the object may be missing.
     if deadline.is_over() {
         return Err(EnvelopeError::Late);
     }
-    let withheld = entry == WebhookEntry::Audit || snapshot.settings().withhold_changes;
-    Ok(Answer { uid: request.uid.to_string(), entry, withheld, decision, templates })
+    let withheld = entry == WebhookEntry::Audit || known.snapshot.settings().withhold_changes;
+    let denial = match decision.denied {
+        true => Some(Denial::of(&envelope::parse(body)?, &decision.findings)),
+        false => None,
+    };
+    Ok(Answer { uid, entry, withheld, decision, denial, templates })
+}
+
+/// A decision at an entry that is not only for pods, or not for whole pods.
+fn other(
+    request: &Request<'_>,
+    entry: WebhookEntry,
+    known: Known<'_>,
+    deadline: &Deadline<'_>,
+) -> Result<(Decision, Vec<TemplateOutcome>), EnvelopeError> {
+    let is_pod = (&*request.kind.group, &*request.kind.kind) == ("", "Pod");
+    Ok(match entry {
+        WebhookEntry::Audit if !is_pod => return workload(request, Mode::Audit, known, deadline),
+        WebhookEntry::Workload(mode) => return workload(request, mode, known, deadline),
+        WebhookEntry::Networks => (network_change::decide(request, known, deadline)?, Vec::new()),
+        WebhookEntry::Object(mode) => (object(request, mode, known, deadline)?, Vec::new()),
+        WebhookEntry::Audit => (raw_pod(request, (Stage::Whole, Mode::Audit), known, deadline)?, Vec::new()),
+        WebhookEntry::Mutate | WebhookEntry::Validate => (Decision::default(), Vec::new()),
+    })
 }
 
 /// Answers a request that an entry has no part in because a setting switches it off: no object is looked at.
@@ -103,26 +126,64 @@ pub fn handle_within(
 /// [`EnvelopeError`] when the body is not a request that can be answered.
 pub fn acknowledge(body: &[u8], entry: WebhookEntry) -> Result<Answer, EnvelopeError> {
     let uid = envelope::parse(body)?.uid.to_string();
-    Ok(Answer { uid, entry, withheld: true, decision: Decision::default(), templates: Vec::new() })
+    let decision = Decision::default();
+    Ok(Answer { uid, entry, withheld: true, decision, denial: None, templates: Vec::new() })
 }
 
-fn pod(
-    request: &Request<'_>,
+type Decided = (String, Decision, Vec<TemplateOutcome>);
+
+/// A decision on a pod of an enforcing namespace.
+fn pod_of_body(
+    body: &[u8],
     stage: Stage,
-    mode: Mode,
-    snapshot: &Snapshot,
+    known: Known<'_>,
     deadline: &Deadline<'_>,
+) -> Result<Decided, EnvelopeError> {
+    let stage = (stage, Mode::Enforce);
+    // A sign anywhere in the body may be one of the pod.
+    let text = envelope::text(body)?;
+    let request = may_have_signs(text).then(|| envelope::parse_with_pod(text)).flatten();
+    let Some(request) = request else {
+        let request = envelope::parse(body)?;
+        let decision = raw_pod(&request, stage, known, deadline)?;
+        return Ok((request.uid.to_string(), decision, Vec::new()));
+    };
+    let decision =
+        pod(&request, stage, known, deadline, |pod, asked, snapshot| Ok(decide_view(pod, asked, snapshot)))?;
+    Ok((request.uid.to_string(), decision, Vec::new()))
+}
+
+/// A decision on a pod that is not decoded yet.
+fn raw_pod(
+    request: &Request<'_>,
+    stage: (Stage, Mode),
+    known: Known<'_>,
+    deadline: &Deadline<'_>,
+) -> Result<Decision, EnvelopeError> {
+    pod(request, stage, known, deadline, |object, asked, snapshot| {
+        if !may_have_signs(object.get()) {
+            return Ok(Decision::default());
+        }
+        decide_pod(PodRequest { json: object.get(), ..asked }, snapshot).map_err(EnvelopeError::Object)
+    })
+}
+
+/// What `decide` says about the pod of a request, if the request is to create one.
+fn pod<O>(
+    request: &Request<'_, O>,
+    (stage, mode): (Stage, Mode),
+    known: Known<'_>,
+    deadline: &Deadline<'_>,
+    decide: impl FnOnce(&O, PodRequest<'_>, &Snapshot) -> Result<Decision, EnvelopeError>,
 ) -> Result<Decision, EnvelopeError> {
     let kind = (&*request.kind.group, &*request.kind.kind);
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
     if kind != ("", "Pod") || &*request.operation != "CREATE" || !whole {
         return Ok(Decision::default());
     }
-    let object = request.object.ok_or(EnvelopeError::NoObject)?;
-    if !may_have_signs(object.get()) {
-        return Ok(Decision::default());
-    }
+    let object = request.object.as_ref().ok_or(EnvelopeError::NoObject)?;
     let namespace = request.namespace.as_deref().unwrap_or("default");
+    let snapshot = &known.of(namespace);
     let withheld = snapshot.settings().withhold_changes;
     let stage = match stage {
         // The pod comes without its changes. What it would be with them is judged, so that it is refused only if it would
@@ -130,8 +191,8 @@ fn pod(
         Stage::Final if withheld => Stage::Whole,
         stage => stage,
     };
-    let pod = PodRequest { stage, mode, deadline, ..PodRequest::new(object.get(), namespace) };
-    let mut decision = decide_pod(pod, snapshot).map_err(EnvelopeError::Object)?;
+    let mut decision =
+        decide(object, PodRequest { stage, mode, deadline, ..PodRequest::new("", namespace) }, snapshot)?;
     if stage != Stage::Mutate || withheld {
         // A validating answer must not carry a patch (k8s.io/apiserver webhook/request/admissionreview.go).
         decision.patch.clear();
@@ -142,7 +203,7 @@ fn pod(
 fn object(
     request: &Request<'_>,
     mode: Mode,
-    snapshot: &Snapshot,
+    known: Known<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Decision, EnvelopeError> {
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
@@ -150,6 +211,8 @@ fn object(
     if !checks_kind(group, kind) || !whole {
         return Ok(Decision::default());
     }
+    let namespace = request.namespace.as_deref().filter(|namespace| !namespace.is_empty());
+    let snapshot = &known.snapshot.seen_from_object(namespace, known.audience);
     let context =
         |json, event| ObjectContext::new((group, kind), json, event, snapshot).validated().within(deadline);
     match (&*request.operation, request.old_object) {
@@ -194,7 +257,8 @@ struct Owner<'a> {
     controller: Option<bool>,
 }
 
-/// Whether a controller created the object from a workload that is reviewed itself: the user has seen its findings there.
+/// Whether a controller says that it created the object from a workload that is reviewed itself: the user has seen its
+/// findings there. Anyone may write such a reference, so it only spares warnings that nobody reads.
 fn owned_by_reviewed(json: &str) -> bool {
     let Ok(Owned { metadata: Some(metadata) }) = serde_json::from_str::<Owned<'_>>(json) else {
         return false;
@@ -209,7 +273,7 @@ fn owned_by_reviewed(json: &str) -> bool {
 fn workload(
     request: &Request<'_>,
     mode: Mode,
-    snapshot: &Snapshot,
+    known: Known<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<(Decision, Vec<TemplateOutcome>), EnvelopeError> {
     let nothing = (Decision::default(), Vec::new());
@@ -223,22 +287,15 @@ fn workload(
     }
     let new = request.object.ok_or(EnvelopeError::NoObject)?.get();
     let old = request.old_object.map(serde_json::value::RawValue::get);
-    if owned_by_reviewed(new) || !new_findings::changes(new, old).map_err(EnvelopeError::Object)? {
+    let told = mode == Mode::Audit && owned_by_reviewed(new);
+    if told || !new_findings::changes(new, old).map_err(EnvelopeError::Object)? {
         return Ok(nothing);
     }
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
+    let snapshot = &known.of(namespace);
     let decide = |json| {
-        let request = WorkloadRequest {
-            group,
-            kind,
-            json,
-            namespace,
-            mode,
-            opted_in: true,
-            profile: None,
-            tenant_view: true,
-            deadline,
-        };
+        let request =
+            WorkloadRequest { group, kind, json, namespace, mode, opted_in: true, profile: None, deadline };
         flat(decide_workload(request, snapshot), mode)
     };
     let (mut decision, mut templates) = decide(new);

@@ -124,7 +124,6 @@ fn together(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &
         let metadata = serde_json::from_str::<Headed<'_>>(maker.json).ok().and_then(|h| h.metadata);
         findings.extend(check_workload(&WorkloadContext {
             deadline: request.deadline,
-            tenant_view: request.tenant_view,
             maker,
             metadata: metadata.as_ref(),
             gang: *gang,

@@ -34,8 +34,6 @@ pub struct WorkloadRequest<'a> {
     pub opted_in: bool,
     /// A profile given on the command line.
     pub profile: Option<&'a Arc<Profile>>,
-    /// Whether the answer goes to the workload's owner.
-    pub tenant_view: bool,
     /// The time limit. If it is over in between, the decision is incomplete.
     pub deadline: &'a Deadline<'a>,
 }
@@ -47,7 +45,6 @@ impl<'a> WorkloadRequest<'a> {
             mode: self.mode,
             opted_in: self.opted_in,
             profile: self.profile,
-            tenant_view: self.tenant_view,
             deadline: self.deadline,
             ..PodRequest::new("", self.namespace)
         }

@@ -42,7 +42,7 @@ pub(super) struct Attached<'a> {
     pub(super) times: i64,
     /// How often with a device of the pod's own choice (`deviceID`).
     pub(super) times_with_device: i64,
-    /// Known facts about it. `None` also where a tenant may not know it.
+    /// Known facts about it. `None` also where the audience may not know it.
     pub(super) known: Option<Known<'a>>,
 }
 
@@ -128,8 +128,6 @@ pub(super) struct Sources<'a> {
     pub(super) networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
     /// Its profile, where one is found.
     pub(super) profile: Option<&'a Profile>,
-    /// Whether the answer goes to the pod's owner, who may not read other namespaces.
-    pub(super) tenant_view: bool,
 }
 
 impl<'a> Devices<'a> {
@@ -180,9 +178,7 @@ impl<'a> Devices<'a> {
             let (namespace, name) = (network.namespace, network.name);
             let rail = profile.and_then(|p| p.rail_on(namespace, name, sources.subject.namespace));
             let of_profile = rail.and_then(|r| r.resource.as_deref());
-            // A tenant learns nothing here of networks in other namespaces that its profile does not name.
-            let may_know = !sources.tenant_view || namespace == sources.subject.namespace || rail.is_some();
-            let fact = sources.subject.snapshot.network(namespace, name).filter(|_| may_know);
+            let fact = sources.subject.snapshot.network(namespace, name);
             network.known = fact.map(|fact| Known { fact, class: NetworkClass::default() });
             let (resource, takes_device, own_device) = match fact {
                 Some(fact) => (fact.resource.clone(), fact.takes_device, fact.own_device),

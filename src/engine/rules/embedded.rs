@@ -44,7 +44,7 @@ pub struct EmbeddedObject {
 pub fn object(text: &str, fields: &[&'static str]) -> Result<Map<String, Value>, EmbeddedFault> {
     match go::read(text, fields).map_err(|error| fault(text, 0, &error))? {
         (Value::Object(object), _) => Ok(object),
-        (other, _) => Err(at(text, start(text), format!("{} where an object is expected", kind(&other)))),
+        (other, _) => Err(at(text, start(text), format!("{} in place of an object", kind(&other)))),
     }
 }
 
@@ -70,11 +70,11 @@ pub fn sequence(text: &str) -> Result<Vec<EmbeddedObject>, EmbeddedFault> {
                 objects.push(EmbeddedObject { at: from, object });
             }
             Some(Ok(Value::Array(_))) => {
-                let what = "brackets around objects that are already in a list";
+                let what = "brackets, which the operator adds itself";
                 return Err(at(text, from, what.to_owned()));
             }
             Some(Ok(other)) => {
-                return Err(at(text, from, format!("{} where an object is expected", kind(&other))));
+                return Err(at(text, from, format!("{} in place of an object", kind(&other))));
             }
             Some(Err(error)) => return Err(fault(text, from, &error)),
             None if from == start(text) => return Err(at(text, 0, "the text is empty".to_owned())),
@@ -218,7 +218,7 @@ mod tests {
             ("{\"a\": \"b\"\n \"c\": 1}", 2, 2, "a comma is missing before this place"),
             ("{\"a\": 1", 1, 7, "the text ends before"),
             ("  \n", 1, 1, "the text is empty"),
-            ("[1]", 1, 1, "a list where an object is expected"),
+            ("[1]", 1, 1, "a list in place of an object"),
             (" \"a\"", 1, 2, "a string where"),
             ("{} x", 1, 4, "trailing characters"),
         ] {
@@ -248,7 +248,7 @@ mod tests {
             (fault.spot.line, fault.spot.column, fault.what)
         };
         for (text, line, column, what) in [
-            ("[{\"type\": \"rdma\"}]", 1, 1, "brackets around"),
+            ("[{\"type\": \"rdma\"}]", 1, 1, "brackets, which"),
             ("{\"type\": \"rdma\"},", 1, 17, "a comma after the last object"),
             ("{\"type\": \"a\"}\n{\"type\": \"b\"}", 2, 1, "an object without a comma"),
             ("{\"type\": \"a\"}, {\"type\": \"b\",}", 1, 28, "a comma before the closing"),

@@ -24,7 +24,7 @@ const OTHER_WORDS: &[(&str, &str)] = &[("infiniband", "ib"), ("true", "on"), ("f
 const RETIRED: &[(&str, &str, &str)] = &[(
     "SpiderMultusConfig",
     "enableRdma",
-    "Remove it: RDMA comes with the resource; rdmaIsolation moves the device to the pod.",
+    "Remove the field. To move the RDMA device into the pod, set rdmaIsolation.",
 )];
 
 /// The consequence of a missing key, by kind; any kind where it is empty.
@@ -35,8 +35,8 @@ const MISSING: &[(&str, &str, &str)] = &[
     ("SriovNetworkNodePolicy", "deviceID", "the policy selects more NICs than intended"),
     ("SriovNetworkNodePolicy", "vendor", "the policy selects more NICs than intended"),
     ("SriovNetworkNodePolicy", "deviceType", "the VFs keep the kernel's driver"),
-    ("SriovNetworkNodePolicy", "linkType", "NICs of either link type match"),
-    ("SriovNetworkNodePolicy", "mtu", "the MTU is not set"),
+    ("SriovNetworkNodePolicy", "linkType", "the policy matches NICs of either link type"),
+    ("SriovNetworkNodePolicy", "mtu", "the operator does not set the MTU"),
     ("SriovNetworkNodePolicy", "eSwitchMode", "the NICs stay in mode legacy"),
     ("SriovNetworkNodePolicy", "externallyManaged", "the operator creates the VFs itself"),
     (
@@ -63,12 +63,12 @@ const MISSING: &[(&str, &str, &str)] = &[
     ("NicClusterPolicy", "nvIpam", "the operator installs no nv-ipam"),
     ("IPPool", "gateway", "pods get no gateway"),
     ("CIDRPool", "gatewayIndex", "pods get no gateway"),
-    ("", "exclusions", "nv-ipam assigns those addresses to pods"),
-    ("", "perNodeExclusions", "nv-ipam assigns those addresses to pods"),
+    ("", "exclusions", "nv-ipam also assigns the excluded addresses to pods"),
+    ("", "perNodeExclusions", "nv-ipam also assigns the excluded addresses to pods"),
     ("", "networkNamespace", "the network is created in the namespace of this object"),
     ("", "ipam", "pods get no address on the network"),
     ("", "metaPlugins", "no chained plugin, such as rdma, is called"),
-    ("", "linkState", "the VF follows the link of its NIC"),
+    ("", "linkState", "the VF's link follows the link of its NIC"),
     ("", "capabilities", "pods cannot set their addresses"),
 ];
 
@@ -106,10 +106,10 @@ fn meant(context: &ObjectContext<'_>, at: &str, key: &str, here: &Field) -> Opti
         _ => None,
     };
     if let Some(place) = place.filter(|place| *place != at) {
-        return Some(Meant::Otherwise(format!("Move it to `{}`.", dotted(place))));
+        return Some(Meant::Otherwise(format!("Move the field to `{}`.", dotted(place))));
     }
     if let Some(other) = places().find(|p| p.kind != context.kind).filter(|_| own.is_empty()) {
-        return Some(Meant::Otherwise(format!("Move it to a {}.", other.kind)));
+        return Some(Meant::Otherwise(format!("Move the field to a {}.", other.kind)));
     }
     nearest(key, here.keys()).map(Meant::Like)
 }
@@ -125,7 +125,7 @@ fn without(context: &ObjectContext<'_>, at: &str, key: &str, here: &Field) -> Op
         return None;
     }
     if here.field(key)?.required {
-        return Some(format!("the API server refuses the object, which must have {key}"));
+        return Some(format!("the required field {key} is missing, and the API server refuses the object"));
     }
     let of = |kind: &str| MISSING.iter().find(|(k, name, _)| *k == kind && *name == key);
     of(context.kind).or_else(|| of("")).map(|(_, _, words)| (*words).to_owned())
@@ -159,10 +159,10 @@ pub(super) fn unknown_keys(context: &ObjectContext<'_>, findings: &mut Findings<
         let at = misfit.pointer.rsplit_once('/').map_or("", |(at, _)| at);
         let shown = printable(misfit.key, 40);
         let place = match at {
-            "" => format!("at the top of a {}", context.kind),
-            at => format!("in `{}` of a {}", dotted(at), context.kind),
+            "" => format!("at the top of the {}", context.kind),
+            at => format!("in `{}` of the {}", dotted(at), context.kind),
         };
-        let dropped = format!("unknown field `{shown}` {place}: the API server drops it silently");
+        let dropped = format!("unknown field `{shown}` {place}: the API server drops this field silently");
         let consequence = |key| match without(context, at, key, misfit.field) {
             Some(words) => format!("{dropped}, so {words}"),
             None => dropped.clone(),
@@ -180,7 +180,7 @@ pub(super) fn unknown_keys(context: &ObjectContext<'_>, findings: &mut Findings<
                 Severity::Info,
                 &misfit.pointer,
                 dropped,
-                "Remove the field, or check whether the cluster's CRD has it.",
+                "Remove the field, or check whether the cluster's CRD has this field.",
             ),
         }
     }
@@ -196,11 +196,11 @@ pub(super) fn refused_values(context: &ObjectContext<'_>, findings: &mut Finding
             && word_meant(misfit.field, misfit.value).is_none();
         let (severity, message) = if new_word {
             let message = format!(
-                "{subject}: the API server refuses the object, unless the cluster's CRD is newer than this program's"
+                "{subject}: the API server refuses the object, unless the cluster has a newer CRD that allows this value"
             );
             (Severity::Warning, message)
         } else {
-            let message = format!("{subject}: the API server expects {expected}, and refuses the object");
+            let message = format!("{subject}, but the API server expects {expected}, and refuses the object");
             (Severity::Error, message)
         };
         findings.add_as(severity, &misfit.pointer, message, to_write(misfit));
@@ -216,7 +216,7 @@ pub(super) fn refused_by_plugin(
     let found = misfits(field, configuration, Reader::Go, MAX_PER_RULE);
     let reported = found.iter().map(|misfit| {
         let (subject, expected) = (subject(misfit), expected(misfit.field));
-        let message = format!("{subject}: {cni_type} expects {expected}; pods stay in ContainerCreating");
+        let message = format!("{subject}, but {cni_type} expects {expected}: pods stay in ContainerCreating");
         // In quotes, true would switch these off: only the word "on" is on (sriov-cni pkg/sriov/sriov.go, ApplyVFConfig).
         let fix = match (misfit.key, misfit.value) {
             ("spoofchk" | "trust", Value::Bool(on)) => {
@@ -236,7 +236,7 @@ pub(super) fn is_placeholder(text: &str) -> bool {
 
 /// A value with its key, as a message begins.
 pub(super) fn subject(misfit: &Misfit<'_, '_>) -> String {
-    format!("{} {}", printable(misfit.key, 40), printable(&misfit.value.to_string(), 40))
+    format!("{} is {}", printable(misfit.key, 40), printable(&misfit.value.to_string(), 40))
 }
 
 /// What a field accepts, in words.
@@ -264,7 +264,7 @@ pub(super) fn expected(field: &Field) -> String {
     };
     match (field.least, field.most) {
         (Some(least), Some(most)) => format!("{number} from {least} to {most}"),
-        (Some(least), None) => format!("{number} from {least}"),
+        (Some(least), None) => format!("{number} of at least {least}"),
         (None, Some(most)) => format!("{number} up to {most}"),
         (None, None) => number.to_owned(),
     }
@@ -298,7 +298,7 @@ pub(super) fn to_write(misfit: &Misfit<'_, '_>) -> String {
     if let Some(word) = word_meant(field, value) {
         // YAML reads some bare words as truth values.
         return if value.is_boolean() || matches!(word, "on" | "off") {
-            format!("Write \"{word}\", in quotes.")
+            format!("Write \"{word}\", with the quotes.")
         } else {
             format!("Write {word}.")
         };
@@ -314,7 +314,7 @@ pub(super) fn to_write(misfit: &Misfit<'_, '_>) -> String {
         return format!("Write {text} without quotes.");
     }
     match value {
-        Value::String(text) if text.is_empty() => format!("Remove it, or write {}.", expected(field)),
+        Value::String(text) if text.is_empty() => format!("Remove the field, or write {}.", expected(field)),
         // Not the value itself: YAML has read 0x15b3 as 5555, and 0158 as 158.
         Value::Number(_) | Value::Bool(_) if field.takes == Takes::Text && field.words.is_empty() => {
             "Put the value in quotes.".to_owned()
@@ -360,34 +360,40 @@ mod tests {
         assert_eq!(policy(json!({"nicSelector": {"deviceId": "a"}})), "Write `deviceID`.");
         assert_eq!(policy(json!({"isRDMA": true})), "Write `isRdma`.");
         assert_eq!(policy(json!({"nodeSelectors": {}})), "Did you mean `nodeSelector`?");
-        assert_eq!(policy(json!({"pfNames": []})), "Move it to `spec.nicSelector`.");
+        assert_eq!(policy(json!({"pfNames": []})), "Move the field to `spec.nicSelector`.");
         for key in ["spoofChk", "trust", "linkState", "maxTxRate"] {
-            assert_eq!(policy(json!({key: "on"})), "Move it to a SriovNetwork.", "{key}");
+            assert_eq!(policy(json!({key: "on"})), "Move the field to a SriovNetwork.", "{key}");
         }
         assert!(policy(json!({"somethingNewEntirely": 1})).starts_with("Remove the field, or check"));
         assert_eq!(fix("SriovNetwork", &json!({"metaPluginsConfig": ""})), "Write `metaPlugins`.");
-        assert_eq!(fix("SriovIBNetwork", &json!({"vlan": 1})), "Move it to a SriovNetwork.");
-        assert_eq!(fix("SriovNetwork", &json!({"isRdma": true})), "Move it to a SriovNetworkNodePolicy.");
+        assert_eq!(fix("SriovIBNetwork", &json!({"vlan": 1})), "Move the field to a SriovNetwork.");
+        assert_eq!(
+            fix("SriovNetwork", &json!({"isRdma": true})),
+            "Move the field to a SriovNetworkNodePolicy."
+        );
         let spider = ("spiderpool.spidernet.io", "SpiderMultusConfig");
         let fixes = |spec| of(unknown_keys, spider, &spec).remove(0).2;
-        assert_eq!(fixes(json!({"ippools": {}, "sriov": {}})), "Move it to `spec.sriov`.");
-        assert!(fixes(json!({"sriov": {"enableRdma": true}})).starts_with("Remove it: RDMA comes"));
+        assert_eq!(fixes(json!({"ippools": {}, "sriov": {}})), "Move the field to `spec.sriov`.");
+        assert!(fixes(json!({"sriov": {"enableRdma": true}})).starts_with("Remove the field. To move"));
     }
 
     #[test]
     fn the_consequence_of_a_key_that_is_not_there() {
         let message = |spec: Value| of(unknown_keys, (SRIOV, "SriovNetworkNodePolicy"), &spec).remove(0).1;
         assert!(message(json!({"isRDMA": true})).ends_with("so the VFs have no RDMA devices"));
-        assert!(message(json!({"isRDMA": true, "isRdma": true})).ends_with("drops it silently"));
-        assert!(message(json!({"numVF": 8})).ends_with("refuses the object, which must have numVfs"));
+        assert!(message(json!({"isRDMA": true, "isRdma": true})).ends_with("drops this field silently"));
+        assert!(
+            message(json!({"numVF": 8}))
+                .ends_with("numVfs is missing, and the API server refuses the object")
+        );
     }
 
     #[test]
     fn what_to_write() {
         for (value, expected) in [
             (json!({"numVfs": "8"}), "Write 8 without quotes."),
-            (json!({"numVfs": "-8"}), "Write a whole number from 0."),
-            (json!({"numVfs": "many"}), "Write a whole number from 0."),
+            (json!({"numVfs": "-8"}), "Write a whole number of at least 0."),
+            (json!({"numVfs": "many"}), "Write a whole number of at least 0."),
             (json!({"priority": 100}), "Write a whole number from 0 to 99."),
             (json!({"isRdma": "true"}), "Write true without quotes."),
             (json!({"isRdma": "yes"}), "Write true or false."),
@@ -399,7 +405,7 @@ mod tests {
             (json!({"linkType": "InfiniBand"}), "Write ib."),
             (json!({"linkType": "x"}), "Write eth, ETH, ib or IB."),
             (json!({"eSwitchMode": "switchdv"}), "Write switchdev."),
-            (json!({"linkType": ""}), "Remove it, or write eth, ETH, ib or IB."),
+            (json!({"linkType": ""}), "Remove the field, or write eth, ETH, ib or IB."),
             (json!({"vdpaType": "net"}), "Write virtio or vhost."),
             (json!({"nodeSelector": ["a"]}), "Write a mapping."),
             (json!({"nicSelector": {"pfNames": "a"}}), "Write a list."),
@@ -408,7 +414,7 @@ mod tests {
             assert_eq!((found.len(), found[0].2.as_str()), (1, expected), "{value}");
         }
         let network = of(refused_values, (SRIOV, "SriovNetwork"), &json!({"spoofChk": true, "trust": "yes"}));
-        assert_eq!(network[0].2, "Write \"on\", in quotes.");
+        assert_eq!(network[0].2, "Write \"on\", with the quotes.");
         assert_eq!(network[1].2, "Write on or off.");
     }
 

@@ -31,7 +31,7 @@ pub(super) fn meant(name: &str, snapshot: &Snapshot) -> Option<String> {
     let served = snapshot.settings().accelerators.contains(name)
         || snapshot.resource(name).is_some()
         || snapshot.facts().class_behind(name).is_some()
-        || snapshot.nodes().classes().offering_of(name).is_some()
+        || snapshot.all_nodes().classes().offering_of(name).is_some()
         || !snapshot.catalog().with_resource(name).is_empty();
     (!served).then_some(meant)
 }

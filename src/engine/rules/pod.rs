@@ -14,6 +14,7 @@ use crate::resolve::Resolution;
 use crate::rules::devices::{Devices, Sources};
 use crate::rules::variables::{self, ContainerVariables};
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 /// Why a pod is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +34,6 @@ pub struct PodContext<'a> {
     pub scope: Scope,
     /// Known facts about the pod or template, as it came.
     pub subject: &'a Subject<'a>,
-    /// Whether the answer goes to the pod's owner, who may not read other namespaces.
-    pub tenant_view: bool,
     /// Whether this is the final pod and it has none of the profile's networks and resources.
     pub not_injected: bool,
     /// The pod with the plan laid over it.
@@ -45,6 +44,8 @@ pub struct PodContext<'a> {
     pub before: Option<&'a PodView<'a>>,
     /// How the profile was found.
     pub resolution: &'a Resolution,
+    /// The profiles of its nodes whose `require` and `forbid` hold beside its own.
+    pub also_held: &'a [Arc<Profile>],
     /// Its networks annotation with the plan laid over it.
     pub final_networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
     /// The variables of NCCL that its containers set, once a rule needs them.
@@ -81,7 +82,6 @@ impl<'a> PodContext<'a> {
                 plan: self.plan,
                 networks: self.final_networks,
                 profile: self.resolution.profile().map(|(p, _)| &**p),
-                tenant_view: self.tenant_view,
             })
         })
     }

@@ -4,7 +4,7 @@ use crate::rules::all_rules::check_object;
 use crate::rules::finding::{Finding, Severity};
 use crate::rules::kinds::FABRIC_PROFILE;
 use crate::rules::object::{Event, ObjectContext};
-use crate::snapshot::{Builder, Layer, Snapshot};
+use crate::snapshot::{Audience, Builder, Layer, Snapshot};
 
 fn profile(spec: &str) -> String {
     format!(
@@ -59,6 +59,36 @@ fn a_change_of_what_running_jobs_have_names_who_uses_it() {
     assert!(updated(r#""rails":[{"network":"a/b"}],"priority":3"#).is_empty());
     let deleted = check(&old, Event::Deleted, &snapshot);
     assert_eq!((deleted.len(), &*deleted[0].path), (1, ""), "{deleted:?}");
+}
+
+/// The selector of an invented profile would be a question about the labels of namespaces.
+#[test]
+fn anyone_learns_a_number_and_no_names() {
+    let mut builder = Builder::default();
+    let stored = profile(r#""namespaces":{"matchLabels":{"team":"a"}}"#);
+    builder.add(Layer::Live, FABRIC_PROFILE.0, FABRIC_PROFILE.1, &stored, "").unwrap();
+    for name in ["team-1", "team-2"] {
+        let json = format!(
+            r#"{{"metadata":{{"name":"{name}","labels":{{"fabric-admission.dev/mode":"enforce","team":"a"}}}}}}"#
+        );
+        builder.add(Layer::Live, "", "Namespace", &json, "").unwrap();
+    }
+    let snapshot = builder.build();
+    let deleted = |json: &str, audience| {
+        let found = check(json, Event::Deleted, &snapshot.seen_from_object(None, audience));
+        found.into_iter().map(|f| f.message).collect::<Vec<_>>().join("")
+    };
+    for (selector, anyone) in [
+        (r#""namespaces":{"matchLabels":{"team":"a"}}"#, " while 2 namespaces may use it"),
+        (r#""namespaces":{"matchExpressions":[{"key":"team","operator":"Exists"}]}"#, ""),
+        (r#""namespaces":{"matchLabels":{"team":"b"}}"#, ""),
+        (r#""priority":1"#, " while 2 namespaces may use it"),
+    ] {
+        let text = deleted(&profile(selector), Audience::Anyone);
+        let expected = format!("profile \"p\" is deleted{anyone}: pods that name it are refused from now on");
+        assert_eq!(text, expected, "{selector}");
+    }
+    assert!(deleted(&stored, Audience::Tenant).contains("2 namespaces may use it (team-1, team-2)"));
 }
 
 #[test]

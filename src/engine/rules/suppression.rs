@@ -66,7 +66,7 @@ pub fn apply_ignores<'a>(
         out.add(
             "/metadata/annotations",
             format!("{annotations} {IGNORE_PREFIX}* beyond the first {MAX_IGNORED} {are} not read"),
-            "Remove those without effect.",
+            "Remove the ignore annotations that have no effect.",
         );
     }
     findings.append(&mut reported);
@@ -88,15 +88,19 @@ fn one(
             Some(near) => format!("Did you mean {IGNORE_PREFIX}{near}?"),
             None => "Write an id of `fabric-admission rules list`.".to_owned(),
         };
-        out.add(path, format!("there is no rule {:?}: nothing is ignored", printable(id, 40)), hint);
+        out.add(
+            path,
+            format!("there is no rule {:?}, so the annotation ignores nothing", printable(id, 40)),
+            hint,
+        );
         return;
     };
     let id = rule.id;
     if value.trim().is_empty() {
         out.add(
             path,
-            format!("{id} is not ignored: the annotation has no reason"),
-            "Write the reason as the annotation's value.",
+            format!("findings of {id} are not ignored: the annotation gives no reason"),
+            "Write the reason as the value of the annotation.",
         );
         return;
     }
@@ -110,8 +114,8 @@ fn one(
     if let Some(why_not) = why_not {
         out.add(
             path,
-            format!("{id} is never ignored: {why_not}"),
-            "Fix the finding, and remove the annotation.",
+            format!("findings of {id} are never ignored: {why_not}"),
+            "Correct what the finding reports, and remove the annotation.",
         );
         return;
     }
@@ -137,7 +141,7 @@ fn one(
                 ),
             ),
             None => (
-                "where no profile applies, only --ignorable errors allows it".to_owned(),
+                "if no profile applies, only the option --ignorable errors allows this".to_owned(),
                 "Fix the error, or ask the platform team for `--ignorable errors`.".to_owned(),
             ),
         };
@@ -146,8 +150,8 @@ fn one(
         out.add_as(
             Severity::Info,
             path,
-            format!("{id} reports nothing here, so the annotation ignores nothing"),
-            "Remove it, or move it to the object or pod template that has the finding.",
+            format!("rule {id} reports nothing on this object, so the annotation has no effect"),
+            "Remove the annotation, or move it to the object or pod template that has the finding.",
         );
     }
 }

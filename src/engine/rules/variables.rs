@@ -122,8 +122,7 @@ impl<'a> ContainerVariables<'a> {
         self.open |= sources.len() > MAX_SOURCES;
         for (nth, source) in sources.iter().take(MAX_SOURCES).enumerate() {
             let map = source.config_map_ref.as_ref().and_then(|r| r.name.as_deref());
-            let Some((map, texts)) = map.and_then(|m| Some((m, snapshot.facts().texts(namespace, m)?)))
-            else {
+            let Some((map, texts)) = map.and_then(|m| Some((m, snapshot.texts(namespace, m)?))) else {
                 self.open = true;
                 continue;
             };
@@ -172,7 +171,7 @@ impl<'a> ContainerVariables<'a> {
                 }
             }
         }
-        if snapshot.facts().has_texts() {
+        if snapshot.has_texts(namespace) {
             self.take_mounted_scripts(&parts, overlay, namespace, snapshot);
         }
     }
@@ -210,7 +209,7 @@ impl<'a> ContainerVariables<'a> {
             let named = |v: &&Volume<'_>| v.name == mount.name && mount.name.is_some();
             let volume = overlay.pod().volumes().iter().take(MAX_MOUNTS).find(named);
             let Some(map) = volume.and_then(|v| v.config_map.as_ref()) else { continue };
-            let texts = map.name.as_deref().and_then(|name| snapshot.facts().texts(namespace, name));
+            let texts = map.name.as_deref().and_then(|name| snapshot.texts(namespace, name));
             let Some(texts) = texts else { continue };
             for (list, i, text) in parts.iter().take(MAX_MOUNTS) {
                 let Some(file) = file_below(text, path, mount.sub_path.as_deref()) else { continue };
@@ -280,9 +279,9 @@ impl<'a> ContainerVariables<'a> {
         match given.place {
             Place::Planned | Place::Env(_) => String::new(),
             Place::EnvFrom(_, map) => format!(" (ConfigMap {})", printable(map, 40)),
-            Place::Text(list, nth) => format!(" ({list}[{nth}] of {})", of()),
+            Place::Text(list, nth) => format!(" ({list}[{nth}] of container {})", of()),
             Place::Script(list, nth, key) => {
-                format!(" ({}, run by {list}[{nth}] of {})", printable(key, 30), of())
+                format!(" ({}, run by {list}[{nth}] of container {})", printable(key, 30), of())
             }
         }
     }

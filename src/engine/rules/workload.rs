@@ -19,8 +19,6 @@ use crate::snapshot::Snapshot;
 pub struct WorkloadContext<'a> {
     /// The time limit, asked between rules.
     pub deadline: &'a Deadline<'a>,
-    /// Whether the answer goes to the workload's owner, who may not read other namespaces.
-    pub tenant_view: bool,
     /// The object that makes the pods, with its place in the one that was given.
     pub maker: &'a Maker<'a>,
     /// Its metadata.

@@ -1,8 +1,9 @@
 //! Folds objects into a [`Snapshot`]: one object at a time, in any order, with the same result.
 
+use super::audience::View;
 use super::layer::Layer;
 use super::store::{Id, Profiles, Store};
-use super::{Objects, Settings, Snapshot};
+use super::{Known, Objects, Settings, Snapshot};
 use crate::facts::{self, Fact, FactEntry, Kind};
 use crate::json::decode::{DecodeError, object as decode};
 use crate::nodes::{NodeBuilder, NodeObject, NodeView};
@@ -55,7 +56,7 @@ pub struct Builder {
     /// Whether anything is known now that the last view does not have.
     changed: bool,
     /// What was folded for the last view; `None` once an object came or went.
-    folded: Option<(Arc<Objects>, Profiles, bool)>,
+    folded: Option<(Arc<Objects>, Profiles)>,
     /// The catalog of the last view, and the classes of nodes it was made for.
     catalog: Option<(Arc<Catalog>, NodeView)>,
 }
@@ -144,6 +145,7 @@ impl Builder {
     /// Replaces the settings.
     pub fn set(&mut self, settings: Settings) {
         self.changed = true;
+        self.folded = None;
         self.settings = settings;
     }
 
@@ -224,14 +226,14 @@ impl Builder {
     #[must_use]
     pub fn build(&mut self) -> Snapshot {
         self.changed = false;
-        let (objects, profiles, listed) = match self.folded.take() {
+        let (objects, profiles) = match self.folded.take() {
             Some(folded) => folded,
             None => {
-                let folded = self.store.fold();
+                let folded = self.store.fold(&self.settings);
                 self.nodes.ask(folded.profiles.values().flat_map(|p| p.stated().map(|c| c.key)));
                 // Most objects are not profiles: the catalog is reused while the profiles are unchanged.
                 self.catalog = self.catalog.take().filter(|(known, _)| known.is_of(&folded.profiles));
-                (Arc::new(folded.objects), folded.profiles, folded.lists_networks)
+                (Arc::new(folded.objects), folded.profiles)
             }
         };
         let nodes = self.nodes.view();
@@ -239,18 +241,19 @@ impl Builder {
             Some((catalog, of)) if of.same_classes(&nodes) => catalog,
             _ => Arc::new(Catalog::new(profiles.clone(), &nodes)),
         };
-        self.folded = Some((Arc::clone(&objects), profiles, listed));
+        self.folded = Some((Arc::clone(&objects), profiles));
         self.catalog = Some((Arc::clone(&catalog), nodes.clone()));
-        Snapshot {
+        let known = Known {
             catalog,
             nodes,
             objects,
-            lists_networks: listed || self.listed.contains(&Kind::NetworkAttachmentDefinition),
+            lists_networks: self.listed.contains(&Kind::NetworkAttachmentDefinition),
             lists_nodes: self.listed.contains(&Kind::Node),
             stale: self.stale.clone(),
             settings: self.settings.clone(),
             bases: Arc::clone(&self.bases),
-        }
+        };
+        Snapshot { known: Arc::new(known), view: View::Whole }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::nodes::{ClassSet, NodeView};
 use crate::profile::Profile;
+use crate::profile::schema::EnvPolicy;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -12,18 +13,22 @@ pub struct Catalog {
     profiles: BTreeMap<String, Arc<Profile>>,
     by_resource: HashMap<String, Vec<Arc<Profile>>>,
     by_network: HashMap<String, Vec<Arc<Profile>>>,
+    by_rails_namespace: HashMap<String, Vec<Arc<Profile>>>,
     classes: BTreeMap<String, ClassSet>,
     lacking: BTreeMap<String, Vec<String>>,
     /// For each class, its place in `fabrics`.
     fabric_of: Vec<usize>,
     fabrics: Vec<Vec<Arc<Profile>>>,
+    restricts: bool,
 }
 
 impl Catalog {
     /// Makes the indices over profiles and nodes.
     #[must_use]
     pub fn new(profiles: BTreeMap<String, Arc<Profile>>, nodes: &NodeView) -> Self {
-        let mut catalog = Self { profiles, fabrics: vec![Vec::new()], ..Self::default() };
+        let restricting = |p: &Arc<Profile>| p.env.iter().any(|e| e.policy != EnvPolicy::Default);
+        let restricts = profiles.values().any(restricting);
+        let mut catalog = Self { profiles, fabrics: vec![Vec::new()], restricts, ..Self::default() };
         let mut carried: Vec<Vec<Arc<Profile>>> = Vec::new();
         for (name, profile) in &catalog.profiles {
             let mut resources: Vec<&str> =
@@ -39,6 +44,13 @@ impl Catalog {
             networks.dedup();
             for network in networks {
                 catalog.by_network.entry(network.to_owned()).or_default().push(Arc::clone(profile));
+            }
+            let mut namespaces: Vec<&str> =
+                profile.rails.iter().filter_map(|r| r.network.namespace.as_deref()).collect();
+            namespaces.sort_unstable();
+            namespaces.dedup();
+            for namespace in namespaces {
+                catalog.by_rails_namespace.entry(namespace.to_owned()).or_default().push(Arc::clone(profile));
             }
             let Some(set) = classes(profile, nodes) else { continue };
             let offered = nodes.members(&set).any(|(_, class, _)| !class.resources.is_empty());
@@ -98,6 +110,18 @@ impl Catalog {
     #[must_use]
     pub fn with_network(&self, name: &str) -> &[Arc<Profile>] {
         self.by_network.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Whether any profile requires or forbids a variable.
+    #[must_use]
+    pub fn restricts(&self) -> bool {
+        self.restricts
+    }
+
+    /// Profiles with a rail on a network of this namespace.
+    #[must_use]
+    pub fn with_rails_in(&self, namespace: &str) -> &[Arc<Profile>] {
+        self.by_rails_namespace.get(namespace).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The classes that carry a profile; `None` where it does not say which nodes it is for.

@@ -1,7 +1,11 @@
-//! Questions about network and device objects. None of the answers allocates.
+//! Questions about network and device objects. A fact of a namespace counts only where the audience of the answer may see
+//! that namespace.
 
 use super::Snapshot;
-use crate::facts::{DeviceClaim, DeviceClass, Index, NetworkClass, ResourceFact};
+use crate::facts::network::Rendered;
+use crate::facts::{
+    DeviceClaim, DeviceClass, Namespaced, NetworkClass, ResourceFact, Texts, TrainingRuntime,
+};
 use crate::multus::subnet::Subnet;
 use crate::multus::{LinkLayer, NetworkFact};
 
@@ -9,37 +13,73 @@ impl Snapshot {
     /// What is known of a network.
     #[must_use]
     pub fn network(&self, namespace: &str, name: &str) -> Option<&NetworkFact> {
-        self.objects.facts.network(namespace, name)
+        self.of(namespace)?.network(namespace, name).map(|rendered| &rendered.fact)
+    }
+    /// Namespaces that have a network with this name, in order. For people, not for decisions on the fast path.
+    #[must_use]
+    pub fn namespaces_of_network(&self, name: &str) -> Vec<&str> {
+        let all = self.namespaced().namespaces_of_network(name);
+        let mut found: Vec<&str> = all.filter(|namespace| self.sees(namespace)).collect();
+        found.sort_unstable();
+        found
+    }
+    /// Networks that attach devices of a resource as an interface, by namespace and name.
+    pub fn networks_over<'a>(&'a self, fact: &'a ResourceFact) -> impl Iterator<Item = &'a Rendered> {
+        self.namespaced().networks_over(fact).filter(|network| self.sees(&network.namespace))
+    }
+    /// Whether dra-driver-sriov may attach a network, and give it its device.
+    #[must_use]
+    pub fn may_be_claimed(&self, namespace: &str, network: &str) -> bool {
+        self.of(namespace).is_some_and(|facts| facts.may_be_claimed(namespace, network))
+    }
+    /// Variables and scripts of a ConfigMap.
+    #[must_use]
+    pub fn texts(&self, namespace: &str, name: &str) -> Option<&Texts> {
+        self.of(namespace)?.texts(namespace, name)
+    }
+    /// Whether any ConfigMap with variables is known in a namespace.
+    #[must_use]
+    pub fn has_texts(&self, namespace: &str) -> bool {
+        self.of(namespace).is_some_and(|facts| facts.has_texts(namespace))
+    }
+    /// A TrainingRuntime of a namespace; without one, a ClusterTrainingRuntime.
+    #[must_use]
+    pub fn training_runtime(&self, namespace: Option<&str>, name: &str) -> Option<&TrainingRuntime> {
+        let namespace = namespace.unwrap_or_default();
+        self.of(namespace)?.training_runtime(namespace, name)
     }
     /// A network's class by all that is known: its configuration, its resource, the nodes' interfaces.
     #[must_use]
     pub fn class_of<'a>(&'a self, network: &'a NetworkFact) -> NetworkClass<'a> {
-        self.objects.facts.classify(network, &mut std::iter::empty())
+        self.facts().classify(network, &mut std::iter::empty())
     }
     /// Who serves an extended resource, and what its devices are.
     #[must_use]
     pub fn resource(&self, name: &str) -> Option<&ResourceFact> {
-        self.objects.facts.resource(name)
+        self.facts().resource(name)
     }
     /// A DeviceClass.
     #[must_use]
     pub fn device_class(&self, name: &str) -> Option<&DeviceClass> {
-        self.objects.facts.device_class(name)
+        self.facts().device_class(name)
     }
     /// A ResourceClaim.
     #[must_use]
     pub fn claim(&self, namespace: &str, name: &str) -> Option<&DeviceClaim> {
-        self.objects.facts.claim(namespace, name)
+        self.of(namespace)?.claim(namespace, name)
     }
     /// A ResourceClaimTemplate.
     #[must_use]
     pub fn claim_template(&self, namespace: &str, name: &str) -> Option<&DeviceClaim> {
-        self.objects.facts.claim_template(namespace, name)
+        self.of(namespace)?.claim_template(namespace, name)
     }
-    /// Facts of network and device objects that are asked for more rarely.
-    #[must_use]
-    pub fn facts(&self) -> &Index {
-        &self.objects.facts
+
+    fn namespaced(&self) -> &Namespaced {
+        &self.known.objects.facts.namespaced
+    }
+    /// The facts of a namespace, where they may count.
+    fn of(&self, namespace: &str) -> Option<&Namespaced> {
+        self.sees(namespace).then(|| self.namespaced())
     }
 
     /// Subnets from which an attachment may get its address; none where it does not matter that two attachments share one:
@@ -63,6 +103,6 @@ impl Snapshot {
     /// and not only of those that the SR-IOV operator looks after.
     #[must_use]
     pub fn states_cover_nodes(&self) -> bool {
-        self.nodes.len() <= self.facts().node_states().len()
+        self.known.nodes.len() <= self.facts().node_states().len()
     }
 }

@@ -1,30 +1,43 @@
 //! The immutable view that one decision is made under, and its builder. Files and watch events feed the same
 //! builder. What one object says is read in `facts`, `nodes` and `profile`; here are the questions across objects.
 
+mod admits;
+mod audience;
 mod builder;
 mod catalog;
 mod layer;
 mod lookup;
 mod store;
+mod view;
 
 #[cfg(test)]
 mod index_tests;
 
+pub(crate) use admits::admits;
+pub use audience::Audience;
 pub use builder::Identity;
 pub use builder::{Builder, FactError};
 pub use catalog::Catalog;
 pub use layer::Layer;
 
-use crate::facts::{HarmlessDrivers, Index, NamespaceFacts, PodSecurity};
+use crate::facts::{Combined, HarmlessDrivers, NamespaceFacts, PodSecurity};
 use crate::nodes::NodeView;
 use crate::pod::Accelerators;
 use crate::profile::{FabricProfile, Ignorable, Profile};
-use std::collections::{BTreeMap, HashMap};
+use audience::View;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Everything that is known when a decision is made. Cheap to share; never changed.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// What is known when a decision is made, as far as the audience of its answer may know it. Cheap to copy; never changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot {
+    known: Arc<Known>,
+    view: View,
+}
+
+/// Everything that is known.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Known {
     catalog: Arc<Catalog>,
     nodes: NodeView,
     objects: Arc<Objects>,
@@ -40,7 +53,10 @@ pub struct Snapshot {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Objects {
     namespaces: HashMap<String, Arc<NamespaceFacts>>,
-    facts: Index,
+    facts: Combined,
+    /// Namespaces of the networks in files of a cluster. Who gives networks as facts gives all of them: `kubectl get
+    /// net-attach-def -A`.
+    networks_in: BTreeSet<String>,
 }
 
 /// Settings of the cluster.
@@ -55,6 +71,9 @@ pub struct Settings {
     /// What Pod Security enforces in namespaces without its label (k8s.io/pod-security-admission,
     /// PodSecurityConfiguration).
     pub pod_security_default: PodSecurity,
+    /// Namespaces of operators: their objects count for pods of all namespaces. `None` where every object is an
+    /// administrator's, as in a review of files: then all describe the cluster.
+    pub operator_namespaces: Option<BTreeSet<String>>,
     /// Whether networks of other namespaces are refused, as Multus does with `namespaceIsolation`.
     pub namespace_isolation: bool,
     /// Whether planned changes of pods are reported and not made. Verdicts stay the same: they are about the pod with its
@@ -78,59 +97,58 @@ pub enum Ambiguity {
     Warn,
 }
 
+impl Settings {
+    /// Whether objects of a namespace may describe the cluster, and count for pods of all namespaces.
+    fn trusts(&self, namespace: &str) -> bool {
+        self.operator_namespaces
+            .as_ref()
+            .is_none_or(|known| namespace == "default" || known.contains(namespace))
+    }
+}
+
 impl Snapshot {
     /// A profile by name.
     #[must_use]
     pub fn profile(&self, name: &str) -> Option<&Arc<Profile>> {
-        self.catalog.get(name)
+        self.known.catalog.get(name)
     }
     /// Profiles by name, in order.
     pub fn profiles(&self) -> impl Iterator<Item = &Arc<Profile>> {
-        self.catalog.iter()
+        self.known.catalog.iter()
     }
     /// Profiles, and what they are found by.
     #[must_use]
     pub fn catalog(&self) -> &Catalog {
-        &self.catalog
-    }
-    /// Nodes.
-    #[must_use]
-    pub fn nodes(&self) -> &NodeView {
-        &self.nodes
-    }
-    /// Whether the networks of the cluster were listed, so that one that is not known does not exist.
-    #[must_use]
-    pub fn lists_networks(&self) -> bool {
-        self.lists_networks
+        &self.known.catalog
     }
     /// Whether anything is known of the nodes: some are given, or the cluster listed them and has none.
     #[must_use]
     pub fn knows_nodes(&self) -> bool {
-        self.lists_nodes || !self.nodes.is_empty()
+        self.known.lists_nodes || !self.known.nodes.is_empty()
     }
     /// Kinds of which the cluster was not heard for too long: what is said of them may be over.
     #[must_use]
     pub fn stale(&self) -> &[&'static str] {
-        &self.stale
+        &self.known.stale
     }
     /// What is known of a namespace; `None` where no object of it was given.
     #[must_use]
     pub fn namespace(&self, name: &str) -> Option<&NamespaceFacts> {
-        self.objects.namespaces.get(name).map(Arc::as_ref)
+        self.known.objects.namespaces.get(name).map(Arc::as_ref)
     }
     /// Namespaces that are known, by name.
     #[must_use]
     pub fn namespaces(&self) -> BTreeMap<&str, &NamespaceFacts> {
-        self.objects.namespaces.iter().map(|(name, facts)| (name.as_str(), &**facts)).collect()
+        self.known.objects.namespaces.iter().map(|(name, facts)| (name.as_str(), &**facts)).collect()
     }
     /// The compiled-in profiles, which profiles inherit from.
     #[must_use]
     pub fn bases(&self) -> &[FabricProfile] {
-        &self.bases
+        &self.known.bases
     }
     /// Settings.
     #[must_use]
     pub fn settings(&self) -> &Settings {
-        &self.settings
+        &self.known.settings
     }
 }

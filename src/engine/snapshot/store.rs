@@ -1,8 +1,8 @@
 //! What every object says, kept one by one, so that an object that changes or goes leaves no trace of what it was.
 
-use super::Objects;
 use super::layer::Layer;
-use crate::facts::{Fact, Index, Kind};
+use super::{Objects, Settings};
+use crate::facts::{Combined, Fact, Kind};
 use crate::profile::Profile;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
@@ -24,8 +24,6 @@ pub(super) type Profiles = BTreeMap<String, Arc<Profile>>;
 pub(super) struct Folded {
     pub(super) objects: Objects,
     pub(super) profiles: Profiles,
-    /// Whether files of a cluster have networks.
-    pub(super) lists_networks: bool,
 }
 
 /// The facts of one object, one a layer.
@@ -33,6 +31,29 @@ type Layers = [Option<Fact>; 3];
 
 #[derive(Debug, Default)]
 pub(super) struct Store(BTreeMap<Id, Layers>);
+
+/// Whether an object says something about more than its own namespace: about nodes and what device plugins serve, about
+/// pools of addresses, or about a network in another namespace.
+fn describes_cluster(kind: Kind, namespace: &str, fact: &Fact) -> bool {
+    let elsewhere = match fact {
+        Fact::Network(network) => network.namespace != namespace,
+        Fact::NodePolicy(_)
+        | Fact::NodeState(_)
+        | Fact::PoolConfig(_)
+        | Fact::OperatorConfig(_)
+        | Fact::Pools(_)
+        | Fact::AddressPool(_) => true,
+        // Looked up by their namespace.
+        Fact::Texts(_) | Fact::DeviceClaim(_) | Fact::ChannelTemplate(_) | Fact::TrainingRuntime(_) => false,
+        // Of kinds without a namespace.
+        Fact::Namespace(_)
+        | Fact::Profile(_)
+        | Fact::NicPolicy(_)
+        | Fact::DeviceClass(_)
+        | Fact::Slice(_) => false,
+    };
+    kind.namespaced() && elsewhere
+}
 
 impl Store {
     /// Puts the fact of an object in place of the one before; `None` takes it away.
@@ -60,8 +81,9 @@ impl Store {
     }
 
     /// The view of everything that is there. It depends on what is there alone, not on how it came: objects are
-    /// taken in the order of their names, of each the one of the nearest layer.
-    pub(super) fn fold(&self) -> Folded {
+    /// taken in the order of their names, of each the one of the nearest layer. An object that describes the cluster counts
+    /// where the settings trust its namespace: a tenant may have the right to write one in the tenant's own.
+    pub(super) fn fold(&self, settings: &Settings) -> Folded {
         let mut folded = Folded::default();
         let (objects, profiles) = (&mut folded.objects, &mut folded.profiles);
         let mut networks = HashMap::new();
@@ -70,7 +92,10 @@ impl Store {
                 .into_iter()
                 .find_map(|layer| Some((layer, layers.get(layer as usize)?.as_ref()?)));
             let Some((layer, fact)) = found else { continue };
-            let facts: &mut Index = &mut objects.facts;
+            if describes_cluster(id.kind, &id.namespace, fact) && !settings.trusts(&id.namespace) {
+                continue;
+            }
+            let facts: &mut Combined = &mut objects.facts;
             match fact {
                 Fact::Namespace(f) => drop(objects.namespaces.insert(id.name.clone(), Arc::clone(f))),
                 Fact::Profile(f) => drop(profiles.insert(id.name.clone(), Arc::clone(f))),
@@ -78,8 +103,9 @@ impl Store {
                     if id.kind != Kind::NetworkAttachmentDefinition {
                         facts.add_origin(id.kind, &id.namespace, &id.name, f);
                     }
-                    // Who gives networks as facts of a cluster gives all of them: `kubectl get net-attach-def -A`.
-                    folded.lists_networks |= layers.get(Layer::Cluster as usize).is_some_and(Option::is_some);
+                    if layers.get(Layer::Cluster as usize).is_some_and(Option::is_some) {
+                        objects.networks_in.insert(f.namespace.clone());
+                    }
                     // Several objects may make one network. The nearest layer's counts, in it a definition before a
                     // CR, and of the rest the last by kind and name, whatever came first.
                     let rank = (layer, id.kind == Kind::NetworkAttachmentDefinition);

@@ -51,11 +51,13 @@ async fn a_task_that_panics_or_ends_starts_again_and_is_shown_until_it_is_health
         until(|| {
             line()
                 == format!(
-                    "task files {how} (1 in a row): nothing is loaded; it starts again within 0.02 s. {BUG}"
+                    "task \"files\" {how} (failure 1 in a row): nothing is loaded; the server restarts the task within \
+                     0.02 s. {BUG}"
                 )
         })
         .await;
-        until(|| line() == format!("task files {how} (3 in a row) and was started again. {BUG}")).await;
+        until(|| line() == format!("task \"files\" {how} (failure 3 in a row) and was restarted. {BUG}"))
+            .await;
         assert_eq!((starts.load(Ordering::SeqCst), failures(&state, "files")), (4, 3));
         let (status, text) = crate::server::admin::readiness(&state);
         assert_eq!((status, text), (StatusCode::OK, format!("ok\n{}", line())));
@@ -67,10 +69,10 @@ async fn a_task_that_panics_or_ends_starts_again_and_is_shown_until_it_is_health
 #[tokio::test]
 async fn a_task_that_cannot_start_again_stays_shown() {
     let (mut supervisor, state, _sender) = supervisor();
-    supervisor.start(Task::new("log", "no log lines are written").once(), async || {});
+    supervisor.start(Task::new("log", "the server writes no log lines").once(), async || {});
     until(|| !state.failed.lines().is_empty()).await;
     sleep(SHORT * 10).await;
-    assert_eq!(state.failed.lines(), ["task log ended: no log lines are written. Restart the pod"]);
+    assert_eq!(state.failed.lines(), ["task \"log\" ended: the server writes no log lines. Restart the pod"]);
     assert_eq!(failures(&state, "log"), 1);
 }
 
@@ -126,7 +128,7 @@ async fn a_task_that_is_slow_to_stop_is_aborted_after_the_others_were_waited_for
 async fn without_its_listener_the_server_ends() {
     let (supervisor, _state, sender) = supervisor();
     let panics = supervisor.essential("listener", async { panic!("a bug") }).await;
-    let text = format!("task listener panicked, and the server cannot serve without it. {BUG}");
+    let text = format!("task \"listener\" panicked, and the server cannot run without this task. {BUG}");
     assert_eq!(panics.unwrap_err().to_string(), text);
     assert!(supervisor.essential("listener", async {}).await.is_err());
     sender.send(Stop::Drain).unwrap();
@@ -138,7 +140,7 @@ async fn a_certificate_that_nobody_renews_ends_readiness_by_its_dates() {
     let mut state = State::bare();
     state.expiry = crate::certificate_keeper::Expiry::of_age(72 * 3600);
     assert_eq!(crate::server::admin::readiness(&state).0, StatusCode::OK, "its task judges the dates");
-    state.failed.set(certificate::TASK, "task certificates panicked".to_owned());
+    state.failed.set(certificate::TASK, "task \"certificates\" panicked".to_owned());
     let (status, text) = crate::server::admin::readiness(&state);
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(text.starts_with("certificates: the certificate has expired or expires soon"), "{text}");

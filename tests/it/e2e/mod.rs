@@ -2,6 +2,8 @@
 //! our own binary. One control plane serves every trial; the trials take turns, since webhook configurations are
 //! the cluster's.
 
+mod break_glass;
+mod broken_answers;
 mod certificates;
 mod changes;
 mod client_certificates;
@@ -10,6 +12,7 @@ mod configuration;
 mod controllers;
 mod corpus_pods;
 mod custom_resource;
+mod helm;
 mod isolation;
 mod live;
 mod load;
@@ -31,6 +34,8 @@ mod rollout;
 mod scheduler;
 mod status;
 mod support;
+mod untouched;
+mod versions;
 mod workloads;
 
 use crate::support::suite::{Need, Outcome, Suite};
@@ -55,6 +60,10 @@ pub(crate) fn add(suite: &mut Suite) {
     one_object::add(suite, &assets);
     workloads::add(suite, &assets);
     outages::add(suite, &assets);
+    untouched::add(suite, &assets);
+    break_glass::add(suite, &assets);
+    broken_answers::add(suite, &assets);
+    versions::add(suite, &assets);
     reinvocation::add(suite, &assets);
     live::add(suite, &assets);
     changes::add(suite, &assets);
@@ -71,6 +80,7 @@ pub(crate) fn add(suite: &mut Suite) {
     pod_rules::add(suite, &assets);
     object_policies::add(suite, &assets);
     reserved::add(suite, &assets);
+    helm::add(suite, &assets);
 }
 
 /// Ends the control plane, if one was started.

@@ -13,7 +13,7 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "a_wrong_certificate_is_as_good_as_away", wrong_certificate);
 }
 
-fn mutate_away(plane: &Plane) -> Outcome {
+pub(super) fn mutate_away(plane: &Plane) -> Outcome {
     let site = Site::start(plane, &[], &[])?;
     site.point(|name| !name.starts_with("mutate."))?;
     let namespace = plane.namespace(&[PROFILE_LABEL])?;
@@ -33,7 +33,7 @@ fn mutate_away(plane: &Plane) -> Outcome {
     Ok(())
 }
 
-fn server_away(plane: &Plane) -> Outcome {
+pub(super) fn server_away(plane: &Plane) -> Outcome {
     let site = Site::start(plane, &[], &[])?;
     site.point(|_| false)?;
     let enforce = plane.namespace(&[PROFILE_LABEL])?;

@@ -21,7 +21,7 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "an_audit_log_entry_names_profile_and_evidence", audit_log);
 }
 
-fn whole_set(plane: &Plane) -> Outcome {
+pub(super) fn whole_set(plane: &Plane) -> Outcome {
     let site = Site::start(plane, &[], &[])?;
     let namespace = plane.namespace(&[PROFILE_LABEL])?;
     let done = site.create(&namespace, &training_pod("whole"), &[])?;
@@ -108,7 +108,7 @@ fn generated_name(plane: &Plane) -> Outcome {
     Ok(())
 }
 
-fn audit(plane: &Plane) -> Outcome {
+pub(super) fn audit(plane: &Plane) -> Outcome {
     let site = Site::start(plane, &[], &[])?;
     let namespace = plane.namespace(&[("fabric-admission.dev/mode", "audit")])?;
     let mut pod = training_pod("audited");
@@ -123,7 +123,7 @@ fn audit(plane: &Plane) -> Outcome {
     Ok(())
 }
 
-fn not_asked(plane: &Plane) -> Outcome {
+pub(super) fn not_asked(plane: &Plane) -> Outcome {
     let site = Site::start(plane, &[], &[])?;
     let plain = plane.namespace(&[])?;
     let odd = plane.namespace(&[("fabric-admission.dev/mode", "maybe")])?;

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "a_gpu_container_that_a_later_webhook_adds_is_fitted", later_container);
+    trial(suite, assets, "what_a_mutating_admission_policy_sets_is_kept", policy);
     trial(
         suite,
         assets,
@@ -48,8 +49,17 @@ fn mutate(review: &Value, write: Write) -> Value {
     json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response})
 }
 
+/// The whole HTTP response to a body; without one the connection stays open and silent.
+pub(super) type Reply = Arc<dyn Fn(&[u8]) -> Option<String> + Send + Sync>;
+
+/// The response with this status and body.
+pub(super) fn response(status: &str, body: &str) -> String {
+    let (length, of) = (body.len(), if status.starts_with('2') { "application/json" } else { "text/plain" });
+    format!("HTTP/1.1 {status}\r\nContent-Type: {of}\r\nContent-Length: {length}\r\n\r\n{body}")
+}
+
 /// A webhook of a few lines, on a thread for each connection, with the certificate of a directory.
-fn serve(directory: &Path, write: Write) -> Result<u16, String> {
+pub(super) fn serve(directory: &Path, reply: Reply) -> Result<u16, String> {
     let chain = CertificateDer::pem_file_iter(directory.join("tls.crt")).map_err(|e| e.to_string())?;
     let chain: Vec<_> = chain.collect::<Result<_, _>>().map_err(|e| e.to_string())?;
     let key = PrivateKeyDer::from_pem_file(directory.join("tls.key")).map_err(|e| e.to_string())?;
@@ -63,13 +73,14 @@ fn serve(directory: &Path, write: Write) -> Result<u16, String> {
     std::thread::spawn(move || {
         for socket in listener.incoming().flatten() {
             let Ok(connection) = ServerConnection::new(Arc::clone(&config)) else { continue };
-            std::thread::spawn(move || answer(StreamOwned::new(connection, socket), write));
+            let reply = Arc::clone(&reply);
+            std::thread::spawn(move || answer(StreamOwned::new(connection, socket), &reply));
         }
     });
     Ok(port)
 }
 
-fn answer(mut stream: impl Read + std::io::Write, write: Write) -> Option<()> {
+fn answer(mut stream: impl Read + std::io::Write, reply: &Reply) -> Option<()> {
     let (mut bytes, mut buffer) = (Vec::new(), [0; 8192]);
     loop {
         let end = bytes.windows(4).position(|w| w == b"\r\n\r\n").map(|n| n + 4);
@@ -78,15 +89,10 @@ fn answer(mut stream: impl Read + std::io::Write, write: Write) -> Option<()> {
             let length: usize =
                 head.lines().find_map(|l| l.strip_prefix("content-length:")?.trim().parse().ok())?;
             if bytes.len() >= end + length {
-                let body =
-                    mutate(&serde_json::from_slice(&bytes[end..end + length]).ok()?, write).to_string();
-                write!(
-                    stream,
-                    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-                    body.len()
-                )
-                .ok()?;
-                stream.flush().ok()?;
+                if let Some(response) = reply(&bytes[end..end + length]) {
+                    stream.write_all(response.as_bytes()).ok()?;
+                    stream.flush().ok()?;
+                }
                 bytes.drain(..end + length);
                 continue;
             }
@@ -102,7 +108,10 @@ fn answer(mut stream: impl Read + std::io::Write, write: Write) -> Option<()> {
 fn install(site: &Site<'_>, name: &str, namespace: &str, write: Write) -> Result<(), String> {
     let directory = site.server.scratch.path().join(name);
     crate::support::server::certificate(&directory)?;
-    let port = serve(&directory, write)?;
+    let reply = move |body: &[u8]| {
+        Some(response("200 OK", &mutate(&serde_json::from_slice(body).ok()?, write).to_string()))
+    };
+    let port = serve(&directory, Arc::new(reply))?;
     let ca = std::fs::read_to_string(directory.join("ca.crt")).map_err(|e| e.to_string())?;
     site.plane.apply(&json!({
         "apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration", "metadata": {"name": name},
@@ -178,5 +187,45 @@ fn mesh_and_injector(plane: &Plane) -> Outcome {
         assert_eq!(networks.matches("istio-cni").count(), 1, "{networks}");
         assert_eq!(networks.contains("c2:b0:57:49:47:f1"), name == "named", "{networks}");
     }
+    Ok(())
+}
+
+/// A MutatingAdmissionPolicy runs before webhooks; what it sets counts as the user's.
+fn policy(plane: &Plane) -> Outcome {
+    let api = "admissionregistration.k8s.io/v1";
+    let site = Site::start(plane, &[], &[])?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    let policy = json!({"apiVersion": api, "kind": "MutatingAdmissionPolicy", "metadata": {"name": "e2e-env"}, "spec": {
+        "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]},
+        "failurePolicy": "Fail", "reinvocationPolicy": "IfNeeded",
+        "mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": {"expression":
+            "Object{spec: Object.spec{containers: [Object.spec.containers{name: 'trainer', env: [Object.spec.containers.env{name: 'NCCL_SOCKET_IFNAME', value: 'eth9'}]}]}}"}}]}});
+    let binding = json!({"apiVersion": api, "kind": "MutatingAdmissionPolicyBinding", "metadata": {"name": "e2e-env"}, "spec": {
+        "policyName": "e2e-env",
+        "matchResources": {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}}}});
+    let stored = (|| {
+        plane.apply(&policy.to_string())?;
+        plane.apply(&binding.to_string())?;
+        let (mut pod, mut said) = (Value::Null, String::new());
+        let counts = plane.until("the policy counts", std::time::Duration::from_secs(30), || {
+            let args = ["create", "--dry-run=server", "-o", "json", "-n", &namespace, "-f", "-"];
+            let made = plane.kubectl(&args, &training_pod("p").to_string())?;
+            pod = serde_json::from_str(&made.stdout).unwrap_or_default();
+            said = format!("{} {}", made.stderr, pod["spec"]["containers"]);
+            Ok(made.ok && made.stdout.contains("eth9"))
+        });
+        counts.map_err(|error| format!("{error}: {said}"))?;
+        Ok::<_, String>(pod)
+    })();
+    for kind in ["mutatingadmissionpolicybinding", "mutatingadmissionpolicy"] {
+        plane.kubectl(&["delete", kind, "e2e-env", "--ignore-not-found"], "")?;
+    }
+    drop(site);
+    let pod = stored?;
+    assert_fitted(&pod);
+    let env = pod["spec"]["containers"][0]["env"].as_array().ok_or("no env")?;
+    let values: Vec<&Value> =
+        env.iter().filter(|e| e["name"] == "NCCL_SOCKET_IFNAME").map(|e| &e["value"]).collect();
+    assert_eq!(values, [&json!("eth9")], "{pod}");
     Ok(())
 }

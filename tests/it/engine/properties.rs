@@ -378,7 +378,7 @@ fn cases_reach_everything() -> Outcome {
         "UnknownRails",
         "NoRoom",
         "WrongContainers",
-        "WithoutInterface",
+        "VariableWithoutInterface",
         "UnreadQuantity",
         "NoTarget",
         "UnreadClaim",
@@ -446,7 +446,7 @@ fn reached(decision: &Decision, missing: &mut BTreeSet<String>) {
         missing.remove(&word(format!("{:?}", brought.standing)));
     }
     if !plan.without_interface.is_empty() {
-        missing.remove("WithoutInterface");
+        missing.remove("VariableWithoutInterface");
     }
     for (_, refusal) in &plan.ipc_lock_refusals {
         missing.remove(&word(format!("{refusal:?}")));

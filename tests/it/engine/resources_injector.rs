@@ -49,53 +49,53 @@ const MANY: &[Definition] = &[
 const LABEL: (&str, &str) = ("kubernetes.io/hostname", "worker-1");
 const HOSTNAME: Option<&str> = Some("kubernetes.io/hostname=worker-1");
 const WORDS: Option<&str> =
-    Some("the same in other words: it names the network, what is wrong, and what to do");
+    Some("also refused; the refusal of fabric-admission names the network, the problem and the fix");
 const BAD_REQUEST: Option<&str> =
-    Some("there HTTP 400, so that failurePolicy decides; here the pod is refused with the reason");
+    Some("the injector answers HTTP 400, so failurePolicy decides; here the refusal gives the reason");
 
 #[rustfmt::skip]
 const PAIRS: &[Pair] = &[
-    Pair { id: "A1", name: "no_network", what: "no such network, pod in default", definitions: &[], namespace: "default",
+    Pair { id: "A1", name: "no_network", what: "the network does not exist, and the pod is in default", definitions: &[], namespace: "default",
         annotation: "foo-network", then: Then::Denied("default/foo-network does not exist"), differs: WORDS },
     Pair { id: "A2", name: "network_elsewhere", what: "the network is in another namespace", definitions: ELSEWHERE, namespace: "default",
         annotation: "foo-network", then: Then::Denied("default/foo-network does not exist"), differs: WORDS },
-    Pair { id: "A3", name: "pod_elsewhere", what: "the network is in default, the pod is not", definitions: HERE, namespace: "mysterious",
+    Pair { id: "A3", name: "pod_elsewhere", what: "the network is in default, and the pod is in another namespace", definitions: HERE, namespace: "mysterious",
         annotation: "foo-network", then: Then::Denied("mysterious/foo-network does not exist"), differs: WORDS },
     Pair { id: "A4", name: "one", what: "one network in default", definitions: HERE, namespace: "default",
         annotation: "foo-network", then: Then::Admitted(1, &[]), differs: None },
     Pair { id: "A5", name: "two", what: "the same network twice", definitions: HERE, namespace: "default",
         annotation: "foo-network,foo-network", then: Then::Admitted(2, &[]), differs: None },
-    Pair { id: "A6", name: "custom_namespace", what: "one network in a namespace of its own", definitions: ELSEWHERE, namespace: "mysterious",
+    Pair { id: "A6", name: "custom_namespace", what: "one network in the pod's namespace, which is not default", definitions: ELSEWHERE, namespace: "mysterious",
         annotation: "foo-network", then: Then::Admitted(1, &[]), differs: None },
-    Pair { id: "A7", name: "no_token", what: "automountServiceAccountToken: false, so no volume and no mount", definitions: HERE, namespace: "default",
-        annotation: "foo-network", then: Then::Admitted(1, &[]), differs: Some("the volume `podnetinfo` is not added") },
-    Pair { id: "B1", name: "selector", what: "a node selector and no resource", definitions: &[("default", "foo-network", None, HOSTNAME)], namespace: "default",
+    Pair { id: "A7", name: "no_token", what: "automountServiceAccountToken: false, so the pod has no volume and no mount", definitions: HERE, namespace: "default",
+        annotation: "foo-network", then: Then::Admitted(1, &[]), differs: Some("the injector also adds the volume `podnetinfo`") },
+    Pair { id: "B1", name: "selector", what: "a network with a node selector and without a resource", definitions: &[("default", "foo-network", None, HOSTNAME)], namespace: "default",
         annotation: "foo-network", then: Then::Admitted(0, &[LABEL]), differs: None },
-    Pair { id: "B2", name: "selector_and_resource", what: "a node selector and a resource", definitions: &[("default", "foo-network", Some(FOO), HOSTNAME)], namespace: "default",
+    Pair { id: "B2", name: "selector_and_resource", what: "a network with a node selector and a resource", definitions: &[("default", "foo-network", Some(FOO), HOSTNAME)], namespace: "default",
         annotation: "foo-network", then: Then::Admitted(1, &[LABEL]), differs: None },
-    Pair { id: "B3", name: "selector_in_custom_namespace", what: "the same in a namespace of its own", definitions: &[("mysterious", "foo-network", Some(FOO), HOSTNAME)], namespace: "mysterious",
+    Pair { id: "B3", name: "selector_in_custom_namespace", what: "a network with a node selector and a resource, not in default", definitions: &[("mysterious", "foo-network", Some(FOO), HOSTNAME)], namespace: "mysterious",
         annotation: "foo-network", then: Then::Admitted(1, &[LABEL]), differs: None },
     Pair { id: "F1", name: "empty", what: "an empty annotation", definitions: MANY, namespace: "team",
-        annotation: "", then: Then::Admitted(0, &[]), differs: Some("there HTTP 400; Multus attaches nothing, and so does the pod without it") },
-    Pair { id: "F2", name: "namespace_name_interface", what: "namespace, name and interface", definitions: MANY, namespace: "team",
+        annotation: "", then: Then::Admitted(0, &[]), differs: Some("the injector answers HTTP 400; Multus attaches no network for an empty annotation, so the pod needs no change") },
+    Pair { id: "F2", name: "namespace_name_interface", what: "an annotation with namespace, name and interface", definitions: MANY, namespace: "team",
         annotation: "default/net@eth1", then: Then::Admitted(1, &[]), differs: None },
-    Pair { id: "F3", name: "name_interface", what: "name and interface", definitions: MANY, namespace: "team",
+    Pair { id: "F3", name: "name_interface", what: "an annotation with name and interface", definitions: MANY, namespace: "team",
         annotation: "net@eth1", then: Then::Admitted(1, &[]), differs: None },
-    Pair { id: "F4", name: "name", what: "name", definitions: MANY, namespace: "team",
+    Pair { id: "F4", name: "name", what: "an annotation with only a name", definitions: MANY, namespace: "team",
         annotation: "net", then: Then::Admitted(1, &[]), differs: None },
-    Pair { id: "F5", name: "namespace_name", what: "namespace and name", definitions: MANY, namespace: "team",
+    Pair { id: "F5", name: "namespace_name", what: "an annotation with namespace and name", definitions: MANY, namespace: "team",
         annotation: "default/net", then: Then::Admitted(1, &[]), differs: None },
-    Pair { id: "F6", name: "several", what: "several, in every form", definitions: MANY, namespace: "team",
+    Pair { id: "F6", name: "several", what: "an annotation with several networks, in every form", definitions: MANY, namespace: "team",
         annotation: "default/net@eth1,net@eth2, other , team/net", then: Then::Admitted(4, &[]), differs: None },
-    Pair { id: "F7", name: "slashes", what: "two slashes", definitions: MANY, namespace: "team",
+    Pair { id: "F7", name: "slashes", what: "an annotation with two slashes in a name", definitions: MANY, namespace: "team",
         annotation: "default/net/x", then: Then::Denied("does not have the form [namespace/]name[@interface]"), differs: BAD_REQUEST },
-    Pair { id: "F8", name: "ats", what: "two at signs", definitions: MANY, namespace: "team",
+    Pair { id: "F8", name: "ats", what: "an annotation with two at signs in a name", definitions: MANY, namespace: "team",
         annotation: "net@eth1@eth2", then: Then::Denied("does not have the form [namespace/]name[@interface]"), differs: BAD_REQUEST },
-    Pair { id: "F9", name: "good_and_bad", what: "a good and a bad one", definitions: MANY, namespace: "team",
-        annotation: "net, default/NET", then: Then::Denied("\"NET\" of item 2 is not valid"), differs: BAD_REQUEST },
-    Pair { id: "F10", name: "object", what: "a JSON object", definitions: MANY, namespace: "team",
+    Pair { id: "F9", name: "good_and_bad", what: "an annotation with a valid and an invalid name", definitions: MANY, namespace: "team",
+        annotation: "net, default/NET", then: Then::Denied("\"NET\", which is not valid"), differs: BAD_REQUEST },
+    Pair { id: "F10", name: "object", what: "an annotation with a JSON object", definitions: MANY, namespace: "team",
         annotation: r#"{"name":"net","namespace":"team"}"#, then: Then::Denied("not a list"), differs: BAD_REQUEST },
-    Pair { id: "F11", name: "list", what: "a JSON list", definitions: MANY, namespace: "team",
+    Pair { id: "F11", name: "list", what: "an annotation with a JSON list", definitions: MANY, namespace: "team",
         annotation: r#"[{"name":"net","namespace":"default"},{"name":"other"}]"#, then: Then::Admitted(2, &[]), differs: None },
 ];
 
@@ -204,7 +204,7 @@ fn world(definitions: &[(&str, &str, Option<&str>, Option<&str>)], namespace: &s
         })
     };
     // One that no pod names, so that the networks count as listed.
-    let mut objects = vec![network("kube-system", "unrelated", None, None)];
+    let mut objects = vec![network("default", "unrelated", None, None)];
     objects.extend(
         definitions.iter().map(|(ns, name, resource, selector)| network(ns, name, *resource, *selector)),
     );
@@ -317,11 +317,12 @@ fn run(pair: &Pair) -> Outcome {
 }
 
 fn page() -> Outcome {
-    let mut table = String::from("\n| pair | case | here | as the injector |\n| --- | --- | --- | --- |\n");
+    let mut table =
+        String::from("\n| pair | case | here | same result as the injector |\n| --- | --- | --- | --- |\n");
     for pair in PAIRS {
         let then = match pair.then {
             Then::Denied(words) => format!("refused: {words}"),
-            Then::Admitted(0, []) => "admitted as it is".to_owned(),
+            Then::Admitted(0, []) => "admitted without changes".to_owned(),
             Then::Admitted(units, selector) => {
                 let mut what: Vec<String> = selector.iter().map(|(k, v)| format!("`{k}: {v}`")).collect();
                 if units > 0 {

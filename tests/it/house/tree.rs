@@ -20,6 +20,7 @@ pub(crate) fn add(suite: &mut Suite) {
         none("not on the list of the core's dependencies", layers::other_dependencies()?)
     });
     suite.add("house::files_are_short", || none("too long", long_files()?));
+    suite.add("house::flags_for_tests_are_not_shipped", || none("in the shipped binary", shipped()?));
     suite.add("house::locked_crates", || none("Cargo.lock", locked()?));
     suite.add("house::every_dependency_has_a_reason", || none("without a reason", without_reason()?));
     suite.add("house::unsafe_code_is_forbidden", || {
@@ -102,6 +103,24 @@ fn locked() -> Result<Vec<String>, String> {
     ];
     let wrong = most.iter().filter(|(name, most)| count(name) > *most);
     Ok(wrong.map(|(name, most)| format!("{name}: {} versions, at most {most}", count(name))).collect())
+}
+
+/// Hidden flags are for tests: only builds with debug assertions have them, and no build that is shipped has those.
+fn shipped() -> Result<Vec<String>, String> {
+    let mut found = Vec::new();
+    for name in names(&root().join("src/cli")).into_iter().filter(|name| name.ends_with(".rs")) {
+        let text = read(&root().join("src/cli").join(&name))?;
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        for (number, _) in lines.iter().enumerate().filter(|(_, line)| line.contains("hide = true")) {
+            let before = lines[..number].iter().rev().take_while(|line| !line.ends_with(','));
+            if !before.clone().any(|line| *line == "#[cfg(debug_assertions)]") {
+                found.push(format!("src/cli/{name}:{}", number + 1));
+            }
+        }
+    }
+    let cargo = read(&root().join("Cargo.toml"))?;
+    found.extend(cargo.lines().filter(|line| line.contains("debug-assertions")).map(str::to_owned));
+    Ok(found)
 }
 
 fn without_reason() -> Result<Vec<String>, String> {

@@ -78,7 +78,6 @@ fn profiles(case: &Value, snapshot: &Snapshot) -> Option<[Option<String>; 2]> {
         mode: Mode::Enforce,
         opted_in: true,
         profile: None,
-        tenant_view: true,
         deadline: &NEVER,
     };
     let decided = decide_workload(request, snapshot);

@@ -226,11 +226,11 @@ fn explain(rule: &Rule) -> Outcome {
 
 fn explain_unknown() -> Result<(), String> {
     for (given, hint) in [
-        ("FAB3O1", "; did you mean FAB301? See"),
-        ("fab3o1", "; did you mean FAB301? See"),
-        ("501", "\"501\"; did you mean FAB501? See"),
-        ("FAB999", "\"FAB999\". See"),
-        ("nonsense", "\"nonsense\". See"),
+        ("FAB3O1", "; did you mean FAB301? To list"),
+        ("fab3o1", "; did you mean FAB301? To list"),
+        ("501", "\"501\"; did you mean FAB501? To list"),
+        ("FAB999", "\"FAB999\". To list"),
+        ("nonsense", "\"nonsense\". To list"),
     ] {
         let ran = run(&["explain", given], b"", root())?;
         same(&format!("exit code for {given}"), 2, ran.code)?;

@@ -97,8 +97,8 @@ fn wrong() -> Outcome {
     for (rule, reason, severity, words) in [
         ("FAB4O2", "a letter", "warning", "Did you mean fabric-admission.dev/ignore.FAB402?"),
         ("nonsense", "x", "warning", "there is no rule"),
-        ("FAB402", " ", "warning", "has no reason"),
-        ("FAB501", "nothing to ignore", "info", "the annotation ignores nothing"),
+        ("FAB402", " ", "warning", "gives no reason"),
+        ("FAB501", "nothing to ignore", "info", "so the annotation has no effect"),
     ] {
         let review = reviewed(&pod(&ignore(rule, reason), &word()), &[])?;
         let findings = review.results().iter().flat_map(|r| r["findings"].as_array()).flatten();

@@ -5,6 +5,7 @@ pub(crate) mod authority;
 pub(crate) mod complete;
 pub(crate) mod documents;
 pub(crate) mod generator;
+pub(crate) mod helm;
 pub(crate) mod placement;
 pub(crate) mod property;
 pub(crate) mod round_trip;

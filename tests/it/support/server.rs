@@ -94,7 +94,19 @@ impl Server {
         args: &[&str],
         environment: &[(&str, &str)],
     ) -> Result<(Self, BufReader<ChildStderr>), String> {
+        Self::logged(&[], args, environment)
+    }
+
+    /// The same with files in its directory.
+    pub(crate) fn logged(
+        files: &[(&str, &str)],
+        args: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Result<(Self, BufReader<ChildStderr>), String> {
         let scratch = Scratch::new()?;
+        for (name, text) in files {
+            scratch.write(name, text)?;
+        }
         certificate(&scratch.path().join("tls"))?;
         let any = "127.0.0.1:0";
         let mut command = Self::command(&scratch, [any, any], args);

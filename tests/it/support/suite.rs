@@ -17,6 +17,10 @@ pub(crate) enum Need {
     E2e,
     /// libfaketime, which gives a process another clock.
     Faketime,
+    /// Helm, of any version.
+    Helm,
+    /// A static binary, buildah, skopeo, umoci, and runc or crun.
+    Image,
 }
 
 impl Need {
@@ -26,6 +30,8 @@ impl Need {
             Self::Shared => "shared",
             Self::E2e => "e2e",
             Self::Faketime => "faketime",
+            Self::Helm => "helm",
+            Self::Image => "image",
         }
     }
 
@@ -50,6 +56,22 @@ impl Need {
                 });
                 given.into_iter().chain(usual).find(|path| path.is_file())
             }
+            Self::Helm => super::helm::find(),
+            Self::Image => {
+                let given = std::env::var_os("FABRIC_ADMISSION_STATIC").map(PathBuf::from);
+                let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+                let usual = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+                    .join("target")
+                    .join(target)
+                    .join("dist/fabric-admission");
+                let path = std::env::var_os("PATH").unwrap_or_default();
+                let has = |tool: &&str| {
+                    std::env::split_paths(&path).any(|directory| directory.join(tool).is_file())
+                };
+                let tools =
+                    ["buildah", "skopeo", "umoci"].iter().all(has) && ["runc", "crun"].iter().any(has);
+                given.or(Some(usual)).filter(|binary| tools && binary.is_file())
+            }
         }
     }
 
@@ -57,6 +79,10 @@ impl Need {
         match self {
             Self::Shared => "no shared data; set FABRIC_ADMISSION_SHARED",
             Self::Faketime => "no libfaketime; set FABRIC_ADMISSION_FAKETIME",
+            Self::Image => {
+                "no static binary (just dist; FABRIC_ADMISSION_STATIC), buildah, skopeo, umoci and runc or crun"
+            }
+            Self::Helm => "no helm; set FABRIC_ADMISSION_HELM",
             Self::E2e => "no kubectl, etcd and kube-apiserver; set KUBEBUILDER_ASSETS",
         }
     }

@@ -5,7 +5,7 @@ use fabric_admission::manifest::{Item, read};
 use fabric_admission::profile::base::BASES;
 use fabric_admission::profile::{FabricProfile, Profile};
 use fabric_admission::review::{Decision, PodRequest, Stage, decide_pod};
-use fabric_admission::snapshot::{Builder, Layer, Snapshot};
+use fabric_admission::snapshot::{Audience, Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
 
@@ -107,7 +107,8 @@ impl World {
         let json = pod.to_string();
         let profile = self.profile.as_ref();
         let request = PodRequest { stage, mode, profile, ..PodRequest::new(&json, &self.namespace) };
-        decide_pod(request, &self.snapshot).ok()
+        // As the webhook decides without client certificates.
+        decide_pod(request, &self.snapshot.seen_from(&self.namespace, Audience::Anyone)).ok()
     }
 
     /// The pod with the patch applied, as RFC 6902 says: an `add` below a missing parent fails.

@@ -116,7 +116,7 @@ fn item<'a>(subject: &'a Subject<'a>, profile: &'a Profile, selection: &'a Selec
         return Item { selection, kind: Kind::Plain, over: Over::NoDevice, resource: None };
     }
     let Some(fact) = visible(subject, profile, namespace, &selection.name) else {
-        let absent = subject.snapshot.lists_networks() && is_open(subject, profile, namespace);
+        let absent = subject.snapshot.lists_networks_of(namespace) && is_open(subject, profile, namespace);
         let kind = if absent { Kind::Absent } else { Kind::Unknown };
         return Item { selection, kind, over: Over::Unknown, resource: None };
     };

@@ -12,7 +12,7 @@ use units::Units;
 
 use super::Withheld;
 use super::target::{Target, accelerators};
-use super::user_fabric_result::{OtherFabric, Standing, UserFabric};
+use super::user_fabric_result::{Completeness, OtherFabric, UserFabric};
 use crate::demands::Subject;
 use crate::pod::nic::names_efa;
 use crate::profile::schema::{Inject, Per, Transport};
@@ -48,12 +48,12 @@ pub(super) fn assess(
         stand_ins: attachments.count(AttachmentKind::StandIn),
         networks: attachments.networks(),
         units: units.counted(),
-        standing: Standing::Incomplete,
+        standing: Completeness::Incomplete,
     };
     if !full {
         user_fabric.standing = standing(subject, profile, rails, targets, &attachments, &units)?;
     }
-    if user_fabric.standing == Standing::Incomplete && user_fabric.stand_ins > 0 {
+    if user_fabric.standing == Completeness::Incomplete && user_fabric.stand_ins > 0 {
         nodes::hold(subject, rails, &attachments)?;
     }
     let injected = subject.pod.annotation(INJECTED_ANNOTATION).is_some();
@@ -68,8 +68,8 @@ fn standing(
     targets: &[Target],
     attachments: &Attachments<'_>,
     units: &Units<'_>,
-) -> Result<Standing, Withheld> {
-    let other = |found| Ok(Standing::OtherFabric(found));
+) -> Result<Completeness, Withheld> {
+    let other = |found| Ok(Completeness::OtherFabric(found));
     let claims = subject.demands.fabric_claims();
     if let Some(claim) = &claims.nic {
         return other(OtherFabric::Claim(claim.clone()));
@@ -79,7 +79,7 @@ fn standing(
     }
     // This level adds only what networks of the pod need; it proves nothing about a fabric.
     if profile.inject == Inject::Networks && rails.is_empty() {
-        return Ok(Standing::Incomplete);
+        return Ok(Completeness::Incomplete);
     }
     let own = attachments.count(AttachmentKind::Rail);
     let stand_ins = attachments.count(AttachmentKind::StandIn);
@@ -100,7 +100,7 @@ fn standing(
     let accelerators = usize::try_from(accelerators(targets)).unwrap_or(usize::MAX).max(1);
     let enough = if rails.is_empty() { accelerators } else { rails.len().min(accelerators) };
     if stand_ins > 0 && own + stand_ins >= enough {
-        return Ok(Standing::Complete);
+        return Ok(Completeness::Complete);
     }
     // Once the cluster's networks are listed, a missing one may be created at any moment, and the pod's peers will be
     // planned with it. Its resource must not decide between them, so nothing is added unless the units decide.
@@ -110,8 +110,8 @@ fn standing(
         let listed = absent + own + stand_ins + attachments.count(AttachmentKind::Unknown);
         let complete = listed >= enough && of_rails >= listed;
         return match complete || attached && of_rails >= own {
-            true if complete => Ok(Standing::CompleteByUnits),
-            true => Ok(Standing::Incomplete),
+            true if complete => Ok(Completeness::CompleteByUnits),
+            true => Ok(Completeness::Incomplete),
             false => Err(Withheld::UnknownNetworks(absent)),
         };
     }
@@ -119,7 +119,7 @@ fn standing(
     if own > 0 {
         // A unit for each of them: the unknown ones are the other rails.
         let complete = unknown > 0 && !attached && of_rails >= own + stand_ins + unknown;
-        return Ok(if complete { Standing::CompleteByUnits } else { Standing::Incomplete });
+        return Ok(if complete { Completeness::CompleteByUnits } else { Completeness::Incomplete });
     }
     let foreign = attachments.count(AttachmentKind::Foreign);
     let (beside, beside_name) = units.not_of(profile);
@@ -130,14 +130,14 @@ fn standing(
         return other(OtherFabric::Networks(foreign, resource));
     }
     if unknown == 0 {
-        return Ok(Standing::Incomplete);
+        return Ok(Completeness::Incomplete);
     }
     // A unit that serves every attachment of its container counts once for all of them.
     let per_container =
         |name: &str| profile.resources.iter().any(|r| r.name == name && r.per == Per::Container);
     let listed = unknown + stand_ins + foreign;
     if of_rails >= listed || units.names().any(per_container) {
-        return Ok(Standing::CompleteByUnits);
+        return Ok(Completeness::CompleteByUnits);
     }
     if let Some(resource) = beside_name.filter(|_| beside >= listed) {
         return other(OtherFabric::Networks(listed, resource.to_owned()));
@@ -146,7 +146,7 @@ fn standing(
     // management. A profile without rails doubles nothing.
     match unknown >= enough && enough > 1 && !rails.is_empty() {
         true => Err(Withheld::UnknownNetworks(unknown)),
-        false => Ok(Standing::Incomplete),
+        false => Ok(Completeness::Incomplete),
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) fn hold(
     rails: &[Rail],
     attachments: &Attachments<'_>,
 ) -> Result<(), Withheld> {
-    let view = subject.snapshot.nodes();
+    let view = subject.snapshot.all_nodes();
     if view.is_empty() {
         return Ok(());
     }

@@ -19,7 +19,7 @@ pub struct UserFabric {
     /// Units of extended resources other than accelerators, by name.
     pub units: Vec<CountedUnits>,
     /// The conclusion.
-    pub standing: Standing,
+    pub standing: Completeness,
 }
 
 /// A network that the pod names.
@@ -57,7 +57,7 @@ pub struct CountedUnits {
 
 /// The conclusion for networks and units.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum Completeness {
     /// The rails that are missing are added.
     Incomplete,
     /// Attachments over the profile's resources stand in for its rails: no network is added.
@@ -88,7 +88,7 @@ impl UserFabric {
     #[must_use]
     pub fn other_fabric(&self) -> Option<&OtherFabric> {
         match &self.standing {
-            Standing::OtherFabric(other) => Some(other),
+            Completeness::OtherFabric(other) => Some(other),
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! The counts, as `why` shows them.
 
-use super::{CountedNetwork, OtherFabric, Over, Standing, UserFabric};
+use super::{Completeness, CountedNetwork, OtherFabric, Over, UserFabric};
 use crate::text::{count, printable};
 
 impl UserFabric {
@@ -36,10 +36,10 @@ impl UserFabric {
     #[must_use]
     pub fn result(&self) -> &'static str {
         match self.standing {
-            Standing::Incomplete => "incomplete",
-            Standing::Complete => "complete",
-            Standing::CompleteByUnits => "completeByUnits",
-            Standing::OtherFabric(_) => "otherFabric",
+            Completeness::Incomplete => "incomplete",
+            Completeness::Complete => "complete",
+            Completeness::CompleteByUnits => "completeByUnits",
+            Completeness::OtherFabric(_) => "otherFabric",
         }
     }
 
@@ -47,14 +47,14 @@ impl UserFabric {
     #[must_use]
     pub fn consequence(&self) -> String {
         match &self.standing {
-            Standing::Incomplete if self.rails == 0 => "the profile has no rails to add".to_owned(),
-            Standing::Incomplete if self.own >= self.rails => "every rail is attached".to_owned(),
-            Standing::Incomplete => "the profile adds the missing rails".to_owned(),
-            Standing::Complete => "these networks stand in for the rails: no network is added".to_owned(),
-            Standing::CompleteByUnits => {
+            Completeness::Incomplete if self.rails == 0 => "the profile has no rails to add".to_owned(),
+            Completeness::Incomplete if self.own >= self.rails => "every rail is attached".to_owned(),
+            Completeness::Incomplete => "the profile adds the missing rails".to_owned(),
+            Completeness::Complete => "these networks stand in for the rails: no network is added".to_owned(),
+            Completeness::CompleteByUnits => {
                 "the pod requests a unit for each unknown network: no network is added".to_owned()
             }
-            Standing::OtherFabric(other) => format!("{}: the pod has its own fabric", shown_by(other)),
+            Completeness::OtherFabric(other) => format!("{}: the pod has its own fabric", shown_by(other)),
         }
     }
 }

@@ -21,7 +21,6 @@ fn request(json: &str) -> WorkloadRequest<'_> {
         mode: Mode::Enforce,
         opted_in: true,
         profile: None,
-        tenant_view: false,
         deadline: &crate::deadline::NEVER,
     }
 }
@@ -84,7 +83,7 @@ fn the_trainer_is_laid_over_its_container() {
     ] {
         assert_eq!(at(rest), (expected.to_owned(), "it is wrong".to_owned()), "{rest}");
     }
-    let of_runtime = "it is wrong (job node of ClusterTrainingRuntime torch)".to_owned();
+    let of_runtime = "it is wrong (job \"node\" of ClusterTrainingRuntime torch)".to_owned();
     for rest in ["/env/0/value", "/resources/limits/cpu", "/args/0", ""] {
         assert_eq!(at(rest), ("/spec/runtimeRef".to_owned(), of_runtime.clone()), "{rest}");
     }

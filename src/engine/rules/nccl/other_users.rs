@@ -68,10 +68,10 @@ pub(super) fn other_user(context: &PodContext<'_>, variables: &ContainerVariable
     }
     let plugin_off = variables.value("NCCL_IBEXT_DISABLE").is_some_and(|v| leading_number(v) != 0);
     if !plugin_off && container.image.as_deref().is_some_and(|image| image.starts_with(IMAGES_WITH_PLUGIN)) {
-        return Some("the image's NCCL plugin".to_owned());
+        return Some("the NCCL plugin in the image".to_owned());
     }
     if may_mount(container) {
-        return Some("a file system that the container mounts".to_owned());
+        return Some("a program on a file system that the container mounts".to_owned());
     }
     // One that has a device of its own has no use for this one.
     let other = |holder: Holder| match holder {
@@ -85,7 +85,7 @@ pub(super) fn other_user(context: &PodContext<'_>, variables: &ContainerVariable
     if let Some((_, container)) = context.pod().holders().find(|(holder, _)| other(*holder)) {
         return Some(format!("container {}", printable(container.name(), 30)));
     }
-    variables.open.then(|| "a library set up by envFrom or a sourced file".to_owned())
+    variables.open.then(|| "a library that envFrom or a sourced file sets up".to_owned())
 }
 
 /// Another library of the container that is seen, in a few words.

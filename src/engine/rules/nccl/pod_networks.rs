@@ -51,7 +51,7 @@ pub(super) fn attachments<'a>(context: &PodContext<'a>) -> Attachments<'a> {
                     .flat_map(|c| c.resource_names());
                 let class = context.subject.snapshot.facts().classify(fact, asked);
                 links.extend(class.link.filter(|_| class.rdma != Some(false)));
-                let name = || Some(format!("network {}", item.name));
+                let name = || Some(format!("network {:?}", item.name));
                 match class.sharing {
                     Some(Sharing::ExclusiveVf) => found.function = found.function.or_else(name),
                     Some(Sharing::Shared) => found.shared = found.shared.or_else(name),

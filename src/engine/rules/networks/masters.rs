@@ -40,7 +40,8 @@ fn judged(
     let Some(master) = master else {
         return Some(if needs_ib {
             let message =
-                "`master` is not set: ipoib has no default interface, so every attachment fails".to_owned();
+                "`master` is not set: ipoib has no default for this field, so every attachment fails"
+                    .to_owned();
             (Severity::Error, DEFAULT_ROUTE, message, "Set master to the nodes' InfiniBand interface.")
         } else {
             let message = format!(
@@ -71,7 +72,7 @@ fn judged(
             Severity::Warning,
             BY_NAME,
             format!(
-                "{cni_type} cannot be created over {shown}, which has the name of an InfiniBand interface"
+                "{cni_type} cannot be created over {shown}, whose name is the name of an InfiniBand interface"
             ),
             "Use ipoib or ib-sriov over InfiniBand.",
         )),

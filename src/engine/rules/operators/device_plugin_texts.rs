@@ -67,7 +67,7 @@ fn prefix(entry: &Map<String, Value>, at: &str) -> Option<ConfigFault> {
         pointer: format!("{at}/resourcePrefix"),
         severity: Severity::Info,
         message: format!(
-            "resourcePrefix {:?} has no dot: if the operator's webhook is on, it refuses the prefix",
+            "resourcePrefix {:?} has no dot: the operator refuses this prefix if its webhook is on",
             printable(prefix, 60)
         ),
         fix: "Write a domain, such as nvidia.com.".into(),
@@ -81,7 +81,11 @@ fn undecodable(plugin: &str, config: &Map<String, Value>) -> Vec<ConfigFault> {
     let fault = |misfit: &Misfit<'_, '_>| ConfigFault {
         pointer: misfit.pointer.clone(),
         severity: Severity::Error,
-        message: format!("{}: the plugin expects {}, and exits", subject(misfit), expected(misfit.field)),
+        message: format!(
+            "{}, but the device plugin expects {}, and exits",
+            subject(misfit),
+            expected(misfit.field)
+        ),
         fix: to_write(misfit).into(),
         concern: Concern::Start,
     };
@@ -94,7 +98,7 @@ fn without_list(config: &Map<String, Value>, list: &'static str) -> Option<Confi
     missing.then(|| ConfigFault {
         pointer: String::new(),
         severity: Severity::Error,
-        message: format!("no {list}: the plugin has no resource to offer, and exits"),
+        message: format!("{list} is not set: the device plugin has no resource to advertise, and exits"),
         fix: format!("Write {list}: [{{\"resourceName\": …}}].").into(),
         concern: Concern::Start,
     })
@@ -107,8 +111,8 @@ fn without_name(at: &str, entry: &Map<String, Value>) -> Option<ConfigFault> {
     missing.then(|| ConfigFault {
         pointer: at.to_owned(),
         severity: Severity::Error,
-        message: "an entry without resourceName: the plugin exits".to_owned(),
-        fix: "Name the resource, such as \"resourceName\": \"rdma_shared\".".into(),
+        message: "an entry has no resourceName: the device plugin exits".to_owned(),
+        fix: "Give the resource a name, such as \"resourceName\": \"rdma_shared\".".into(),
         concern: Concern::Start,
     })
 }
@@ -131,20 +135,26 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
             let shown = printable(name, 63);
             if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
                 let message = format!(
-                    "resourceName {shown:?}: the plugin accepts only letters, digits and `_`, and exits"
+                    "resourceName {shown:?} is not valid: the device plugin accepts only letters, digits and `_`, and exits"
                 );
                 fault(
                     "/resourceName",
                     Severity::Error,
                     Concern::Start,
                     message,
-                    "Write `_` in place of other characters.",
+                    "Replace every other character by `_`.",
                 );
             } else if !names.insert(name) {
                 let message = format!(
-                    "resourceName {shown:?} is given twice: the plugin exits, even if the prefixes differ"
+                    "resourceName {shown:?} is given twice: the device plugin exits, even if the prefixes differ"
                 );
-                fault("/resourceName", Severity::Error, Concern::Start, message, "Rename one of the two.");
+                fault(
+                    "/resourceName",
+                    Severity::Error,
+                    Concern::Start,
+                    message,
+                    "Rename one of the two resources.",
+                );
             }
         }
         let selectors = entry.get("selectors").and_then(Value::as_object);
@@ -154,7 +164,7 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
         };
         match (selects, given(entry.get("devices"))) {
             (true, true) => {
-                let message = "both selectors and devices: the plugin accepts only one, and exits".to_owned();
+                let message = "selectors and devices are both set: the device plugin accepts only one of them, and exits".to_owned();
                 fault(
                     "/devices",
                     Severity::Error,
@@ -165,7 +175,7 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
             }
             (false, false) => {
                 let message =
-                    "neither selectors nor devices: the plugin does not know which NICs to take, and exits"
+                    "neither selectors nor devices is set: the device plugin cannot choose NICs, and exits"
                         .to_owned();
                 fault(
                     "",
@@ -181,7 +191,7 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
             selectors.into_iter().flat_map(Map::keys).filter(|k| !SHARED_SELECTORS.contains(&k.as_str()))
         {
             let message = format!(
-                "unknown selector {:?}: the plugin ignores it, so the pool may take other NICs",
+                "unknown selector {:?}: the device plugin ignores this selector, so the pool may take other NICs",
                 printable(key, 60)
             );
             let fix = "Write vendors, deviceIDs, drivers, ifNames or linkTypes.";
@@ -198,8 +208,8 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
                 "/rdmaHcaMax",
                 Severity::Warning,
                 Concern::Devices,
-                "rdmaHcaMax is 0 or not set: the plugin advertises no unit of the resource".to_owned(),
-                "Set rdmaHcaMax to the number of pods that may share a NIC, such as 63.",
+                "rdmaHcaMax is 0 or not set: the device plugin advertises 0 units of the resource".to_owned(),
+                "Set rdmaHcaMax to the number of pods that may share one NIC, such as 63.",
             );
         }
         faults.extend(without_name(&at, entry));
@@ -229,23 +239,29 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
         if !name.bytes().all(plain) {
             let message = format!(
-                "resourceName {shown:?}: the plugin accepts only letters, digits and `_` (newer plugins also `-`), and exits"
+                "resourceName {shown:?} is not valid: the device plugin accepts only letters, digits and `_` (newer versions also `-`), and exits"
             );
             fault(
                 "/resourceName",
                 Severity::Error,
                 Concern::Start,
                 message,
-                "Write `_` in place of other characters.",
+                "Replace every other character by `_`.",
             );
         } else if !name.is_empty() && !names.insert((text(entry, "resourcePrefix"), name)) {
-            let message = format!("resourceName {shown:?} is given twice: the plugin exits");
-            fault("/resourceName", Severity::Error, Concern::Start, message, "Rename one of the two.");
+            let message = format!("resourceName {shown:?} is given twice: the device plugin exits");
+            fault(
+                "/resourceName",
+                Severity::Error,
+                Concern::Start,
+                message,
+                "Rename one of the two resources.",
+            );
         } else if name.contains('-') {
             let message = format!(
-                "resourceName {shown:?} has a `-`: if the operator's webhook is on, it refuses the name"
+                "resourceName {shown:?} has a `-`: the operator refuses this name if its webhook is on"
             );
-            fault("/resourceName", Severity::Info, Concern::Operator, message, "Write `_` instead.");
+            fault("/resourceName", Severity::Info, Concern::Operator, message, "Replace `-` by `_`.");
         }
         let device_type = text(entry, "deviceType").unwrap_or("netDevice");
         // cmd/sriovdp/manager.go reads it through a pointer, and readConfig does not ask whether there is one.
@@ -254,7 +270,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
                 "",
                 Severity::Error,
                 Concern::Start,
-                format!("resource {shown} has no selectors: the plugin crashes at start"),
+                format!("resource {shown} has no selectors: the device plugin crashes at start"),
                 "Write selectors, such as \"pfNames\": [\"ens1f0np0\"].",
             );
         }
@@ -262,18 +278,20 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
         for (place, selector) in &selectors {
             let rdma = selector.get("isRdma").and_then(Value::as_bool) == Some(true);
             if device_type == "netDevice" && rdma && text(selector, "vdpaType").is_some() {
-                let message = "isRdma with vdpaType: the plugin accepts only one, and exits".to_owned();
+                let message =
+                    "isRdma and vdpaType are both set: the device plugin accepts only one of them, and exits"
+                        .to_owned();
                 fault(
                     &format!("{place}/vdpaType"),
                     Severity::Error,
                     Concern::Start,
                     message,
-                    "Write two resources, one with isRdma and one with vdpaType.",
+                    "Write two resources: one with isRdma, and one with vdpaType.",
                 );
             }
             for key in ["pKeys", "acpiIndexes"].into_iter().filter(|k| selector.contains_key(*k)) {
                 let message = format!(
-                    "selector {key}: the plugin accepts it, but if the operator's webhook is on, it refuses the selector"
+                    "selector {key}: the device plugin accepts this selector, but the operator refuses it if the operator's webhook is on"
                 );
                 fault(
                     &format!("{place}/{key}"),
@@ -288,7 +306,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             };
             if filled(selector.get("vendors")) && !selector.iter().any(narrow) {
                 let message = format!(
-                    "resource {shown} selects only by vendor: it takes every NIC without VFs and default route, also storage NICs"
+                    "resource {shown} selects only by vendor: it takes every NIC that has neither VFs nor the default route, also storage NICs"
                 );
                 fault(place, Severity::Info, Concern::Devices, message, "Add pfNames, linkTypes or drivers.");
             }
@@ -303,14 +321,14 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             };
             if let Some((first, ..)) = earlier.iter().find(&mut takes) {
                 let message = format!(
-                    "resource {shown} gets no devices: resource {first} is earlier in the list and takes all of them"
+                    "resource {shown} gets no devices: resource {first}, which is earlier in the list, takes all of them"
                 );
                 fault(
                     "/selectors",
                     Severity::Warning,
                     Concern::Devices,
                     message,
-                    "Select other devices, or list the resource with more conditions first.",
+                    "Select other devices, or move the resource with more conditions to the front of the list.",
                 );
             }
             earlier.push((shown, own, size));
@@ -334,7 +352,7 @@ fn dropped(at: &str, name: &str, selectors: &[(String, &Map<String, Value>)]) ->
                 pointer: format!("{at}{place}{}", misfit.pointer),
                 severity: Severity::Warning,
                 message: format!(
-                    "{}: the plugin expects {expected}, and drops resource {name}",
+                    "{}, but the device plugin expects {expected}, and drops resource {name}",
                     subject(&misfit)
                 ),
                 fix: to_write(&misfit).into(),

@@ -31,7 +31,7 @@ fn landed<'n>(
     let nodes = context.subject.snapshot.nodes();
     let mut resources = resources.peekable();
     resources.peek()?;
-    if nodes.is_empty() || constraints.unread {
+    if nodes.is_empty() || constraints.is_partial() {
         return None;
     }
     let mut set = landing(constraints, nodes);

@@ -15,13 +15,15 @@ const VALUES: usize = 1024;
 
 /// `no node has fabric=rcoe; did you mean roce?`
 pub(super) struct Misspelt {
+    /// Who has no such label, as far as the audience may know.
+    nobody: &'static str,
     written: String,
     meant: String,
 }
 
 impl fmt::Display for Misspelt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no node has {}; did you mean {}?", self.written, self.meant)
+        write!(f, "{} {}; did you mean {}?", self.nobody, self.written, self.meant)
     }
 }
 
@@ -33,9 +35,11 @@ pub(super) fn find(
     profiles: &[Arc<Profile>],
 ) -> Option<Misspelt> {
     let nodes = context.subject.snapshot.nodes();
-    if nodes.is_empty() {
-        return None;
-    }
+    let nobody = match context.subject.snapshot.is_for_anyone() {
+        true => "no profile selects nodes with",
+        false if nodes.is_empty() => return None,
+        false => "no node has",
+    };
     let published: Vec<Requirement<'_>> =
         profiles.iter().flat_map(|p| p.stated()).filter(|r| r.relation == Relation::In).collect();
     let terms = constraints.terms.iter().flatten().flat_map(|term| &term.labels);
@@ -46,18 +50,23 @@ pub(super) fn find(
         }
         let wanted = r.values.iter().next()?;
         let written = format!("{}={}", printable(r.key, 80), printable(wanted, 63));
-        let of_nodes = nodes.label_values(r.key).take(VALUES).filter(|_| !context.tenant_view);
+        let of_nodes =
+            nodes.label_values(r.key).take(VALUES).filter(|_| !context.subject.snapshot.is_for_tenant());
         let of_profiles = published.iter().filter(|p| p.key == r.key).flat_map(|p| p.values.iter());
         let values = of_profiles.chain(of_nodes).filter(|value| same_family(r.key, wanted, value));
         if let Some(value) = misspelt(wanted, values) {
-            return Some(Misspelt { written, meant: printable(value, 63) });
+            return Some(Misspelt { nobody, written, meant: printable(value, 63) });
         }
         if nodes.has_label(r.key) || published.iter().any(|p| p.key == r.key) {
             return None;
         }
-        let keys = nodes.label_keys().filter(|_| !context.tenant_view);
+        let keys = nodes.label_keys().filter(|_| !context.subject.snapshot.is_for_tenant());
         let keys = published.iter().map(|p| p.key).chain(keys);
-        misspelt(r.key, keys).map(|key| Misspelt { written, meant: format!("label {}", printable(key, 80)) })
+        misspelt(r.key, keys).map(|key| Misspelt {
+            nobody,
+            written,
+            meant: format!("label {}", printable(key, 80)),
+        })
     })
 }
 

@@ -44,7 +44,7 @@ pub(in crate::rules) fn is_shared(context: &ObjectContext<'_>) -> bool {
 
 /// What to do about plugin rdma after ib-sriov on such nodes.
 pub(in crate::rules) const REMOVE: &str =
-    "Remove plugin rdma: in RDMA mode shared the pod sees the RDMA device anyway.";
+    "Remove plugin rdma: in shared RDMA mode, pods see the RDMA device without this plugin.";
 
 /// The path of a network object's chain of plugins.
 pub(super) fn chain_path(context: &ObjectContext<'_>) -> &'static str {

@@ -59,7 +59,7 @@ pub(super) fn rights(plane: &Plane) -> Outcome {
     let site = Site::new(plane)?;
     let _rights = Rights(plane);
     for (kind, resource, verb, words) in [
-        ("ClusterRole", "webhookconfigurations", "patch", ["writing it failed", "forbidden"]),
+        ("ClusterRole", "webhookconfigurations", "patch", ["correcting the caBundle failed", "forbidden"]),
         ("ClusterRole", "webhookconfigurations", "get", ["reading ", "forbidden"]),
         (
             "Role",

@@ -19,6 +19,7 @@ use std::path::Path;
 pub(super) fn add(suite: &mut Suite, assets: &Path) {
     let mut add = |name: &str, test| trial(suite, assets, &format!("certificates_{name}"), test);
     add("out_of_nothing", out_of_nothing);
+    add("leave_no_key_in_a_file", issued::keys);
     add("of_three_that_start_at_once_have_one_ca", starts::starts);
     add("rotate_under_creates_without_a_failed_call", rotation::under_creates);
     add("survive_a_death_in_every_state", rotation::deaths);

@@ -219,6 +219,11 @@ impl Plane {
         })
     }
 
+    /// A program of the control plane's tools.
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
+        self.assets.join(name)
+    }
+
     /// Calls kubectl with `input` on its standard input.
     pub(crate) fn kubectl(&self, args: &[&str], input: &str) -> Result<Kubectl, String> {
         use std::io::Write;

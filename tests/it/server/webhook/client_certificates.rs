@@ -1,18 +1,21 @@
 //! `--client-ca` and `--client-name`: who has not the right certificate gets no further than the handshake.
 
 use crate::support::authority::{Authority, Identity};
-use crate::support::server::{Client, Server, certificate, trusting};
+use crate::support::round_trip::documents;
+use crate::support::server::{Client, Server, certificate, review, trusting};
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Scratch, run};
 use rcgen::ExtendedKeyUsagePurpose::{ClientAuth, ServerAuth};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use serde_json::Value;
 use std::io::Read;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::client_certificates_are_asked_for", asked_for);
+    suite.add("webhook::findings_about_other_objects_need_a_client_certificate", about_others);
     suite.add("webhook::the_client_ca_is_looked_at_again", looked_at_again);
     suite.add("webhook::a_bad_client_ca_is_named_before_the_port_is_bound", bad_settings);
 }
@@ -21,9 +24,13 @@ const NAME: &str = "api-server.example.com";
 const URI: &str = "spiffe://example.com/api-server";
 
 fn start(ca: &str, args: &[&str]) -> Result<Server, String> {
+    start_with(ca, &[], args)
+}
+
+fn start_with(ca: &str, files: &[(&str, &str)], args: &[&str]) -> Result<Server, String> {
     let mut all = vec!["--client-ca", "client-ca.crt", "--client-name", NAME, "--client-name", URI];
     all.extend(args);
-    Server::start(&[("client-ca.crt", ca)], &all)
+    Server::start(&[&[("client-ca.crt", ca)], files].concat(), &all)
 }
 
 /// The status of an answer to a client with this certificate, or why there is none.
@@ -32,6 +39,15 @@ fn status(
     identity: Option<&Identity>,
     versions: &[&'static rustls::SupportedProtocolVersion],
 ) -> Result<u16, String> {
+    Ok(connect(server, identity, versions)?.post("/mutate", b"{}")?.status)
+}
+
+/// A client that the server has not refused.
+fn connect(
+    server: &Server,
+    identity: Option<&Identity>,
+    versions: &[&'static rustls::SupportedProtocolVersion],
+) -> Result<Client, String> {
     let trusting = trusting(&server.scratch.path().join("tls/ca.crt"), versions)?;
     let config = match identity {
         None => trusting.with_no_client_auth(),
@@ -50,7 +66,38 @@ fn status(
         reported => return Err(format!("{reported:?}")),
     }
     client.stream.sock.set_read_timeout(Some(Duration::from_secs(5))).map_err(|e| e.to_string())?;
-    Ok(client.post("/mutate", b"{}")?.status)
+    Ok(client)
+}
+
+/// Rules that compare a network object with others, or with nodes: the API server that has shown its certificate gets what
+/// they find. Anyone else gets what the object shows by itself.
+fn about_others() -> Outcome {
+    let authority = Authority::new()?;
+    let identity = authority.client(NAME)?;
+    for id in ["FAB325", "FAB326", "FAB327", "FAB328", "FAB329", "FAB338", "FAB339"] {
+        let rule = fabric_admission::rules::find(id).ok_or(id)?;
+        let objects: Vec<Value> =
+            documents(rule.files.bad.as_bytes()).into_iter().map(|(_, object)| object).collect();
+        let files = [("facts.yaml", rule.files.bad)];
+        let args = ["--network-objects", "enforce", "--cluster", "facts.yaml"];
+        let (closed, open) = (start_with(&authority.pem, &files, &args)?, Server::start(&files, &args)?);
+        let mut refused = false;
+        for object in &objects {
+            let api = object["apiVersion"].as_str().unwrap_or_default();
+            let kind = (
+                api.split_once('/').map_or("", |(group, _)| group),
+                object["kind"].as_str().unwrap_or_default(),
+            );
+            let body = review("u", kind, "CREATE", object).to_string();
+            let mut client = connect(&closed, Some(&identity), rustls::DEFAULT_VERSIONS)?;
+            let told = client.post("/validate-object", body.as_bytes())?.json()?["response"].clone();
+            refused |= told["allowed"] == false && told.to_string().contains(id);
+            let anyone = open.post("/validate-object", body.as_bytes())?.json()?["response"].clone();
+            assert!(!anyone.to_string().contains(id), "{anyone}");
+        }
+        assert!(refused, "{id} is not found");
+    }
+    Ok(())
 }
 
 fn asked_for() -> Outcome {

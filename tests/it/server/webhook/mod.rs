@@ -3,6 +3,7 @@
 mod attack;
 mod budgets;
 mod client_certificates;
+mod confidential;
 mod connection_age;
 mod connections;
 mod deadlines;
@@ -38,6 +39,7 @@ pub(crate) fn add(suite: &mut Suite) {
     flood::add(suite);
     no_room::add(suite);
     client_certificates::add(suite);
+    confidential::add(suite);
     connection_age::add(suite);
     start_and_stop::add(suite);
     unread_log::add(suite);

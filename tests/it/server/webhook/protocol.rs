@@ -176,9 +176,14 @@ fn objects() -> Outcome {
     let mut unfinalized = bad.clone();
     unfinalized["metadata"]["finalizers"] = json!([]);
     assert!(ask("UPDATE", &unfinalized, bad.clone())?, "only metadata changes");
+    // Whatever is being deleted still counts until its finalizers are gone.
     let mut leaving = bad.clone();
     leaving["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
-    assert!(ask("UPDATE", &leaving, good)?, "an object that goes away");
+    assert!(!ask("UPDATE", &leaving, good)?, "an object that is being deleted turns bad");
+    assert!(!ask("CREATE", &leaving, Value::Null)?, "a new bad policy with a deletionTimestamp");
+    let mut finalized = leaving.clone();
+    finalized["metadata"]["finalizers"] = json!(["example.com/f"]);
+    assert!(ask("UPDATE", &leaving, finalized)?, "the last finalizer of a bad policy");
     let mut delete = review("o", kind, "DELETE", &Value::Null);
     delete["request"]["oldObject"] = bad;
     assert_eq!(send(&server, "/validate-object", &delete)?["response"]["allowed"], true, "DELETE");

@@ -57,7 +57,7 @@ fn limited() -> Outcome {
     server.wait(Duration::from_secs(20))?;
     let lines = lines.join().map_err(|_| "the log cannot be read")?;
     let having = |text: &str| lines.iter().filter(|line| line.contains(text)).count();
-    let written = having("refused a request that is not a valid AdmissionReview");
+    let written = having("refused a request: its body is not a valid AdmissionReview");
     assert!((100..REQUESTS).contains(&written), "{written} lines");
     assert_eq!(written as f64 + left_out, REQUESTS as f64);
     assert!(having("log lines left out") >= 1, "{:?}", lines.last());

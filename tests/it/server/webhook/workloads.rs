@@ -146,7 +146,7 @@ fn audit() -> Outcome {
 }
 
 fn owned() -> Outcome {
-    let server = server("deny")?;
+    let (warns, denies) = (server("warn")?, server("deny")?);
     for (version, kind, controller, silent) in [
         ("jobset.x-k8s.io/v1alpha2", "JobSet", true, true),
         ("batch/v1", "CronJob", true, true),
@@ -158,9 +158,14 @@ fn owned() -> Outcome {
         let mut job = job(&template(&fault()));
         job["metadata"]["ownerReferences"] =
             json!([{"apiVersion": version, "kind": kind, "name": "o", "uid": "1", "controller": controller}]);
-        let answer = create(&server, JOB, &job)?;
-        assert_eq!(answer["allowed"], silent, "{version} {kind}: {answer}");
-        assert!(texts_of(&answer).is_empty(), "{answer}");
+        let answer = create(&warns, JOB, &job)?;
+        let told = texts_of(&answer).iter().any(|t| t.contains("FAB401"));
+        assert!(answer["allowed"] == true && told != silent, "{version} {kind}: {answer}");
+        let answer = ask(&denies, "/audit", JOB, "CREATE", (&job, &Value::Null))?;
+        assert_eq!(texts_of(&answer).is_empty(), silent, "{version} {kind}: {answer}");
+        // Anyone may write an owner reference.
+        let answer = create(&denies, JOB, &job)?;
+        assert_eq!(answer["allowed"], false, "{version} {kind}: {answer}");
     }
     Ok(())
 }
@@ -192,9 +197,15 @@ fn ratchet() -> Outcome {
     assert!(update(&labelled, &clean)?["allowed"] == false);
     let answer = update(&labelled, &old)?;
     assert!(answer["allowed"] == true && answer.get("auditAnnotations").is_none(), "{answer}");
+    // Its pods are created until it is gone.
     let mut going = old.clone();
     going["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
-    assert_eq!(update(&going, &clean)?["allowed"], true);
+    assert_eq!(update(&going, &clean)?["allowed"], false);
+    assert_eq!(create(&server, JOB, &going)?["allowed"], false);
+    let mut held = going.clone();
+    held["metadata"]["finalizers"] = json!(["example.com/f"]);
+    let answer = update(&going, &held)?;
+    assert!(answer["allowed"] == true && texts_of(&answer).is_empty(), "{answer}");
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! FAB601: NCCL settings that disable the plugin for the fabric.
+//! FAB601: NCCL settings that disable the network plugin of the fabric.
 
 use super::efa::{EFA, value, variable_path};
 use crate::plan::Edit;
@@ -33,7 +33,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 variable_path(index, container, "NCCL_NET_PLUGIN"),
                 format!(
-                    "NCCL_NET_PLUGIN=none: NCCL does not load the plugin that NCCL_NET={} needs",
+                    "NCCL_NET_PLUGIN=none keeps NCCL from loading the plugin that NCCL_NET={} needs",
                     printable(net, 30)
                 ),
                 "Remove NCCL_NET_PLUGIN.",
@@ -50,9 +50,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add_as(
                 severity,
                 variable_path(index, container, name),
-                format!(
-                    "{name} keeps NCCL from using the plugin that drives EFA, so the devices stay unused"
-                ),
+                format!("{name} keeps NCCL from using the EFA plugin, so the EFA devices stay unused"),
                 format!("Remove {name}."),
             );
         }
@@ -69,8 +67,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add_as(
                 Severity::Info,
                 path,
-                format!("{}: variables of NCCL's own transport have no effect on EFA", printable(name, 60)),
-                "Remove the NCCL_IB_ variables.",
+                format!("{} has no effect: EFA does not use NCCL's own transport", printable(name, 60)),
+                "Remove the variables that start with NCCL_IB_.",
             );
         }
     }

@@ -22,7 +22,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 variable_path(index, container, "FI_PROVIDER"),
                 format!(
-                    "FI_PROVIDER={} does not include efa: the plugin finds no EFA device",
+                    "FI_PROVIDER={} does not include efa: NCCL's plugin finds no EFA device",
                     printable(provider, 40)
                 ),
                 "Set FI_PROVIDER=efa, or remove the variable.",
@@ -32,7 +32,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if set("FI_EFA_USE_HUGE_PAGE") == Some("1") && !pages() {
             findings.add(
                 variable_path(index, container, "FI_EFA_USE_HUGE_PAGE"),
-                "FI_EFA_USE_HUGE_PAGE=1 without huge pages: the provider falls back or fails",
+                "FI_EFA_USE_HUGE_PAGE=1, but the container requests no huge pages: the EFA provider falls back or fails",
                 "Request hugepages-2Mi: 5120Mi together with memory, or remove the variable.",
             );
         }
@@ -40,7 +40,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add_as(
                 Severity::Info,
                 variable_path(index, container, "RDMAV_FORK_SAFE"),
-                "RDMAV_FORK_SAFE is not needed since kernel 5.13, and with huge pages it makes fork fail",
+                "RDMAV_FORK_SAFE is not needed since Linux 5.13; with huge pages, this variable makes fork fail",
                 "Remove RDMAV_FORK_SAFE.",
             );
         }

@@ -26,7 +26,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 paths::limit(index, name),
                 format!(
-                    "{} with {EFA}: instances with EFA have no other RDMA devices, so the pod stays Pending",
+                    "the pod requests both {} and {EFA}: instances with EFA have no other RDMA devices, so the pod stays Pending",
                     printable(name, 63)
                 ),
                 "Remove one of the two resources.",
@@ -37,8 +37,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for network in taking.filter(|n| n.known.is_some_and(|k| k.fact.takes_device == Some(true))) {
         findings.add(
             annotation_path(),
-            format!("network {} takes a device that instances with {EFA} do not have", network.describe()),
-            "Remove the network; EFA needs none.",
+            format!("network {} needs a device that instances with {EFA} do not have", network.describe()),
+            "Remove the network; EFA needs no networks annotation.",
         );
     }
 }

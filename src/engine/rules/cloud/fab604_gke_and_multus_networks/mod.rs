@@ -1,4 +1,4 @@
-//! FAB604: networks of GKE and of Multus on one pod.
+//! FAB604: annotations for GKE networks and for Multus networks on one pod.
 
 use crate::plan::Edit;
 use crate::rules::finding::{Findings, Severity};
@@ -21,7 +21,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if matches!(context.final_networks, Some(Ok(networks)) if !networks.items.is_empty()) {
         findings.add(
             annotation_path(),
-            "GKE attaches only the networks of networking.gke.io/interfaces and ignores k8s.v1.cni.cncf.io/networks",
+            "GKE attaches only the networks of annotation networking.gke.io/interfaces, and ignores k8s.v1.cni.cncf.io/networks",
             "Remove annotation k8s.v1.cni.cncf.io/networks.",
         );
     }

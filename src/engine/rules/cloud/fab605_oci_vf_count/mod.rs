@@ -1,4 +1,4 @@
-//! FAB605: attachments of OCI's network rdma-vf that differ from the requested VFs.
+//! FAB605: number of attachments to OCI's network rdma-vf differs from the number of requested VFs.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
@@ -29,7 +29,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if attachments > MOST {
         add(
             format!(
-                "default/rdma-vf is attached {attachments} times: no OCI shape has more than {MOST} ports"
+                "network default/rdma-vf is attached {attachments} times, but no OCI shape has more than {MOST} ports"
             ),
             format!("Name the network at most {MOST} times."),
         );
@@ -47,9 +47,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if units > 0 && units != attachments && of_profile.is_none() {
         add(
             format!(
-                "default/rdma-vf is attached {attachments} times, but the pod requests {units} of {RESOURCE}: each attachment takes one unit"
+                "network default/rdma-vf is attached {attachments} times, but {RESOURCE} is {units}: each attachment takes one unit"
             ),
-            format!("Set {RESOURCE}: {attachments}, or attach the network {units} times."),
+            format!("Set {RESOURCE}: {attachments}, or set the number of attachments to {units}."),
         );
     }
 }

@@ -1,4 +1,4 @@
-//! FAB901: number or boolean where the API expects text, or the reverse.
+//! FAB901: number or boolean where the API expects text, or text where it expects a number or boolean.
 
 use super::placeholder::has_placeholder;
 use crate::rules::finding::{Finding, Findings, Severity};
@@ -40,8 +40,8 @@ pub fn retyped(message: &str, json: &str, path: &str, source: &str) -> Option<Re
                 _ => format!("the number {shown}, not text"),
             };
             let fix = match word(source).filter(|_| matches!(value, Value::Bool(_))) {
-                Some(word) => format!("Quote it: \"{word}\"."),
-                None if source.contains(json) => format!("Quote it: \"{json}\"."),
+                Some(word) => format!("Write \"{word}\", with the quotes."),
+                None if source.contains(json) => format!("Write \"{json}\", with the quotes."),
                 None => "Put the value in quotes.".to_owned(),
             };
             (Value::String(json.to_owned()).to_string(), is, fix)
@@ -65,7 +65,7 @@ pub fn retyped(message: &str, json: &str, path: &str, source: &str) -> Option<Re
     let mut out = Vec::new();
     Findings::new(RULE.id, RULE.severity, &mut out).add(
         path,
-        format!("{name} is {is}: the API server refuses the object"),
+        format!("field `{name}` is {is}: the API server refuses the object"),
         fix,
     );
     Some(Retyped { json, finding: out.pop()? })
@@ -96,10 +96,25 @@ mod tests {
     fn scalars_get_the_type_of_their_field() {
         let text = "invalid type: integer `8`, expected a string";
         for (message, json, source, expected) in [
-            (text, "8", "value: 8", Some(("\"8\"", "value is the number 8, not text", "Quote it: \"8\"."))),
+            (
+                text,
+                "8",
+                "value: 8",
+                Some(("\"8\"", "`value` is the number 8, not text", "Write \"8\", with the quotes.")),
+            ),
             (text, "420", "value: 0644", Some(("\"420\"", "the number 420", "Put the value in quotes."))),
-            (text, "true", "value: on", Some(("\"true\"", "the boolean true", "Quote it: \"on\"."))),
-            (text, "false", "off]", Some(("\"false\"", "the boolean false", "Quote it: \"off\"."))),
+            (
+                text,
+                "true",
+                "value: on",
+                Some(("\"true\"", "the boolean true", "Write \"on\", with the quotes.")),
+            ),
+            (
+                text,
+                "false",
+                "off]",
+                Some(("\"false\"", "the boolean false", "Write \"off\", with the quotes.")),
+            ),
             (text, "true", "*anchor", Some(("\"true\"", "the boolean true", "Put the value in quotes."))),
             (text, "[8]", "", None),
             (

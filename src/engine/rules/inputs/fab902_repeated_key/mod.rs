@@ -21,8 +21,10 @@ pub fn repeated_key(path: &str, key: &str, first: u32) -> Option<Finding> {
     let shown = printable(key, 60);
     Findings::new(RULE.id, RULE.severity, &mut out).add(
         path,
-        format!("key \"{shown}\" is given twice: kubectl silently drops the value on line {first}"),
-        "Remove one of the two keys, or join their values.",
+        format!(
+            "key \"{shown}\" is given twice in one mapping: kubectl silently drops the value on line {first}"
+        ),
+        "Remove one of the two keys, or merge their values.",
     );
     out.pop()
 }

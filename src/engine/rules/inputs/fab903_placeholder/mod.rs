@@ -1,4 +1,4 @@
-//! FAB903: placeholder that nothing has replaced.
+//! FAB903: placeholder of a template that was not replaced.
 
 use super::placeholder::{Placeholder, Syntax};
 use crate::rules::finding::{Finding, Findings, Severity};
@@ -33,8 +33,8 @@ pub fn unsubstituted(at: &Placeholder, severity: Severity, known: bool) -> Optio
         Syntax::Mustache => ("", "with the tool whose templates have {{ … }}, such as Mustache or Jinja"),
         Syntax::Other => ("", "helm template, envsubst, kustomize build"),
     };
-    let message = format!("{whose}placeholder {} is not substituted", printable(&at.text, 60));
-    let fix = format!("Render the file first ({tools}), and review the result.");
+    let message = format!("{whose}placeholder {} was not replaced", printable(&at.text, 60));
+    let fix = format!("Render the file first ({tools}), and then review the result.");
     match known {
         true => findings.add_as(severity.max(Severity::Warning), at.pointer.as_str(), message, fix),
         false => findings.because(UNKNOWN_KIND).add_as(Severity::Warning, at.pointer.as_str(), message, fix),

@@ -149,8 +149,8 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
         findings.add_as(
             Severity::Info,
             path,
-            format!("{SHM_PATH} is a hostPath: its size is not known, and all jobs on the node share it"),
-            "Mount an emptyDir with medium: Memory, which belongs to the pod.",
+            format!("{SHM_PATH} is a hostPath: the size is not known, and all jobs on the node share this directory"),
+            "Mount an emptyDir with medium: Memory, which only this pod uses.",
         );
         return;
     }
@@ -198,7 +198,7 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
     }
     if text.0.ends_with('m') {
         let what = format!(
-            "sizeLimit {:?}: the suffix m means thousandths of a byte, so almost nothing fits",
+            "sizeLimit is {:?}: the suffix m means thousandths of a byte, so almost nothing fits",
             printable(&text.0, 40)
         );
         findings.add(path, what, set_limit(recommend(context, &mounted.users, mounted.limit)));

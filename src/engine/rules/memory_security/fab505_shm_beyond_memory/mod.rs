@@ -43,7 +43,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             (Some(size), Some(limit)) if size > limit => findings.add(
                 path,
                 format!(
-                    "{SHM_PATH} of {} exceeds the memory limit of {}: the kernel kills the container before the volume is full",
+                    "{SHM_PATH} has sizeLimit {}, but the memory limit is {}: the kernel kills the container before the volume is full",
                     Bytes(size),
                     Bytes(limit)
                 ),
@@ -52,7 +52,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             (None, None) => findings.add_as(
                 Severity::Info,
                 path,
-                format!("{SHM_PATH} has no sizeLimit and its containers have no memory limit: the volume can use up the node's memory"),
+                format!("{SHM_PATH} has no sizeLimit, and the containers that mount it have no memory limit: the volume can use up the node's memory"),
                 "Set sizeLimit, for example 8Gi per accelerator.",
             ),
             _ => {}

@@ -33,7 +33,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Info,
                 format!("{path}/subPath"),
                 format!(
-                    "{SHM_PATH} is a subPath of a volume: only containers with subPath {:?} share it",
+                    "{SHM_PATH} is a subPath of a volume: only containers with subPath {:?} share this memory",
                     printable(sub_path, 60)
                 ),
                 "Remove subPath.",
@@ -54,6 +54,6 @@ fn cel() -> Cel {
     Cel {
         variables: Vec::new(),
         checks: vec![check],
-        beyond: Some("containers without accelerators of their own that a profile is for"),
+        beyond: Some("containers to which a profile applies although they request no accelerators"),
     }
 }

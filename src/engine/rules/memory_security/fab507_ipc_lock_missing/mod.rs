@@ -37,7 +37,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let message = match &context.resolution {
             Resolution::Profile { profile, .. } => match profile.memlock {
                 Some(Memlock::IpcLock | Memlock::Nri) => {
-                    "RDMA device without IPC_LOCK: the runtime's memlock limit applies and registering memory fails"
+                    "RDMA device without IPC_LOCK: the runtime's memlock limit applies, and registering memory fails"
                 }
                 _ => continue,
             },

@@ -25,7 +25,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if has("IPC_LOCK").is_none() && has("ALL").is_none() && !container.privileged() {
             findings.add(
                 paths::in_container(index, format_args!("securityContext/capabilities/add/{at}")),
-                "CAP_IPC_LOCK: containerd expects names without CAP_, so the container does not get the capability",
+                "capability CAP_IPC_LOCK: containerd expects names without CAP_, so the container does not get the capability",
                 "Write IPC_LOCK.",
             );
         }
@@ -39,7 +39,7 @@ fn cel() -> Cel {
     let check = Check {
         severity: Severity::Warning,
         wrong: Wrong::Containers(prefixed.into()),
-        message: "CAP_IPC_LOCK: containerd expects names without CAP_, so the container does not get the capability; write IPC_LOCK",
+        message: "capability CAP_IPC_LOCK: containerd expects names without CAP_, so the container does not get the capability; write IPC_LOCK",
     };
     Cel { variables: Vec::new(), checks: vec![check], beyond: None }
 }

@@ -47,7 +47,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 paths::in_container(index, format_args!("volumeMounts/{at}")),
                 format!("{VERBS} of the node is mounted, but the container cannot open the devices: NCCL falls back to TCP"),
-                "Request the resource of the RDMA device plugin and remove the hostPath.",
+                "Request the resource of the RDMA device plugin, and remove the hostPath.",
             );
         }
     }
@@ -64,7 +64,7 @@ fn cel() -> Cel {
     let check = Check {
         severity: Severity::Warning,
         wrong: Wrong::Containers(shut.into()),
-        message: "/dev/infiniband of the node is mounted, but the container cannot open the devices: NCCL falls back to TCP; request the resource of the RDMA device plugin and remove the hostPath",
+        message: "/dev/infiniband of the node is mounted, but the container cannot open the devices: NCCL falls back to TCP; request the resource of the RDMA device plugin, and remove the hostPath",
     };
     Cel { variables: vec![("verbsVolumes", verbs.into())], checks: vec![check], beyond: None }
 }

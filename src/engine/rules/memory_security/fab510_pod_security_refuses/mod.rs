@@ -27,8 +27,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let asked = containers.filter_map(|(index, container)| {
         let path = paths::in_container(index, "securityContext");
         match (container.privileged(), container.adds_capability("IPC_LOCK")) {
-            (true, _) => Some((format!("{path}/privileged"), "privileged".to_owned())),
-            (_, true) => Some((format!("{path}/capabilities/add"), "added IPC_LOCK".to_owned())),
+            (true, _) => Some((format!("{path}/privileged"), "a privileged container".to_owned())),
+            (_, true) => Some((format!("{path}/capabilities/add"), "capability IPC_LOCK".to_owned())),
             _ => None,
         }
     });
@@ -44,10 +44,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             path,
             format!(
-                "{what}: Pod Security level {level} of namespace {} refuses the pod",
+                "the pod has {what}: Pod Security level {level} of namespace {} refuses the pod",
                 context.subject.namespace
             ),
-            "Use a namespace at level privileged, or remove this setting from the pod.",
+            "Use a namespace at Pod Security level privileged, or remove this setting from the pod.",
         );
     }
 }

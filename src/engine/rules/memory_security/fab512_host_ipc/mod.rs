@@ -19,10 +19,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let own = first.mount_at(SHM_PATH).is_some() && asking.all(|(_, c)| c.mount_at(SHM_PATH).is_some());
     let message = match own {
         true => format!(
-            "hostIPC with a volume at {SHM_PATH}: shared memory uses the volume, so hostIPC is not needed"
+            "hostIPC is true, but a volume is at {SHM_PATH}: shared memory uses the volume, so hostIPC is not needed"
         ),
         false => format!(
-            "hostIPC: the pod uses the node's {SHM_PATH}, which also has segments that other jobs left"
+            "hostIPC is true: the pod uses the node's {SHM_PATH}, which also holds memory that other jobs left behind"
         ),
     };
     findings.add(

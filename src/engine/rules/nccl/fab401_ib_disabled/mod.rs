@@ -44,11 +44,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         // A script may set it on a branch that never runs.
         let sure = matches!(given.place, Place::Env(_) | Place::Planned);
         let (severity, rest) = match other_user(context, variables) {
-            Some(user) => (Severity::Warning, format!("; {user} may use the device")),
-            None if on_purpose => (Severity::Warning, ", as NCCL_NET=Socket requests".to_owned()),
-            None if !sure => (Severity::Warning, " if the command runs this line".to_owned()),
+            Some(user) => (Severity::Warning, format!("; {user} may still use the device")),
+            None if on_purpose => (Severity::Warning, ", as NCCL_NET=Socket also requests".to_owned()),
+            None if !sure => {
+                (Severity::Warning, " if the command runs the line that sets the variable".to_owned())
+            }
             None if runs_nccl_tests(variables.container) => {
-                (Severity::Error, ", and the NIC stays reserved and idle".to_owned())
+                (Severity::Error, ", and the NIC is reserved but idle".to_owned())
             }
             None => (Severity::Warning, "; the NIC is idle unless another library uses it".to_owned()),
         };
@@ -56,7 +58,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             severity,
             variables.path(given),
-            format!("NCCL_IB_DISABLE={value}{place} with an RDMA device: NCCL runs over TCP{rest}"),
+            format!("NCCL_IB_DISABLE={value}{place}, but the container has an RDMA device: NCCL runs over TCP{rest}"),
             "Remove NCCL_IB_DISABLE; its default is 0.",
         );
     }

@@ -1,4 +1,4 @@
-//! FAB402: word where NCCL reads a number.
+//! FAB402: NCCL variable with a word where NCCL expects a number.
 
 use crate::nccl::number::{is_word, reads_number};
 use crate::nccl::table::Reading;
@@ -26,7 +26,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 path,
                 format!("{}={}{}: {acts}", known.name, printable(value, 40), variables.place(given)),
-                format!("Write {} as a number, or remove it for the default.", known.name),
+                format!("Write a number, or remove {} to get the default.", known.name),
             );
         }
     }

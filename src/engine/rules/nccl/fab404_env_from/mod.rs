@@ -1,7 +1,7 @@
 //! FAB404: variables of the profile that the webhook does not set because of envFrom.
 
 use super::carriers::{assignments, names, no_file};
-use crate::plan::{EnvRefusal, LeftOut};
+use crate::plan::{EnvRefusal, VariablesLeftOut};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
@@ -15,12 +15,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for left in context.plan.left_out.iter().filter(|l| l.why == EnvRefusal::EnvFrom) {
         findings.add(
             paths::in_container(left.container, "envFrom"),
-            format!("{} not set: envFrom may contain {}{}", names(left), them(left), no_file(left)),
-            format!("Add to the ConfigMap or to env: {}.", assignments(profile, left, "")),
+            format!(
+                "the webhook does not set {}: envFrom may already set {}{}",
+                names(left),
+                them(left),
+                no_file(left)
+            ),
+            format!("Add {} to the ConfigMap or to env.", assignments(profile, left, "")),
         );
     }
 }
 
-fn them(left: &LeftOut) -> &'static str {
+fn them(left: &VariablesLeftOut) -> &'static str {
     if left.names.len() == 1 { "it" } else { "them" }
 }

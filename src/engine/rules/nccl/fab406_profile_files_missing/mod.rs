@@ -1,4 +1,4 @@
-//! FAB406: profile files that a container does not get.
+//! FAB406: files of the profile that a container does not get.
 
 use crate::plan::FILES_PATH;
 use crate::rules::finding::{Findings, Severity};
@@ -14,7 +14,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, refusal) in &context.plan.file_refusals {
         findings.add(
             paths::container(*index),
-            format!("files of profile {} are missing: {FILES_PATH} {}", profile.name, refusal.words()),
+            format!("files of profile {:?} are missing: {FILES_PATH} {}", profile.name, refusal.words()),
             "Mount single files below /etc, or put the profile's files into the image.",
         );
     }

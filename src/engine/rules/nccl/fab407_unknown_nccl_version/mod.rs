@@ -16,10 +16,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             paths::in_container(*index, "image"),
             format!(
-                "{name} not set: its value depends on the NCCL version, which is not known for {}",
-                printable(image.unwrap_or("the image"), 60)
+                "the webhook does not set {name}: the value depends on the NCCL version, which is not known for image {}",
+                printable(image.unwrap_or("(unnamed)"), 60)
             ),
-            format!("Set ncclVersion in profile {}, or {name} in the pod.", profile.name),
+            format!("Set ncclVersion in profile {:?}, or set {name} in the pod.", profile.name),
         );
     }
 }

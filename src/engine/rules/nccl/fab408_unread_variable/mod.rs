@@ -1,4 +1,4 @@
-//! FAB408: variable that no library reads.
+//! FAB408: environment variable that no library reads.
 
 use super::pod_networks::version;
 use crate::nccl::{KNOWN_UP_TO, Status, Unread, unread};
@@ -33,7 +33,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     findings.add_as(
                         severity,
                         variables.path(given),
-                        format!("{}{place}: {message}", printable(name, 60)),
+                        format!("{}{place} {message}", printable(name, 60)),
                         fix,
                     );
                 }
@@ -43,14 +43,16 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     let instead = known.instead.unwrap_or("another");
                     say(
                         Severity::Info,
-                        format!("deprecated, replaced by {instead}"),
+                        format!("is deprecated; {instead} replaces this variable"),
                         format!("Write {instead}."),
                     );
                 } else if let Some(version) = version.filter(|v| known.is_later_than(*v)) {
                     let since = known.since.unwrap_or("a later one");
                     say(
                         Severity::Info,
-                        format!("NCCL {version} of this container does not read it, but NCCL {since} does"),
+                        format!(
+                            "has no effect: NCCL {version} in this container does not read this variable, but NCCL {since} does"
+                        ),
                         "Use an image with a later NCCL, or remove the variable.".to_owned(),
                     );
                 }
@@ -71,21 +73,23 @@ fn words(what: Unread) -> (Severity, String, String) {
     match what {
         Unread::Removed(v) => {
             let until = v.until.map_or(String::new(), |until| format!(" after version {until}"));
-            let fix = v.instead.map_or("Remove it.".to_owned(), |i| format!("See {i}, or remove it."));
-            warning(format!("the library does not read it{until}, so it has no effect"), fix)
+            let fix = v
+                .instead
+                .map_or("Remove the variable.".to_owned(), |i| format!("See {i}, or remove the variable."));
+            warning(format!("has no effect: the library does not read this variable{until}"), fix)
         }
         Unread::Misname(v) | Unread::Typo(v) => warning(
-            format!("no library reads it; did you mean {}?", v.name),
-            format!("Write {}, or remove it.", v.name),
+            format!("has no effect: no library reads this variable; did you mean {}?", v.name),
+            format!("Write {}, or remove the variable.", v.name),
         ),
         Unread::Opposite(v) => warning(
-            format!("no library reads it; the variable with the opposite meaning is {}", v.name),
-            format!("Write {} with the opposite value, or remove it.", v.name),
+            format!("has no effect: no library reads this variable; {} has the opposite meaning", v.name),
+            format!("Write {} with the opposite value, or remove the variable.", v.name),
         ),
         Unread::Unknown => (
             Severity::Info,
-            format!("unknown to NCCL up to {KNOWN_UP_TO} and its plugins, so it may have no effect"),
-            "Check the name; keep it if your own script reads it.".to_owned(),
+            format!("may have no effect: NCCL up to {KNOWN_UP_TO} and its plugins do not know this variable"),
+            "Check the name, or keep the variable if your own script reads it.".to_owned(),
         ),
     }
 }

@@ -35,7 +35,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 fn effect(known: &Variable) -> &'static str {
     match (known.name, known.reading) {
         ("NCCL_DEBUG", _) => "NCCL does not know this level, and logs nothing",
-        (_, Reading::Functions) => "NCCL does not know this value, and fails at start-up from 2.24 on",
+        (_, Reading::Functions) => "NCCL does not know this value; NCCL 2.24 and later fail at start-up",
         _ => "NCCL does not know this value, and uses the default",
     }
 }

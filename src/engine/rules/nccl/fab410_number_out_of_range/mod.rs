@@ -20,15 +20,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 (None, most) => format!("at most {}", most.unwrap_or_default()),
             };
             let does = match known.name {
-                "NCCL_IB_TIMEOUT" => "this means no limit, so a dead link hangs the job".to_owned(),
-                _ => format!("out of range, expected {bounds}"),
+                "NCCL_IB_TIMEOUT" => {
+                    "this value means no time limit, so a dead link hangs the job".to_owned()
+                }
+                _ => format!("the value is out of range ({bounds})"),
             };
             let default = known.default.filter(|d| *d != "auto");
             let default = default.map_or(String::new(), |d| format!(" ({d})"));
             findings.add(
                 variables.path(given),
                 format!("{}={number}{place}: {does}", known.name),
-                format!("Write {bounds}, or remove it for the default{default}."),
+                format!("Write a number ({bounds}), or remove the variable to get its default{default}."),
             );
         }
     }

@@ -1,4 +1,4 @@
-//! FAB411: misplaced marks, spaces or quotes in a list of interfaces or devices.
+//! FAB411: misplaced '^', '=', spaces or quotes in a list of interfaces or devices.
 
 use crate::nccl::list::{ListFault, NameList};
 use crate::nccl::number::is_open;
@@ -21,15 +21,15 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             let list = NameList::parse(value);
             let (problem, fix) = if plain && value.starts_with(['^', '=']) {
                 (
-                    "only plain names are allowed, so the mark is part of a name".to_owned(),
-                    "Write the plain interface name, such as eth0.".to_owned(),
+                    "this variable accepts only plain names, so the mark becomes part of a name".to_owned(),
+                    "Write a plain interface name, such as eth0.".to_owned(),
                 )
             } else if let Some(fault) = list.fault() {
                 (problem(fault), format!("Write {}.", printable(&list.corrected(), 80)))
             } else if *given.name == *"NCCL_IB_HCA" && list.names().any(|n| n.split(':').nth(1) == Some("0"))
             {
                 (
-                    "ports start at 1, so port 0 matches nothing".to_owned(),
+                    "port numbers start at 1, so port 0 matches nothing".to_owned(),
                     "Write :1 in place of :0, or remove the port.".to_owned(),
                 )
             } else {
@@ -44,16 +44,20 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 
 fn problem(fault: ListFault<'_>) -> String {
     match fault {
-        ListFault::Order => "= before ^ makes ^ part of a name, which then matches nothing".to_owned(),
-        ListFault::Twice => "the second mark is part of a name, which then matches nothing".to_owned(),
+        ListFault::Order => {
+            "'=' before '^' makes '^' part of a name, and this name matches nothing".to_owned()
+        }
+        ListFault::Twice => {
+            "the second '^' or '=' becomes part of a name, and this name matches nothing".to_owned()
+        }
         ListFault::Mark(item) => {
             format!(
-                "'^' and '=' are allowed only once, at the start, so {} matches nothing",
+                "'^' or '=' may stand only at the start of the list, so {} matches nothing",
                 printable(item, 30)
             )
         }
-        ListFault::Space => "a space is part of a name, which then matches nothing".to_owned(),
-        ListFault::Quotes => "the quotes are part of the value, which then matches nothing".to_owned(),
-        ListFault::Alone => "the mark has no name after it".to_owned(),
+        ListFault::Space => "a space becomes part of a name, and this name matches nothing".to_owned(),
+        ListFault::Quotes => "the quotes become part of the value, and the value matches nothing".to_owned(),
+        ListFault::Alone => "'^' or '=' has no name after it".to_owned(),
     }
 }

@@ -65,9 +65,9 @@ fn judge(
         findings.add(
             path(),
             format!(
-                "{NAME}: {item} is a network interface{place}, but NCCL looks for RDMA devices and finds none"
+                "{NAME} names network interface {item}{place}: NCCL looks for an RDMA device of this name, and finds none"
             ),
-            "Write the device's name or a prefix, such as mlx5.",
+            "Write the name of an RDMA device or a prefix, such as mlx5.",
         );
         return;
     }
@@ -79,10 +79,10 @@ fn judge(
         findings.add(
             path(),
             format!(
-                "{NAME}: {} is one device{place}, but {what} gives VFs, whose names differ on every node",
+                "{NAME} names one device, {}{place}, but {what} gives VFs, whose names differ from node to node",
                 printable(item, SHOWN)
             ),
-            "Write a prefix, such as mlx5.",
+            "Write a prefix of the device names, such as mlx5.",
         );
         return;
     }
@@ -93,8 +93,8 @@ fn judge(
         findings.add_as(
             severity,
             path(),
-            format!("{NAME}: without =, {item} is a prefix{place} and also matches {item}0 to {item}9"),
-            "Put = at the start of the value.",
+            format!("{NAME} does not start with '=', so {item} is a prefix{place}: it also matches {item}0 to {item}9"),
+            "Put '=' at the start of the value.",
         );
     }
 }
@@ -134,7 +134,7 @@ fn sees_all(
     findings.add_as(
         Severity::Info,
         paths::in_container(variables.index, "securityContext/privileged"),
-        format!("{what} gives a VF, but a privileged container also sees the physical function: NCCL merges the two NICs"),
+        format!("{what} gives a VF, but a privileged container also sees the VF's physical function: NCCL merges the two into one NIC"),
         "Remove privileged (IPC_LOCK is enough for RDMA), or set NCCL_IB_MERGE_NICS=0.",
     );
 }

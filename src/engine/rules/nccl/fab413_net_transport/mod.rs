@@ -1,4 +1,4 @@
-//! FAB413: NCCL_NET names a transport that the container cannot or does not use.
+//! FAB413: NCCL_NET names a transport that the container cannot use, or that does not use its RDMA device.
 
 use super::no_device::Ways;
 use super::other_users::other_library;
@@ -13,7 +13,10 @@ pub(super) static RULE: Rule = Rule {
     id: "FAB413",
     severity: Severity::Error,
     lesser: &[
-        (Severity::Warning, "NCCL may still run over TCP, or with a device that the pod does not show"),
+        (
+            Severity::Warning,
+            "NCCL may still run over TCP, or may use a device that the pod's manifest does not show",
+        ),
         (Severity::Info, "other libraries may use the device"),
     ],
     files: files!(),
@@ -32,16 +35,18 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let socket = socket.filter(|g| g.value.as_deref().is_some_and(|v| v.eq_ignore_ascii_case("Socket")));
         let Some(net) = socket.filter(|_| context.has_rdma(variables.index)) else { continue };
         let (severity, rest) = match other_library(variables) {
-            Some(user) => (Severity::Info, format!("; {user} may use the device")),
+            Some(user) => (Severity::Info, format!("; {user} may still use the device")),
             None => (Severity::Warning, ", and the NIC stays idle".to_owned()),
         };
-        let message =
-            format!("NCCL_NET=Socket{} with an RDMA device: NCCL runs over TCP{rest}", variables.place(net));
+        let message = format!(
+            "NCCL_NET=Socket{}, but the container has an RDMA device: NCCL runs over TCP{rest}",
+            variables.place(net)
+        );
         findings.add_as(
             severity,
             variables.path(net),
             message,
-            "Remove NCCL_NET, or do not request the RDMA device.",
+            "Remove NCCL_NET, or remove the request for the RDMA device.",
         );
     }
 }
@@ -63,10 +68,10 @@ fn pinned(
             severity,
             variables.path(off),
             format!(
-                "NCCL_IB_DISABLE={value}{} with NCCL_NET=IB: NCCL fails at start-up",
+                "NCCL_IB_DISABLE={value}{} disables the transport that NCCL_NET=IB requires: NCCL fails at start-up",
                 variables.place(off)
             ),
-            "Remove NCCL_IB_DISABLE for RDMA, or NCCL_NET for TCP.",
+            "For RDMA, remove NCCL_IB_DISABLE. For TCP, remove NCCL_NET.",
         );
         return;
     }

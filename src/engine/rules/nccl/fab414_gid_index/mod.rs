@@ -1,4 +1,4 @@
-//! FAB414: NCCL_IB_GID_INDEX fixed although the GID index differs by pod, or missing for an NCCL that needs it.
+//! FAB414: NCCL_IB_GID_INDEX set although the GID index differs by pod, or not set although NCCL needs it.
 
 use super::pod_networks::{Attachments, attachments, version};
 use crate::multus::LinkLayer;
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     lesser: &[(
         Severity::Info,
-        "the GID index may be the same on all nodes, or the value has no effect on InfiniBand",
+        "the GID index may be the same on all nodes; on InfiniBand the value has no effect",
     )],
     quiet: true,
     files: files!(),
@@ -72,8 +72,12 @@ fn on_infiniband(variables: &ContainerVariables<'_>, findings: &mut Findings<'_>
     findings.add_as(
         Severity::Info,
         variables.path(first),
-        format!("no effect on InfiniBand: {}{}", names.join(", "), variables.place(first)),
-        "Remove each variable that has no effect.",
+        format!(
+            "these settings have no effect on InfiniBand: {}{}",
+            names.join(", "),
+            variables.place(first)
+        ),
+        "Remove each of these settings.",
     );
 }
 
@@ -99,21 +103,21 @@ fn fixed(
         Some(what) => {
             let fix = match version {
                 Some(version) if version < CHOOSES_IN_PODS => {
-                    format!("Remove it and use NCCL 2.26.2 or later (the image has {version}).")
+                    format!("Remove the variable, and use NCCL 2.26.2 or later (the image has {version}).")
                 }
-                Some(_) => "Remove it; NCCL finds the index itself.".to_owned(),
-                None => "With NCCL 2.26.2 or later, remove it; NCCL before 2.21 needs it.".to_owned(),
+                Some(_) => "Remove the variable; NCCL finds the index itself.".to_owned(),
+                None => "With NCCL 2.26.2 or later, remove the variable. NCCL before 2.21 needs it.".to_owned(),
             };
             let message = format!(
-                "{NAME}={index}{place}: with {what} the GID index differs from pod to pod, and peers fail to connect"
+                "{NAME}={index}{place}: on {what} the GID index differs from pod to pod, so pods cannot connect"
             );
             findings.add(variables.path(given), message, fix);
         }
         None => findings.add_as(
             Severity::Info,
             variables.path(given),
-            format!("{NAME}={index}{place}: every pod and device must have its address at that GID index"),
-            "With NCCL 2.26.2 or later, remove it: NCCL finds the index itself. NCCL before 2.21 needs it.",
+            format!("{NAME}={index}{place} works only if every pod and device has its address at this GID index"),
+            "With NCCL 2.26.2 or later, remove the variable: NCCL finds the index itself. NCCL before 2.21 needs it.",
         ),
     }
 }
@@ -138,14 +142,14 @@ fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             return;
         }
         let what = if old {
-            "uses GID index 0, which is not a RoCE v2 address"
+            "uses GID index 0, which has no RoCE v2 address"
         } else {
-            "chooses the GID index itself, but fails in pods when it reads an unused GID"
+            "chooses the GID index itself, but fails in a pod when it reads an unused GID"
         };
         findings.add(
             paths::in_container(index, "image"),
             format!("NCCL {version} on RoCE {what}"),
-            "Use NCCL 2.26.2 or later, or set NCCL_IB_GID_INDEX if all pods have the same index (often 3).",
+            "Use NCCL 2.26.2 or later, or set NCCL_IB_GID_INDEX if the index is the same in all pods (often 3).",
         );
     }
 }

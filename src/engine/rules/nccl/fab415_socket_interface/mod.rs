@@ -1,4 +1,4 @@
-//! FAB415: NCCL_SOCKET_IFNAME names an interface that the pod does not have, or the loopback.
+//! FAB415: NCCL_SOCKET_IFNAME names an interface that the pod does not have, or the loopback interface.
 
 use super::pod_networks::{attachments, other_networks};
 use crate::nccl::list::NameList;
@@ -12,7 +12,7 @@ use std::cell::LazyCell;
 pub(super) static RULE: Rule = Rule {
     id: "FAB415",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "Multus gives such names, and the pod may get networks later")],
+    lesser: &[(Severity::Info, "Multus gives names such as net1, and the pod may get networks later")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT
@@ -38,7 +38,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     variables.path(given),
                     format!(
-                        "{NAME}=lo{place}, but the job has several pods ({}): ranks cannot reach the other pods through lo",
+                        "{NAME}=lo{place}, but the job has several pods ({}): ranks cannot reach other pods through lo",
                         gang.words
                     ),
                     "Set NCCL_SOCKET_IFNAME to eth0.",
@@ -62,10 +62,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             severity,
             variables.path(given),
             format!(
-                "{NAME}={}{place} matches no interface of the pod ({have}): NCCL fails at start-up",
+                "{NAME}={}{place} matches none of the pod's interfaces ({have}): NCCL fails at start-up",
                 printable(value, 40)
             ),
-            "Write eth0, or an interface of the networks annotation.",
+            "Write eth0, or an interface that the networks annotation names.",
         );
     }
 }

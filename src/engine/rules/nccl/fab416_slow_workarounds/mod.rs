@@ -1,4 +1,4 @@
-//! FAB416: workaround that costs bandwidth.
+//! FAB416: NCCL setting that works around a fault and may cost bandwidth.
 
 use crate::nccl::number::{is_open, is_word, leading_number};
 use crate::rules::finding::{Findings, Severity};
@@ -29,10 +29,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 variables.path(given),
                 format!(
-                    "NCCL_P2P_DISABLE=1{}: accelerators of this container communicate more slowly, through the node's memory",
+                    "NCCL_P2P_DISABLE=1{}: accelerators communicate through the node's memory, which is slower",
                     variables.place(given)
                 ),
-                "Remove it. If it hides a fault, check PCIe access control (ACS) on the node.",
+                "Remove NCCL_P2P_DISABLE. If the job then fails, check PCIe access control (ACS) on the node.",
             );
         }
         let pinned = |name: &str| {
@@ -66,7 +66,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 names.join(", "),
                 variables.place(first)
             ),
-            "Remove it, unless a measurement on this cluster justifies it.",
+            "Keep only settings that a measurement on this cluster justifies.",
         );
     }
 }

@@ -1,4 +1,4 @@
-//! FAB417: NCCL's diagnostics left on.
+//! FAB417: NCCL diagnostics that were left on.
 
 use crate::nccl::number::is_open;
 use crate::rules::finding::{Findings, Severity};
@@ -23,9 +23,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             (
                 "NCCL_TOPO_DUMP_FILE",
                 Severity::Warning,
-                "while NCCL dumps the topology, it does not fuse NICs and runs slower",
+                "when NCCL dumps the topology, it does not fuse NICs and runs slower",
             ),
-            ("NCCL_GRAPH_DUMP_FILE", Severity::Info, "one rank of every job writes the same file"),
+            ("NCCL_GRAPH_DUMP_FILE", Severity::Info, "one rank of every job writes to the same file"),
         ] {
             if let Some(given) = set(name) {
                 let message = format!("{name}{}: {does}", variables.place(given));
@@ -49,7 +49,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Info,
                 variables.path(given),
                 format!(
-                    "NCCL_DEBUG_FILE without %p{}: the ranks of this container overwrite each other's log",
+                    "NCCL_DEBUG_FILE has no %p{}: the ranks of this container overwrite each other's log",
                     variables.place(given)
                 ),
                 "Add %h and %p to the file name.",
@@ -65,7 +65,7 @@ fn loud(variables: &ContainerVariables<'_>, findings: &mut Findings<'_>) {
     let all = |v: &str| v.split(',').any(|w| w.eq_ignore_ascii_case("ALL"));
     let all = level.eq_ignore_ascii_case("INFO") && variables.value("NCCL_DEBUG_SUBSYS").is_some_and(all);
     if trace || all {
-        let what = if trace { "NCCL_DEBUG=TRACE" } else { "NCCL_DEBUG=INFO of all subsystems" };
+        let what = if trace { "NCCL_DEBUG=TRACE" } else { "NCCL_DEBUG=INFO for all subsystems" };
         findings.add_as(
             Severity::Info,
             variables.path(given),

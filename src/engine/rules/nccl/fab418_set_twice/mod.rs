@@ -38,7 +38,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     shown(value),
                     variables.place(given)
                 );
-                findings.add_as(severity, variables.path(first), message, "Keep only one of the two.");
+                findings.add_as(severity, variables.path(first), message, "Keep only one of the two values.");
             }
             if matches!(given.place, Place::Env(_) | Place::EnvFrom(..)) {
                 env = Some((given, value));

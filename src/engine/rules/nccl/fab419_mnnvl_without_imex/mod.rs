@@ -24,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 "NCCL_MNNVL_ENABLE=1{}, but the container has no claim on an IMEX channel: NCCL fails at start-up",
                 variables.place(given)
             ),
-            "Add a claim of a ComputeDomain, or remove the variable: the default checks for a channel.",
+            "Claim a ComputeDomain channel, or remove the variable: by default, NCCL checks for a channel.",
         );
     }
 }

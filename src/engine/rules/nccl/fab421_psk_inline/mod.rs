@@ -29,7 +29,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     "NCCL_PSK is in plain text{}: everyone who may read pods can read the key (NCCL itself takes its key only from ncclSetEncryption)",
                     variables.place(given)
                 ),
-                "Put a new key into a Secret, and refer to it by secretKeyRef.",
+                "Put a new key into a Secret, and use secretKeyRef.",
             );
         }
     }

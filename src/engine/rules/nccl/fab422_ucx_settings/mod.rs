@@ -22,7 +22,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if let (Some(subnets), Some(_)) = (set("UCX_IB_ROCE_SUBNETS"), set("UCX_IB_GID_INDEX")) {
             findings.add(
                 variables.path(subnets),
-                "UCX_IB_ROCE_SUBNETS with UCX_IB_GID_INDEX: UCX refuses the two together",
+                "UCX_IB_ROCE_SUBNETS and UCX_IB_GID_INDEX are both set: UCX refuses this",
                 "Remove UCX_IB_GID_INDEX.",
             );
         }
@@ -58,8 +58,8 @@ fn devices(variables: &ContainerVariables<'_>, given: &Given<'_>, findings: &mut
     };
     if value.starts_with('=') {
         return say(
-            "= is a mark of NCCL; UCX reads it as part of the device name".to_owned(),
-            "Remove the =.",
+            "only NCCL accepts '=' at the start; UCX reads '=' as part of the device name".to_owned(),
+            "Remove '='.",
         );
     }
     if value == "all" || value.starts_with('^') || value.contains('*') {
@@ -68,7 +68,10 @@ fn devices(variables: &ContainerVariables<'_>, given: &Given<'_>, findings: &mut
     let mut items = value.split(',').map(str::trim).filter(|i| !i.is_empty());
     if let Some(item) = items.clone().find(|i| is_verbs(i) && !i.contains(':')) {
         let item = printable(item, 30);
-        return say(format!("{item} has no port, and UCX expects DEVICE:PORT"), &format!("Write {item}:1."));
+        return say(
+            format!("{item} is written without a port, but UCX expects DEVICE:PORT"),
+            &format!("Write {item}:1."),
+        );
     }
     let Some(transports) = variables.value("UCX_TLS").filter(|t| !t.is_empty() && !is_open(t)) else {
         return;
@@ -92,7 +95,7 @@ fn devices(variables: &ContainerVariables<'_>, given: &Given<'_>, findings: &mut
     if interfaces && !has(&["tcp"]) {
         say(
             format!(
-                "UCX uses a network interface only with tcp, which UCX_TLS={} lacks",
+                "UCX uses a network interface only with tcp, which UCX_TLS={} does not have",
                 printable(transports, 30)
             ),
             "Add tcp to UCX_TLS, or name an RDMA device.",
@@ -104,8 +107,8 @@ fn devices(variables: &ContainerVariables<'_>, given: &Given<'_>, findings: &mut
         && !value.contains("eth")
     {
         say(
-            format!("UCX_TLS={} has no transport over RDMA", printable(transports, 30)),
-            "Add rc to UCX_TLS, or name an interface.",
+            format!("UCX_TLS={} has no RDMA transport", printable(transports, 30)),
+            "Add rc to UCX_TLS, or name a network interface.",
         );
     }
 }

@@ -26,14 +26,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             if variables.last(include).is_some_and(|g| g.value.as_deref().is_none_or(|v| !v.is_empty())) {
                 findings.add(
                     variables.path(given),
-                    format!("{exclude}{place} with {include}: Open MPI refuses the two together"),
+                    format!("{exclude}{place} and {include} are both set: Open MPI refuses this"),
                     format!("Remove {exclude}."),
                 );
             } else if !value.split(',').map(str::trim).any(loopback) {
                 findings.add(
                     variables.path(given),
                     format!(
-                        "{exclude}={}{place} does not exclude lo: peers get 127.0.0.1, and the job hangs",
+                        "{exclude}={}{place} does not exclude lo: other ranks get address 127.0.0.1, and the job hangs",
                         printable(value, 40)
                     ),
                     "Add lo to the list.",

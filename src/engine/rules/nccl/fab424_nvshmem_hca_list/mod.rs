@@ -1,4 +1,4 @@
-//! FAB424: NVSHMEM_HCA_LIST without effect.
+//! FAB424: NVSHMEM_HCA_LIST has no effect.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
@@ -18,8 +18,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if unused {
             findings.add(
                 variables.path(given),
-                format!("NVSHMEM_HCA_LIST{}: no effect without {MAPPING}=1", variables.place(given)),
-                format!("Set {MAPPING}=1, or remove the list."),
+                format!("NVSHMEM_HCA_LIST{} has no effect without {MAPPING}=1", variables.place(given)),
+                format!("Set {MAPPING}=1, or remove NVSHMEM_HCA_LIST."),
             );
         }
     }

@@ -21,7 +21,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 variables.path(given),
                 format!(
-                    "FI_EFA_FORK_SAFE=1{}: not needed since kernel 5.13, and it disables huge pages",
+                    "FI_EFA_FORK_SAFE=1{} is not needed since Linux 5.13, and disables huge pages",
                     variables.place(given)
                 ),
                 "Remove FI_EFA_FORK_SAFE.",
@@ -33,10 +33,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 variables.path(given),
                 format!(
-                    "{wait}=1 with {handling}{}: only one of the two has an effect",
+                    "{wait}=1 and {handling}{} are both set: only one of the two has an effect",
                     variables.place(given)
                 ),
-                "Keep only one of the two.",
+                "Keep only one of the two values.",
             );
         }
     }

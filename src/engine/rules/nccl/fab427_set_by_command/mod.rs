@@ -1,4 +1,4 @@
-//! FAB427: profile's variable overridden by the container's own settings.
+//! FAB427: variable of the profile that the container's own settings override.
 
 use crate::plan::OwnSetting;
 use crate::pod::shell::sets_variable;
@@ -32,17 +32,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 );
                 findings.add(
                     path,
-                    format!("{name} of profile {} is not injected: valueFrom sets it", profile.name),
-                    format!("Remove {name} to get the profile's value, or ignore this if intended."),
+                    format!("the webhook does not set {name} of profile {:?}: valueFrom sets {name}", profile.name),
+                    format!("Remove {name} to get the profile's value, or ignore this finding if intended."),
                 );
             }
             OwnSetting::Plugin => findings.add(
                 paths::container(set.container),
                 format!(
-                    "{} of profile {} is not injected: NCCL_NET_PLUGIN names a plugin with its own transport",
+                    "the webhook does not set {} of profile {:?}: NCCL_NET_PLUGIN names a plugin with its own transport",
                     set.name, profile.name
                 ),
-                "Remove NCCL_NET_PLUGIN to use NCCL's own transport, or ignore this if intended.",
+                "Remove NCCL_NET_PLUGIN to use NCCL's own transport, or ignore this finding if intended.",
             ),
         }
     }
@@ -57,8 +57,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let (is, it) = if names.len() == 1 { ("is", "it") } else { ("are", "them") };
         findings.add(
             place(container, index, first),
-            format!("{shown} of profile {} {is} not injected: the command sets {it}", profile.name),
-            format!("Remove {it} from the command to get the profile's value, or ignore this if intended."),
+            format!("{shown} of profile {:?} {is} not injected: the command already sets {it}", profile.name),
+            format!(
+                "Remove {it} from the command to get the profile's value, or ignore this finding if intended."
+            ),
         );
     }
 }

@@ -23,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add_as(
                 Severity::Warning,
                 annotation_path(),
-                format!("networks annotation has no effect with hostNetwork, and cannot be parsed: {error}"),
+                format!("the networks annotation has no effect on a hostNetwork pod, and cannot be parsed: {error}"),
                 "Remove the annotation.",
             );
             return;
@@ -31,10 +31,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let fix = match error {
             // Istio before istio/istio#55000 wrote its own network like this into lists.
             AnnotationError::BadName { what: "network name", value, .. } if value.contains('/') => {
-                "Write the namespace as its own key: {\"name\": …, \"namespace\": …}."
+                "Write the namespace in a key of its own: {\"name\": …, \"namespace\": …}."
             }
-            _ => "Write `namespace/name@interface, …` or a JSON list of objects with `name`.",
+            _ => "Write `namespace/name@interface, …`, or a JSON list of objects that each have a `name`.",
         };
-        findings.add(annotation_path(), format!("networks annotation cannot be parsed: {error}"), fix);
+        findings.add(annotation_path(), format!("the networks annotation cannot be parsed: {error}"), fix);
     }
 }

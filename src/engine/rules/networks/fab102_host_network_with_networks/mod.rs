@@ -31,7 +31,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Some(name) => findings.add(
             PATH,
             format!(
-                "hostNetwork with a networks annotation: no network is attached, and {} is reserved but not used",
+                "hostNetwork pod with a networks annotation: Multus attaches no network, and {} is reserved but not used",
                 printable(name, 80)
             ),
             "Remove hostNetwork, or remove the annotation and the resource.",
@@ -39,7 +39,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         None => findings.add_as(
             Severity::Warning,
             PATH,
-            "hostNetwork with a networks annotation: no network is attached, and the pod uses the node's NICs",
+            "hostNetwork pod with a networks annotation: Multus attaches no network, and the pod uses the node's NICs",
             format!("Remove hostNetwork, or remove annotation {NETWORKS_ANNOTATION}."),
         ),
     }
@@ -96,16 +96,16 @@ fn cel() -> Cel {
             check(
                 Severity::Error,
                 format!("({wrong}) && {reserved}"),
-                "hostNetwork with a networks annotation: no network is attached, and a VF is reserved but not used; remove hostNetwork, or remove the annotation and the resource",
+                "hostNetwork pod with a networks annotation: Multus attaches no network, and a VF is reserved but not used; remove hostNetwork, or remove the annotation and the resource",
             ),
             check(
                 Severity::Warning,
                 format!("({wrong}) && !{reserved}"),
-                "hostNetwork with a networks annotation: no network is attached, and the pod uses the node's NICs; remove hostNetwork, or remove annotation k8s.v1.cni.cncf.io/networks",
+                "hostNetwork pod with a networks annotation: Multus attaches no network, and the pod uses the node's NICs; remove hostNetwork, or remove annotation k8s.v1.cni.cncf.io/networks",
             ),
         ],
         beyond: Some(
-            "devices that only a network or a policy shows; JSON lists with other keys than name, namespace and interface; and text of more than 8000 characters",
+            "devices that only a network object or a SriovNetworkNodePolicy shows; JSON lists with other keys than name, namespace and interface; and text of more than 8000 characters",
         ),
     }
 }

@@ -51,27 +51,27 @@ fn check_item(
         findings.add_as(
             Severity::Warning,
             annotation_path(),
-            format!("network {network} is in another namespace: the webhook adds no resource for it"),
-            "Move the network to the pod's namespace or to namespace default, or request its resource in the pod.",
+            format!("network {network} is in another namespace: the webhook does not add the network's resource to the pod"),
+            "Move the network to the pod's namespace or to namespace default, or request the network's resource in the pod.",
         );
         return true;
     }
     let Some(fact) = context.subject.snapshot.network(namespace, &item.name) else {
-        if context.subject.snapshot.lists_networks() {
+        if context.subject.snapshot.lists_networks_of(namespace) {
             findings.add(
                 annotation_path(),
                 format!("network {network} does not exist: the pod stays in ContainerCreating"),
                 "Create the NetworkAttachmentDefinition, or correct its name and namespace.",
             );
         }
-        return context.subject.snapshot.lists_networks();
+        return context.subject.snapshot.lists_networks_of(namespace);
     };
     let Some(text) = fact.node_selector.as_deref() else { return false };
     let Some(label) = NodeLabel::parse(text) else {
         findings.add(
             annotation_path(),
             format!(
-                "annotation {NODE_SELECTOR_ANNOTATION} of network {network} is {:?}, which is not a label",
+                "annotation {NODE_SELECTOR_ANNOTATION} of network {network} is {:?}, which is not a node label",
                 printable(text, 40)
             ),
             "Write one key=value in this annotation of the network.",
@@ -88,12 +88,12 @@ fn check_item(
             Severity::Warning,
             format!("/spec/nodeSelector/{}", token(label.key)),
             format!(
-                "the pod selects {}={}, but network {network} is on nodes with {:?}: no node can have both values",
+                "the pod's nodeSelector has {}={}, but network {network} is on nodes with value {:?}: no node has both values",
                 printable(label.key, 60),
                 printable(other, 40),
                 label.value
             ),
-            "Remove this nodeSelector entry, or name another network.",
+            "Remove this entry of nodeSelector, or request another network.",
         );
         return true;
     }

@@ -34,14 +34,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if matches!(name, "eth0" | "lo") {
             findings.add(
                 annotation_path(),
-                format!("item {place} ({}) requests interface {name}, which the pod already has: the sandbox fails", network()),
+                format!("item {place} ({}) requests interface {name}, which every pod already has: the pod sandbox fails", network()),
                 fix,
             );
         } else if let Some(other) = first.get(name) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "items {other} and {place} ({}) both request interface {name}: the sandbox fails",
+                    "items {other} and {place} ({}) both request interface {name}: the pod sandbox fails",
                     network()
                 ),
                 fix,
@@ -57,10 +57,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "item {other} requests interface net{place}, which Multus gives to item {place} ({}): the sandbox fails",
+                    "item {other} requests interface net{place}, which Multus gives to item {place} ({}): the pod sandbox fails",
                     printable(&item.name, 100)
                 ),
-                "Name the interfaces of all networks, or of none.",
+                "Name an interface for every network of the annotation, or for none.",
             );
         }
     }
@@ -94,16 +94,16 @@ fn cel() -> Cel {
         checks: vec![
             check(
                 "variables.items.exists(i, i.matches('@(eth0|lo)[ ]*$'))",
-                "a network requests interface eth0 or lo, which the pod already has: the sandbox fails; give every network its own interface, such as rail0, rail1",
+                "a network requests interface eth0 or lo, which every pod already has: the pod sandbox fails; give every network its own interface, such as rail0, rail1",
             ),
             check(
                 twice,
-                "two networks request the same interface: the sandbox fails; give every network its own interface, such as rail0, rail1",
+                "two networks request the same interface: the pod sandbox fails; give every network its own interface, such as rail0, rail1",
             ),
             check(
                 by_place,
-                "a network requests an interface that Multus gives to another network: the sandbox fails; name the interfaces of all \
-                     networks, or of none",
+                "a network requests an interface that Multus gives to another network: the pod sandbox fails; name an interface for \
+                     every network of the annotation, or for none",
             ),
         ],
         beyond: Some("JSON lists, more than 100 networks, and text of more than 8000 characters"),

@@ -47,26 +47,26 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 fn report(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, findings: &mut Findings<'_>) {
-    let listed = context.subject.snapshot.lists_networks();
+    let listed = context.subject.snapshot.lists_networks_of(namespace);
     let (name, shown) = (&*item.name, printable(&item.name, 100));
     let network = format!("{}/{shown}", printable(namespace, 63));
-    if context.tenant_view {
+    if context.subject.snapshot.is_for_tenant() {
         // The pod's owner learns nothing about other namespaces, not even that a network is missing.
         if listed && namespace == context.subject.namespace {
             findings.add(
                 annotation_path(),
-                format!("network {network} does not exist: the item names no namespace, so Multus looks in the pod's namespace"),
+                format!("network {network} does not exist: the annotation names no namespace, so Multus looks in the pod's own namespace"),
                 "Write the network as namespace/name, or create the network in the pod's namespace.",
             );
         }
         return;
     }
-    let elsewhere = context.subject.snapshot.facts().namespaces_of_network(name);
+    let elsewhere = context.subject.snapshot.namespaces_of_network(name);
     match (listed, elsewhere.first()) {
         (_, Some(other)) => findings.add(
             annotation_path(),
             format!(
-                "network {shown} is known in namespace {other}, but Multus looks only in namespace {}",
+                "network {shown} exists in namespace {other}, but Multus looks for it only in namespace {}",
                 printable(namespace, 63)
             ),
             format!(

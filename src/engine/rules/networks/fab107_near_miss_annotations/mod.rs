@@ -23,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (key, _) in annotations.into_iter().flat_map(|a| a.iter()) {
         let Some((message, fix)) = judge(key, context.subject.networks.is_some()) else { continue };
         let shown = printable(key, 100);
-        findings.add(paths::annotation(key), format!("{shown} {message}"), fix);
+        findings.add(paths::annotation(key), format!("annotation {shown} {message}"), fix);
     }
 }
 
@@ -35,7 +35,7 @@ fn cel() -> Cel {
     let check = Check {
         severity: Severity::Warning,
         wrong: Wrong::Annotations(odd.into()),
-        message: "Multus reads a pod's networks only from annotation k8s.v1.cni.cncf.io/networks; these annotations have no effect",
+        message: "Multus reads a pod's networks only from annotation k8s.v1.cni.cncf.io/networks: these annotations of the pod have no effect",
     };
     let has = "'k8s.v1.cni.cncf.io/networks' in variables.annotations";
     Cel { variables: vec![("hasNetworks", has.into())], checks: vec![check], beyond: None }
@@ -47,14 +47,14 @@ fn judge(key: &str, has_networks: bool) -> Option<(&'static str, &'static str)> 
     match key {
         NETWORKS_ANNOTATION => None,
         // Older forms, and one that no program ever read; another program may use the bare word.
-        "networks" if !has_networks => Some(("has no effect: Multus attaches no network for it", WRITE)),
+        "networks" if !has_networks => Some(("has no effect: Multus does not read this key", WRITE)),
         RESOURCE_ANNOTATION | NODE_SELECTOR_ANNOTATION => Some((
-            "has no effect on a pod: Multus reads it from the NetworkAttachmentDefinition",
+            "has no effect on a pod: Multus reads this annotation from the NetworkAttachmentDefinition",
             "Set the annotation on the network, and request the resource in the container's limits.",
         )),
         "mellanox.infiniband.app" => Some((
-            "has no effect on a pod: ib-kubernetes writes it into cni-args of the networks annotation",
-            "Remove the annotation. ib-kubernetes sets the key when the pod is scheduled.",
+            "has no effect on a pod: ib-kubernetes writes this key into cni-args of the networks annotation",
+            "Remove the annotation. ib-kubernetes sets it when the pod is scheduled.",
         )),
         "guid" if has_networks => Some((
             "has no effect on a pod: a GUID belongs inside the networks annotation",
@@ -65,7 +65,7 @@ fn judge(key: &str, has_networks: bool) -> Option<(&'static str, &'static str)> 
             let multus = domain == "cni.cncf.io" || domain.ends_with(".cni.cncf.io");
             let network = ["network", "networks", "nets", "network-attachments"];
             let meant = network.iter().any(|n| n.eq_ignore_ascii_case(name));
-            (multus && meant).then_some(("has no effect: Multus attaches no network for it", WRITE))
+            (multus && meant).then_some(("has no effect: Multus does not read this key", WRITE))
         }
     }
 }

@@ -51,13 +51,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             match meant.or_else(|| nearest(key, KEYS.into_iter())) {
                 Some(right) => findings.add(
                     annotation_path(),
-                    format!("item {place}: Multus ignores the unknown key {shown:?}"),
+                    format!("item {place} of the networks annotation has the unknown key {shown:?}, which Multus ignores"),
                     format!("Rename the key to {right:?}."),
                 ),
                 None => findings.add_as(
                     Severity::Info,
                     annotation_path(),
-                    format!("item {place}: Multus ignores the unknown key {shown:?}"),
+                    format!("item {place} of the networks annotation has the unknown key {shown:?}, which Multus ignores"),
                     "Remove the key if no other program reads it.",
                 ),
             }

@@ -30,7 +30,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if text.is_empty() {
         findings.add(
             path(),
-            "default-network annotation is empty: Multus refuses the pod, which stays in ContainerCreating",
+            "the default-network annotation is empty: Multus refuses the pod, which stays in ContainerCreating",
             "Remove the annotation, or name one network as namespace/name.",
         );
         return;
@@ -38,7 +38,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     match parse(text).as_ref().map(|n| n.items.as_slice()) {
         Err(error) => findings.add(
             path(),
-            format!("default-network annotation cannot be parsed: {error}"),
+            format!("the default-network annotation cannot be parsed: {error}"),
             "Name one network as namespace/name.",
         ),
         Ok([item]) => {
@@ -51,14 +51,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add_as(
                     Severity::Warning,
                     path(),
-                    format!("default network {name:?} has no namespace: Multus looks in the namespace of Multus, not in namespace {own}"),
+                    format!("default network {name:?} is written without a namespace: Multus looks in its own namespace, not in namespace {own}"),
                     format!("To use the network in namespace {own}, write {own}/{name}."),
                 );
             }
         }
         Ok(items) => findings.add(
             path(),
-            format!("{} default networks: Multus accepts only one, so the sandbox fails", items.len()),
+            format!("the default-network annotation names {} networks: Multus accepts only one, and the pod sandbox fails", items.len()),
             "Name one network, and move the others to k8s.v1.cni.cncf.io/networks.",
         ),
     }
@@ -75,7 +75,7 @@ fn cel() -> Cel {
     let check = Check {
         severity: Severity::Error,
         wrong: Wrong::Object(wrong.into()),
-        message: "several default networks: Multus accepts only one, so the sandbox fails; name one network, and move the others to k8s.v1.cni.cncf.io/networks",
+        message: "the default-network annotation names several networks: Multus accepts only one, and the pod sandbox fails; name one network, and move the others to k8s.v1.cni.cncf.io/networks",
     };
     Cel {
         variables: vec![("defaultNetwork", text.into())],

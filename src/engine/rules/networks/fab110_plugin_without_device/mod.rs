@@ -28,7 +28,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
     let namespace = context.text("/metadata/namespace").unwrap_or("default");
     let name = context.text("/metadata/name").unwrap_or_default();
-    if context.snapshot.facts().may_be_claimed(namespace, name) {
+    if context.snapshot.may_be_claimed(namespace, name) {
         return;
     }
     definition.report(
@@ -36,7 +36,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         Severity::Warning,
         &format!("{}/type", plugin.pointer()),
         format!(
-            "Multus passes no device to {}, because annotation k8s.v1.cni.cncf.io/resourceName is missing",
+            "Multus passes no device to plugin {}, because annotation k8s.v1.cni.cncf.io/resourceName is missing",
             plugin.cni_type
         ),
         "Add the annotation with the full name of the resource, such as nvidia.com/rdma_vf.",

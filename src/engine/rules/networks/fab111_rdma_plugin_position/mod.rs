@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 
 /// Reasons for warnings.
 const MOVES: &str = "moving the device works, and the pod loses only the IPoIB interface";
-const SHARED: &str = "the nodes may be set to RDMA mode exclusive, where moving the device works";
+const SHARED: &str = "the nodes may be set to exclusive RDMA mode, where moving the device works";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(definition) = context.definition() else { return };
@@ -30,28 +30,28 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         |severity, message: String, fix| definition.report(findings, severity, &place, message, fix);
     if before().next().is_none() {
         let message = "plugin rdma is the first in the chain, so it finds no device to move: pods stay in ContainerCreating";
-        report(Severity::Error, message.to_owned(), "Put plugin rdma after sriov or host-device.");
+        report(Severity::Error, message.to_owned(), "Put plugin rdma after plugin sriov or host-device.");
         return;
     }
     let shared = |plugin: &Plugin<'_>| matches!(plugin.cni_type, "macvlan" | "ipvlan" | "ipoib" | "bridge");
     if let Some(Plugin { cni_type: shared, .. }) = before().find(shared) {
         let message = format!(
-            "plugin rdma fails after {shared}: the NIC stays on the node, so there is no device to move"
+            "plugin rdma fails after plugin {shared}, which leaves the NIC on the node: rdma has no device to move"
         );
         report(Severity::Error, message, "Remove plugin rdma, and request a shared RDMA device in the pods.");
     } else if let Some(ib) = before().find(|p| p.cni_type == "ib-sriov") {
         let isolates = ib.object.get("rdmaIsolation").and_then(serde_json::Value::as_bool) == Some(true);
         if isolates {
-            let message = "ib-sriov with rdmaIsolation already moves the RDMA device: plugin rdma does not find it and fails";
+            let message = "ib-sriov with rdmaIsolation already moves the RDMA device: plugin rdma does not find the device, and fails";
             let fix = "Remove plugin rdma: ib-sriov moves the RDMA device itself.";
             report(Severity::Error, message.to_owned(), fix);
             return;
         }
-        let message = "plugin rdma after ib-sriov puts the IPoIB interface back on the host: the pod loses this interface";
+        let message = "plugin rdma after ib-sriov moves the IPoIB interface back to the node: the pod loses this interface";
         let (because, fix) = if is_shared(context) {
             (SHARED, REMOVE)
         } else {
-            (MOVES, "Write \"rdmaIsolation\": true in ib-sriov, and remove plugin rdma.")
+            (MOVES, "Write \"rdmaIsolation\": true in plugin ib-sriov, and remove plugin rdma.")
         };
         let findings = &mut findings.because(because);
         definition.report(findings, Severity::Warning, &place, message, fix);

@@ -71,14 +71,15 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
     let untagged = missing || number("vlan") == Some(0);
     let mut faults = Vec::new();
     if let Some(n) = number("vlanQoS").filter(|n| missing || *n != 0 && untagged) {
-        let message =
-            format!("vlanQoS {n} without a VLAN: sriov refuses it, and pods stay in ContainerCreating");
+        let message = format!(
+            "vlanQoS is {n}, but no VLAN is set: sriov refuses this, and pods stay in ContainerCreating"
+        );
         faults.push((None, ("vlanQoS", message, "Set vlan to a number from 1 to 4094.")));
     }
     let double = |proto: &&str| missing || proto.eq_ignore_ascii_case("802.1ad") && untagged;
     if let Some(proto) = plugin.text("vlanProto").filter(double) {
         let message = format!(
-            "vlanProto {} without a VLAN: sriov refuses it, and pods stay in ContainerCreating",
+            "vlanProto is {}, but no VLAN is set: sriov refuses this, and pods stay in ContainerCreating",
             printable(proto, 40)
         );
         faults.push((None, ("vlanProto", message, "Set vlan to a number from 1 to 4094.")));
@@ -87,7 +88,7 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
     for key in ["spoofchk", "trust"] {
         if let Some(word) = plugin.text(key).filter(|word| !matches!(*word, "on" | "off")) {
             let message = format!(
-                "{key} {:?}: sriov switches {key} off, since the value is not \"on\"",
+                "{key} is {:?}: sriov switches {key} off for every value but \"on\"",
                 printable(word, 40)
             );
             faults.push((Some(SWITCHED_OFF), (key, message, "Write \"on\" or \"off\".")));
@@ -99,9 +100,9 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
         && least > most
     {
         let message = format!(
-            "min_tx_rate {least} is above max_tx_rate {most}: the kernel refuses the rates, and pods stay in ContainerCreating"
+            "min_tx_rate {least} is higher than max_tx_rate {most}: the kernel refuses this, and pods stay in ContainerCreating"
         );
-        faults.push((Some(OLD_KERNEL), ("min_tx_rate", message, "Set min_tx_rate to at most max_tx_rate.")));
+        faults.push((Some(OLD_KERNEL), ("min_tx_rate", message, "Set min_tx_rate to max_tx_rate or less.")));
     }
     faults
 }
@@ -116,7 +117,7 @@ fn pkey(plugin: &Plugin<'_>) -> Option<RefusedValue> {
         (
             "pkey",
             format!(
-                "pkey {shown:?} is not a hexadecimal number from 0x0 to 0x7fff: ib-kubernetes cannot read it"
+                "pkey {shown:?} is not a hexadecimal number from 0x0 to 0x7fff: ib-kubernetes cannot read this pkey"
             ),
             "Write 0x and hexadecimal digits without the membership bit, such as 0x10.",
         )

@@ -71,9 +71,9 @@ fn mtu(context: &ObjectContext<'_>, plugin: &Plugin<'_>) -> Option<(String, &'st
     let largest = context.snapshot.facts().largest_mtu(master)?;
     (wanted > u64::from(largest)).then(|| {
         let message = format!(
-            "mtu {wanted} is above the MTU of {}: the nodes' SriovNetworkNodeStates show at most {largest}",
+            "mtu is {wanted}, but the MTU of {} is at most {largest} in the nodes' SriovNetworkNodeStates",
             printable(master, 40)
         );
-        (message, "Raise the interface's MTU first, or lower mtu.")
+        (message, "Raise the MTU of this interface on the nodes first, or lower mtu.")
     })
 }

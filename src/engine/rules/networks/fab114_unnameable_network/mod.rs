@@ -1,4 +1,4 @@
-//! FAB114: network name that the short form of the annotation cannot hold.
+//! FAB114: network name that is valid only in the JSON form of the networks annotation.
 
 use crate::multus::annotation::is_label;
 use crate::rules::finding::{Findings, Severity};
@@ -26,10 +26,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/metadata/name",
             format!(
-                "network name {} is not a DNS label: pods can request it only in the JSON form of the annotation",
+                "network name {} is not a DNS label: pods can request this network only in the JSON form of the annotation",
                 printable(&name, 100)
             ),
-            "Rename the network to at most 63 lower-case letters, digits and `-`.",
+            "Give the network a name of at most 63 lower-case letters, digits and `-`.",
         );
     }
 }

@@ -32,12 +32,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "item {} requests {key}, but network {} ({}) ignores the request",
+                    "item {} of the annotation requests {key:?}, but network {} ({}) ignores this request",
                     attachment.place,
                     attachment.describe(),
                     fact.origin
                 ),
-                format!("Add \"capabilities\": {{\"{capability}\": true}} to the network, or remove {key}."),
+                format!(
+                    "Add \"capabilities\": {{\"{capability}\": true}} to the network, or remove {key:?}."
+                ),
             );
         }
     }

@@ -51,7 +51,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             annotation_path(),
             format!(
-                "the pod is one of several ({words}): host-local gives these pods the same address on network {}",
+                "several pods work together ({words}): host-local gives these pods the same address on network {}",
                 first.describe(),
             ),
             USE,

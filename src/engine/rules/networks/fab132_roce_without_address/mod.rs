@@ -28,8 +28,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if class.link != Some(LinkLayer::Ethernet) || dpdk() {
         return;
     }
-    let message =
-        format!("no ipam: the RoCE devices of resource {} get no address and no routable GID", resource.name);
+    let message = format!(
+        "ipam is not set: the RoCE devices of resource {} get no IP address and no routable GID",
+        resource.name
+    );
     let fix = "Add ipam, such as {\"type\": \"nv-ipam\", \"poolName\": …}.";
     match context.definition().filter(|_| context.kind == "NetworkAttachmentDefinition") {
         Some(definition) => {

@@ -34,7 +34,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 const MESSAGE: &str =
-    "default route over a secondary network: the pod no longer reaches services, DNS and the API server";
+    "the default route leads over a secondary network: pods no longer reach services, DNS and the API server";
 
 const FIX: &str = "Route only the fabric's subnets, such as the subnets of the other rails.";
 
@@ -42,7 +42,11 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if context.group == "nv-ipam.nvidia.com" {
         let gateway = context.value().and_then(|pool| pool.pointer("/spec/defaultGateway"));
         if gateway.and_then(serde_json::Value::as_bool) == Some(true) {
-            findings.add("/spec/defaultGateway", MESSAGE, "Set routes instead of defaultGateway.");
+            findings.add(
+                "/spec/defaultGateway",
+                MESSAGE,
+                "Remove defaultGateway, and set routes to the fabric's subnets.",
+            );
         }
         return;
     }

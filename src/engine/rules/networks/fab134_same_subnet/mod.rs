@@ -27,7 +27,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((subnet, first, second)) = first_overlap(subnets.collect()) else { return };
     let (Some(first), Some(second)) = (all.get(first), all.get(second)) else { return };
     let message = format!(
-        "items {} ({}) and {} ({}) are in one subnet ({subnet}): Linux sends through only one interface",
+        "items {} ({}) and {} ({}) share subnet {subnet}: Linux sends through only one of the two interfaces",
         first.place,
         first.describe(),
         second.place,
@@ -39,7 +39,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             Severity::Info,
             annotation_path(),
             message,
-            format!("Ask the platform team: both networks are rails of profile \"{}\".", profile.name),
+            format!(
+                "Ask the platform team for one subnet per rail: both networks are rails of profile \"{}\".",
+                profile.name
+            ),
         ),
         None => findings.add(
             annotation_path(),

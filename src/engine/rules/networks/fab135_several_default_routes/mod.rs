@@ -25,7 +25,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "items {first} and {second} both request the default route of {family}: Multus refuses the pod"
+                    "items {first} and {second} of the networks annotation both request the {family} default route: Multus refuses the pod"
                 ),
                 "Request the default route on only one network, or on none.",
             );

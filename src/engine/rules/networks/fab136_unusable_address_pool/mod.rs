@@ -44,22 +44,22 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 findings,
                 Severity::Warning,
                 "/poolName",
-                format!("CIDRPool {name} has neither gatewayIndex nor routes: interfaces on different nodes do not reach each other"),
-                "Set gatewayIndex of the CIDRPool, and routes to the other nodes' subnets.",
+                format!("CIDRPool {name} sets neither gatewayIndex nor routes: pods on different nodes cannot reach each other"),
+                "In the CIDRPool, set gatewayIndex, and routes to the subnets of the other nodes.",
             );
         }
     } else if !known.contains(&&*pool.name) && other.contains(&&*pool.name) {
         let fix = format!("Write \"poolType\": \"{}\".", other_kind.to_ascii_lowercase());
         let message = format!(
-            "poolName {name} names a known {other_kind}, not a known {kind}: pods stay in ContainerCreating"
+            "poolName {name} is the name of a known {other_kind}, but of no known {kind}: pods stay in ContainerCreating"
         );
         ipam.report(findings, Severity::Warning, "/poolName", message, fix);
     } else if !(known.contains(&&*pool.name) || known.is_empty() && other.is_empty()) {
         let fix = match nearest(&pool.name, known.iter().copied()) {
             Some(near) => format!("Did you mean {near}?"),
-            None => "Name a pool that exists, or create this pool.".to_owned(),
+            None => "Write the name of a pool that exists, or create this pool.".to_owned(),
         };
-        let message = format!("{kind} {name} is not known");
+        let message = format!("poolName {name} is the name of no known {kind}");
         ipam.report(findings, Severity::Info, "/poolName", message, fix);
     }
 }
@@ -81,15 +81,18 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let per_node = context.subject.snapshot.facts().address_pool(pool).and_then(|p| p.per_node);
         let Some(per_node) = per_node.filter(|n| *n < count && *n > 0) else { continue };
         let message = format!(
-            "{count} networks of the pod take addresses from IPPool {}, but its perNodeBlockSize is {per_node}: the pod cannot start",
+            "{count} networks of the pod take addresses from IPPool {}, whose perNodeBlockSize is only {per_node}: the pod cannot start",
             printable(name, 100)
         );
         let fix = match context.profile_of(networks.into_iter()) {
             Some(profile) => {
-                format!("Ask the platform team: these networks are rails of profile \"{}\".", profile.name)
+                format!(
+                    "Ask the platform team for a larger perNodeBlockSize: these networks are rails of profile \"{}\".",
+                    profile.name
+                )
             }
             None => {
-                "Raise perNodeBlockSize to the number of addresses that all pods of a node need.".to_owned()
+                "Raise perNodeBlockSize to the number of addresses that all pods of one node need.".to_owned()
             }
         };
         findings.add(annotation_path(), message, fix);

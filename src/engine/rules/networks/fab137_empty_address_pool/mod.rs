@@ -58,7 +58,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             format!("/spec{pointer}"),
             message,
-            "Correct the value. Until then nv-ipam ignores the pool.",
+            "Correct the value. nv-ipam ignores the pool until the value is correct.",
         );
     }
 }
@@ -108,7 +108,7 @@ fn ip_pool(spec: &Value, faults: &mut PoolFaults) {
             (Some(n), Some(net)) if hosts(net) < n => fault(
                 "perNodeBlockSize",
                 format!(
-                    "perNodeBlockSize {n} is more than the {} addresses of {net}: no node gets addresses",
+                    "perNodeBlockSize is {n}, but {net} has only {} addresses: no node gets addresses",
                     hosts(net)
                 ),
             ),
@@ -142,7 +142,10 @@ fn cidr_pool(spec: &Value, faults: &mut PoolFaults) {
     match parsed {
         None => fault("cidr", format!("cidr {:?} is not a network (address/prefix)", printable(cidr, 50))),
         Some((address, net)) if address != net.network() => {
-            fault("cidr", format!("cidr {} has host bits; the network is {net}", printable(cidr, 50)));
+            fault(
+                "cidr",
+                format!("cidr {} has host bits: write the network address, {net}", printable(cidr, 50)),
+            );
         }
         _ => {}
     }
@@ -160,7 +163,10 @@ fn cidr_pool(spec: &Value, faults: &mut PoolFaults) {
             let point = node.width() - p <= 1;
             let last = if point { hosts(&node) - 1 } else { hosts(&node) };
             if u128::try_from(index).map_or(true, |i| i > last || (i == 0 && !point)) {
-                fault("gatewayIndex", format!("gatewayIndex {index} is outside the subnet of a node (/{p})"));
+                fault(
+                    "gatewayIndex",
+                    format!("gatewayIndex {index} is outside a node's subnet, which is a /{p}"),
+                );
             }
         }
     }
@@ -222,7 +228,7 @@ fn exclusions(spec: &Value, net: Option<Subnet>, faults: &mut PoolFaults) {
         if let [Some(start), Some(end)] = ends
             && end < start
         {
-            let message = format!("exclusion {start} to {end} ends before it starts");
+            let message = format!("exclusion {start} to {end}: the end is before the start");
             faults.push(format!("/exclusions/{i}"), message);
         }
     });
@@ -237,14 +243,14 @@ fn per_node_exclusions(spec: &Value, last: i64, faults: &mut PoolFaults) {
             let index = index(key);
             if !(0..=last).contains(&index) {
                 let message = format!(
-                    "{key} {index} is outside the addresses of a node, which have indexes 0 to {last}"
+                    "{key} {index} is out of range: the addresses of a node have indexes 0 to {last}"
                 );
                 faults.push(format!("/perNodeExclusions/{i}/{key}"), message);
             }
         }
         let (start, end) = (index("startIndex"), index("endIndex"));
         if end < start {
-            let message = format!("exclusion {start} to {end} ends before it starts");
+            let message = format!("exclusion {start} to {end}: the end is before the start");
             faults.push(format!("/perNodeExclusions/{i}"), message);
         }
     });
@@ -255,10 +261,10 @@ fn routes(spec: &Value, net: Option<Subnet>, gateway: Result<&str, &str>, faults
     let default = spec.get("defaultGateway").and_then(Value::as_bool) == Some(true);
     if let Err(missing) = gateway {
         if default {
-            faults.push("/defaultGateway", format!("defaultGateway needs {missing}, which is not set"));
+            faults.push("/defaultGateway", format!("defaultGateway requires {missing}, which is not set"));
         }
         if !list(spec, "routes").is_empty() {
-            faults.push("/routes", format!("routes need {missing}, which is not set"));
+            faults.push("/routes", format!("routes require {missing}, which is not set"));
         }
     }
     faults.of_each(spec, "routes", |faults, i, route| {
@@ -268,7 +274,7 @@ fn routes(spec: &Value, net: Option<Subnet>, gateway: Result<&str, &str>, faults
         match (Subnet::parse(to), net) {
             (None, _) => fault(format!("dst {shown:?} is not a network (address/prefix)")),
             (Some((_, to)), Some(net)) if to.network().is_ipv4() != net.network().is_ipv4() => {
-                fault(format!("dst {to} has another address family than {net}"));
+                fault(format!("dst {to} and the pool's network {net} have different address families"));
             }
             (Some((_, to)), _) if default && to.is_default() => {
                 fault(

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 pub(super) static RULE: Rule = Rule {
     id: "FAB150",
     severity: Severity::Error,
-    files: files!(no_example: "only a cluster setting makes it report"),
+    files: files!(no_example: "the rule reports only if a cluster setting is on"),
     waiver: Waiver::Isolation,
     reach: Reach::Any,
     on_change: true,
@@ -74,7 +74,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 const OWN: &str = "Use a network of the pod's own namespace.";
-const UNREADABLE: &str = "this cluster isolates namespaces, but the annotation cannot be parsed: the namespaces of its networks are not known";
+const UNREADABLE: &str = "this cluster isolates namespaces, but the networks annotation cannot be parsed: the networks' namespaces are not known";
 const CORRECT: &str = "Write a list that Multus can read, such as \"net-a,net-b\".";
 
 fn refused(namespace: &str, name: &str) -> String {

@@ -23,8 +23,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add_within(
                 &configuration.pointer,
                 fault.spot,
-                format!("the device plugin cannot start with this configuration: {fault}"),
-                "Fix the JSON at that place.",
+                format!("the device plugin cannot parse this configuration ({fault}), and exits"),
+                "Correct the JSON at this line and column.",
             );
         }
     }

@@ -1,4 +1,4 @@
-//! FAB303: vdpaType with isRdma: true or vfio-pci, or without eSwitchMode: switchdev.
+//! FAB303: vdpaType together with isRdma: true or vfio-pci, or without eSwitchMode: switchdev.
 
 use super::node_policy_cel::{node_policy, node_policy_cel};
 use crate::rules::cel::{Cel, Check};
@@ -27,15 +27,15 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if policy.is_rdma {
         findings.add(
             path,
-            format!("vdpaType {vdpa} with isRdma true: the device plugin exits at start, and the node loses all SR-IOV resources"),
-            "For RDMA remove vdpaType; for vDPA set isRdma: false.",
+            format!("vdpaType is {vdpa}, but isRdma is true: the device plugin exits at start, and the node loses all SR-IOV resources"),
+            "For RDMA, remove vdpaType. For vDPA, set isRdma: false.",
         );
     }
     if policy.vfio {
         findings.add(
             path,
             format!(
-                "vdpaType {vdpa} with deviceType vfio-pci: vDPA devices need the kernel driver, so the operator creates none"
+                "vdpaType is {vdpa}, but deviceType is vfio-pci: vDPA devices need the kernel driver, so the operator creates no vDPA device"
             ),
             "Set deviceType: netdevice.",
         );
@@ -43,7 +43,9 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if !policy.switchdev {
         findings.add(
             path,
-            format!("vdpaType {vdpa} without eSwitchMode switchdev: the operator creates no vDPA device"),
+            format!(
+                "vdpaType is {vdpa}, but eSwitchMode is not switchdev: the operator creates no vDPA device"
+            ),
             "Set eSwitchMode: switchdev.",
         );
     }
@@ -54,16 +56,16 @@ fn cel() -> Cel {
     node_policy_cel(vec![
         Check::error(
             beside("variables.isRdma"),
-            "vdpaType with isRdma true: the device plugin exits at start, and the node loses all SR-IOV resources; for RDMA remove vdpaType, for vDPA set isRdma: false",
+            "vdpaType is set, but isRdma is true: the device plugin exits at start, and the node loses all SR-IOV resources; for RDMA, remove vdpaType; for vDPA, set isRdma: false",
         ),
         Check::error(
             beside("variables.vfio"),
-            "vdpaType with deviceType vfio-pci: vDPA devices need the kernel driver, so the operator creates none; set deviceType: \
+            "vdpaType is set, but deviceType is vfio-pci: vDPA devices need the kernel driver, so the operator creates no vDPA device; set deviceType: \
                      netdevice",
         ),
         Check::error(
             beside("!variables.switchdev"),
-            "vdpaType without eSwitchMode switchdev: the operator creates no vDPA device; set eSwitchMode: switchdev",
+            "vdpaType is set, but eSwitchMode is not switchdev: the operator creates no vDPA device; set eSwitchMode: switchdev",
         ),
     ])
 }

@@ -28,7 +28,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if nics.is_empty() && given("/spec/nicSelector") {
         findings.add(
             "/spec/nicSelector",
-            "nicSelector is empty: it matches no NIC, and the operator creates no VF",
+            "nicSelector is empty: it matches no NIC, so the operator creates no VFs",
             "Name the NICs with pfNames or rootDevices.",
         );
     }
@@ -48,7 +48,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             "/spec/nicSelector/netFilter",
-            format!("netFilter with {field}: the operator's webhook refuses the policy"),
+            format!("netFilter and {field} are both set: the operator's webhook refuses the policy"),
             format!("Remove netFilter or {field}."),
         );
     }
@@ -61,12 +61,12 @@ fn cel() -> Cel {
                       has(variables.spec.eSwitchMode) || variables.bridge || variables.infiniband)";
     let nothing = Check::error(
         node_policy(nothing),
-        "nicSelector is empty: it matches no NIC, and the operator creates no VF; name the NICs with pfNames or \
+        "nicSelector is empty: it matches no NIC, so the operator creates no VFs; name the NICs with pfNames or \
              rootDevices",
     );
     let beside = Check::warning(
         node_policy(beside),
-        "netFilter with another field of nicSelector, or with eSwitchMode, bridge or linkType ib: the operator's webhook refuses the policy; remove netFilter, or the other field",
+        "netFilter is set together with another field of nicSelector, or with eSwitchMode, bridge or linkType ib: the operator's webhook refuses the policy; remove netFilter, or the other field",
     );
     node_policy_cel(vec![nothing, beside])
 }

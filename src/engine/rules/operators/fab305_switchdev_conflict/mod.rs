@@ -29,15 +29,15 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let infiniband = policy.link == Some(LinkLayer::InfiniBand);
     if policy.switchdev && infiniband {
         let refused = match config.map(|config| config.webhook) {
-            Some(false) => "; the driver cannot set the mode, and the nodes' syncStatus becomes Failed",
+            Some(false) => "; the driver cannot set switchdev, and syncStatus of the nodes becomes Failed",
             _ => ", and the operator refuses the policy",
         };
         findings.add(
             "/spec/eSwitchMode",
             format!(
-                "eSwitchMode switchdev with linkType ib: only Ethernet NICs have an embedded switch{refused}"
+                "eSwitchMode is switchdev, but linkType is ib: only Ethernet NICs have an embedded switch{refused}"
             ),
-            "Remove eSwitchMode on InfiniBand.",
+            "Remove eSwitchMode from this InfiniBand policy.",
         );
     }
     if !has_bridge(context) {
@@ -51,7 +51,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         ),
         Some(_) => (
             Severity::Info,
-            "no effect now, because feature gate manageSoftwareBridges is off; once the gate is on, the operator fails on every node of the policy",
+            "no effect now, while feature gate manageSoftwareBridges is off; with the gate on, the operator fails on every node of the policy",
         ),
         None => (
             Severity::Warning,
@@ -59,11 +59,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         ),
     };
     let (what, fix) = if infiniband && !policy.switchdev {
-        ("bridge with linkType ib", "Remove bridge.")
+        ("bridge is set, but linkType is ib", "Remove bridge.")
     } else if !policy.switchdev {
-        ("bridge without eSwitchMode switchdev", "Set eSwitchMode: switchdev, or remove bridge.")
+        ("bridge is set, but eSwitchMode is not switchdev", "Set eSwitchMode: switchdev, or remove bridge.")
     } else if policy.external {
-        ("bridge with externallyManaged true", "Set externallyManaged: false, or remove bridge.")
+        ("bridge is set, but externallyManaged is true", "Set externallyManaged: false, or remove bridge.")
     } else {
         return;
     };
@@ -74,15 +74,15 @@ fn cel() -> Cel {
     node_policy_cel(vec![
         Check::error(
             node_policy("variables.switchdev && variables.infiniband"),
-            "eSwitchMode switchdev with linkType ib: only Ethernet NICs have an embedded switch, and the operator refuses the policy; remove eSwitchMode on InfiniBand",
+            "eSwitchMode is switchdev, but linkType is ib: only Ethernet NICs have an embedded switch, and the operator refuses the policy; remove eSwitchMode from this InfiniBand policy",
         ),
         Check::warning(
             node_policy("variables.bridge && !variables.switchdev"),
-            "bridge without eSwitchMode switchdev: if feature gate manageSoftwareBridges is on, the operator fails on every node of the policy; set eSwitchMode: switchdev, or remove bridge",
+            "bridge is set, but eSwitchMode is not switchdev: if feature gate manageSoftwareBridges is on, the operator fails on every node of the policy; set eSwitchMode: switchdev, or remove bridge",
         ),
         Check::warning(
             node_policy("variables.bridge && variables.spec.?externallyManaged.orValue(false) == true"),
-            "bridge with externallyManaged true: if feature gate manageSoftwareBridges is on, the operator fails on every node of the policy; set externallyManaged: false, or remove bridge",
+            "bridge is set, but externallyManaged is true: if feature gate manageSoftwareBridges is on, the operator fails on every node of the policy; set externallyManaged: false, or remove bridge",
         ),
     ])
 }

@@ -34,13 +34,13 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Some((name, most)) => findings.add_as(
                 Severity::Warning,
                 path,
-                format!("pfNames entry {shown}: {fault}; this works only because policy {name} has numVfs {most} and the operator's webhook is off"),
+                format!("pfNames entry {shown}: {fault}; the entry works only because policy {name:?} has numVfs {most} and the operator's webhook is off"),
                 format!("Set numVfs: {most}."),
             ),
             None => findings.add(
                 path,
                 format!("pfNames entry {shown}: {fault}"),
-                "Write name#first-last, counted from 0, with an end below numVfs.",
+                "Write name#first-last; VFs are numbered from 0 to numVfs - 1.",
             ),
         }
     }
@@ -80,23 +80,23 @@ fn fault(entry: &str, num_vfs: Option<u32>) -> Option<String> {
     let range = entry.split_once('#')?.1;
     let Some(functions) = Functions::parse(entry) else {
         let what = if range.contains(',') {
-            "only the device plugin's own configuration accepts a list of VFs"
+            "the operator accepts one range of VFs, not a list"
         } else if range.contains('#') {
-            "the entry has two #, but the operator accepts one range"
+            "the entry has two #, but the operator accepts only one range"
         } else {
             "the text after # is not a range of two numbers"
         };
         return Some(what.to_owned());
     };
     if functions.interface.is_empty() {
-        return Some("the name before # is missing".to_owned());
+        return Some("the name of the interface before # is missing".to_owned());
     }
     let (first, last) = functions.range?;
     if last < first {
-        return Some(format!("the range starts at {first}, but ends at {last}"));
+        return Some(format!("the range starts at VF {first}, but ends at VF {last}"));
     }
     let most = num_vfs.filter(|n| last >= *n && *n > 0)?;
-    Some(format!("the range ends at {last}, but the last of {most} VFs is VF {}", most - 1))
+    Some(format!("the range ends at VF {last}, but numVfs is {most}, so the last VF is {}", most - 1))
 }
 
 #[cfg(test)]
@@ -118,7 +118,7 @@ mod tests {
             ("ens1#0-1-2", "not a range"),
             ("#0-1", "is missing"),
             ("ens1#5-4", "but ends at 4"),
-            ("ens1#0-8", "the last of 8 VFs is VF 7"),
+            ("ens1#0-8", "so the last VF is 7"),
         ] {
             let found = fault(entry, Some(8)).unwrap();
             assert!(found.contains(words), "{entry}: {found}");

@@ -36,7 +36,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             path,
-            format!("resourceName {name} has a hyphen: the webhook of operators up to 1.6 refuses it"),
+            format!("resourceName {name} has a hyphen: the webhook of operators up to version 1.6 refuses this name"),
             format!("Set resourceName: {}.", name.replace('-', "_")),
         );
     }
@@ -52,7 +52,7 @@ fn cel() -> Cel {
         ),
         Check::warning(
             node_policy(&format!("{text} &&\n{bare} && variables.spec.resourceName.contains('-')")),
-            "resourceName has a hyphen: the webhook of operators up to 1.6 refuses it; write underscores",
+            "resourceName has a hyphen: the webhook of operators up to version 1.6 refuses this name; write underscores",
         ),
     ])
 }
@@ -65,7 +65,7 @@ fn fault(name: &str) -> Option<String> {
     let shown = printable(name, LONGEST + 1);
     if let Some((prefix, bare)) = name.split_once('/') {
         return Some(format!(
-            "resourceName {shown} has a prefix: the operator adds its own, and the resource becomes PREFIX/{}/{}",
+            "resourceName {shown} has a prefix: the operator adds its own, so the resource becomes PREFIX/{}/{}",
             printable(prefix, 40),
             printable(bare, 40)
         ));

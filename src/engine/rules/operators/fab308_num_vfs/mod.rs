@@ -1,4 +1,4 @@
-//! FAB308: numVfs creates no VFs, or more than the NIC has.
+//! FAB308: numVfs that is 0, or more than the NIC offers.
 
 use super::node_policy_cel::{node_policy, node_policy_cel};
 use super::policy_nodes::nics;
@@ -38,7 +38,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Severity::Warning,
             path,
             format!("numVfs: 0 creates no VFs{refused}"),
-            "Set numVfs to the number of VFs of each NIC.",
+            "Set numVfs to the number of VFs that each NIC needs.",
         );
     }
     let nvidia = || nics(context).any(|(_, nic)| nic.vendor.as_deref() == Some(NVIDIA));
@@ -55,8 +55,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if let Some((node, nic, most)) = short {
         findings.add(
             path,
-            format!("numVfs {wanted}: NIC {nic} has at most {most} VFs (SriovNetworkNodeState {node})"),
-            format!("Set numVfs: {most}, or less."),
+            format!(
+                "numVfs is {wanted}, but NIC {nic} has at most {most} VFs (see SriovNetworkNodeState {node})"
+            ),
+            format!("Set numVfs to {most} or less."),
         );
     }
 }
@@ -70,9 +72,9 @@ fn above_webhook(
     known: bool,
     findings: &mut Findings<'_>,
 ) {
-    let fix = |most: u32| format!("Set numVfs: {most}, or less.");
+    let fix = |most: u32| format!("Set numVfs to {most} or less.");
     let refuses = format!(
-        "numVfs {wanted}: the operator's webhook refuses more than {NVIDIA_MOST} VFs of an NVIDIA NIC"
+        "numVfs is {wanted}, but the operator's webhook refuses more than {NVIDIA_MOST} VFs of an NVIDIA NIC"
     );
     match webhook {
         Some(true) if known => findings.add("/spec/numVfs", refuses, fix(NVIDIA_MOST)),
@@ -88,21 +90,21 @@ fn above_webhook(
             let message = match least {
                 Some(most) if most >= wanted => return,
                 Some(most) => format!(
-                    "numVfs {wanted}: a NIC has {most} VFs now, and its firmware may offer fewer than {wanted}"
+                    "numVfs is {wanted}, but a NIC has {most} VFs now, and its firmware may offer fewer than {wanted}"
                 ),
-                None => format!("numVfs {wanted}: the firmware of the NIC may offer fewer VFs"),
+                None => format!("numVfs is {wanted}, but the NIC's firmware may offer fewer VFs"),
             };
             findings.because("the operator raises the number of VFs in the firmware").add_as(
                 Severity::Warning,
                 "/spec/numVfs",
                 message,
-                "Set numVfs to at most NUM_OF_VFS, a setting of the NIC's firmware.",
+                "Set numVfs to at most the value of NUM_OF_VFS in the NIC's firmware settings.",
             );
         }
         None => findings.because("the operator's webhook may be off").add_as(
             Severity::Warning,
             "/spec/numVfs",
-            format!("{refuses}, and the firmware may offer fewer"),
+            format!("{refuses}, and the NIC's firmware may offer even fewer VFs"),
             fix(NVIDIA_MOST),
         ),
     }
@@ -117,11 +119,11 @@ fn cel() -> Cel {
     let checks = vec![
         Check::warning(
             node_policy(&most),
-            "numVfs above 128: the operator's webhook refuses more than 128 VFs of an NVIDIA NIC, and the firmware may offer fewer; set numVfs: 128, or less",
+            "numVfs is above 128: the operator's webhook refuses more than 128 VFs of an NVIDIA NIC, and the NIC's firmware may offer even fewer VFs; set numVfs to 128 or less",
         ),
         Check::warning(
             node_policy(&format!("{number} && variables.spec.numVfs == 0")),
-            "numVfs: 0 creates no VFs, and the operator's webhook refuses the policy; set numVfs to the number of VFs of each NIC",
+            "numVfs: 0 creates no VFs, and the operator's webhook refuses the policy; set numVfs to the number of VFs that each NIC needs",
         ),
     ];
     Cel {

@@ -1,4 +1,4 @@
-//! FAB309: nicSelector with the identifier of a VF, or an identifier with capitals or 0x.
+//! FAB309: nicSelector with the ID of a VF, or with an ID that has capitals or 0x.
 
 use super::node_policy_cel::{node_policy, node_policy_cel};
 use super::{policy_nodes, supported_nics};
@@ -40,14 +40,14 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.because("the placeholder may be replaced later").add_as(
                 Severity::Warning,
                 path,
-                format!("{field} {shown} is a placeholder, or not an identifier: it matches no NIC"),
-                "Replace it with four lower-case hexadecimal digits before you apply the policy.",
+                format!("{field} {shown} is a placeholder or not an ID, so it matches no NIC"),
+                "Write four lower-case hexadecimal digits before you apply the policy.",
             );
         } else if plain != id {
             findings.add(
                 path,
                 format!(
-                    "{field} {shown}: the operator compares text, and the kernel writes {plain}, so no NIC matches"
+                    "{field} is {shown}, but the kernel writes this ID as {plain}: the operator compares text, so no NIC matches"
                 ),
                 format!("Write {field}: {plain:?}."),
             );
@@ -68,11 +68,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Severity::Info,
             path,
             format!(
-                "deviceID {} is not in the list of operator {}: the operator ignores the NIC unless supportedExtraNICs lists it",
+                "deviceID {} is not in the list of operator {}: the operator ignores the NIC unless supportedExtraNICs has its ID",
                 printable(&device, 40),
                 supported_nics::OF
             ),
-            "If supportedExtraNICs of the operator's chart does not list the NIC, add it there.",
+            "Add the NIC to supportedExtraNICs of the operator's chart, unless it is already there.",
         );
         return;
     }
@@ -81,11 +81,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let (severity, why) = why_a_function(context, policy.num_vfs);
-    let fix = if listed { "In a virtual machine set numVfs: 1, elsewhere write" } else { "Write" };
+    let fix = if listed { "On virtual machines, set numVfs: 1. On other nodes, write" } else { "Write" };
     findings.because("the nodes may be virtual machines, which list VFs as NICs").add_as(
         severity,
         path,
-        format!("deviceID {device} is the ID of VFs: {why}"),
+        format!("deviceID {device} is an ID of VFs, not of NICs: {why}"),
         format!("{fix} the ID of the NIC: {}.", physical.join(", ")),
     );
 }
@@ -100,7 +100,7 @@ fn why_a_function(context: &ObjectContext<'_>, num_vfs: Option<u32>) -> (Severit
     } else if num_vfs == Some(1) {
         (Severity::Warning, "the operator finds NICs with this ID only in virtual machines".to_owned())
     } else {
-        (Severity::Error, "the operator compares it with the IDs of NICs and finds no match".to_owned())
+        (Severity::Error, "the operator finds no NIC with this ID".to_owned())
     }
 }
 
@@ -125,16 +125,16 @@ fn cel() -> Cel {
         ),
         Check::warning(
             node_policy(placeholder),
-            "vendor or deviceID is a placeholder, or not an identifier: it matches no NIC; write four lower-case hexadecimal digits",
+            "vendor or deviceID is a placeholder or not an ID, so it matches no NIC; write four lower-case hexadecimal digits",
         ),
         Check::error(
             node_policy(&format!("!({ONE_VF}) &&\n{function}")),
-            "deviceID is the ID of VFs: the operator compares it with the IDs of NICs and finds no match; write the \
+            "deviceID is an ID of VFs, not of NICs: the operator finds no NIC with this ID; write the \
                  ID of the NIC, such as 101b, 101d, 1021 or a2dc",
         ),
         Check::warning(
             node_policy(&format!("{ONE_VF} &&\n{function}")),
-            "deviceID is the ID of VFs: the operator finds NICs with this ID only in virtual machines; write the \
+            "deviceID is an ID of VFs, not of NICs: the operator finds NICs with this ID only in virtual machines; write the \
                  ID of the NIC, such as 101b, 101d, 1021 or a2dc",
         ),
     ];

@@ -31,10 +31,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/priority",
             format!(
-                "no priority, but policy {} takes the same VFs: this policy has priority 0 (highest), or 99 (lowest) if the operator's webhook is on",
+                "priority is not set, and policy \"{}\" takes the same VFs: the default is 99 (lowest) if the operator's webhook is on, else 0 (highest)",
                 printable(other.name, 63)
             ),
-            "Set priority; the smaller number wins.",
+            "Set priority; the lower number takes precedence.",
         );
     }
 }

@@ -29,7 +29,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     match (&nics.device_id, vendor) {
         (None, Some(vendor)) => findings.add(
             "/spec/nicSelector",
-            format!("nicSelector has only vendor {vendor}: the pool takes every NIC of that vendor, also storage and management NICs"),
+            format!("nicSelector names only vendor {vendor}: the pool takes every NIC of this vendor, also storage and management NICs"),
             fix,
         ),
         (Some(device), _) => {
@@ -40,7 +40,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 "/spec/nicSelector",
                 format!(
-                    "nicSelector has only deviceID {device}: VFs of {}, {other} and other models have ID {}, so the pool may take VFs of other NICs",
+                    "nicSelector names only deviceID {device}, and VFs of {}, {other} and other models share ID {}: the pool may take VFs of other NICs",
                     own.name, own.function
                 ),
                 fix,
@@ -62,12 +62,12 @@ fn cel() -> Cel {
     node_policy_cel(vec![
         Check::warning(
             node_policy(&vendor),
-            "nicSelector has only a vendor: the pool takes every NIC of that vendor, also storage and management NICs; \
+            "nicSelector names only a vendor: the pool takes every NIC of this vendor, also storage and management NICs; \
                  add pfNames or rootDevices",
         ),
         Check::warning(
             node_policy(&model),
-            "nicSelector has only a deviceID whose VFs have the same ID as VFs of other models, so the pool may take VFs of other NICs; add pfNames or rootDevices",
+            "nicSelector names only a deviceID, and its VFs have the same ID as VFs of other models: the pool may take VFs of other NICs; add pfNames or rootDevices",
         ),
     ])
 }

@@ -26,10 +26,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/nodeSelector",
             format!(
-                "none of the known nodes ({}) has the labels of nodeSelector: the operator creates no VF",
+                "nodeSelector matches none of the known nodes (number of nodes: {}): the operator creates no VFs",
                 nodes.len()
             ),
-            "Compare nodeSelector with kubectl get nodes --show-labels.",
+            "Compare nodeSelector with the output of kubectl get nodes --show-labels.",
         );
         return;
     }
@@ -40,7 +40,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if nics(context).next().is_none() {
         findings.add(
             "/spec/nicSelector",
-            format!("nicSelector matches no NIC of the selected nodes (for example node {example}): the operator creates no VF"),
+            format!("nicSelector matches no NIC of the selected nodes (for example node {example}): the operator creates no VFs"),
             "Compare nicSelector with status.interfaces of the SriovNetworkNodeStates.",
         );
     }

@@ -22,9 +22,9 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         nics(context)
             .find_map(|(node, nic)| more(nic).map(|has| format!("NIC {} of node {node} has {has}", nic.name)))
     };
-    let fix = "Configure the NIC at boot, or write the value that the NIC has.";
+    let fix = "Configure the NIC at boot, or write the NIC's own value here.";
     let describe = |field: &str, has: String| {
-        format!("externallyManaged with {field}: {has}, and the operator does not change the NIC")
+        format!("externallyManaged is true with {field}, but {has}: the operator does not change the NIC")
     };
     let more = |wanted: Option<u32>, has: Option<u32>| has.filter(|has| wanted.is_some_and(|w| w > *has));
     if let Some(has) = find(&|nic| more(policy.num_vfs, nic.num_vfs).map(|n| format!("only {n} VFs"))) {

@@ -26,7 +26,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/linkType",
             format!(
-                "linkType {}, but NIC {} of node {node} is {}: the operator changes the NIC's firmware and reboots the node",
+                "linkType is {}, but NIC {} of node {node} is {}: the operator changes the NIC's firmware setting and reboots the node",
                 word(link),
                 nic.name,
                 word(has)

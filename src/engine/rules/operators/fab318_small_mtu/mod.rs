@@ -30,7 +30,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if ethernet(policy.link) || (policy.link.is_none() && of_nics()) {
         findings.add(
             "/spec/mtu",
-            format!("mtu {mtu} for RoCE: packets carry at most 1024 bytes, a quarter of the maximum"),
+            format!("mtu is {mtu}: RoCE packets then carry at most 1024 bytes, a quarter of the maximum"),
             "Set mtu: 9000 if the switches support it.",
         );
     }

@@ -52,12 +52,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                     severity,
                     met.path,
                     format!(
-                        "policy {1} also takes these VFs of {0} {2}: {outcome}",
+                        "policy {1:?} also takes these VFs of NIC {0} {2}: {outcome}",
                         met.nic,
                         other.name,
                         shared.words()
                     ),
-                    "Give each policy its own range or its own nodes.",
+                    "Give each policy other VFs or other nodes.",
                 );
             }
             None => other_fields(context, own, &other, &outcome, findings),
@@ -74,13 +74,13 @@ fn outcome(context: &ObjectContext<'_>, own: &NodePolicy, other: Other<'_>) -> S
     let name = context.text("/metadata/name").unwrap_or_default();
     let Some(own_is_first) = applied_first((name, own), other) else {
         return format!(
-            "a priority is not set, so resource {} or {} gets them",
+            "one priority is not set, so resource {:?} or {:?} gets the VFs",
             own.resource, other.policy.resource
         );
     };
     let (first, last) = if own_is_first { (own, other.policy) } else { (other.policy, own) };
     let (gets, loses) = if last.vfio && first.is_rdma { (last, first) } else { (first, last) };
-    format!("resource {} gets them, not {}", gets.resource, loses.resource)
+    format!("resource {:?} gets them, not {:?}", gets.resource, loses.resource)
 }
 
 /// Whether a policy for fewer nodes replaces one for more: the purpose of priorities.
@@ -119,10 +119,10 @@ fn other_fields(
             severity,
             "/spec/nicSelector",
             format!(
-                "policy {1} also takes VFs of NIC {0} on node {node}, by other fields of nicSelector: {outcome}",
+                "policy {1:?} also takes VFs of NIC {0} on node {node}, by other fields of nicSelector: {outcome}",
                 nic.name, other.name
             ),
-            "Use pfNames in both policies.",
+            "Select the NICs by pfNames in both policies.",
         );
     }
 }

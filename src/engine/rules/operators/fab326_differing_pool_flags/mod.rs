@@ -24,9 +24,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Reasons for warnings.
-const LABELS: &str = "no known node matches both selectors";
-const KEPT: &str = "the operator takes the flag from the first policy, which has it";
-const OPEN: &str = "a priority is not set, so the order of the policies is not known";
+const LABELS: &str = "no known node matches both nodeSelectors";
+const KEPT: &str = "the operator takes the flag from the policy that applies first, and this policy sets it";
+const OPEN: &str = "one priority is not set, so the order of the policies is not known";
 const HINT: &str = "excludeTopology is only a hint for NUMA placement";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
@@ -36,7 +36,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let findings = &mut findings.with(other.name);
         let policy = other.policy;
         let first = applied_first((name, own), other);
-        let vdpa = |p: &NodePolicy| p.vdpa.clone().unwrap_or_else(|| "none".to_owned());
+        let vdpa = |p: &NodePolicy| p.vdpa.clone().unwrap_or_else(|| "not set".to_owned());
         let first_name = match first {
             Some(true) => name,
             _ => other.name,
@@ -67,11 +67,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Some(true) => (
                     severity(&shared),
                     LABELS,
-                    format!("policy {first_name} is applied first, so resource {} {so}", own.resource),
+                    format!("policy {first_name:?} applies first, so resource {} {so}", own.resource),
                 ),
                 Some(false) => {
                     let why = format!(
-                        "policy {first_name} is applied first, so resource {} has {flag}",
+                        "policy {first_name:?} applies first, so resource {} has {flag}",
                         own.resource
                     );
                     (Severity::Warning, KEPT, why)
@@ -79,14 +79,14 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 None => (
                     Severity::Warning,
                     OPEN,
-                    "a priority is not set, so it is not known which policy decides".to_owned(),
+                    "one priority is not set, so either policy may decide".to_owned(),
                 ),
             };
             findings.because(because).add_as(
                 severity,
                 format!("/spec/{flag}"),
                 format!(
-                    "{flag} is {ours} here, but {theirs} in policy {} {}: {why}",
+                    "{flag} is {ours} here but {theirs} in policy {:?} {}: {why}",
                     other.name,
                     shared.words()
                 ),
@@ -98,7 +98,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Warning,
                 "/spec/excludeTopology",
                 format!(
-                    "excludeTopology is {} here, but {} in policy {} {}: the pool gets only one value, and NUMA hints may be missing",
+                    "excludeTopology is {} here but {} in policy {:?} {}: the pool gets only one value, and NUMA hints may be missing",
                     own.exclude_topology,
                     policy.exclude_topology,
                     other.name,
@@ -110,4 +110,4 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-const FIX: &str = "Set one value, or use two resourceNames.";
+const FIX: &str = "Use one value or two resourceNames.";

@@ -1,4 +1,4 @@
-//! FAB327: one resource for InfiniBand and Ethernet, or for kernel and vfio-pci devices.
+//! FAB327: one resource for both InfiniBand and Ethernet VFs, or for both kernel and vfio-pci VFs.
 
 use super::policy_nodes::word;
 use super::policy_pools::{of_resource, severity};
@@ -11,7 +11,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB327",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "no known node matches both selectors")],
+    lesser: &[(Severity::Warning, "no known node matches both nodeSelectors")],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),
@@ -32,7 +32,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 severity(&shared),
                 format!("/spec/{field}"),
                 format!(
-                    "{field} {ours}, but {theirs} in policy {1} {2}: a pod that requests resource {0} gets a VF of either kind at random",
+                    "{field} is {ours} here but {theirs} in policy {1:?} {2}: pods with resource {0:?} get a VF of either type at random",
                     own.resource,
                     other.name,
                     shared.words()

@@ -1,4 +1,4 @@
-//! FAB328: two SriovNetworkNodePolicies of one NIC that differ in externallyManaged.
+//! FAB328: two SriovNetworkNodePolicies for one NIC with different values of externallyManaged.
 
 use super::nodes_in_common::{Common, common};
 use super::other_policies::others;
@@ -12,7 +12,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB328",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "no known node matches both selectors")],
+    lesser: &[(Severity::Warning, "no known node matches both nodeSelectors")],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),
@@ -34,14 +34,14 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             severity,
             "/spec/externallyManaged",
             format!(
-                "externallyManaged of NIC {} is {} here, but {} in policy {} {}: the policy applied last decides",
+                "externallyManaged of NIC {} is {} here but {} in policy {:?} {}: the policy applied last decides",
                 met.nic,
                 own.external,
                 other.policy.external,
                 other.name,
                 shared.words()
             ),
-            "Set one value in all policies of the NIC.",
+            "Set one value in all policies of this NIC.",
         );
     }
 }

@@ -10,7 +10,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB329",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "no known node matches both selectors")],
+    lesser: &[(Severity::Warning, "no known node matches both nodeSelectors")],
     files: files!(),
     kinds: &[POOL_CONFIG],
     object: Some(check),
@@ -40,7 +40,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             severity,
             "/spec/nodeSelector",
             format!(
-                "pool {other} also applies {}: the operator stops configuring a node that is in two pools",
+                "pool {other:?} also applies {}: the operator stops configuring a node that is in two pools",
                 shared.words()
             ),
             "Select each node in only one pool.",

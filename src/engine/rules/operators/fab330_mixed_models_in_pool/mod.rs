@@ -32,12 +32,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 "/spec/nicSelector/deviceID",
                 format!(
-                    "this policy selects {ours} for resource {}, but policy {} selects {theirs} {}: rails may differ in speed",
+                    "for resource {:?} this policy selects {ours}, but policy {:?} selects {theirs} {}: rails may differ in speed",
                     own.resource,
                     other.name,
                     shared.words()
                 ),
-                "Give each model its own resourceName.",
+                "Use one resourceName per model.",
             );
         }
     }

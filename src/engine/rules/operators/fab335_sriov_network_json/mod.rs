@@ -31,13 +31,13 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         (
             "metaPlugins",
             |text| embedded::sequence(text).map(drop),
-            "not a sequence of JSON objects",
+            "not a series of JSON objects",
             "Write JSON objects with commas between them.",
         ),
         (
             "capabilities",
             capabilities,
-            "not a JSON object with values true and false",
+            "not a JSON object whose values are true or false",
             "Write capabilities as an object, such as {\"ips\": true}.",
         ),
     ];

@@ -23,7 +23,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if let Some(qos) = context.number("/spec/vlanQoS").filter(|qos| *qos > 0) {
         findings.add(
             "/spec/vlanQoS",
-            format!("vlanQoS {qos} without a vlan: sriov-cni refuses it, and pods stay in ContainerCreating"),
+            format!("vlanQoS is {qos}, but vlan is not set: sriov-cni refuses this, and pods stay in ContainerCreating"),
             "Set vlan, or remove vlanQoS.",
         );
     }
@@ -32,7 +32,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/vlanProto",
             format!(
-                "vlanProto {proto} without a vlan: sriov-cni refuses it, and pods stay in ContainerCreating"
+                "vlanProto is {proto}, but vlan is not set: sriov-cni refuses this, and pods stay in ContainerCreating"
             ),
             "Set vlan, or remove vlanProto.",
         );
@@ -50,11 +50,11 @@ fn cel() -> Cel {
     let checks = vec![
         Check::error(
             qos,
-            "vlanQoS without a vlan: sriov-cni refuses it, and pods stay in ContainerCreating; set vlan, or remove vlanQoS",
+            "vlanQoS is set, but vlan is not: sriov-cni refuses this, and pods stay in ContainerCreating; set vlan, or remove vlanQoS",
         ),
         Check::error(
             proto,
-            "vlanProto 802.1ad without a vlan: sriov-cni refuses it, and pods stay in ContainerCreating; set vlan, or remove vlanProto",
+            "vlanProto is 802.1ad, but vlan is not set: sriov-cni refuses this, and pods stay in ContainerCreating; set vlan, or remove vlanProto",
         ),
     ];
     Cel { variables: Vec::new(), checks, beyond: None }

@@ -27,20 +27,20 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(link) = fact.link.filter(|link| *link != needs) else { return };
     let (plugin, fix) = match (context.kind, needs) {
         (_, LinkLayer::InfiniBand) => {
-            ("ib-sriov fails on Ethernet", "Use a SriovNetwork, or name a resource of InfiniBand VFs.")
+            ("ib-sriov fails on Ethernet", "Use a SriovNetwork, or a resource of InfiniBand VFs.")
         }
         ("OVSNetwork", _) => {
-            ("an OVS bridge needs Ethernet", "Use a SriovIBNetwork, or name a resource of Ethernet VFs.")
+            ("an OVS bridge needs Ethernet", "Use a SriovIBNetwork, or a resource of Ethernet VFs.")
         }
         _ => (
             "sriov-cni sets a VLAN, which InfiniBand does not support",
-            "Use a SriovIBNetwork, or name a resource of Ethernet VFs.",
+            "Use a SriovIBNetwork, or a resource of Ethernet VFs.",
         ),
     };
     findings.add(
         "/spec/resourceName",
         format!(
-            "{} over resource {}: {}; {plugin}",
+            "{} uses resource {}, but {}: {plugin}",
             context.kind,
             printable(name, 63),
             evidence(context, name, link)
@@ -60,7 +60,7 @@ fn evidence(context: &ObjectContext<'_>, resource: &str, link: LinkLayer) -> Str
         state.groups.iter().any(|g| g.resource == resource && g.link == Some(link))
     };
     match facts.node_states().find(of) {
-        Some((node, _)) => format!("SriovNetworkNodeState {node} lists the resource on {} NICs", word(link)),
+        Some((node, _)) => format!("SriovNetworkNodeState {node} lists this resource on {} NICs", word(link)),
         None => format!("its NICs are {}", word(link)),
     }
 }

@@ -42,12 +42,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/metadata/name",
             format!(
-                "this object and {2} {place} both create NetworkAttachmentDefinition {0}/{1}: one never becomes ready",
+                "this object and {2} {place} both create NetworkAttachmentDefinition {0}/{1}: only one becomes ready",
                 made.namespace,
                 made.name,
                 other.kind.name()
             ),
-            "Give this object another name or networkNamespace.",
+            "Give this object another name or another networkNamespace.",
         );
     }
 }

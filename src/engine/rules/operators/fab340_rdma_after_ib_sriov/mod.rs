@@ -28,12 +28,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let fix = if is_shared(context) {
             REMOVE
         } else {
-            "Write a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true."
+            "Use a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true."
         };
         findings.add_within(
             path,
             embedded::spot(text, entry.at),
-            "plugin rdma after ib-sriov puts the IPoIB interface back on the host: the pod loses this interface",
+            "plugin rdma after ib-sriov moves the IPoIB interface back to the node: the pod loses this interface",
             fix,
         );
     }

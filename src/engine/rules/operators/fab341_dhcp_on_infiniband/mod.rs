@@ -25,8 +25,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_within(
             path,
             embedded::spot_of(text, "dhcp"),
-            "ipam of type dhcp: ib-sriov refuses it, and pods stay in ContainerCreating",
-            "Set type in ipam to nv-ipam or whereabouts.",
+            "ipam has type dhcp: ib-sriov refuses this type, and pods stay in ContainerCreating",
+            "In ipam, set type to nv-ipam or whereabouts.",
         );
     }
 }

@@ -20,7 +20,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if let Some((own, operator)) = apart(context) {
         findings.add(
             "/spec/networkNamespace",
-            format!("networkNamespace {target} set in namespace {own}: only networks in namespace {operator} may set it"),
+            format!("this network in namespace {own} sets networkNamespace {target:?}: only networks in {operator} may do so"),
             format!("Set metadata.namespace: {operator}, or remove networkNamespace."),
         );
     }

@@ -31,11 +31,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     findings.add(
         "/spec/resourceName",
         format!(
-            "resource {shown}: no known SriovNetworkNodePolicy serves it, so pods that request it stay Pending"
+            "no known SriovNetworkNodePolicy serves resource {shown}: pods that request this resource stay Pending"
         ),
         match hint {
             Some(hint) => format!("Did you mean {hint}?"),
-            None => "Write the resourceName of a policy, without its prefix.".to_owned(),
+            None => "Write the resourceName of a SriovNetworkNodePolicy, without a prefix.".to_owned(),
         },
     );
 }

@@ -22,8 +22,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if least > most {
         findings.add(
             "/spec/minTxRate",
-            format!("minTxRate {least} is above maxTxRate {most}: the driver refuses the rates, and pods stay in ContainerCreating"),
-            format!("Set minTxRate to at most {most}."),
+            format!("minTxRate {least} is higher than maxTxRate {most}: the driver refuses both, and pods stay in ContainerCreating"),
+            format!("Set minTxRate to {most} or less."),
         );
     }
 }
@@ -35,6 +35,6 @@ fn cel() -> Cel {
         number("minTxRate"),
         number("maxTxRate")
     );
-    let message = "minTxRate is above maxTxRate: the driver refuses the rates, and pods stay in ContainerCreating; set minTxRate to at most maxTxRate";
+    let message = "minTxRate is higher than maxTxRate: the driver refuses both, and pods stay in ContainerCreating; set minTxRate to maxTxRate or less";
     Cel { variables: Vec::new(), checks: vec![Check::warning(wrong, message)], beyond: None }
 }

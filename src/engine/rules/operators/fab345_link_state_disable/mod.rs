@@ -20,7 +20,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if context.text("/spec/linkState") == Some("disable") {
         findings.add(
             "/spec/linkState",
-            "linkState disable: the VF's port stays down, so NCCL finds no active port",
+            "linkState is disable: the VF's port stays down, so NCCL finds no active port",
             "Set linkState: auto.",
         );
     }
@@ -29,6 +29,6 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 fn cel() -> Cel {
     let wrong = "variables.spec.?linkState.orValue('') == 'disable'";
     let message =
-        "linkState disable: the VF's port stays down, so NCCL finds no active port; set linkState: auto";
+        "linkState is disable: the VF's port stays down, so NCCL finds no active port; set linkState: auto";
     Cel { variables: Vec::new(), checks: vec![Check::warning(wrong, message)], beyond: None }
 }

@@ -30,7 +30,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/ipam",
             format!(
-                "no ipam: without an address, RoCE over resource {} has only link-local GIDs",
+                "ipam is not set: without an address, RoCE over resource {} has only link-local GIDs",
                 printable(name, 63)
             ),
             "Set ipam to nv-ipam or whereabouts.",

@@ -10,7 +10,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB350",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the operator's namespace is only inferred from other objects")],
+    lesser: &[(Severity::Warning, "other objects only suggest the operator's namespace")],
     files: files!(),
     kinds: &[OPERATOR_CONFIG],
     object: Some(check),
@@ -23,7 +23,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/metadata/name",
             format!(
-                "SriovOperatorConfig {}: the operator reads only the object named default, and ignores this one",
+                "the operator ignores SriovOperatorConfig \"{}\": it reads only the object named \"default\"",
                 printable(name, 63)
             ),
             "Set metadata.name: default.",
@@ -36,7 +36,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             "/metadata/namespace",
-            format!("SriovOperatorConfig in namespace {own}: the operator reads only namespace {operator}, and ignores this object"),
+            format!("the operator ignores this SriovOperatorConfig in namespace {own}: it reads only its own namespace, {operator}"),
             format!("Set metadata.namespace: {operator}."),
         );
     }
@@ -44,7 +44,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 
 fn cel() -> Cel {
     let wrong = "object.metadata.?name.orValue('default') != 'default'";
-    let message = "the operator reads only the SriovOperatorConfig named default, and ignores this one; set metadata.name: default";
+    let message = "the operator ignores this SriovOperatorConfig: it reads only the object named default; set metadata.name: default";
     let beyond = Some("the namespace in which the operator is");
     Cel { variables: Vec::new(), checks: vec![Check::error(wrong, message)], beyond }
 }

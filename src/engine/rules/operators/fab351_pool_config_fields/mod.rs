@@ -24,7 +24,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         for field in ["maxUnavailable", "nodeSelector"].into_iter().filter(|f| given(f).is_some()) {
             findings.add(
                 format!("/spec/{field}"),
-                format!("{field} with ovsHardwareOffloadConfig.name: a pool is for offload or for drains, so the operator applies neither setting"),
+                format!("{field} is set together with ovsHardwareOffloadConfig.name: a pool is for offload or for drains, so the operator applies neither setting"),
                 "Write two SriovNetworkPoolConfigs, one for each purpose.",
             );
         }
@@ -49,11 +49,11 @@ fn cel() -> Cel {
     let checks = vec![
         Check::error(
             offload,
-            "maxUnavailable or nodeSelector with ovsHardwareOffloadConfig.name: a pool is for offload or for drains, so the operator applies neither setting; write two SriovNetworkPoolConfigs",
+            "maxUnavailable or nodeSelector is set together with ovsHardwareOffloadConfig.name: a pool is for offload or for drains, so the operator applies neither setting; write two SriovNetworkPoolConfigs",
         ),
         Check::error(
             most,
-            "invalid maxUnavailable: the operator drains no node of the pool; write a number from 0, or a text from 1% \
+            "invalid maxUnavailable: the operator drains no node of the pool; write a number of at least 0, or a text from 1% \
                  to 100%",
         ),
     ];
@@ -66,9 +66,9 @@ fn fault(most: &Value) -> Option<&'static str> {
         Value::String(text) => {
             let percent = text.strip_suffix('%').map(str::parse::<u32>);
             match percent {
-                None => Some("is text without %"),
+                None => Some("is a text without \"%\""),
                 Some(Ok(1..=100)) => None,
-                Some(_) => Some("is not from 1% to 100%"),
+                Some(_) => Some("is outside 1% to 100%"),
             }
         }
         // The schema refuses values of other types.

@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(
         Severity::Warning,
-        "the API server accepts the object, but it does not have the intended effect",
+        "the API server accepts the object, but the object does not have the intended effect",
     )],
     files: files!(),
     kinds: &[NIC_CLUSTER_POLICY, NIC_NODE_POLICY],
@@ -29,14 +29,15 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Severity::Warning,
             "/metadata/name",
             format!(
-                "NicClusterPolicy {}: the operator reads only nic-cluster-policy, and ignores this object",
+                "the operator ignores NicClusterPolicy \"{}\": it reads only the object named \"nic-cluster-policy\"",
                 printable(name, 63)
             ),
             "Set metadata.name: nic-cluster-policy.",
         );
     }
     if context.kind == "NicNodePolicy" && name.len() > 30 {
-        let message = format!("name of {} characters: labels of the operator allow only 30", name.len());
+        let message =
+            format!("metadata.name has {} characters: labels of the operator allow only 30", name.len());
         findings.add("/metadata/name", message, "Set metadata.name to at most 30 characters.");
     }
     if let Some(version) = text("/spec/ofedDriver/version").filter(|v| !is_driver_version(v)) {
@@ -52,7 +53,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if on("safeLoad") && !on("autoUpgrade") {
         findings.add(
             "/spec/ofedDriver/upgradePolicy/safeLoad",
-            "safeLoad without autoUpgrade: nodes wait for an upgrade that never starts",
+            "safeLoad is on without autoUpgrade: nodes wait for an upgrade that never starts",
             "Set autoUpgrade: true, or remove safeLoad.",
         );
     }
@@ -82,16 +83,20 @@ fn guids(object: &Value, findings: &mut Findings<'_>) {
         (
             "pKeyGUIDPoolRangeEnd",
             "ends before it starts",
-            "Set pKeyGUIDPoolRangeEnd to a GUID that is not below pKeyGUIDPoolRangeStart.",
+            "Set pKeyGUIDPoolRangeEnd to pKeyGUIDPoolRangeStart or a higher GUID.",
         )
     } else if *start == 0 {
         (
             "pKeyGUIDPoolRangeStart",
-            "starts at all zeros",
+            "starts at a GUID of all zeros",
             "Set pKeyGUIDPoolRangeStart: 02:00:00:00:00:00:00:00.",
         )
     } else if *end == u64::MAX {
-        ("pKeyGUIDPoolRangeEnd", "ends at all ones", "Set pKeyGUIDPoolRangeEnd: 02:FF:FF:FF:FF:FF:FF:FF.")
+        (
+            "pKeyGUIDPoolRangeEnd",
+            "ends at a GUID of all ones",
+            "Set pKeyGUIDPoolRangeEnd: 02:FF:FF:FF:FF:FF:FF:FF.",
+        )
     } else {
         return;
     };

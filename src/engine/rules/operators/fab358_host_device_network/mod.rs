@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(
         Severity::Warning,
-        "the API server accepts the object, but it does not have the intended effect",
+        "the API server accepts the object, but the object does not have the intended effect",
     )],
     files: files!(),
     kinds: &[HOST_DEVICE_NETWORK],
@@ -30,7 +30,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if namespace.is_empty() && !refused("/spec/networkNamespace") {
         findings.add(
             "/spec/networkNamespace",
-            "networkNamespace is not set: the operator creates no network, since HostDeviceNetwork has no default namespace",
+            "networkNamespace is not set, and HostDeviceNetwork has no default for it: the operator creates no network",
             "Set networkNamespace to the namespace of the pods.",
         );
     }
@@ -41,14 +41,14 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/resourceName",
             "resourceName is not set: host-device gets no device, and every attachment fails",
-            "Name the pool of the SR-IOV device plugin, without nvidia.com/.",
+            "Write the name of a pool of the SR-IOV device plugin, without nvidia.com/.",
         );
     } else if resource.strip_prefix("nvidia.com/").is_some_and(is_name) {
         findings.add_as(
             Severity::Warning,
             "/spec/resourceName",
             format!(
-                "resourceName {shown:?}: the operator adds nvidia.com/ itself, and its webhook refuses the prefix here"
+                "resourceName {shown:?} has a prefix: the operator adds nvidia.com/ itself, and its webhook refuses the name"
             ),
             "Write the name without nvidia.com/.",
         );
@@ -56,7 +56,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/resourceName",
             format!("resourceName {shown:?} is not the name of a pool (letters, digits, `-`, `_`, `.`): Multus gets no device"),
-            "Write the bare name; the operator adds nvidia.com/.",
+            "Write the name without a prefix; the operator adds nvidia.com/.",
         );
     }
     if let Event::Updated { old } = context.event {
@@ -67,10 +67,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Warning,
                 "/spec/networkNamespace",
                 format!(
-                    "networkNamespace changes: the operator does not delete the network in namespace {}",
+                    "networkNamespace changes: the operator does not delete the old network in namespace {}",
                     printable(before, 63)
                 ),
-                "Delete the old NetworkAttachmentDefinition yourself.",
+                "Delete the old NetworkAttachmentDefinition by hand.",
             );
         }
     }
@@ -82,16 +82,16 @@ fn cel() -> Cel {
     let checks = vec![
         Check::error(
             "variables.spec.?networkNamespace.orValue('') == ''",
-            "networkNamespace is not set: the operator creates no network, since HostDeviceNetwork has no default namespace; set \
+            "networkNamespace is not set, and HostDeviceNetwork has no default for it: the operator creates no network; set \
                  networkNamespace to the namespace of the pods",
         ),
         Check::error(
             format!("!{name}"),
-            "resourceName is not the name of a pool (letters, digits, `-`, `_`, `.`), so Multus gets no device; write the bare name, to which the operator adds nvidia.com/",
+            "resourceName is not the name of a pool (letters, digits, `-`, `_`, `.`), so Multus gets no device; write the name without a prefix; the operator adds nvidia.com/",
         ),
         Check::warning(
             prefixed,
-            "resourceName with nvidia.com/: the operator adds the prefix itself, and its webhook refuses the prefix here; write the name without nvidia.com/",
+            "resourceName has prefix nvidia.com/: the operator adds the prefix itself, and its webhook refuses the name; write the name without nvidia.com/",
         ),
     ];
     Cel {

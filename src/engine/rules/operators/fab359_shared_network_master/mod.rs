@@ -49,11 +49,11 @@ fn cel() -> Cel {
     let checks = vec![
         Check::error(
             none("IPoIBNetwork"),
-            "`master` is not set: ipoib has no default interface, so every attachment fails; set master to the nodes' InfiniBand interface",
+            "`master` is not set: ipoib has no default for this field, so every attachment fails; set master to the nodes' InfiniBand interface",
         ),
         Check::warning(
             none("MacvlanNetwork"),
-            "macvlan without `master`: it uses the interface of the default route, the management NIC; set master to the fabric's interface",
+            "`master` is not set: macvlan uses the interface of the default route, often the management NIC; set master to the fabric's interface",
         ),
     ];
     Cel { variables: Vec::new(), checks, beyond: Some("the link type of the master") }

@@ -25,8 +25,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_within(
             "/spec/ipam",
             fault.spot,
-            format!("ipam is not a JSON object ({fault}), so the operator never creates the network"),
-            "Fix the JSON at that place.",
+            format!("the operator never creates the network: ipam is not a JSON object ({fault})"),
+            "Correct the JSON at this line and column.",
         );
     }
     // IPoIBNetwork has no such field; the API server drops it.
@@ -35,8 +35,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         Err(fault) => findings.add_within(
             "/spec/metaPlugins",
             fault.spot,
-            format!("metaPlugins are not JSON objects with commas between them ({fault})"),
-            "Fix the JSON at that place.",
+            format!("metaPlugins is not a series of JSON objects with commas between them ({fault})"),
+            "Correct the JSON at this line and column.",
         ),
         Ok(entries) => {
             let named = |v: Option<&Value>| v.and_then(Value::as_str).is_some_and(|t| !t.is_empty());

@@ -57,13 +57,13 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 other.at.as_str(),
                 format!(
-                    "{} is {}, but {} is {}: the two releases are not tested together",
+                    "{} has version {}, but {} has version {}: these two releases are not tested together",
                     other.name,
                     printable(other.version, 40),
                     like.name,
                     printable(like.version, 40)
                 ),
-                "Write the tag of one release for all components.",
+                "Use the tags of one release for all components.",
             );
         }
     }

@@ -30,7 +30,7 @@ struct Versioned {
 
 fn check_workload(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
     // In a request the API server has the version.
-    if context.tenant_view {
+    if context.snapshot.is_for_tenant() {
         return;
     }
     let maker = context.maker;
@@ -59,13 +59,11 @@ fn check((group, kind): (&str, &str), api_version: &str, at: &str, findings: &mu
     let fix = format!("Write apiVersion: {}.", all.join(" or "));
     let path = format!("{at}/apiVersion");
     if known.iter().all(|known| age(version) < age(known)) {
-        let message = format!(
-            "{kind} of {shown}: current CRDs have no such version, and the API server refuses the object"
-        );
+        let message =
+            format!("current CRDs do not serve {kind} in version {shown}: the API server refuses the object");
         findings.add(path, message, fix);
     } else {
-        let message =
-            format!("{kind} of {shown}: this version is not known, so the rules may not check the fields");
+        let message = format!("version {shown} of {kind} is not known: the rules may not check the fields");
         findings.add_as(Severity::Info, path, message, fix);
     }
 }

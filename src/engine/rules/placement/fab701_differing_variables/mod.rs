@@ -98,7 +98,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     format!("{}/spec/containers/{index}{at}", template.pointer),
                     format!(
-                        "{name} is {} in {:?} but {} in {:?}: the job hangs, since all ranks need the same value",
+                        "{name} is {} in {:?} but {} in {:?}: the job hangs, because all ranks need the same value",
                         words(there),
                         printable(first.name(), 63),
                         words(&here),

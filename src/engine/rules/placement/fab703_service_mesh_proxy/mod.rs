@@ -41,7 +41,7 @@ fn takes_past(pod: &PodView<'_>) -> bool {
 fn injected(pod: &PodView<'_>, context: &PodContext<'_>) -> Option<(&'static str, String, &'static str)> {
     let labels = pod.metadata.as_ref().and_then(|m| m.labels.as_ref());
     let label = |key: &str| labels.and_then(|l| l.get(key)).map(|v| &**v);
-    let no_istio = "Label the pods sidecar.istio.io/inject: \"false\".";
+    let no_istio = "Set label sidecar.istio.io/inject: \"false\" on the pods.";
     // The label takes precedence over the annotation, and both over the namespace.
     let asked = label(ISTIO).map(|v| (v, "labels"));
     if let Some((value, of)) = asked.or_else(|| pod.annotation(ISTIO).map(|v| (v, "annotations"))) {
@@ -64,6 +64,6 @@ fn injected(pod: &PodView<'_>, context: &PodContext<'_>) -> Option<(&'static str
     let linkerd = matches!(pod.annotation(LINKERD)?, "enabled" | "ingress");
     linkerd.then(|| {
         let path = paths::annotation(LINKERD);
-        ("Linkerd", path, "Annotate the pods linkerd.io/inject: disabled.")
+        ("Linkerd", path, "Set annotation linkerd.io/inject: disabled on the pods.")
     })
 }

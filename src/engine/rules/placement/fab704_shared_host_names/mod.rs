@@ -43,7 +43,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             format!("{}{path}", template.pointer),
             format!(
-                "{pods} pods may share a node (each has {each} of {whole} accelerators, profile {:?}), and {shared}",
+                "{pods} pods may share a node (each has {each} of its {whole} accelerators, profile {:?}), and {shared}",
                 profile.name
             ),
             "Add a required pod anti-affinity, or set NCCL_HOSTID from metadata.name.",

@@ -68,7 +68,7 @@ fn asks_for_devices(pod: &PodView<'_>) -> bool {
 /// RDMA resources of the nodes that a pod can run on; none where one kind of those nodes has none.
 fn offered(pod: &PodView<'_>, snapshot: &Snapshot) -> BTreeSet<String> {
     let constraints = Constraints::of(pod);
-    if constraints.unread {
+    if constraints.is_partial() {
         return BTreeSet::new();
     }
     let view = snapshot.nodes();

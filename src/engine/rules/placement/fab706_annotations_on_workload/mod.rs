@@ -1,4 +1,4 @@
-//! FAB706: pod annotation on the workload instead of its pod template.
+//! FAB706: pod annotation on the workload instead of on its pod template.
 
 use crate::facts::PROFILE_ANNOTATION;
 use crate::multus::NETWORKS_ANNOTATION;
@@ -55,11 +55,11 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 format!("{}/metadata/annotations/{}", maker.pointer, token(key)),
                 format!(
-                    "{key} on the {} has no effect: its pods are created from {}, which has no such annotation",
+                    "annotation {key} on the {} has no effect: pods are created from {}, which has no such annotation",
                     printable(&maker.kind, 60),
                     printable(template.pointer, 100)
                 ),
-                format!("Move it to {}/metadata/annotations.", printable(template.pointer, 100)),
+                format!("Move the annotation to {}/metadata/annotations.", printable(template.pointer, 100)),
             );
         }
     }

@@ -24,7 +24,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 format!("{}/spec/resourceClaims/{index}/resourceClaimName", template.pointer),
                 format!(
-                    "{pods} pods share ResourceClaim {:?}: all get the same devices on one node",
+                    "{pods} pods share ResourceClaim {:?}: all of them get the same devices on one node",
                     printable(name, 100)
                 ),
                 "Name a ResourceClaimTemplate in resourceClaimTemplateName.",

@@ -1,4 +1,4 @@
-//! FAB708: resources of the pods' profile that Kueue's quota does not count.
+//! FAB708: resources that the profile adds but Kueue's quota does not count.
 
 use crate::plan::{Edit, ResourceList};
 use crate::rules::finding::{Findings, Severity};
@@ -36,7 +36,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             format!("{}/spec/containers", template.pointer),
             format!(
-                "the quota of queue {:?} does not count {} of the pods' profile: admitted pods may stay Pending",
+                "the quota of queue {:?} does not count {}, which the profile adds: admitted pods may stay Pending",
                 printable(queue, 63),
                 printable(&shown.join(", "), 150)
             ),

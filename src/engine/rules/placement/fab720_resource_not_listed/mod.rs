@@ -58,14 +58,18 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if listed.is_some_and(|listed| !listed.is_disjoint(&set)) {
             continue;
         }
-        let elsewhere = if listed.is_some() && !context.tenant_view { " (other nodes have it)" } else { "" };
+        let elsewhere = if listed.is_some() && !context.subject.snapshot.is_for_tenant() {
+            " (other nodes offer it)"
+        } else {
+            ""
+        };
         findings.add(
             path,
             format!(
-                "{} is on no node where the pod can run{elsewhere}: the pod stays Pending",
+                "no node where the pod can run offers {}{elsewhere}: the pod stays Pending",
                 printable(name, 80)
             ),
-            "Request the resource by the name that the nodes list, or allow the pod on nodes that list it.",
+            "Request a resource that these nodes list, or let the pod run on nodes that list this resource.",
         );
     }
 }

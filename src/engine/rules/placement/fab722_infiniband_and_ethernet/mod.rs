@@ -35,6 +35,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             ethernet.describe(),
             infiniband.describe()
         ),
-        "Attach networks of one kind only, or name the devices in NCCL_IB_HCA.",
+        "Attach only RoCE or only InfiniBand networks, or name the devices in NCCL_IB_HCA.",
     );
 }

@@ -23,7 +23,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if set.is_subset(&waiting) {
         findings.add(
             "/spec",
-            format!("every node where the pod can run waits for the NIC driver ({DRIVER_WAIT}=true)"),
+            format!(
+                "every node where the pod can run waits for the NIC driver (node label {DRIVER_WAIT}=true)"
+            ),
             "Wait for the driver, or ask the platform team why it does not start.",
         );
     }

@@ -18,7 +18,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     "no node has finished creating VFs of {}: syncStatus in SriovNetworkNodeState is not Succeeded",
                     printable(held.name, 63)
                 ),
-                "Wait for Succeeded. If syncStatus is Failed, read status.lastSyncError.",
+                "Wait until syncStatus is Succeeded. If it is Failed, read status.lastSyncError.",
             );
         }
     }

@@ -54,14 +54,18 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if wanted <= most {
             continue;
         }
-        let has = if context.tenant_view { String::new() } else { format!(" (at most {most})") };
+        let has = if context.subject.snapshot.is_for_tenant() {
+            String::new()
+        } else {
+            format!(" (at most {most} per node)")
+        };
         findings.add(
             taken.path,
             format!(
                 "no node where the pod can run has {wanted} units of {}{has}: the pod stays Pending",
                 printable(name, 80)
             ),
-            "Request at most the units of one node, and use more pods.",
+            "Request no more units than one node has, and use more pods.",
         );
     }
 }

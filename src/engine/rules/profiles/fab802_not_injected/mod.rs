@@ -26,7 +26,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         profile.name
     );
     let fix = format!(
-        "Create the pod again; if this repeats, contact the platform team. To run without the fabric, annotate the pod with {INJECT_ANNOTATION}: \"false\"."
+        "Create the pod again. If the webhook is skipped again, contact the platform team. To run without the fabric, annotate the pod with {INJECT_ANNOTATION}: \"false\"."
     );
     match profile.on_missing {
         OnMissing::Deny => findings.add("", message, fix),

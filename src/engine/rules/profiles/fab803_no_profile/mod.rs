@@ -21,25 +21,28 @@ pub static RULE: Rule = Rule {
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Resolution::NotApplicable { candidates, known } = context.resolution else { return };
     let list = match known - candidates.len() {
-        _ if context.subject.snapshot.profiles().next().is_none() => "no FabricProfile is known".to_owned(),
-        _ if candidates.is_empty() => "no profile admits this namespace".to_owned(),
+        // A tenant does not learn whether other namespaces have profiles.
+        _ if candidates.is_empty() => match context.subject.snapshot.profiles().next() {
+            None if !context.subject.snapshot.is_for_tenant() => "no FabricProfile is known".to_owned(),
+            _ => "no profile admits this namespace".to_owned(),
+        },
         0 => format!("candidates: {}", candidates.join(", ")),
         more => format!("candidates: {}, {more} more", candidates.join(", ")),
     };
     let fix = match candidates.first() {
         Some(name) => format!("Annotate the pod template with {PROFILE_ANNOTATION}: {name}."),
-        None if context.tenant_view => {
+        None if context.subject.snapshot.is_for_tenant() => {
             "Ask the platform team for a FabricProfile that admits this namespace.".to_owned()
         }
         None => {
             let bases: Vec<&str> = BASES.iter().map(|(name, _)| *name).collect();
             format!(
-                "Add --profile NAME (compiled-in: {}), --profiles PATH or --cluster PATH.",
+                "Run review with --profile NAME (compiled-in profiles: {}), --profiles PATH or --cluster PATH.",
                 bases.join(", ")
             )
         }
     };
-    let severity = if context.tenant_view { Severity::Warning } else { Severity::Info };
+    let severity = if context.subject.snapshot.is_for_tenant() { Severity::Warning } else { Severity::Info };
     findings.add_as(
         severity,
         "",

@@ -32,7 +32,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "",
             format!("profile {name:?} ({}) is not applied: {reason}", evidence.words()),
             format!(
-                "To apply it, annotate the pod with {PROFILE_ANNOTATION}: {name}. Ignore this if intended."
+                "To apply the profile, annotate the pod with {PROFILE_ANNOTATION}: {name}. Ignore this finding if intended."
             ),
         );
         return;
@@ -47,24 +47,24 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let (path, why, fix) = match withheld {
         Withheld::HostNetwork => (
             "/spec/hostNetwork".to_owned(),
-            "the pod uses hostNetwork, where no CNI plugin runs".to_owned(),
+            "the pod uses hostNetwork, so no CNI plugin attaches networks".to_owned(),
             "Remove hostNetwork to get the profile's rails.".to_owned(),
         ),
         Withheld::OwnNetwork => (
             "/spec".to_owned(),
-            "the profile uses the node's network namespace, but the pod has its own".to_owned(),
+            "the profile uses the node's network namespace, but the pod does not".to_owned(),
             "Set hostNetwork: true and dnsPolicy: ClusterFirstWithHostNet, or use another profile."
                 .to_owned(),
         ),
         Withheld::ProviderNetworks(key) => (
             annotation(key),
             format!("annotation {key} requests networks of a cloud provider"),
-            format!("Remove the annotation to get networks by {NETWORKS_ANNOTATION}."),
+            format!("Remove the annotation to get the profile's networks, in annotation {NETWORKS_ANNOTATION}."),
         ),
         Withheld::OptedOut => (
             annotation(INJECT_ANNOTATION),
-            "the pod opts out".to_owned(),
-            format!("Remove annotation {INJECT_ANNOTATION}, or ignore this if intended."),
+            "the pod opts out by annotation".to_owned(),
+            format!("Remove annotation {INJECT_ANNOTATION}, or ignore this finding if intended."),
         ),
         Withheld::ReviewOnly => (
             String::new(),
@@ -74,45 +74,45 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::Windows => (
             "/spec/os".to_owned(),
             "the pod runs on Windows".to_owned(),
-            "Ignore this: profiles apply only to Linux pods.".to_owned(),
+            "Ignore this finding: profiles apply only to Linux pods.".to_owned(),
         ),
         Withheld::UnreadClaim(claim) => (
             paths::claim(claim.index),
             format!(
-                "the ResourceClaim or template of claim {:?} is not known, so the claim may be for NICs",
+                "no ResourceClaim or template of claim {:?} is known, so the claim may be for NICs",
                 printable(&claim.claim, 63)
             ),
-            "Create the ResourceClaimTemplate before the pod. In a review, add it to the inputs or to --cluster."
+            "Create the ResourceClaimTemplate before the pod. In a review, add the template to the inputs or to --cluster."
                 .to_owned(),
         ),
         Withheld::UnknownNetworks(networks) => (
             annotation(NETWORKS_ANNOTATION),
             format!(
-                "it is not known whether {} of the pod can serve as rails",
+                "the known objects do not show whether {} of the pod can serve as rails",
                 count(*networks, "network")
             ),
-            "Create the networks first (in a review: add their manifests), or request a unit for each."
+            "Create the networks first (in a review, add their manifests), or request one unit for each network."
                 .to_owned(),
         ),
         Withheld::NodesTooSmall { resource, wanted } => (
             annotation(NETWORKS_ANNOTATION),
-            format!("the pod's networks and all rails need {wanted} units of {resource}, more than any node has"),
-            format!("Remove the pod's own networks over {resource}, or replace the rails by them."),
+            format!("the pod's networks and the profile's rails together need {wanted} units of {resource}, more than any node has"),
+            format!("Remove the pod's own networks over {resource}, or let these networks replace all rails."),
         ),
         Withheld::Conflict(resource) => (
             annotation(INJECT_ANNOTATION),
-            format!("NCCL cannot use {} and this fabric in one pod", printable(resource, 80)),
-            format!("Remove annotation {INJECT_ANNOTATION}: \"full\", or the other resource."),
+            format!("NCCL cannot use {} and the profile's fabric in one pod", printable(resource, 80)),
+            format!("Remove annotation {INJECT_ANNOTATION}: \"full\", or remove the other resource."),
         ),
         Withheld::NotServed => (
             "/spec/containers".to_owned(),
             "AWS Neuron devices do not use NCCL".to_owned(),
-            "Ignore this: the Neuron runtime brings its own collectives.".to_owned(),
+            "Ignore this finding: the Neuron runtime has its own collectives.".to_owned(),
         ),
         Withheld::NoTarget => (
             "/spec/containers".to_owned(),
             "no app container requests accelerators".to_owned(),
-            "Request accelerators in the container that trains, or ignore this if intended.".to_owned(),
+            "Request accelerators in the container that trains, or ignore this finding if intended.".to_owned(),
         ),
         Withheld::ManyContainers => (
             "/spec/containers".to_owned(),
@@ -121,7 +121,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         ),
         Withheld::ManyResources => (
             "/spec/containers".to_owned(),
-            "a container would list more than 64 resources".to_owned(),
+            "with the profile, a container would list more than 64 resources".to_owned(),
             "Name fewer networks, or use resources that several networks share.".to_owned(),
         ),
         Withheld::NoRoom => (
@@ -158,11 +158,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>) {
     let networks = || paths::annotation(NETWORKS_ANNOTATION);
     let full = format!(
-        "Ignore this if intended. To add the profile's networks as well, annotate the pod with {INJECT_ANNOTATION}: \"full\"."
+        "Ignore this finding if intended. To add the profile's networks as well, annotate the pod with {INJECT_ANNOTATION}: \"full\"."
     );
     let has = |what: String| {
         format!(
-            "the pod has its own fabric ({what}), so profile {profile:?} adds no networks, units or variables"
+            "the pod has its own fabric ({what}), so profile {profile:?} adds no networks, device units or variables"
         )
     };
     match other {
@@ -182,11 +182,11 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
             Severity::Warning,
             paths::claim(claim.index),
             format!(
-                "claim {:?}: devices of class {} may be NICs, so profile {profile:?} adds no networks, units or variables",
+                "the devices of claim {:?} (class {}) may be NICs, so profile {profile:?} adds no networks, device units or variables",
                 printable(&claim.claim, 63),
                 printable(&claim.class, 80)
             ),
-            "If they are not, ask the platform team to set unknownClaims: ignore in the profile.",
+            "If the devices are not NICs, ask the platform team to set unknownClaims: ignore in the profile.",
         ),
         OtherFabric::Child(network, resource) => findings.add_as(
             Severity::Info,
@@ -197,7 +197,7 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
         OtherFabric::Networks(attachments, resource) => findings.add_as(
             Severity::Info,
             networks(),
-            has(format!("{attachments} attachments over {}", printable(resource, 80))),
+            has(format!("{attachments} network attachments over {}", printable(resource, 80))),
             full,
         ),
     }

@@ -39,11 +39,15 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     let names = names.join(", ");
     let constraints = Constraints::of(context.pod());
+    // Anyone may know the selectors of the profiles, but not whether nodes for the pod exist.
+    let for_anyone = context.subject.snapshot.is_for_anyone();
     let wrong = match because {
         Because::Selectors => misspelt_label::find(context, &constraints, candidates),
+        Because::Nodes if for_anyone => misspelt_label::find(context, &constraints, candidates),
         Because::Nodes | Because::Own => None,
     };
-    let beside = if *because == Because::Selectors && wrong.is_none() {
+    // Without nodes, a spelling mistake is a guess, and does not make the label one that no node can have.
+    let beside = if *because == Because::Selectors && (wrong.is_none() || for_anyone) {
         beside(context, &Conditions::of(&constraints), candidates)
     } else {
         None
@@ -53,31 +57,39 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         false => "no current node matches the pod",
     };
     let why = match (because, &wrong, &beside) {
-        (Because::Nodes, ..) => "the pod can run on nodes of several fabrics".to_owned(),
+        (Because::Nodes | Because::Selectors, None, None) if for_anyone => {
+            "the nodes that the pod asks for fit several profiles".to_owned()
+        }
+        (Because::Selectors, None, Some(label)) if for_anyone => {
+            format!("no profile selects nodes with {label}, and several profiles are still possible")
+        }
+        (Because::Nodes, ..) if !for_anyone => "the pod can run on nodes of several profiles".to_owned(),
         (_, Some(wrong), _) => format!("{wrong} The other selectors match several profiles"),
         (Because::Selectors, _, Some(label)) => {
-            format!("{none}, no profile selects nodes with {label}, and several profiles remain possible")
+            format!("{none}, no profile selects nodes with {label}, and several profiles are still possible")
         }
         (Because::Selectors, None, None) => {
             format!("{none}, and the pod's selectors match several profiles")
         }
-        (Because::Own, None, _) => "the pod's resources and networks belong to several profiles".to_owned(),
+        (Because::Own | Because::Nodes, None, _) => {
+            "the pod's resources and networks belong to several profiles".to_owned()
+        }
     };
     let first = candidates.first();
     let label = first.and_then(|p| p.node_selector.as_ref()?.match_labels.iter().next());
     let selector = label.map(|(k, v)| format!(", or add nodeSelector {k}: {v}")).unwrap_or_default();
     let name = first.map_or("NAME", |p| p.name.as_str());
     let fix = match because {
-        Because::Own => "Request resources and networks of only one profile.".to_owned(),
+        Because::Own => "Request the resources and networks of only one profile.".to_owned(),
         _ if wrong.is_some() => {
             format!("Correct the label, or annotate the pod template with {PROFILE_ANNOTATION}: {name}.")
         }
         _ if beside.is_some() => format!(
-            "Ignore this if these nodes need no profile; else annotate the pod template with {PROFILE_ANNOTATION}: {name}."
+            "If these nodes need no profile, ignore this finding. Otherwise, annotate the pod template with {PROFILE_ANNOTATION}: {name}."
         ),
         _ => format!("Annotate the pod template with {PROFILE_ANNOTATION}: {name}{selector}."),
     };
-    let message = format!("{why} ({names}): nothing is injected");
+    let message = format!("{why} ({names}): the webhook injects nothing");
     let severity = match (because, context.subject.snapshot.settings().ambiguity) {
         // A pod that would get nothing from any profile loses nothing.
         _ if candidates.iter().all(|p| pod_level_refusal(context.pod(), p).is_some()) => Severity::Info,

@@ -2,7 +2,8 @@
 
 use super::resolution::{constraints, is_named};
 use crate::nodes::landing;
-use crate::resolve::{Evidence, awaits};
+use crate::profile::Profile;
+use crate::resolve::{Conditions, Evidence, awaits};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
@@ -13,11 +14,11 @@ pub(super) static RULE: Rule =
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, evidence)) = context.resolution.profile() else { return };
-    if matches!(
-        evidence,
-        Evidence::Nodes | Evidence::Asked | Evidence::Selectors(_) | Evidence::Priority | Evidence::Flag
-    ) {
+    if evidence.is_of_nodes() || *evidence == Evidence::Flag {
         return;
+    }
+    if context.subject.snapshot.is_for_anyone() {
+        return by_selectors(context, profile, findings);
     }
     let nodes = context.subject.snapshot.nodes();
     let Some(carrying) = context.subject.snapshot.catalog().classes_of(&profile.name) else { return };
@@ -25,7 +26,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let constraints = constraints(context, profile);
-    if constraints.unread {
+    if constraints.is_partial() {
         return;
     }
     let landing = landing(&constraints, nodes);
@@ -44,10 +45,27 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     // The reasons are the pod's own text; only admins may know how many nodes there are.
     let by = crate::nodes::dropped(&constraints, nodes, carrying);
     let by: Vec<String> = by.iter().take(3).map(|d| printable(&d.by, 80)).collect();
-    let message = format!("the pod cannot run on the nodes of profile {:?}: {}", profile.name, by.join("; "));
+    let message =
+        format!("all nodes of profile {:?} are excluded for this pod by {}", profile.name, by.join("; "));
     findings.add(
         "/spec",
         message,
-        "Change the named constraint, or name the profile of the nodes where the pod runs.",
+        "Change this constraint, or name the profile of the nodes where the pod can run.",
+    );
+}
+
+/// The same for a caller who may know the selectors of profiles and nothing about nodes.
+fn by_selectors(context: &PodContext<'_>, profile: &Profile, findings: &mut Findings<'_>) {
+    let constraints = constraints(context, profile);
+    if constraints.any_labels || !profile.has_nodes() || Conditions::of(&constraints).may_meet(profile) {
+        return;
+    }
+    findings.add(
+        "/spec",
+        format!(
+            "the pod cannot run on the nodes of profile {:?}: its selectors exclude those of the profile",
+            profile.name
+        ),
+        "Change the pod's selectors, or name the profile of the nodes where the pod runs.",
     );
 }

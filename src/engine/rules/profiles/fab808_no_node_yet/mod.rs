@@ -1,4 +1,4 @@
-//! FAB808: no current node matches the pod, so its selectors determine the profile.
+//! FAB808: no current node matches the pod, so the pod's selectors determine the profile.
 
 use super::misspelt_label;
 use super::resolution::{constraints, is_named};
@@ -23,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     // Once a pod has what the profile gives it, that is the evidence; nothing else about it has changed.
     if !matches!(evidence, Evidence::Selectors(_)) {
         let constraints = constraints(context, profile);
-        if constraints.unread {
+        if constraints.is_partial() {
             return;
         }
         let landing = without_others(landing(&constraints, nodes), &constraints, context.subject.snapshot);
@@ -40,14 +40,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let by = by.iter().flatten().next();
     let by = by.map(|d| format!(" ({} excludes the profile's current nodes)", printable(&d.by, 80)));
     let message = format!(
-        "no current node matches the pod, so it gets profile {:?} by its selectors{}",
+        "no current node matches the pod, so the pod's selectors choose profile {:?}{}",
         profile.name,
         by.unwrap_or_default()
     );
     let wrong = misspelt_label::find(context, &constraints(context, profile), std::slice::from_ref(profile));
     let fix = match wrong {
-        Some(wrong) => format!("Correct the label ({wrong}), or ignore this if the pool grows on demand."),
-        None => "Ignore this if the pool grows on demand; else correct the pod's nodeSelector.".to_owned(),
+        Some(wrong) => format!("Correct the label ({wrong}). If the node pool grows on demand, ignore this finding."),
+        None => "If the node pool grows on demand, ignore this finding. Otherwise, correct the pod's nodeSelector.".to_owned(),
     };
     findings.add("/spec", message, fix);
 }

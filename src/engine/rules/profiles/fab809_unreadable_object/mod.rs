@@ -1,4 +1,4 @@
-//! FAB809: unreadable object that decisions on pods need.
+//! FAB809: object that decisions on pods need, but that cannot be read.
 
 use crate::facts::kind::READABLE;
 use crate::facts::{self, Kind};

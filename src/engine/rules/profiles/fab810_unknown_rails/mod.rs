@@ -28,13 +28,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let list: Vec<&str> = known().take(MAX_NAMES).collect();
         let left = profile.subsets.len() - list.len();
         let more = if left > 0 { format!(", {left} more") } else { String::new() };
-        let subsets = format!("it has subsets {}{more}", list.join(", "));
+        let subsets = format!("its subsets are {}{more}", list.join(", "));
         let (has, fix) = match nearest(name, known()) {
             _ if list.is_empty() => {
-                ("it has no subsets".to_owned(), format!("Remove annotation {RAILS_ANNOTATION}."))
+                ("the profile has no subsets".to_owned(), format!("Remove annotation {RAILS_ANNOTATION}."))
             }
             Some(near) => (subsets, format!("Did you mean {near:?}?")),
-            None => (subsets, format!("Name one of them, or remove annotation {RAILS_ANNOTATION}.")),
+            None => (subsets, format!("Name one of these subsets, or remove annotation {RAILS_ANNOTATION}.")),
         };
         findings.add(
             paths::annotation(RAILS_ANNOTATION),
@@ -48,7 +48,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             Severity::Warning,
             paths::container(without.container),
             format!(
-                "{name}={interface} of profile {:?} is not set: the pod has no interface {interface}",
+                "the webhook does not set {name}={interface} of profile {:?}: the pod has no interface {interface}",
                 profile.name
             ),
             format!("Set {name} to an interface of the pod, such as eth0."),

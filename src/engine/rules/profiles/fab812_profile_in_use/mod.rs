@@ -1,9 +1,8 @@
 //! FAB812: FabricProfile changed or deleted while namespaces use it.
 
-use crate::facts::Mode;
 use crate::json::decode::object as decode;
 use crate::profile::{FabricProfile, Profile};
-use crate::resolve::admits;
+use crate::resolve::users;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::FABRIC_PROFILE;
 use crate::rules::object::{Event, ObjectContext};
@@ -33,17 +32,17 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         return;
     };
     let changed = changes((&before, &old), (&after, &new));
-    let users = users(&old, context.snapshot);
-    if changed.is_empty() || users.is_empty() {
+    let users = Users::of(&old, context.snapshot);
+    if changed.is_empty() || users.is_none() {
         return;
     }
     findings.add(
         "/spec",
         format!(
-            "profile {:?} changes ({}) while {}: restarted ranks of running jobs get other settings",
+            "profile {:?} changes ({}){}: restarted ranks of running jobs get other settings",
             old.name,
             changed.join(", "),
-            describe(&users, "may use")
+            users.words()
         ),
         "Create a profile with another name, and use it for new jobs.",
     );
@@ -51,16 +50,16 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 
 fn check_deletion(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some((_, profile)) = read(context.json, context) else { return };
-    let users = users(&profile, context.snapshot);
-    if users.is_empty() {
+    let users = Users::of(&profile, context.snapshot);
+    if users.is_none() {
         return;
     }
     findings.add(
         "",
         format!(
-            "profile {:?} is deleted while {}: pods that name it are refused from now on",
+            "profile {:?} is deleted{}: pods that name it are refused from now on",
             profile.name,
-            describe(&users, "may use")
+            users.words()
         ),
         "Delete the profile when its last job has ended.",
     );
@@ -90,20 +89,50 @@ fn changes(
     all.into_iter().filter_map(|(name, changed)| changed.then_some(name)).collect()
 }
 
-/// Namespaces that use a profile as far as is known: first those that name it.
-fn users<'a>(profile: &Profile, snapshot: &'a Snapshot) -> Vec<&'a str> {
-    let known = snapshot.namespaces();
-    let (named, others): (Vec<_>, Vec<_>) =
-        known.into_iter().partition(|(_, facts)| facts.profile.as_deref() == Some(&*profile.name));
-    let admitted = others
-        .into_iter()
-        .filter(|(name, facts)| facts.mode() == Some(Mode::Enforce) && admits(profile, name, Some(facts)));
-    named.into_iter().chain(admitted).map(|(name, _)| name).collect()
+/// Namespaces that may use a profile.
+enum Users<'a> {
+    /// For those who may know namespaces.
+    Named(Vec<&'a str>),
+    /// For anyone: their number.
+    Counted(usize),
+    /// For anyone, of a profile that may be invented. Its selector would be a question about the labels of namespaces.
+    Unknown,
 }
 
-fn describe(users: &[&str], verb: &str) -> String {
-    let shown = users.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
-    let more = users.len().saturating_sub(MOST_NAMES);
-    let more = if more > 0 { format!(", {more} more") } else { String::new() };
-    format!("{} {verb} it ({shown}{more})", count(users.len(), "namespace"))
+impl<'a> Users<'a> {
+    fn of(profile: &Profile, snapshot: &'a Snapshot) -> Self {
+        let users = users(profile, snapshot);
+        if !snapshot.is_for_anyone() {
+            return Self::Named(users);
+        }
+        let stored = snapshot.profile(&profile.name).is_some_and(|stored| **stored == *profile);
+        match &profile.namespaces {
+            _ if stored => Self::Counted(users.len()),
+            // Every namespace that enforces, whatever its labels are.
+            None => Self::Counted(users.len()),
+            Some(_) => Self::Unknown,
+        }
+    }
+
+    /// Whether nobody uses it.
+    fn is_none(&self) -> bool {
+        match self {
+            Self::Named(names) => names.is_empty(),
+            Self::Counted(number) => *number == 0,
+            Self::Unknown => false,
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Self::Named(names) => {
+                let shown = names.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
+                let more = names.len().saturating_sub(MOST_NAMES);
+                let more = if more > 0 { format!(", {more} more") } else { String::new() };
+                format!(" while {} may use it ({shown}{more})", count(names.len(), "namespace"))
+            }
+            Self::Counted(number) => format!(" while {} may use it", count(*number, "namespace")),
+            Self::Unknown => String::new(),
+        }
+    }
 }

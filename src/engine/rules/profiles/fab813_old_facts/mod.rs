@@ -20,6 +20,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "facts about the cluster's {} are old: the API server has sent no update for a while",
             stale.join(", ")
         );
-        findings.add("", message, "Report this to the platform team; this decision may be outdated.");
+        findings.add(
+            "",
+            message,
+            "Report this to the platform team: the decision may rest on outdated facts.",
+        );
     }
 }

@@ -19,18 +19,20 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some(Withheld::WrongContainers(wrong)) = &context.plan.withheld else { return };
     let shown = |name: &str| format!("\"{}\"", printable(name, 63));
-    let drop = || format!("Name one of spec.containers, or remove annotation {CONTAINERS_ANNOTATION}.");
+    let drop =
+        || format!("Name a container in spec.containers, or remove annotation {CONTAINERS_ANNOTATION}.");
     let (message, fix) = match wrong {
         WrongContainers::Empty => ("an item of the list is empty".to_owned(), drop()),
         WrongContainers::Unknown(name, near) => {
             let fix = near.as_deref().map(|near| format!("Did you mean {}?", shown(near)));
             (format!("no container is named {}", shown(name)), fix.unwrap_or_else(drop))
         }
-        WrongContainers::Init(name) => {
-            (format!("{} is an init container, to which no profile applies", shown(name)), drop())
-        }
+        WrongContainers::Init(name) => (
+            format!("{} is an init container, and profiles do not apply to init containers", shown(name)),
+            drop(),
+        ),
         WrongContainers::Proxy(name) => {
-            (format!("{} is the proxy of a service mesh, which gets no devices", shown(name)), drop())
+            (format!("{} is the proxy of a service mesh, and proxies get no devices", shown(name)), drop())
         }
         WrongContainers::Twice(name) => {
             (format!("{} is named twice", shown(name)), "Name each container once.".to_owned())
@@ -41,5 +43,5 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         ),
     };
     let path = paths::annotation(CONTAINERS_ANNOTATION);
-    findings.add(path, format!("annotation {CONTAINERS_ANNOTATION}: {message}"), fix);
+    findings.add(path, format!("annotation {CONTAINERS_ANNOTATION} is not valid: {message}"), fix);
 }

@@ -1,4 +1,4 @@
-//! FAB815: ignore annotation without effect.
+//! FAB815: ignore annotation that has no effect.
 
 use crate::rules::finding::Severity;
 use crate::rules::rule::{Rule, Waiver, files};
@@ -7,7 +7,7 @@ use crate::rules::rule::{Rule, Waiver, files};
 pub(in crate::rules) static RULE: Rule = Rule {
     id: "FAB815",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "with other facts about the cluster, the rule may report the finding again")],
+    lesser: &[(Severity::Info, "with other facts about the cluster, the rule may report a finding again")],
     files: files!(),
     waiver: Waiver::Itself,
     ..Rule::DEFAULT

@@ -44,14 +44,14 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             MODE_LABEL => findings.add(
                 path,
                 format!(
-                    "{MODE_LABEL}: {:?} is not a mode, so the API server does not call the webhook for this namespace",
+                    "label {MODE_LABEL}: {:?} is not a mode, so the API server does not call the webhook for this namespace",
                     printable(value, 63)
                 ),
                 format!("Write {}.", nearest(value, ["enforce", "audit"].into_iter()).unwrap_or("enforce or audit")),
             ),
             PROFILE_ANNOTATION => findings.add(
                 path,
-                "label fabric-admission.dev/profile has no effect: the default profile is an annotation of the namespace",
+                "label fabric-admission.dev/profile has no effect: an annotation of the namespace sets the default profile",
                 "Remove the label, and write fabric-admission.dev/profile as an annotation.",
             ),
             _ => unknown(key, "label", path, findings),

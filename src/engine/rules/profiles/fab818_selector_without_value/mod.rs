@@ -19,7 +19,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if !planned && context.pod().spec.as_ref().is_some_and(|spec| spec.node_selector.is_null) {
         findings.add(
             "/spec/nodeSelector",
-            "nodeSelector has no value: the API server ignores it, so the pod can run on any node",
+            "nodeSelector has no value: the API server ignores the field, so the pod can run on any node",
             "Indent the labels below nodeSelector, or remove the line.",
         );
     }

@@ -1,7 +1,7 @@
 //! FAB819: part of the profile in whose place the pod's own fields count.
 
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::plan::{Kept, OwnSetting, Standing, UserFabric};
+use crate::plan::{Completeness, Kept, OwnSetting, UserFabric};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
@@ -25,7 +25,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     for kept in &context.plan.kept {
         let (path, message, fix) = part(name, kept);
-        findings.add(path, message, format!("{fix}, or ignore this if intended."));
+        findings.add(path, message, format!("{fix}, or ignore this finding if intended."));
     }
     let of_pod = context.plan.set_by_pod.iter().filter(|set| set.by == OwnSetting::HostNetwork);
     let mut names: Vec<&str> = of_pod.map(|set| set.name.as_str()).collect();
@@ -35,10 +35,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/hostNetwork",
             format!(
-                "the webhook does not set {} of profile {name:?}: the values name interfaces of the pod network, but the pod uses the node's network",
+                "the webhook does not set {} of profile {name:?}: the values are interfaces of the pod network, but the pod uses the node's network",
                 names.join(", ")
             ),
-            "Set the variables to interfaces of the node, or ignore this if intended.",
+            "Set the variables to interfaces of the node, or ignore this finding if intended.",
         );
     }
 }
@@ -47,17 +47,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 fn networks(profile: &str, brought: &UserFabric, findings: &mut Findings<'_>) {
     let why = match brought.standing {
         _ if brought.own >= brought.rails => return,
-        Standing::Complete => "the pod's own networks stand in for the rails",
-        Standing::CompleteByUnits => {
-            "the pod requests a unit for each of its own networks, so they count as the rails"
+        Completeness::Complete => "the pod's own networks replace the rails",
+        Completeness::CompleteByUnits => {
+            "the pod requests a unit for each of its own networks, so these networks count as the rails"
         }
         // FAB805 reports another fabric.
-        Standing::Incomplete | Standing::OtherFabric(_) => return,
+        Completeness::Incomplete | Completeness::OtherFabric(_) => return,
     };
     findings.add(
         paths::annotation(NETWORKS_ANNOTATION),
-        format!("{why} of profile {profile:?} ({}): no network is added", brought.attachments()),
-        format!("Remove the networks from annotation {NETWORKS_ANNOTATION} to get the profile's networks, or ignore this if intended."),
+        format!("{why} of profile {profile:?} ({}): the webhook adds no networks", brought.attachments()),
+        format!("Remove the networks from annotation {NETWORKS_ANNOTATION} to get the profile's networks, or ignore this finding if intended."),
     );
 }
 
@@ -67,46 +67,48 @@ fn part(profile: &str, kept: &Kept) -> (String, String, String) {
         Kept::Rails { left_out, rails } => (
             "/spec/containers".to_owned(),
             format!(
-                "the webhook does not attach {left_out} of {} of profile {profile:?}: the pod requests no devices for them",
+                "the webhook does not attach {left_out} of {} of profile {profile:?}: the pod requests no devices for these rails",
                 count(*rails, "rail")
             ),
-            "Remove the pod's own quantity of the resource to get all rails".to_owned(),
+            "Remove the pod's own quantity of the rails' resource to get all rails".to_owned(),
         ),
         Kept::Units { container, resource, own, wanted } => (
             paths::in_container(*container, format_args!("resources/limits/{}", token(resource))),
             format!(
-                "{}: the pod's quantity {own} applies instead of {wanted} of profile {profile:?}",
+                "{}: the pod's own quantity, {own}, applies instead of {wanted}, the quantity of profile {profile:?}",
                 printable(resource, 80)
             ),
-            "Remove the quantity to get the profile's quantity".to_owned(),
+            "Remove the pod's quantity to get the profile's quantity".to_owned(),
         ),
         Kept::GkeNetworks(key) => (
             paths::annotation(key),
             format!(
-                "the pod already sets {key}: the webhook does not add the networks of profile {profile:?}"
+                "the pod already sets annotation {key}: the webhook does not add the networks of profile {profile:?}"
             ),
             "Remove the annotation to get the profile's networks".to_owned(),
         ),
         Kept::NodeName => (
             "/spec/nodeName".to_owned(),
-            format!("node affinity of profile {profile:?} is not added: the pod names its node"),
+            format!(
+                "the webhook does not add the node affinity of profile {profile:?}: the pod sets nodeName"
+            ),
             "Remove nodeName to get a node of the profile".to_owned(),
         ),
         Kept::NodeTerms(terms) => (
             "/spec/affinity/nodeAffinity".to_owned(),
             format!(
-                "node affinity of profile {profile:?} is not added: the pod's own affinity has {terms} terms, more than 256"
+                "the webhook does not add the node affinity of profile {profile:?}: the pod's own affinity has {terms} terms, more than 256"
             ),
-            "Use fewer terms".to_owned(),
+            "Use fewer node affinity terms".to_owned(),
         ),
         Kept::NodeLabel { key, wanted } => (
             format!("/spec/nodeSelector/{}", token(key)),
             format!(
-                "{} in nodeSelector is not changed, but the pod's network is on nodes with value {}",
+                "the webhook does not change {} in nodeSelector, but the pod's network is on nodes with value {}",
                 printable(key, 80),
                 printable(wanted, 63)
             ),
-            format!("Write {}", printable(wanted, 63)),
+            format!("Set this label to {}", printable(wanted, 63)),
         ),
     }
 }

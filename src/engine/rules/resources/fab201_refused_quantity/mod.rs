@@ -27,7 +27,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (holder, container) in context.pod().holders() {
         if let Some(resources) = &container.resources {
-            check_quantities(&format!("{}/resources", holder.path()), resources, findings);
+            check_quantities(&|| format!("{}/resources", holder.path()), resources, findings);
         }
     }
     if let Some(resources) = context.pod().spec.as_ref().and_then(|spec| spec.resources.as_ref()) {
@@ -35,22 +35,22 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn check_quantities(at: &str, resources: &Resources<'_>, findings: &mut Findings<'_>) {
+fn check_quantities(at: &dyn Fn() -> String, resources: &Resources<'_>, findings: &mut Findings<'_>) {
     let limits = resources.limits.as_ref();
     for (field, list) in [("limits", limits), ("requests", resources.requests.as_ref())] {
         for (name, text) in list.iter().flat_map(|l| l.iter()) {
-            let path = || format!("{at}/{field}/{}", token(name));
+            let path = || format!("{}/{field}/{}", at(), token(name));
             if !name.contains('/') && !is_native(name) {
                 let shown = printable(name, 80);
                 findings.add(
                     path(),
                     format!(
-                        "{shown} has no domain and is not a Kubernetes resource: the API server refuses the pod"
+                        "resource name {shown} has no domain and is not a name of Kubernetes itself: the API server refuses the pod"
                     ),
                     match name {
                         "gpu" | "gpus" => "Write nvidia.com/gpu or amd.com/gpu.",
                         _ => {
-                            "Write the name that the device plugin serves, with its domain: example.com/name."
+                            "Write the full name that the device plugin advertises, such as example.com/name."
                         }
                     },
                 );
@@ -59,7 +59,7 @@ fn check_quantities(at: &str, resources: &Resources<'_>, findings: &mut Findings
             let parsed = Amount::parse(&text.0);
             let wrong = refused(parsed).or_else(|| match parsed {
                 Ok(q) if is_extended(name) && !q.is_integer() => Some((
-                    "is not a whole number, but an extended resource accepts only whole numbers",
+                    "is not a whole number, but the quantity of an extended resource must be one",
                     "Write a whole number.",
                 )),
                 _ => None,
@@ -99,16 +99,16 @@ fn check_pair(
         None => findings.add(
             path(),
             format!(
-                "{} has a request without a limit: the API server refuses this for {}",
+                "{} has a request but no limit: the API server refuses this for {}",
                 resource(),
                 if is_extended(name) { "extended resources" } else { "huge pages" }
             ),
-            "Write the limit; Kubernetes copies it to the request.",
+            "Write the limit; Kubernetes then sets the request to the limit.",
         ),
         Some(Ok(limit)) if limit != request => findings.add(
             path(),
             format!(
-                "{}: request {} differs from limit {}, so the API server refuses the pod",
+                "{}: the request ({}) differs from the limit ({}), so the API server refuses the pod",
                 resource(),
                 request.units(),
                 limit.units()

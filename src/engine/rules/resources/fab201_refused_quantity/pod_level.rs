@@ -16,15 +16,15 @@ pub(super) fn check(at: &str, resources: &Resources<'_>, findings: &mut Findings
     for (field, list) in [("limits", limits), ("requests", resources.requests.as_ref())] {
         for (name, text) in list.iter().flat_map(|l| l.iter()) {
             let path = || format!("{at}/{field}/{}", token(name));
-            let shown = printable(name, 80);
+            let shown = || printable(name, 80);
             let parsed = Amount::parse(&text.0);
             if let Some((what, fix)) = refused(parsed) {
-                findings.add(path(), format!("{shown}: {:?} {what}", printable(&text.0, 40)), fix);
+                findings.add(path(), format!("{}: {:?} {what}", shown(), printable(&text.0, 40)), fix);
             } else if !is_supported(name) {
                 findings.because(REASON).add_as(
                     Severity::Warning,
                     path(),
-                    format!("spec.resources has {shown}, but the API server accepts only cpu, memory and huge pages in this field"),
+                    format!("spec.resources has {}, but the API server accepts only cpu, memory and huge pages in spec.resources", shown()),
                     "Request the resource in the container that uses it.",
                 );
             } else if let Ok(request) = parsed

@@ -10,9 +10,10 @@ pub(super) type Quantities<'a> = Pairs<'a, QuantityText<'a>>;
 /// Why the API server refuses a quantity of any resource, and what to do.
 pub(super) fn refused(parsed: Result<Amount, QuantityError>) -> Option<(&'static str, &'static str)> {
     match parsed {
-        Err(QuantityError::Placeholder) => {
-            Some(("is a placeholder that was not replaced", "Render the template before applying it."))
-        }
+        Err(QuantityError::Placeholder) => Some((
+            "is a placeholder that was not replaced",
+            "Render the template before you apply the manifest.",
+        )),
         Err(QuantityError::Grammar) => Some((
             "is not a Kubernetes quantity",
             "Write a number with an optional suffix, such as 8, 500m or 64Gi.",
@@ -32,7 +33,7 @@ pub(super) fn above_limit(
     if Amount::parse(&given.0).is_ok_and(|limit| limit < request) {
         let (request, limit) = (printable(text, 40), printable(&given.0, 40));
         let message = format!(
-            "{name}: request {request} is above its limit {limit}, so the API server refuses the pod"
+            "{name}: the request ({request}) is higher than the limit ({limit}), so the API server refuses the pod"
         );
         return Some((message, format!("Raise the limit to {request}, or lower the request.")));
     }

@@ -56,13 +56,13 @@ fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
         Some(_) => shown.clone(),
         None => shown.replacen("*/", "openshift.io/", 1),
     };
-    let prefix = if name == *shown { "" } else { " (or the prefix set in the operator)" };
+    let prefix = if name == *shown { "" } else { " (or with the prefix that the operator sets)" };
     let fix = format!("Set limit {name}: {attachments}{prefix} on the container that uses it.");
     if let Some((holder, name, _)) = need.holders.iter().find(|(holder, ..)| !holder.runs() && units == 0) {
         findings.add_as(
             Severity::Warning,
             format!("{}/resources/limits/{}", holder.path(), token(name)),
-            format!("only an init container requests {name}: Multus sees no device of an init container, and the networks need {takes}"),
+            format!("only an init container requests {name}, which the networks need: Multus ignores devices of init containers"),
             fix,
         );
         return;
@@ -80,9 +80,9 @@ fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
     let short = units > 0 && need.certain_attachments > units;
     let severity = if short { Severity::Error } else { Severity::Warning };
     let why = match (short, units) {
-        (true, _) => ": an attachment gets no device and fails",
-        (false, 0) => ": attaching fails unless another webhook adds units",
-        (false, _) => ": an attachment may get no device",
+        (true, _) => ": a network gets no device, and fails",
+        (false, 0) => ": attaching the networks fails unless another webhook adds units",
+        (false, _) => ": a network may get no device",
     };
     findings.add_as(
         severity,

@@ -32,7 +32,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
         for (holder, units) in others {
             let have = format!(
-                "containers with accelerators have {of_targets} for {}",
+                "containers with accelerators request {of_targets} for {}",
                 count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "attachment")
             );
             report(context, &need.shown, holder, units, findings, have);
@@ -47,7 +47,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         for (holder, container) in pod.holders().filter(|(holder, _)| holder.runs() && !known) {
             let held = container.units(&units.resource).unwrap_or(0);
             if held > 0 {
-                let have = "the containers with accelerators have none".to_owned();
+                let have = "the containers with accelerators request none".to_owned();
                 report(context, &units.resource, holder, held, findings, have);
             }
         }
@@ -63,7 +63,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 holder,
                 units,
                 findings,
-                "the containers with accelerators have none".to_owned(),
+                "the containers with accelerators request none".to_owned(),
             );
         }
     }
@@ -109,7 +109,7 @@ fn report(
     let units = count(usize::try_from(units).unwrap_or(usize::MAX), "unit");
     findings.add(
         format!("{}/resources/limits/{}", holder.path(), token(shown)),
-        format!("container {name} has {units} of {shown} but no accelerators: {have}"),
-        "Move the units to a container with accelerators.",
+        format!("container {name} requests {units} of {shown} but no accelerators; {have}"),
+        "Move the units to containers with accelerators.",
     );
 }

@@ -26,11 +26,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/containers",
             format!(
-                "the pod requests {units} units of {} for {}: some devices get no interface",
+                "the pod requests {units} units of {} for {}: some of the devices get no network interface",
                 need.shown,
-                count(usize::try_from(attachments).unwrap_or(usize::MAX), "attachment")
+                count(usize::try_from(attachments).unwrap_or(usize::MAX), "network attachment")
             ),
-            format!("Request {attachments} in total, and make sure that no other webhook adds units."),
+            format!("Request a total of {attachments}, and make sure that no other webhook adds units."),
         );
     }
 }

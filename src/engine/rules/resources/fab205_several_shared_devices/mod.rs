@@ -22,9 +22,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 format!("{}/resources/limits/{}", holder.path(), crate::text::token(held.name)),
                 format!(
-                    "the container requests {units} units of {} ({}), but one unit already gives every device of the pool",
+                    "the container requests {units} units of {} ({}), but one unit already gives access to every device of the pool",
                     printable(held.name, 80),
-                    held.fact.describe(context.tenant_view)
+                    held.fact.describe(context.subject.snapshot.is_for_tenant())
                 ),
                 "Request 1 unit.",
             );

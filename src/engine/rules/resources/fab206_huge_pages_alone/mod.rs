@@ -1,4 +1,4 @@
-//! FAB206: huge pages without cpu or memory in the same container.
+//! FAB206: huge pages in a container that requests neither cpu nor memory.
 
 use crate::pod::view::Container;
 use crate::rules::finding::{Findings, Severity};

@@ -31,7 +31,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 format!("{}/resources/{list}/{}", holder.path(), token(name)),
                 format!(
-                    "no known device plugin serves {}, so the pod may stay Pending; did you mean {}?",
+                    "no known device plugin advertises {}, so the pod may stay Pending; did you mean {}?",
                     printable(name, 60),
                     printable(&meant, 60)
                 ),

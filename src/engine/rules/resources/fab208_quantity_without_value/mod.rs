@@ -24,14 +24,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     continue;
                 }
                 let got = if name.contains('/') {
-                    "the container gets no such device"
+                    "the container gets no device"
                 } else {
                     "the quantity counts as not set"
                 };
                 findings.add(
                     format!("{}/resources/{field}/{}", holder.path(), token(name)),
-                    format!("{} has no value: Kubernetes reads 0, and {got}", printable(name, 80)),
-                    "Write the quantity, or remove the line.",
+                    format!(
+                        "{} has no value: Kubernetes reads the quantity as 0, and {got}",
+                        printable(name, 80)
+                    ),
+                    "Write a quantity, or remove this line.",
                 );
             }
         }

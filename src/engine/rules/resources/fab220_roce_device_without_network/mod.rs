@@ -25,8 +25,8 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Reasons for warnings.
-const POD_NETWORK: &str = "the cluster's own network may be over the same NIC";
-const OTHER_DEVICE: &str = "the pod has other networks, and perhaps does not use this device";
+const POD_NETWORK: &str = "the default pod network may use the same NIC";
+const OTHER_DEVICE: &str = "the pod has other networks, and may not use this device";
 
 /// Annotations by which another program, or Multus in place of the cluster's network, adds interfaces.
 const OTHERS: [&str; 4] = [
@@ -76,17 +76,22 @@ fn may_be_over(network: &Attached<'_>, held: &Held<'_>) -> bool {
 
 fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut Findings<'_>) {
     let snapshot = context.subject.snapshot;
-    let mut over = snapshot.facts().networks_over(held.fact).peekable();
+    let mut over = snapshot.networks_over(held.fact).peekable();
     let is_known = over.peek().is_some();
-    let own = over.find(|n| !context.tenant_view || n.namespace == context.subject.namespace);
+    let own =
+        over.find(|n| !context.subject.snapshot.is_for_tenant() || n.namespace == context.subject.namespace);
     let (severity, because, why) = if !is_known {
-        (Severity::Warning, POD_NETWORK, " unless the cluster's own network uses its NIC")
+        (Severity::Warning, POD_NETWORK, " unless the default pod network uses the same NIC")
     } else if !bare {
         (Severity::Warning, OTHER_DEVICE, ": no network of the pod uses its NIC")
     } else if is_function(context, held) || is_ofed(snapshot, held.name) {
         (Severity::Error, "", ": no network of the pod uses its NIC")
     } else {
-        (Severity::Warning, UNKNOWN_DRIVER, " with MLNX_OFED or DOCA: no network of the pod uses its NIC")
+        (
+            Severity::Warning,
+            UNKNOWN_DRIVER,
+            " with driver MLNX_OFED or DOCA: no network of the pod uses its NIC",
+        )
     };
     let fix = match own {
         Some(network) => format!(
@@ -102,7 +107,7 @@ fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut 
         format!(
             "RoCE device {} ({}) has no GID{why}",
             printable(held.name, 63),
-            held.fact.describe(context.tenant_view)
+            held.fact.describe(context.subject.snapshot.is_for_tenant())
         ),
         fix,
     );
@@ -113,5 +118,5 @@ fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut 
 fn is_function(context: &PodContext<'_>, held: &Held<'_>) -> bool {
     let attaches_function = |network: &&Rendered| network.fact.class.sharing == Some(Sharing::ExclusiveVf);
     held.fact.server == Server::SriovOperator
-        || context.subject.snapshot.facts().networks_over(held.fact).any(|n| attaches_function(&n))
+        || context.subject.snapshot.networks_over(held.fact).any(|n| attaches_function(&n))
 }

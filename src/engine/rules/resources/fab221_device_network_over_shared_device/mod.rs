@@ -27,7 +27,11 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for network in &context.devices().networks {
         let Some(known) = network.known else { continue };
         let Some(resource) = wrong(known.fact, known.class) else { continue };
-        let by = known.class.resource.map(|r| r.describe(context.tenant_view)).unwrap_or_default();
+        let by = known
+            .class
+            .resource
+            .map(|r| r.describe(context.subject.snapshot.is_for_tenant()))
+            .unwrap_or_default();
         findings.add(
             annotation_path(),
             format!(
@@ -35,7 +39,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 network.describe(),
                 known.class.plugin.unwrap_or_default()
             ),
-            "Name an SR-IOV or macvlan network.",
+            "Request an SR-IOV or macvlan network.",
         );
     }
 }
@@ -55,7 +59,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             class.plugin.unwrap_or_default(),
             class.resource.map(|r| r.describe(false)).unwrap_or_default()
         ),
-        "Name a resource of the SR-IOV device plugin.",
+        "Write a resource of the SR-IOV device plugin.",
     );
 }
 

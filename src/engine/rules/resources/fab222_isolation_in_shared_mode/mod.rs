@@ -1,4 +1,4 @@
-//! FAB222: network that isolates RDMA devices, on nodes in RDMA mode shared.
+//! FAB222: network that isolates RDMA devices on nodes in shared RDMA mode.
 
 use super::rdma_mode::{REMOVE, chain_path, of_object, of_pod};
 use crate::facts::Site;
@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(
         Severity::Warning,
-        "nodes that the SR-IOV operator does not manage may be in RDMA mode exclusive",
+        "nodes that the SR-IOV operator does not manage may be in exclusive RDMA mode",
     )],
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION, NETWORK, IB_NETWORK],
@@ -33,8 +33,8 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             severity,
             annotation_path(),
-            format!("network {network} moves RDMA devices, but its nodes are in RDMA mode shared: the sandbox fails"),
-            "Request a network without plugin rdma and rdmaIsolation, or nodes in RDMA mode exclusive.",
+            format!("network {network} moves RDMA devices, but its nodes are in shared RDMA mode: the pod sandbox fails"),
+            "Request a network without plugin rdma or rdmaIsolation, or nodes in exclusive RDMA mode.",
         );
     });
 }
@@ -45,12 +45,12 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let fix = if context.kind == IB_NETWORK.1 {
             REMOVE
         } else {
-            "Set rdmaMode: exclusive in the nodes' SriovNetworkPoolConfig, or remove plugin rdma and rdmaIsolation."
+            "Set rdmaMode: exclusive in the nodes' SriovNetworkPoolConfig, or remove plugin rdma or rdmaIsolation."
         };
         findings.add_as(
             Severity::Warning,
             chain_path(context),
-            "the network moves RDMA devices, but its nodes are in RDMA mode shared: pods never start",
+            "the network moves RDMA devices, but its nodes are in shared RDMA mode: pods never start",
             fix,
         );
     }

@@ -1,4 +1,4 @@
-//! FAB223: network that does not move the RDMA device, on nodes in RDMA mode exclusive.
+//! FAB223: network that does not move the RDMA device on nodes in exclusive RDMA mode.
 
 use super::rdma_mode::{chain_path, of_object, of_pod};
 use crate::facts::Site;
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(
         Severity::Warning,
-        "nodes that the SR-IOV operator does not manage may be in RDMA mode shared, or the pod may need no RDMA",
+        "nodes that the SR-IOV operator does not manage may be in shared RDMA mode, or the pod may need no RDMA",
     )],
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION, NETWORK, IB_NETWORK],
@@ -32,17 +32,17 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         // Plugin rdma after ib-sriov costs the pod its IPoIB interface (FAB111, FAB340).
         let fix = match known.class.plugin {
             Some("ib-sriov") => "Request a network of type ib-sriov with \"rdmaIsolation\": true.",
-            _ => "Request a network with plugin rdma.",
+            _ => "Request a network whose plugin chain has rdma.",
         };
         let (severity, nodes, so) = match (context.wants_rdma(), covered()) {
             (true, true) => (Severity::Error, "its nodes", "NCCL does not find the device"),
-            (true, false) => (Severity::Warning, "its known nodes", "NCCL finds no device there"),
+            (true, false) => (Severity::Warning, "its known nodes", "NCCL finds no device on these nodes"),
             (false, _) => (Severity::Warning, "its nodes", "the pod cannot use RDMA"),
         };
         findings.add_as(
             severity,
             annotation_path(),
-            format!("network {network} does not move the RDMA device, but {nodes} are in RDMA mode exclusive: {so}"),
+            format!("network {network} does not move the RDMA device to the pod, but {nodes} are in exclusive RDMA mode: {so}"),
             fix,
         );
     });
@@ -53,7 +53,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             chain_path(context),
-            "the network's nodes are in RDMA mode exclusive, but no plugin moves the RDMA device into the pod",
+            "the network's nodes are in exclusive RDMA mode, but no plugin moves the RDMA device to the pod",
             fix(context),
         );
     }
@@ -63,11 +63,11 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 fn fix(context: &ObjectContext<'_>) -> &'static str {
     let infiniband = |definition: &Definition| definition.primary().is_some_and(|p| p.cni_type == "ib-sriov");
     if context.kind == IB_NETWORK.1 {
-        "Write a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true: SriovIBNetwork has no field for it."
+        "SriovIBNetwork has no such field: write a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true."
     } else if context.definition().is_some_and(infiniband) {
-        "Write \"rdmaIsolation\": true in ib-sriov."
+        "Write \"rdmaIsolation\": true in plugin ib-sriov."
     } else {
-        "Chain plugin rdma after the plugin that moves the VF."
+        "Add plugin rdma to the chain, after the plugin that moves the VF."
     }
 }
 

@@ -1,4 +1,4 @@
-//! FAB224: shared RDMA devices on nodes in RDMA mode exclusive.
+//! FAB224: shared RDMA devices on nodes in exclusive RDMA mode.
 
 use crate::facts::config_texts;
 use crate::rules::finding::{Findings, Severity};
@@ -21,6 +21,9 @@ pub(super) static RULE: Rule = Rule {
 
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let facts = context.subject.snapshot.facts();
+    if context.subject.snapshot.is_for_anyone() {
+        return;
+    }
     let classes = context.subject.snapshot.nodes().classes();
     let shared = context.devices().held.iter().filter(|held| held.fact.shared == Some(true));
     for held in shared.filter(|held| on_exclusive(&held.fact.interfaces, facts)) {
@@ -29,18 +32,18 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         // Only admins may know which interfaces a pool is over.
-        let over = match context.tenant_view {
+        let over = match context.subject.snapshot.is_for_tenant() {
             true => "its NICs".to_owned(),
             false => printable(&held.fact.interfaces.join(", "), 40),
         };
         findings.add(
             held.path(),
             format!(
-                "no node offers {} ({}): nodes with {over} are in RDMA mode exclusive",
+                "no node offers {} ({}): nodes with {over} are in exclusive RDMA mode",
                 printable(held.name, 63),
-                held.fact.describe(context.tenant_view),
+                held.fact.describe(context.subject.snapshot.is_for_tenant()),
             ),
-            "Use SR-IOV VFs, or ask for rdmaMode: shared.",
+            "Request VFs, or ask for rdmaMode: shared.",
         );
     }
 }
@@ -54,7 +57,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 text.pointer,
                 format!(
-                    "pool {} uses {} on nodes in RDMA mode exclusive: the shared device plugin does not start there",
+                    "pool {} uses {}, but its nodes are in exclusive RDMA mode: the shared device plugin does not start on them",
                     printable(&pool.name.to_string(), 63),
                     printable(&pool.interfaces.join(", "), 40)
                 ),

@@ -38,12 +38,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             annotation_path(),
             format!(
-                "network {} uses {} ({}) without isRdma, so NCCL uses TCP",
+                "network {} uses {} ({}) without isRdma: NCCL uses TCP",
                 network.describe(),
                 printable(&resource.name.to_string(), 63),
-                resource.describe(context.tenant_view)
+                resource.describe(context.subject.snapshot.is_for_tenant())
             ),
-            "Use a network whose resource has isRdma: true.",
+            "Request a network whose resource has isRdma: true.",
         );
     }
 }

@@ -28,12 +28,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "network {} is over an RDMA NIC, but no container requests {}: NCCL runs over TCP",
+                    "network {} uses an RDMA NIC, but no container requests {}: NCCL runs over TCP",
                     network.describe(),
                     printable(&pool.name.to_string(), 63)
                 ),
                 format!(
-                    "Set limit {}: 1 in the container with the accelerators.",
+                    "Set limit {}: 1 on the container with the accelerators.",
                     printable(&pool.name.to_string(), 63)
                 ),
             );

@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Why it is a warning where states do not show all interfaces.
-const UNKNOWN_NIC: &str = "the NICs of the interfaces are not known on every node";
+const UNKNOWN_NIC: &str = "the NICs to which the interfaces belong are not known on every node";
 
 /// Interfaces over others: their names do not show the NIC below.
 const UPPER: [&str; 5] = ["bond", "team", "br", "vlan", "ovs"];
@@ -54,7 +54,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let facts: &Index = context.subject.snapshot.facts();
     let is_nic = |name: &str| facts.port(name).is_some();
     // Only admins may know which interfaces a pool is over.
-    let on = match context.tenant_view {
+    let on = match context.subject.snapshot.is_for_tenant() {
         true => "other NICs".to_owned(),
         false => printable(&nics.join(", "), 40),
     };
@@ -66,22 +66,24 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let (severity, because, why) = match (proven, ofed) {
             (true, true) => (Severity::Error, "", "the devices have no GID"),
             (true, false) => {
-                (Severity::Warning, UNKNOWN_DRIVER, "the devices have no GID with MLNX_OFED or DOCA")
+                (Severity::Warning, UNKNOWN_DRIVER, "the devices have no GID with driver MLNX_OFED or DOCA")
             }
-            (false, _) => {
-                (Severity::Warning, UNKNOWN_NIC, "the devices have no GID unless the interfaces share a NIC")
-            }
+            (false, _) => (
+                Severity::Warning,
+                UNKNOWN_NIC,
+                "the devices have no GID unless both interfaces belong to one NIC",
+            ),
         };
         findings.because(because).add_as(
             severity,
             annotation_path(),
             format!(
-                "network {} is over {}, but the pod's RDMA devices are on {}: {why}",
+                "network {} uses NIC {}, but the pod's RDMA devices are on {}: {why}",
                 network.describe(),
                 printable(master, 15),
                 on
             ),
-            "Request a network over the devices' NIC, or a device on the network's NIC.",
+            "Request a network on the devices' NIC, or a device on the network's NIC.",
         );
     }
 }

@@ -25,10 +25,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             if of_profile { Severity::Info } else { Severity::Warning },
             held.path(),
             format!(
-                "the NICs of {} have MTUs from {low} to {high}: all ranks run at the smallest MTU",
+                "the NICs of resource {} have different MTUs ({low} to {high}): all ranks use the smallest MTU",
                 printable(held.name, 63)
             ),
-            "Ask the platform team for the same mtu in all SriovNetworkNodePolicies of the resource.",
+            "Ask the platform team for one mtu in all SriovNetworkNodePolicies of the resource.",
         );
     }
 }

@@ -40,11 +40,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     format!("{}/resources/claims/{index}/name", holder.path()),
                     format!(
-                        "container {} uses claim {:?}, which spec.resourceClaims does not have: the API server refuses the pod",
+                        "container {} uses claim {:?}, which is not in spec.resourceClaims: the API server refuses the pod",
                         printable(container.name(), 63),
                         printable(name, 63)
                     ),
-                    "Write the name of an entry of spec.resourceClaims.",
+                    "Write the name of an entry in spec.resourceClaims.",
                 );
             }
             used.insert(name);
@@ -62,7 +62,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Warning,
                 path(),
                 format!(
-                    "no container uses claim {:?}: its devices are allocated but not used",
+                    "no container uses claim {:?}: the claim's devices are allocated but not used",
                     printable(name, 63)
                 ),
                 "Name the claim in resources.claims of the container that needs it, or remove the claim.",
@@ -84,7 +84,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                         printable(name, 63),
                         printable(request, 63)
                     ),
-                    "Name a request that the claim has, or name no request to get the whole claim.",
+                    "Write a request that the claim has, or remove the request's name to get the whole claim.",
                 );
             }
         }

@@ -1,4 +1,4 @@
-//! FAB246: one claim for all pods of a gang.
+//! FAB246: one ResourceClaim for all pods of a gang.
 
 use crate::pod::gang::multi_node;
 use crate::rules::finding::{Findings, Severity};
@@ -28,11 +28,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             format!("/spec/resourceClaims/{index}/resourceClaimName"),
             format!(
-                "all pods share claim {} ({}): they get the same devices of one node",
+                "all pods share claim \"{}\" ({}): all of them get the same devices of one node",
                 printable(name, 63),
                 gang.words
             ),
-            "Use resourceClaimTemplateName, so that each pod gets its own claim.",
+            "Use resourceClaimTemplateName: each pod then gets its own claim.",
         );
     }
 }

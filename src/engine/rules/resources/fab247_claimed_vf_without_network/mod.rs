@@ -24,8 +24,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if !claim.functions.iter().any(|f| f.network.is_some() || f.vfio) {
             findings.add(
                 paths::claim(index),
-                "the claimed SR-IOV VF has no network, so the pod gets no interface",
-                "Set netAttachDefName in the VfConfig. For a driver in mode MULTUS, set annotation k8s.v1.cni.cncf.io/networks.",
+                "the claimed SR-IOV VF has no network, so the pod gets no network interface",
+                "Set netAttachDefName in the VfConfig. If the driver is in mode MULTUS, set annotation k8s.v1.cni.cncf.io/networks.",
             );
         }
     }

@@ -17,7 +17,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if claim.functions.iter().any(|function| function.vfio) {
             findings.add(
                 paths::claim(index),
-                "the claimed VF is bound to vfio-pci: it has no interface and no RDMA device for NCCL",
+                "the claimed VF is bound to vfio-pci: NCCL gets neither a network interface nor an RDMA device",
                 "Remove driver: vfio-pci from the VfConfig of the claim.",
             );
         }

@@ -46,7 +46,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     format!("{}/resources", holder.path()),
                     format!(
-                        "container {} requests {vendor_resource} and uses claim {}, so it gets accelerators twice",
+                        "container {} gets accelerators twice: from resource {vendor_resource} and from claim \"{}\"",
                         printable(container.name(), 63),
                         printable(name, 63)
                     ),

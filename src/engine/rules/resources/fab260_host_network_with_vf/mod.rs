@@ -22,11 +22,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             held.path(),
             format!(
-                "{} ({}) is reserved but gets no address, since the pod uses hostNetwork",
+                "the pod uses hostNetwork, so {} ({}) is reserved but gets no address",
                 printable(held.name, 63),
-                held.fact.describe(context.tenant_view)
+                held.fact.describe(context.subject.snapshot.is_for_tenant())
             ),
-            "Remove hostNetwork, or remove the resource.",
+            "Remove hostNetwork, or remove this resource.",
         );
     }
 }

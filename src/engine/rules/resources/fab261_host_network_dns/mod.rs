@@ -26,7 +26,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if by_service && matches!(policy, "ClusterFirst" | "Default" | "") {
         findings.add(
             "/spec/dnsPolicy",
-            format!("hostNetwork with dnsPolicy {policy} uses the node's DNS, which does not resolve service names (as in MASTER_ADDR)"),
+            format!("a hostNetwork pod with dnsPolicy {policy} uses the node's DNS, which does not resolve service names (as in MASTER_ADDR)"),
             "Set dnsPolicy: ClusterFirstWithHostNet.",
         );
     }

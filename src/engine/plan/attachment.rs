@@ -2,7 +2,7 @@
 
 /// One attachment of the final annotation.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Attached<'a> {
+pub(super) struct Attachment<'a> {
     /// Resource whose unit it takes.
     pub(super) resource: Option<&'a str>,
     /// Whether its network is one that the profile serves.

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 /// What a connection is doing, in milliseconds since it began.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct ConnectionWatch {
     began: Instant,
     /// `IDLE`, `HANDSHAKE`, `BUSY` in a request, else since when a header is being read.
     state: AtomicU64,
@@ -66,7 +66,7 @@ impl Waits {
     }
 }
 
-impl Watch {
+impl ConnectionWatch {
     /// A connection before its handshake.
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
@@ -232,18 +232,18 @@ impl Watch {
 }
 
 /// A stream that reports received bytes and finished writes to its watch.
-pub(super) struct Watched<S> {
+pub(super) struct WatchedStream<S> {
     stream: S,
-    watch: Arc<Watch>,
+    watch: Arc<ConnectionWatch>,
 }
 
-impl<S> Watched<S> {
-    pub(super) fn new(stream: S, watch: Arc<Watch>) -> Self {
+impl<S> WatchedStream<S> {
+    pub(super) fn new(stream: S, watch: Arc<ConnectionWatch>) -> Self {
         Self { stream, watch }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WatchedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -258,7 +258,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, buf)
     }

@@ -1,22 +1,25 @@
 //! A certificate that cert-manager issues.
 
-use super::Keeper;
+use super::{Keeper, SecretRead};
 use crate::certificates::{Authority, secret};
 use crate::tls;
-use serde_json::Value;
 use std::path::Path;
 use std::time::Instant;
 
 impl Keeper {
     /// Serves a new certificate of cert-manager once it verifies, or if the one in use does not.
-    pub(super) fn serve_issued(&mut self, found: Option<Option<Value>>, now: i64) {
-        let Some(found) = found else { return };
+    pub(super) fn serve_issued_if_trusted(&mut self, found: SecretRead, now: i64) {
         let names = &self.settings.names;
         let place = format!("Secret {}/{}", names.namespace, names.secret);
-        let Some(object) = found else {
-            self.fault =
-                Some(format!("{place} does not exist; cert-manager creates it from its Certificate"));
-            return;
+        let object = match found {
+            SecretRead::Unread => return,
+            SecretRead::Absent => {
+                self.fault = Some(format!(
+                    "{place} does not exist; cert-manager creates it from a Certificate object"
+                ));
+                return;
+            }
+            SecretRead::Found(object) => object,
         };
         self.ca = secret::ca(&object);
         let certified = secret::pair(&object).and_then(|(cert, key)| {
@@ -60,9 +63,9 @@ impl Keeper {
             if distrusted {
                 self.verified = None;
             }
-            tracing::info!(until, "now serving the certificate from cert-manager");
+            tracing::info!(until, "now serving a new certificate from cert-manager");
         } else if !better {
-            self.fault = Some(format!("{place} has a new certificate that no caBundle verifies yet"));
+            self.fault = Some(format!("{place} has a new certificate that not every caBundle verifies yet"));
         }
     }
 }

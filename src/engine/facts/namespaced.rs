@@ -1,0 +1,92 @@
+//! Facts that belong to one namespace. A lookup names the namespace; whose namespaces an answer may depend on is decided in
+//! `snapshot`, which is the only one to ask here.
+
+use super::claimed_networks::ClaimedNetworks;
+use super::network::Rendered;
+use super::resource::ResourceFact;
+use super::{DeviceClaim, Texts, TrainingRuntime};
+use crate::multus::ResourceName;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Values by namespace, then by name.
+pub(super) type ByNamespace<T> = HashMap<String, HashMap<String, Arc<T>>>;
+
+/// Facts by namespace and name.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Namespaced {
+    pub(super) networks: ByNamespace<Rendered>,
+    /// Networks by the last part of their resource's name; those without a resource by their interface.
+    pub(super) over: BTreeMap<String, Vec<Arc<Rendered>>>,
+    /// ConfigMaps with variables.
+    pub(super) texts: ByNamespace<Texts>,
+    /// By namespace, which is empty for ClusterTrainingRuntimes.
+    pub(super) training_runtimes: ByNamespace<TrainingRuntime>,
+    /// What dra-driver-sriov attaches.
+    pub(super) claimed_networks: ClaimedNetworks,
+    pub(super) claims: ByNamespace<DeviceClaim>,
+    pub(super) claim_templates: ByNamespace<DeviceClaim>,
+}
+
+fn get<'a, T>(map: &'a ByNamespace<T>, namespace: &str, name: &str) -> Option<&'a T> {
+    map.get(namespace)?.get(name).map(Arc::as_ref)
+}
+
+impl Namespaced {
+    /// A network.
+    pub(crate) fn network(&self, namespace: &str, name: &str) -> Option<&Rendered> {
+        get(&self.networks, namespace, name)
+    }
+
+    /// Namespaces with a network of this name, in no order.
+    pub(crate) fn namespaces_of_network(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.networks.iter().filter(move |(_, named)| named.contains_key(name)).map(|(ns, _)| ns.as_str())
+    }
+
+    /// Networks that attach devices of a resource as an interface, by namespace and name.
+    pub(crate) fn networks_over<'a>(&'a self, fact: &'a ResourceFact) -> impl Iterator<Item = &'a Rendered> {
+        let suffix = match &fact.name {
+            ResourceName::Full(name) => name.split_once('/').map_or("", |(_, suffix)| suffix),
+            ResourceName::Suffix(suffix) => suffix,
+        };
+        let full = fact.name.full();
+        let same = move |n: &&Arc<Rendered>| match (&n.fact.resource, full) {
+            (Some(resource), Some(full)) => resource.matches(full),
+            (Some(_), None) => true,
+            (None, _) => false,
+        };
+        let by_resource = self.over.get(suffix).into_iter().flatten().filter(same);
+        let over = fact.interfaces.iter().filter_map(|i| self.over.get(i)).flatten();
+        by_resource.chain(over.filter(|n| n.fact.resource.is_none())).map(Arc::as_ref)
+    }
+
+    /// A TrainingRuntime; a ClusterTrainingRuntime has no namespace.
+    pub(crate) fn training_runtime(&self, namespace: &str, name: &str) -> Option<&TrainingRuntime> {
+        get(&self.training_runtimes, namespace, name)
+    }
+
+    /// Whether dra-driver-sriov may attach a network, and give it its device.
+    pub(crate) fn may_be_claimed(&self, namespace: &str, network: &str) -> bool {
+        self.claimed_networks.may_attach(namespace, network)
+    }
+
+    /// Variables and scripts of a ConfigMap.
+    pub(crate) fn texts(&self, namespace: &str, name: &str) -> Option<&Texts> {
+        get(&self.texts, namespace, name)
+    }
+
+    /// Whether any ConfigMap with variables is known in a namespace.
+    pub(crate) fn has_texts(&self, namespace: &str) -> bool {
+        self.texts.contains_key(namespace)
+    }
+
+    /// A ResourceClaim.
+    pub(crate) fn claim(&self, namespace: &str, name: &str) -> Option<&DeviceClaim> {
+        get(&self.claims, namespace, name)
+    }
+
+    /// A ResourceClaimTemplate.
+    pub(crate) fn claim_template(&self, namespace: &str, name: &str) -> Option<&DeviceClaim> {
+        get(&self.claim_templates, namespace, name)
+    }
+}

@@ -1,0 +1,94 @@
+//! Who was refused what, for the log: the answer itself names neither. Everything here is text of the caller, which may have
+//! invented it; so it is short, and control characters are escaped.
+
+use super::envelope::Request;
+use crate::json::values::{Objects, Text, mapping};
+use crate::rules::{Finding, Severity};
+use crate::text::printable;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+
+/// Longest name that is kept (characters): that of an object (k8s.io/apimachinery pkg/util/validation, DNS-1123).
+const MAX_NAME: usize = 253;
+/// Longest name of a user that is kept (characters); those of service accounts hold two names of objects.
+const MAX_USER: usize = 320;
+
+/// A refused request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Denial {
+    /// Namespace; empty for an object of the cluster.
+    pub namespace: String,
+    /// Kind of the object.
+    pub kind: String,
+    /// Name of the object, or the prefix of a name that the API server completes, with `*`.
+    pub name: String,
+    /// The controller that creates the object, as `KIND/NAME`; empty without one.
+    pub owner: String,
+    /// Name of the user.
+    pub user: String,
+    /// The rules that refuse it, each once.
+    pub rules: BTreeSet<&'static str>,
+}
+
+#[derive(Default, Deserialize)]
+struct UserInfo<'a> {
+    #[serde(borrow, default)]
+    username: Option<Text<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+struct Object<'a> {
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    metadata: Option<Metadata<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata<'a> {
+    #[serde(borrow, default)]
+    name: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    generate_name: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    owner_references: Option<Objects<Owner<'a>>>,
+}
+
+#[derive(Default, Deserialize)]
+struct Owner<'a> {
+    #[serde(borrow, default)]
+    kind: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    name: Option<Text<'a>>,
+    #[serde(default)]
+    controller: Option<bool>,
+}
+
+impl Denial {
+    /// Reads it from a request. What cannot be read stays empty.
+    pub(super) fn of(request: &Request<'_>, findings: &[Finding]) -> Self {
+        let user: UserInfo<'_> =
+            request.user_info.and_then(|user| serde_json::from_str(user.get()).ok()).unwrap_or_default();
+        let object = request.object.or(request.old_object);
+        let object: Object<'_> =
+            object.and_then(|object| serde_json::from_str(object.get()).ok()).unwrap_or_default();
+        let metadata = object.metadata.unwrap_or_default();
+        let text = |text: Option<&str>| printable(text.unwrap_or_default(), MAX_NAME);
+        let given = metadata.name.as_deref().filter(|name| !name.is_empty());
+        let made = metadata.generate_name.as_deref().filter(|name| !name.is_empty());
+        let owners = metadata.owner_references.as_deref().unwrap_or_default();
+        let owner = owners.iter().find(|owner| owner.controller == Some(true));
+        Self {
+            namespace: text(request.namespace.as_deref()),
+            kind: text(Some(&request.kind.kind)),
+            name: match (given, made) {
+                (None, Some(made)) => format!("{}*", text(Some(made))),
+                (given, _) => text(given),
+            },
+            owner: owner.map_or_else(String::new, |owner| {
+                format!("{}/{}", text(owner.kind.as_deref()), text(owner.name.as_deref()))
+            }),
+            rules: findings.iter().filter(|f| f.severity == Severity::Error).map(|f| f.rule).collect(),
+            user: printable(user.username.as_deref().unwrap_or_default(), MAX_USER),
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The facts for a request, and who gets its answer.
+
+use crate::snapshot::{Audience, Snapshot};
+
+/// The facts, and who gets the answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// All facts.
+    pub snapshot: &'a Snapshot,
+    /// Who sent the request, and gets an answer that depends only on facts for them.
+    pub audience: Audience,
+}
+
+impl Known<'_> {
+    /// What may count for a pod or workload of a namespace.
+    pub(super) fn of(self, namespace: &str) -> Snapshot {
+        self.snapshot.seen_from(namespace, self.audience)
+    }
+}

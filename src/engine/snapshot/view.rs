@@ -1,0 +1,105 @@
+//! The facts that an answer may depend on, by who gets it (docs/adr/0021).
+
+use super::audience::{Audience, View};
+use super::{Known, Snapshot, admits};
+use crate::facts::Index;
+use crate::nodes::NodeView;
+use std::sync::{Arc, LazyLock};
+
+static NO_NODES: LazyLock<NodeView> = LazyLock::new(NodeView::default);
+static NO_FACTS: LazyLock<Index> = LazyLock::new(Index::default);
+
+/// Views.
+impl Snapshot {
+    /// The same facts, as far as they may count for pods and workloads of a namespace.
+    #[must_use]
+    pub fn seen_from(&self, namespace: &str, audience: Audience) -> Self {
+        self.with(View::Of { namespace: namespace.to_owned(), audience })
+    }
+
+    /// The same facts, as far as they may count for a network object or a profile. `namespace` is the object's, `None` if
+    /// it has none: only administrators may write such objects. Anyone may invent one, and ask by it for every fact that
+    /// its rules look at. So an object from anyone is judged by itself.
+    #[must_use]
+    pub fn seen_from_object(&self, namespace: Option<&str>, audience: Audience) -> Self {
+        match (audience, namespace) {
+            (Audience::Anyone, _) => self.with(View::Nothing),
+            (Audience::Tenant, Some(namespace)) => self.seen_from(namespace, audience),
+            (Audience::Tenant, None) => self.with(View::Whole),
+        }
+    }
+
+    fn with(&self, view: View) -> Self {
+        Self { known: Arc::clone(&self.known), view }
+    }
+
+    /// Whether the answer goes to the owner of the object, who may not read other namespaces, and not to an operator.
+    #[must_use]
+    pub fn is_for_tenant(&self) -> bool {
+        self.view != View::Whole
+    }
+
+    /// Whether the answer goes to anyone who asks.
+    #[must_use]
+    pub fn is_for_anyone(&self) -> bool {
+        matches!(self.view, View::Nothing | View::Of { audience: Audience::Anyone, .. })
+    }
+
+    /// Whether facts of a namespace may count: those of the pod's own namespace, of `default`, whose networks every pod may
+    /// use (k8snetworkplumbingwg/multus-cni docs/configuration.md, namespaceIsolation), and of a namespace with rails of a
+    /// profile that the pod's namespace may use.
+    pub(super) fn sees(&self, namespace: &str) -> bool {
+        match &self.view {
+            View::Whole => true,
+            View::Nothing => false,
+            View::Of { namespace: own, .. } => {
+                namespace.is_empty()
+                    || own == namespace
+                    || namespace == "default"
+                    || self.is_of_rails(namespace, own)
+            }
+        }
+    }
+
+    fn is_of_rails(&self, namespace: &str, own: &str) -> bool {
+        let facts = self.namespace(own);
+        self.known.catalog.with_rails_in(namespace).iter().any(|profile| admits(profile, own, facts))
+    }
+
+    /// Nodes, as far as the audience may know them. Names, labels and numbers of nodes are for nobody but operators: a
+    /// review could ask for them one by one.
+    #[must_use]
+    pub fn nodes(&self) -> &NodeView {
+        if self.is_for_anyone() { &NO_NODES } else { &self.known.nodes }
+    }
+
+    /// All nodes. An answer may depend on them only by the profile that it gives, and by what would keep the pod Pending
+    /// with it.
+    #[must_use]
+    pub(crate) fn all_nodes(&self) -> &NodeView {
+        &self.known.nodes
+    }
+
+    /// Facts about the whole cluster.
+    #[must_use]
+    pub fn facts(&self) -> &Index {
+        if self.view == View::Nothing { &NO_FACTS } else { &self.known.objects.facts.index }
+    }
+
+    /// Whether the networks of a namespace were listed, so that one that is not known does not exist. A live cluster lists
+    /// all of them. So do the files of a cluster, if they have any network that may count.
+    #[must_use]
+    pub fn lists_networks_of(&self, namespace: &str) -> bool {
+        let Known { lists_networks, objects, .. } = &*self.known;
+        let known = &objects.networks_in;
+        self.sees(namespace)
+            && (*lists_networks
+                || match &self.view {
+                    View::Whole => !known.is_empty(),
+                    View::Of { namespace: own, .. } => {
+                        [namespace, own, "default"].iter().any(|namespace| known.contains(*namespace))
+                    }
+                    View::Nothing => false,
+                })
+    }
+}
