@@ -188,7 +188,7 @@ async fn a_cabundle_that_is_refused_again_and_again_is_reported_and_written_slow
         scene.store.lock().unwrap().refused = Some(("PATCH", code));
         scene.rounds(40).await;
         let text = scene.described();
-        assert!(text.contains(&format!("writing it failed: {code}: because")), "{text}");
+        assert!(text.contains(&format!("correcting the caBundle failed: {code}: because")), "{text}");
         assert!(scene.calls("PATCH") <= 10, "{} patches", scene.calls("PATCH"));
         assert!(scene.counts("fabric_admission_certificate_conflicts_total{call=\"publish\"}"));
         assert!(scene.counts("fabric_admission_certificate_failures_total{call=\"publish\"}"));

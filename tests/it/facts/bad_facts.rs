@@ -64,7 +64,7 @@ const FAULTS: &[Fault] = &[
         "error",
         "/spec/config",
         (4, 17),
-        "neither",
+        "`type` and `plugins` are both missing",
     ),
     (
         "device_plugin",
