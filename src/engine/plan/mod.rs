@@ -36,7 +36,7 @@ pub mod user_fabric_result;
 mod variables;
 
 pub use edit::{Carrier, Edit, ResourceList};
-pub(crate) use env::{Applies, applies, unused_interface};
+pub(crate) use env::{is_checked, unused_interface};
 pub(crate) use files::field_path as file_field_path;
 pub(crate) use gke::GKE_DOMAIN;
 pub use kept::Kept;

@@ -148,7 +148,8 @@ pub struct Spec {
     #[schemars(length(max = 128))]
     pub env: Option<Vec<EnvVar>>,
     /// NCCL version in the images of this fabric, such as `2.27.5`, for images whose name does not contain the version.
-    /// Only variables with `ncclFrom` or `ncclBefore` depend on the version.
+    /// Only variables with `ncclFrom` or `ncclBefore` depend on the version. Whether a pod may set a required or forbidden
+    /// variable depends on this version also where the image's name contains another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 16), regex(pattern = VERSION))]
     pub nccl_version: Option<String>,

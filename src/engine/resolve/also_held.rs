@@ -6,7 +6,7 @@ use crate::nodes::Constraints;
 use crate::profile::Profile;
 use std::sync::Arc;
 
-/// The planned changes of a pod that decide where it can run.
+/// The changes of a pod that decide where it can run, if the answer carries them.
 #[derive(Debug, Default)]
 pub(crate) struct PlannedForNodes<'a> {
     /// Whether the webhook restricts it to the nodes of its profile.

@@ -217,9 +217,15 @@ pub(super) fn beside(
 ) -> Vec<Arc<Profile>> {
     let snapshot = subject.snapshot;
     let conditions = Conditions::of(constraints);
-    let lacking = lacking(constraints, subject);
-    let mut landing = without_others(landing(constraints, snapshot.all_nodes()), constraints, snapshot);
-    landing.difference_with(&lacking);
+    // For a pod that is bound by name, the kubelet drops requests for extended resources that its node does not list
+    // (kubernetes/kubernetes pkg/kubelet/lifecycle/predicate.go, removeMissingExtendedResources). So they keep it off no node.
+    let bound = constraints.node_name.is_some();
+    let mut landing = landing(constraints, snapshot.all_nodes());
+    let lacking = if bound { snapshot.all_nodes().classes().none() } else { lacking(constraints, subject) };
+    if !bound {
+        landing = without_others(landing, constraints, snapshot);
+        landing.difference_with(&lacking);
+    }
     let Ground { mut found, served, bare } = ground(&landing, constraints, subject, named.map(|p| &**p));
     if served || bare || is_bound(constraints, snapshot) {
         remove_outranked(&mut found.profiles, |p| on_nodes(conditions.strength(p)));

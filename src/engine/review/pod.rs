@@ -113,8 +113,10 @@ impl<'p> Examined<'p> {
             Some((profile, evidence)) if request.opted_in => plan(&subject, profile, evidence),
             _ => Plan::default(),
         };
+        // A change that this answer does not carry restricts no pod: what was to be added before is there, or is missing.
+        let carried = request.stage != Stage::Final && !snapshot.settings().withhold_changes;
         let mut planned = PlannedForNodes::default();
-        for change in &plan.changes {
+        for change in plan.changes.iter().filter(|_| carried) {
             match &change.edit {
                 Edit::NodeRequirement { .. } => planned.placed = true,
                 Edit::Quantity { name, .. } => planned.resources.push(name),

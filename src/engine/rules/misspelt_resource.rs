@@ -1,6 +1,7 @@
 //! Resource names that are one mistake away from one that device plugins serve.
 
-use crate::snapshot::Snapshot;
+use crate::demands::Subject;
+use crate::resolve::admits;
 
 /// Names that device plugins serve by default, or that their projects' examples use.
 const NAMES: [&str; 12] = [
@@ -25,14 +26,16 @@ const DOMAINS: [&str; 6] =
 /// Below this length (bytes) a domain with one other letter is more likely another vendor's: `arm.com`.
 const LONG_DOMAIN: usize = 8;
 
-/// The name that was probably meant, where nothing in the cluster serves a resource.
-pub(super) fn meant(name: &str, snapshot: &Snapshot) -> Option<String> {
+/// The name that was probably meant, where nothing that the pod's namespace may know serves a resource.
+pub(super) fn meant(name: &str, subject: &Subject<'_>) -> Option<String> {
     let meant = near(name)?;
+    let snapshot = subject.snapshot;
+    let mut profiles = snapshot.catalog().with_resource(name).iter();
     let served = snapshot.settings().accelerators.contains(name)
         || snapshot.resource(name).is_some()
         || snapshot.facts().class_behind(name).is_some()
-        || snapshot.all_nodes().classes().offering_of(name).is_some()
-        || !snapshot.catalog().with_resource(name).is_empty();
+        || snapshot.nodes().classes().offering_of(name).is_some()
+        || profiles.any(|p| admits(p, subject.namespace, subject.namespace_facts));
     (!served).then_some(meant)
 }
 

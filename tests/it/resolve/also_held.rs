@@ -2,11 +2,15 @@
 
 use crate::support::round_trip::same;
 use crate::support::suite::Suite;
+use crate::support::world::World;
 use crate::support::{read, root, run};
-use serde_json::Value;
+use fabric_admission::facts::Mode;
+use fabric_admission::review::Stage;
+use serde_json::{Value, json};
 
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("also_held::why_names_the_profiles_of_the_nodes", || Ok(also_held()?));
+    suite.add("also_held::a_restriction_that_nobody_applied_keeps_no_pod_off", || Ok(unapplied()?));
     suite.add("also_held::why_names_the_profiles_that_every_namespace_can_use", || Ok(open()?));
 }
 
@@ -34,4 +38,47 @@ fn open() -> Result<(), String> {
         (true, true) => Ok(()),
         _ => Err(format!("{text}\n{meant}")),
     }
+}
+
+/// Placement and resources of a profile count while the answer adds them. A pod that arrives at the end without them runs
+/// anywhere.
+fn unapplied() -> Result<(), String> {
+    let node = |pool: &str, resource: &str| {
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": pool, "labels": {"pool": pool}},
+            "status": {"allocatable": {"nvidia.com/gpu": "8", resource: "8"}}})
+    };
+    let profile = |name: &str, own: Value| {
+        let mut object = json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile",
+            "metadata": {"name": name}, "spec": {"transport": "ethernet", "attachment": "none"}});
+        own.as_object().into_iter().flatten().for_each(|(key, value)| object["spec"][key] = value.clone());
+        object
+    };
+    let pool = |name: &str| json!({"matchLabels": {"pool": name}});
+    for (restriction, lax) in [
+        ("placement", json!({"nodeSelector": pool("lax"), "placement": {"nodeAffinity": "required"}})),
+        ("resources", json!({"resources": [{"name": "example.com/lax", "quantity": 1}]})),
+    ] {
+        let forbid = json!([{"name": "NCCL_ALGO", "policy": "forbid"}]);
+        let world = World::new(&json!({
+            "pod": {"metadata": {"name": "p", "annotations": {"fabric-admission.dev/profile": "lax"}}, "spec": {
+                "containers": [{"name": "t", "image": "i", "env": [{"name": "NCCL_ALGO", "value": "Ring"}],
+                    "resources": {"limits": {"nvidia.com/gpu": 8}}}]}},
+            "objects": [node("strict", "example.com/strict"), node("lax", "example.com/lax")],
+            "profiles": [profile("lax", lax), profile("strict", json!({"nodeSelector": pool("strict"), "env": forbid}))],
+        }));
+        let refused = |pod: &Value, stage| -> Result<bool, String> {
+            let decision = world.decide_as(pod, stage, Mode::Enforce).ok_or("the pod cannot be read")?;
+            Ok(decision.findings.iter().any(|f| f.rule == "FAB403"))
+        };
+        let patched = world.patched()?;
+        let actual = [
+            refused(&world.pod, Stage::Mutate)?,
+            refused(&patched, Stage::Final)?,
+            refused(&world.pod, Stage::Final)?,
+        ];
+        if actual != [false, false, true] {
+            return Err(format!("{restriction}: with it, after it, without it: refused {actual:?}"));
+        }
+    }
+    Ok(())
 }

@@ -1,10 +1,11 @@
-//! Suggestions for a label that no node has.
+//! Suggestions for a label or a resource that no node has.
 
 use crate::support::suite::Suite;
 use crate::support::world::World;
 use serde_json::json;
 
 pub(crate) fn add(suite: &mut Suite) {
+    suite.add("misspelt::a_resource_of_nodes_is_not_confirmed", || Ok(resource_of_nodes()?));
     suite.add("misspelt::a_tenant_gets_only_published_selectors", || Ok(suggestions()?));
 }
 
@@ -35,6 +36,23 @@ fn suggestions() -> Result<(), String> {
             || text.contains("alpha-3000 ")
         {
             return Err(format!("{label}: {text}"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether nodes list a resource is for no caller without a certificate.
+fn resource_of_nodes() -> Result<(), String> {
+    for resource in ["edma/hca", "example.com/other"] {
+        let world = World::new(&json!({
+            "pod": {"metadata": {"name": "p"}, "spec": {"containers": [
+                {"name": "t", "image": "i", "resources": {"limits": {"nvidia.com/gpu": 8, "edma/hca": 1}}}]}},
+            "objects": [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"},
+                "status": {"allocatable": {"nvidia.com/gpu": "8", resource: "8"}}}],
+        }));
+        let decision = world.decide().ok_or("the pod cannot be read")?;
+        if !decision.findings.iter().any(|f| f.rule == "FAB207") {
+            return Err(format!("nodes with {resource}: no FAB207"));
         }
     }
     Ok(())

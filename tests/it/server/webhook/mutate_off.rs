@@ -2,10 +2,12 @@
 
 use crate::support::server::{PROFILE, Server, bare_pod, patched, review};
 use crate::support::suite::{Outcome, Suite};
+use crate::support::{read, root};
 use serde_json::{Value, json};
 
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("webhook::without_changes_the_verdicts_stay", verdicts);
+    suite.add("webhook::without_changes_placement_keeps_no_pod_off_the_nodes_of_others", placement);
 }
 
 const POD: (&str, &str) = ("", "Pod");
@@ -59,5 +61,27 @@ fn verdicts() -> Outcome {
     let ready = off.admin("/readyz")?;
     assert!(ready.status == 200 && ready.body.contains("--mutate off"), "{}", ready.body);
     assert!(off.metric("fabric_admission_requests_total{entry=\"mutate\",result=\"withheld\"}")? >= 1.0);
+    Ok(())
+}
+
+/// A profile's placement restricts a pod only if the pod gets it (docs/adr/0022).
+fn placement() -> Outcome {
+    let field = root().join("tests/field/resolve/a-named-profile-that-keeps-its-pods-to-its-nodes.yaml");
+    let cluster = read(&field)?;
+    let mut pod = bare_pod();
+    pod["metadata"]["annotations"]["fabric-admission.dev/profile"] = json!("lax");
+    pod["spec"]["containers"][0]["env"] = json!([{"name": "NCCL_ALGO", "value": "Ring"}]);
+    for (mutate, path, allowed) in [
+        ("on", "/mutate", true),
+        ("on", "/validate", false),
+        ("off", "/mutate", true),
+        ("off", "/validate", false),
+    ] {
+        let arguments = ["--cluster", "cluster.yaml", "--mutate", mutate];
+        let server = Server::start(&[("cluster.yaml", &cluster)], &arguments)?;
+        let body = review("u", POD, "CREATE", &pod).to_string();
+        let answer = server.post(path, body.as_bytes())?.json()?["response"].clone();
+        assert_eq!(answer["allowed"], allowed, "--mutate {mutate} {path}: {answer}");
+    }
     Ok(())
 }

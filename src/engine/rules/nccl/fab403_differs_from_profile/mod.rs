@@ -1,6 +1,6 @@
 //! FAB403: environment variable whose value differs from the profile's value.
 
-use crate::plan::{Applies, applies, is_mesh_proxy, unused_interface};
+use crate::plan::{is_checked, is_mesh_proxy, unused_interface};
 use crate::pod::view::Container;
 use crate::profile::schema::EnvPolicy;
 use crate::profile::{EnvEntry, Profile};
@@ -34,10 +34,11 @@ fn places<'a>(context: &'a PodContext<'_>) -> impl Iterator<Item = Place<'a>> {
     let (pod, demands) = (context.pod(), &context.subject.demands);
     let nobody = !demands.any();
     let apps = pod.containers().iter().enumerate().filter_map(move |(index, container)| {
-        // Where no other container requests accelerators, a claim that cannot be read may be for them.
-        let computes = demands.app(index).any || nobody && demands.is_unread(index);
-        let (target, proxy) = (context.is_target(index), is_mesh_proxy(container.name()));
-        (target || computes && !proxy).then(|| Place { container, path: paths::container(index), target })
+        // Where no other container requests accelerators, a claim that cannot be read may be for them, but hardly a proxy's.
+        let unread = || nobody && demands.is_unread(index) && !is_mesh_proxy(container.name());
+        let target = context.is_target(index);
+        let computes = target || demands.app(index).any || unread();
+        computes.then(|| Place { container, path: paths::container(index), target })
     });
     let inits = pod.init_containers().iter().enumerate().filter(move |(index, _)| demands.init(*index).any);
     let inits = inits.map(|(index, container)| Place {
@@ -72,7 +73,7 @@ fn of_own(
 ) {
     for entry in profile.env.iter().filter(|e| *target || e.policy != EnvPolicy::Default) {
         let Some((nth, own)) = container.env_var(&entry.name) else { continue };
-        if applies(entry, container, profile) != Applies::Yes {
+        if !is_checked(entry, container, profile) {
             continue;
         }
         // A value that this pod cannot use is not compared with the user's.
@@ -115,7 +116,7 @@ fn of_nodes(
         let Some((nth, variable)) = container.env_var(&entry.name) else { continue };
         // The pod does not have the interfaces of this profile's rails.
         let of_rail = || profile.rails.iter().any(|r| r.interface == entry.value);
-        if applies(entry, container, profile) != Applies::Yes || of_rail() {
+        if !is_checked(entry, container, profile) || of_rail() {
             continue;
         }
         let literal = variable.literal();

@@ -27,7 +27,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         extended
             && !accelerators.contains(name)
             && facts.class_behind(name).is_none()
-            && meant(name, context.subject.snapshot).is_none()
+            && meant(name, context.subject).is_none()
             && profile.is_none_or(|p| !p.serves_resource(name))
     };
     let mut seen: HashSet<&str> = HashSet::new();

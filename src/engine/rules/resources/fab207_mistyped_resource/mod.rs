@@ -23,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             if !seen.insert(name) {
                 continue;
             }
-            let Some(meant) = meant(name, context.subject.snapshot) else { continue };
+            let Some(meant) = meant(name, context.subject) else { continue };
             let list = match container.limits().is_some_and(|l| l.get(name).is_some()) {
                 true => "limits",
                 false => "requests",
