@@ -1,11 +1,12 @@
 //! What a pod requests by claims on devices (DRA), which its resources do not show: accelerators, and NICs of the fabric.
 
+use super::per_fact::PerFact;
 use crate::facts::device_class::{driver_of, is_accelerator};
 use crate::facts::{Ask, DeviceClaim, DeviceRequest, DriverKind};
 use crate::pod::accelerator::Demand;
 use crate::pod::view::{Container, PodClaim, PodView};
 use crate::snapshot::Snapshot;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The accelerators that claims give to the containers that use them.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -45,6 +46,7 @@ pub struct ClaimOn {
 impl FabricClaims {
     fn of(claims: &[PodClaim<'_>], namespace: &str, snapshot: &Snapshot) -> Self {
         let mut found = Self::default();
+        let mut firsts: PerFact<FirstOf<'_>> = PerFact::default();
         for (index, claim) in claims.iter().enumerate() {
             let on = |class: &str| ClaimOn {
                 index,
@@ -55,21 +57,40 @@ impl FabricClaims {
                 found.unread.get_or_insert_with(|| on(""));
                 continue;
             };
-            for ask in known.requests.iter().flat_map(|r| &r.options) {
-                let driver = driver_of(&ask.class, snapshot.device_class(&ask.class));
-                match snapshot.settings().harmless_drivers.kind(driver) {
-                    DriverKind::Nic => drop(found.nic.get_or_insert_with(|| on(&ask.class))),
-                    DriverKind::Unknown => drop(found.unknown.get_or_insert_with(|| on(&ask.class))),
-                    DriverKind::Harmless => {}
-                }
-            }
+            let first = firsts.get(known, || FirstOf::among(known, snapshot));
+            found.nic = found.nic.or_else(|| first.nic.map(on));
+            found.unknown = found.unknown.or_else(|| first.unknown.map(on));
         }
         found
     }
 }
 
-/// Which container uses which claim.
-type Uses<'a> = BTreeMap<&'a str, Vec<(usize, &'a str)>>;
+/// The first class of each kind among those that a claim requests.
+#[derive(Debug, Default)]
+struct FirstOf<'a> {
+    nic: Option<&'a str>,
+    unknown: Option<&'a str>,
+}
+
+impl<'a> FirstOf<'a> {
+    fn among(claim: &'a DeviceClaim, snapshot: &Snapshot) -> Self {
+        let mut first = Self::default();
+        for ask in claim.requests.iter().flat_map(|r| &r.options) {
+            let driver = driver_of(&ask.class, snapshot.device_class(&ask.class));
+            match snapshot.settings().harmless_drivers.kind(driver) {
+                DriverKind::Nic => drop(first.nic.get_or_insert(&ask.class)),
+                DriverKind::Unknown => drop(first.unknown.get_or_insert(&ask.class)),
+                DriverKind::Harmless => {}
+            }
+        }
+        first
+    }
+}
+
+/// Which containers use which claim, by the request that they name; none is the whole claim. A container may name one of
+/// several alternatives too, as `request/alternative`.
+type Uses<'a> = BTreeMap<&'a str, Users<'a>>;
+type Users<'a> = BTreeMap<Option<&'a str>, BTreeSet<usize>>;
 
 /// The devices that app containers and native sidecars get from claims. A claim that several containers use is one
 /// set of devices, shared by them (kubernetes/enhancements keps/sig-node/4381-dra-structured-parameters): each counts
@@ -91,7 +112,9 @@ pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claim
         for entry in own {
             // A null in the list uses nothing.
             let Some(name) = entry.name.as_deref() else { continue };
-            uses.entry(name).or_default().push((index, entry.request.as_deref().unwrap_or_default()));
+            let request = entry.request.as_deref().filter(|r| !r.is_empty());
+            let request = request.and_then(|r| r.split('/').next());
+            uses.entry(name).or_default().entry(request).or_default().insert(index);
         }
     }
     // Of two claims of one name, which the API server refuses, the first counts.
@@ -101,7 +124,7 @@ pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claim
     }
     for (name, users) in &uses {
         match known.get(name).and_then(|claim| look_up(claim, namespace, snapshot)) {
-            None => found.unread.extend(users.iter().map(|(index, _)| *index)),
+            None => found.unread.extend(users.values().flatten()),
             Some(claim) => claim.requests.iter().for_each(|r| found.share(r, users, snapshot)),
         }
     }
@@ -111,11 +134,10 @@ pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claim
 }
 
 impl Claimed {
-    fn share(&mut self, request: &DeviceRequest, users: &[(usize, &str)], snapshot: &Snapshot) {
-        let mut users: Vec<usize> =
-            users.iter().filter(|(_, wanted)| names(wanted, request)).map(|(index, _)| *index).collect();
-        users.sort_unstable();
-        users.dedup();
+    fn share(&mut self, request: &DeviceRequest, users: &Users<'_>, snapshot: &Snapshot) {
+        let by = [None, Some(request.name.as_str())];
+        let users: BTreeSet<usize> =
+            by.into_iter().filter_map(|key| users.get(&key)).flatten().copied().collect();
         if users.is_empty() {
             return;
         }
@@ -140,11 +162,6 @@ impl Claimed {
             demand.whole = demand.whole.saturating_add(share.unwrap_or(0));
         }
     }
-}
-
-/// A container may name one of several alternatives too, as `request/alternative`. The empty name is the whole claim.
-fn names(wanted: &str, request: &DeviceRequest) -> bool {
-    wanted.is_empty() || wanted.split('/').next() == Some(&request.name)
 }
 
 /// The known facts about a claim that a pod names.

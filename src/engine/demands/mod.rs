@@ -3,6 +3,7 @@
 //! `multus`, what is added to `plan`.
 
 pub mod claimed;
+pub(crate) mod per_fact;
 mod subject;
 
 pub use subject::Subject;

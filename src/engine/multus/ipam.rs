@@ -3,6 +3,9 @@
 use super::subnet::Subnet;
 use serde_json::{Map, Value};
 
+/// Most subnets of a network that are kept; real networks have one or two. Pods are compared by them.
+const MAX_SUBNETS: usize = 64;
+
 /// A source of addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Allocator {
@@ -61,6 +64,7 @@ impl Ipam {
         let mut subnets: Vec<Subnet> = texts(object, allocator).filter_map(|t| Some(range(t)?.1)).collect();
         subnets.sort_unstable();
         subnets.dedup();
+        subnets.truncate(MAX_SUBNETS);
         let pool = text("poolName").filter(|_| allocator == Allocator::NvIpam).map(|name| PoolRef {
             name: name.split(',').next().unwrap_or_default().trim().into(),
             cidr: text("poolType").is_some_and(|t| t.eq_ignore_ascii_case("cidrpool")),

@@ -3,7 +3,7 @@
 
 use super::classes::ClassSet;
 use super::requirement::{Relation, Requirement, Values};
-use super::single_nodes::{SCANS, refine};
+use super::single_nodes::{Budget, refine};
 use super::taint::{Taint, Toleration};
 use super::view::NodeView;
 use crate::pod::PodView;
@@ -170,7 +170,7 @@ pub fn landing(constraints: &Constraints<'_>, view: &NodeView) -> ClassSet {
     }
     let mut set = view.classes.tolerated(|taint| constraints.tolerates(taint));
     let mut own: Vec<Requirement<'_>> = Vec::new();
-    let mut scans = SCANS;
+    let mut budget = Budget::new();
     for requirement in &constraints.selector {
         if view.own_keys.contains_key(requirement.key) {
             own.push(*requirement);
@@ -179,7 +179,7 @@ pub fn landing(constraints: &Constraints<'_>, view: &NodeView) -> ClassSet {
         }
     }
     match &constraints.terms {
-        None => refine(view, set, &own, &[], &mut scans),
+        None => refine(view, set, &own, &[], &mut budget),
         Some(terms) => {
             let mut any = view.classes.none();
             for term in terms.iter().filter(|t| !t.void) {
@@ -193,7 +193,7 @@ pub fn landing(constraints: &Constraints<'_>, view: &NodeView) -> ClassSet {
                     }
                 }
                 if !fits.is_clear() {
-                    any.union_with(&refine(view, fits, &own, &term.names, &mut scans));
+                    any.union_with(&refine(view, fits, &own, &term.names, &mut budget));
                 }
             }
             any
@@ -240,10 +240,10 @@ pub fn dropped(constraints: &Constraints<'_>, view: &NodeView, of: &ClassSet) ->
             step(&mut left, after, &format!("taint {taint}"));
         }
     }
-    let mut scans = SCANS;
+    let mut budget = Budget::new();
     let mut narrow = |set: &ClassSet, requirement: &Requirement<'_>| {
         if view.own_keys.contains_key(requirement.key) {
-            refine(view, set.clone(), &[*requirement], &[], &mut scans)
+            refine(view, set.clone(), &[*requirement], &[], &mut budget)
         } else {
             let mut after = set.clone();
             view.classes.retain(&mut after, *requirement);

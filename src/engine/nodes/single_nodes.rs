@@ -4,116 +4,183 @@ use super::HOSTNAME_LABEL;
 use super::classes::ClassSet;
 use super::requirement::{Relation, Requirement};
 use super::view::{NodeEntry, NodeView, value_key};
-use std::collections::BTreeSet;
+use std::collections::HashSet;
+use std::sync::Arc;
 
-/// How often one pod may make us look at every node. A pod can have thousands of terms; beyond this limit, a term keeps all
-/// classes that its other conditions leave, which is at worst one profile too many.
-pub(super) const SCANS: usize = 4;
+/// How many looks at nodes one pod may take: one at a node for each condition on single nodes, or one at a class. A pod can
+/// have thousands of terms and of values, and a value thousands of nodes. Beyond this limit a term keeps all classes that
+/// its other conditions leave, which is at worst one profile too many.
+pub(super) const LOOKS: usize = 1 << 18;
 
-/// Keeps the classes with at least one node that satisfies every condition. `scans` is the number of passes over all
-/// nodes that are left.
+/// The looks that are left.
+pub(super) struct Budget(usize);
+
+impl Budget {
+    pub(super) fn new() -> Self {
+        Self(LOOKS)
+    }
+
+    /// Takes as many looks; `None` where fewer are left.
+    fn take(&mut self, looks: usize) -> Option<()> {
+        self.0 = self.0.checked_sub(looks)?;
+        Some(())
+    }
+}
+
+/// Keeps the classes with at least one node that satisfies every condition, as far as the looks suffice.
 pub(super) fn refine(
     view: &NodeView,
     set: ClassSet,
     labels: &[Requirement<'_>],
     names: &[Requirement<'_>],
-    scans: &mut usize,
+    budget: &mut Budget,
 ) -> ClassSet {
     if (labels.is_empty() && names.is_empty()) || set.is_clear() {
         return set;
     }
-    let conditions = Conditions { view, labels, names };
-    if let Some(listed) = conditions.listed() {
-        let mut fits = view.classes.none();
-        for (name, entry) in listed.into_iter().filter_map(|n| view.nodes.get(n).map(|e| (n, e))) {
-            if set.contains(entry.class()) && conditions.hold(name, entry) {
-                fits.insert(entry.class());
-            }
-        }
-        return fits;
-    }
-    if let Some(excluded) = conditions.excluded() {
-        let mut left = view.counts.clone();
-        for entry in excluded.into_iter().filter_map(|name| view.nodes.get(name)) {
-            if let Some(count) = left.get_mut(entry.class()) {
-                *count = count.saturating_sub(1);
-            }
-        }
-        return keep(set, |class| left.get(class).copied().unwrap_or(0) > 0);
-    }
-    if let ([one], []) = (labels, names)
-        && let Some(have) = view.own_keys.get(one.key)
-    {
-        let having = |class: usize| have.get(class).copied().unwrap_or(0);
-        match one.relation {
-            Relation::Exists => return keep(set, |class| having(class) > 0),
-            Relation::DoesNotExist => {
-                return keep(set, |class| view.counts.get(class).is_some_and(|all| *all > having(class)));
-            }
-            _ => {}
-        }
-    }
-    // Several conditions, none of which names nodes: every node is checked. Hardly anybody writes this.
-    let Some(left) = scans.checked_sub(1) else { return set };
-    *scans = left;
-    let mut fits = view.classes.none();
-    for (name, entry) in view.nodes.iter() {
-        if set.contains(entry.class()) && !fits.contains(entry.class()) && conditions.hold(name, entry) {
-            fits.insert(entry.class());
-        }
-    }
-    fits
+    let conditions = Conditions {
+        view,
+        labels: labels.iter().map(Condition::of).collect(),
+        names: names.iter().map(Condition::of).collect(),
+    };
+    conditions.refine(&set, budget).unwrap_or(set)
 }
 
-fn keep(mut set: ClassSet, keep: impl Fn(usize) -> bool) -> ClassSet {
-    for class in set.clone().ones() {
-        if !keep(class) {
-            set.remove(class);
+fn keep(set: &ClassSet, keep: impl Fn(usize) -> bool) -> ClassSet {
+    let mut kept = set.clone();
+    set.ones().filter(|class| !keep(*class)).for_each(|class| kept.remove(class));
+    kept
+}
+
+/// A requirement, with its values as a set where it lists or excludes them: each counts once, however often the pod
+/// repeats it.
+struct Condition<'a> {
+    requirement: Requirement<'a>,
+    values: HashSet<&'a str>,
+}
+
+impl<'a> Condition<'a> {
+    fn of(requirement: &Requirement<'a>) -> Self {
+        let listed = matches!(requirement.relation, Relation::In | Relation::NotIn);
+        let values = if listed { requirement.values.iter().collect() } else { HashSet::new() };
+        Self { requirement: *requirement, values }
+    }
+
+    fn holds(&self, value: Option<&str>) -> bool {
+        match (self.requirement.relation, value) {
+            (Relation::In, Some(value)) => self.values.contains(value),
+            (Relation::NotIn, Some(value)) => !self.values.contains(value),
+            _ => self.requirement.holds(value),
         }
     }
-    set
+
+    fn is(&self, relation: Relation) -> bool {
+        self.requirement.relation == relation
+    }
+}
+
+/// The nodes behind a value.
+struct Behind<'a> {
+    having: &'a [Arc<str>],
+    named: Option<&'a str>,
+}
+
+impl<'a> Behind<'a> {
+    fn len(&self) -> usize {
+        self.having.len() + usize::from(self.named.is_some())
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.having.iter().map(|name| &**name).chain(self.named)
+    }
 }
 
 struct Conditions<'a> {
     view: &'a NodeView,
-    labels: &'a [Requirement<'a>],
-    names: &'a [Requirement<'a>],
+    labels: Vec<Condition<'a>>,
+    names: Vec<Condition<'a>>,
 }
 
 impl<'a> Conditions<'a> {
+    /// The classes of a set that are kept; `None` where the looks do not suffice.
+    fn refine(&self, set: &ClassSet, budget: &mut Budget) -> Option<ClassSet> {
+        let view = self.view;
+        let each = self.labels.len() + self.names.len();
+        let nodes = |behind: &[Behind<'_>]| behind.iter().map(Behind::len).sum::<usize>();
+        if let Some(listed) = self.listed() {
+            budget.take(nodes(&listed).saturating_mul(each))?;
+            let listed = listed.iter().flat_map(Behind::names);
+            return Some(self.holding(set, listed.filter_map(|n| view.nodes.get(n).map(|e| (n, e)))));
+        }
+        if let Some(excluded) = self.excluded() {
+            budget.take(nodes(&excluded).saturating_add(view.counts.len()))?;
+            let mut left = view.counts.clone();
+            let excluded: HashSet<&str> = excluded.iter().flat_map(Behind::names).collect();
+            for entry in excluded.into_iter().filter_map(|name| view.nodes.get(name)) {
+                if let Some(count) = left.get_mut(entry.class()) {
+                    *count = count.saturating_sub(1);
+                }
+            }
+            return Some(keep(set, |class| left.get(class).copied().unwrap_or(0) > 0));
+        }
+        if let ([one], []) = (self.labels.as_slice(), self.names.as_slice())
+            && let Some(have) = view.own_keys.get(one.requirement.key)
+            && (one.is(Relation::Exists) || one.is(Relation::DoesNotExist))
+        {
+            budget.take(view.counts.len())?;
+            let having = |class: usize| have.get(class).copied().unwrap_or(0);
+            let all = |class: usize| view.counts.get(class).copied().unwrap_or(0);
+            let exists = one.is(Relation::Exists);
+            return Some(keep(set, |c| if exists { having(c) > 0 } else { all(c) > having(c) }));
+        }
+        // Several conditions, none of which names nodes: every node is checked. Hardly anybody writes this.
+        budget.take(view.nodes.len().saturating_mul(each))?;
+        Some(self.holding(set, view.nodes.iter()))
+    }
+
+    /// The classes of a set that have one of the nodes, such that every condition holds for it.
+    fn holding<'n>(&self, set: &ClassSet, nodes: impl Iterator<Item = (&'n str, &'n NodeEntry)>) -> ClassSet {
+        let mut fits = self.view.classes.none();
+        for (name, entry) in nodes {
+            if set.contains(entry.class()) && !fits.contains(entry.class()) && self.hold(name, entry) {
+                fits.insert(entry.class());
+            }
+        }
+        fits
+    }
+
     fn hold(&self, name: &str, entry: &NodeEntry) -> bool {
-        self.names.iter().all(|r| r.holds(Some(name)))
-            && self.labels.iter().all(|r| r.holds(entry.own(name, r.key)))
+        self.names.iter().all(|c| c.holds(Some(name)))
+            && self.labels.iter().all(|c| c.holds(entry.own(name, c.requirement.key)))
     }
 
     /// The nodes that a condition lists, if it lists any.
-    fn listed(&self) -> Option<Vec<&'a str>> {
-        if let Some(names) = self.names.iter().find(|r| r.relation == Relation::In) {
-            return Some(names.values.iter().collect());
+    fn listed(&self) -> Option<Vec<Behind<'a>>> {
+        if let Some(names) = self.names.iter().find(|c| c.is(Relation::In)) {
+            return Some(names.values.iter().map(|name| Behind { having: &[], named: Some(name) }).collect());
         }
-        let label = self.labels.iter().find(|r| r.relation == Relation::In)?;
-        Some(label.values.iter().flat_map(|value| self.with(label.key, value)).collect())
+        let label = self.labels.iter().find(|c| c.is(Relation::In))?;
+        Some(label.values.iter().map(|value| self.with(label.requirement.key, value)).collect())
     }
 
     /// The nodes that the conditions exclude, if all of them only exclude nodes.
-    fn excluded(&self) -> Option<BTreeSet<&'a str>> {
-        if self.labels.iter().chain(self.names).any(|r| r.relation != Relation::NotIn) {
+    fn excluded(&self) -> Option<Vec<Behind<'a>>> {
+        if !self.labels.iter().chain(&self.names).all(|c| c.is(Relation::NotIn)) {
             return None;
         }
-        let mut excluded: BTreeSet<&str> = self.names.iter().flat_map(|r| r.values.iter()).collect();
-        for label in self.labels {
-            excluded.extend(label.values.iter().flat_map(|value| self.with(label.key, value)));
+        let names = self.names.iter().flat_map(|c| &c.values);
+        let mut excluded: Vec<Behind<'a>> =
+            names.map(|name| Behind { having: &[], named: Some(name) }).collect();
+        for label in &self.labels {
+            excluded.extend(label.values.iter().map(|value| self.with(label.requirement.key, value)));
         }
         Some(excluded)
     }
 
     /// The nodes with a value of a label that is not part of the classes.
-    fn with(&self, key: &str, value: &'a str) -> Vec<&'a str> {
-        let mut names: Vec<&str> =
-            self.view.values.get(&value_key(key, value)).into_iter().flatten().map(|name| &**name).collect();
-        if key == HOSTNAME_LABEL && self.view.nodes.get(value).is_some_and(|entry| entry.named) {
-            names.push(value);
-        }
-        names
+    fn with(&self, key: &str, value: &'a str) -> Behind<'a> {
+        let having = self.view.values.get(&value_key(key, value)).map(Vec::as_slice).unwrap_or_default();
+        let named = key == HOSTNAME_LABEL && self.view.nodes.get(value).is_some_and(|entry| entry.named);
+        Behind { having, named: named.then_some(value) }
     }
 }

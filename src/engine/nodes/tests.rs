@@ -121,25 +121,53 @@ fn many_kinds_of_nodes_stay_many_classes() {
 
 /// A pod of thousands of terms that each ask every node would hold a core for seconds.
 #[test]
-fn passes_over_all_nodes_are_limited() {
+fn looks_at_nodes_are_limited() {
     let mut index = NodeBuilder::default();
-    put(&mut index, &node("a", &[("pool", "x"), (HOSTNAME_LABEL, "a")]));
+    for i in 0..1024 {
+        let name = format!("n{i}");
+        put(&mut index, &node(&name, &[("pool", "x"), (HOSTNAME_LABEL, &name)]));
+    }
     let view = index.view();
-    let not = ["a".to_owned()];
+    let off: Vec<String> = (0..1024).map(|i| format!("n{i}")).collect();
     let landed = |terms: usize| {
         let term = || Term {
             labels: vec![
                 Requirement { key: HOSTNAME_LABEL, relation: Relation::Exists, values: Values::Strings(&[]) },
-                Requirement { key: HOSTNAME_LABEL, relation: Relation::NotIn, values: Values::Strings(&not) },
+                Requirement { key: HOSTNAME_LABEL, relation: Relation::NotIn, values: Values::Strings(&off) },
             ],
             ..Term::default()
         };
         let terms = Some((0..terms).map(|_| term()).collect());
         landing(&Constraints { terms, ..Constraints::default() }, &view)
     };
-    assert!(landed(single_nodes::SCANS).is_clear());
+    let passes = single_nodes::LOOKS / (2 * 1024);
+    assert!(landed(passes).is_clear());
     // Too many to check: the class may be one of them.
-    assert_eq!(landed(single_nodes::SCANS + 1).count_ones(..), 1);
+    assert_eq!(landed(passes + 1).count_ones(..), 1);
+}
+
+/// A value that many nodes share is looked up once, however often a pod lists it, and only so often in different terms.
+#[test]
+fn nodes_behind_values_are_limited() {
+    let mut index = NodeBuilder::with_bound(8);
+    for i in 0..1024 {
+        let serial = if i < 512 { format!("s{i}") } else { "none".to_owned() };
+        put(&mut index, &node(&format!("n{i}"), &[("serial", &serial), ("pool", "x")]));
+    }
+    let view = index.view();
+    let values = vec!["none".to_owned(); 4096];
+    let other = ["s1".to_owned()];
+    let landed = |terms: usize| {
+        let on = |relation, values| Requirement { key: "serial", relation, values: Values::Strings(values) };
+        // No node has both.
+        let term =
+            || Term { labels: vec![on(Relation::In, &values), on(Relation::In, &other)], ..Term::default() };
+        let terms = Some((0..terms).map(|_| term()).collect());
+        landing(&Constraints { terms, ..Constraints::default() }, &view)
+    };
+    let terms = single_nodes::LOOKS / (2 * 512);
+    assert!(landed(1).is_clear() && landed(terms).is_clear());
+    assert_eq!(landed(terms + 1).count_ones(..), 1);
 }
 
 /// Nodes by name: labels, a taint, a resource.

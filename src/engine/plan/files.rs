@@ -28,11 +28,15 @@ pub(crate) fn field_path(name: &str) -> String {
     format!("metadata.annotations['{FILE_ANNOTATION}{name}']")
 }
 
+/// Most items of a volume that are read, for each container that mounts it. Ours have at most nine: the files of a profile
+/// and `nccl.conf`.
+const MAX_ITEMS: usize = 64;
+
 /// Path in a volume of one of our files, if the volume has it.
 fn path_in<'v>(volume: &'v Volume<'_>, name: &str) -> Option<&'v str> {
     let items = volume.downward_api.as_ref()?.items.as_deref()?;
     let wanted = field_path(name);
-    let item = items.iter().find(|i| {
+    let item = items.iter().take(MAX_ITEMS).find(|i| {
         i.field_ref.as_ref().and_then(|f| f.field_path.as_deref()).is_some_and(|path| *path == wanted)
     })?;
     item.path.as_deref().filter(|path| !path.is_empty())

@@ -51,6 +51,9 @@ fn near(name: &str) -> Option<String> {
 }
 
 fn is_near_domain(domain: &str, known: &str) -> bool {
+    if domain.len() > known.len() + char::MAX.len_utf8() {
+        return false;
+    }
     let lower = domain.to_ascii_lowercase();
     let first = known.split('.').next().unwrap_or_default();
     let long = known == "rdma" || known.len() >= LONG_DOMAIN;
@@ -59,6 +62,10 @@ fn is_near_domain(domain: &str, known: &str) -> bool {
 
 /// The name of a domain's plugin that another is a mistyped form of.
 fn near_name(domain: &str, rest: &str) -> Option<&'static str> {
+    let longest = NAMES.into_iter().map(str::len).max().unwrap_or(0);
+    if rest.len() > longest {
+        return None;
+    }
     let lower = rest.to_ascii_lowercase();
     let names = NAMES.into_iter().filter_map(|name| name.strip_prefix(domain)?.strip_prefix('/'));
     names.into_iter().find(|name| {

@@ -1,19 +1,47 @@
 //! SR-IOV functions that a pod gets by claim (dra-driver-sriov).
 
 use crate::demands::claimed::look_up;
+use crate::demands::per_fact::PerFact;
 use crate::facts::DeviceClaim;
 use crate::facts::device_class::is_function;
 use crate::rules::pod::PodContext;
 
-/// Claims of a pod on VFs: their places, and the known facts about them.
-pub(super) fn functions<'a>(context: &PodContext<'a>) -> Vec<(usize, &'a DeviceClaim)> {
+/// A claim of a pod on VFs.
+pub(super) struct Functions<'a> {
+    /// Place in `spec.resourceClaims`.
+    pub(super) index: usize,
+    /// The known facts about it.
+    pub(super) claim: &'a DeviceClaim,
+    /// What its configurations say.
+    pub(super) says: Says,
+}
+
+/// What the configurations of a claim say.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Says {
+    /// One names a network.
+    pub(super) network: bool,
+    /// One binds the function to `vfio-pci`.
+    pub(super) vfio: bool,
+}
+
+/// Claims of a pod on VFs.
+pub(super) fn functions<'a>(context: &PodContext<'a>) -> Vec<Functions<'a>> {
+    let snapshot = context.subject.snapshot;
     let claims = context.pod().spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
-    let known = claims.iter().enumerate().filter_map(|(index, claim)| {
-        Some((index, look_up(claim, context.subject.namespace, context.subject.snapshot)?))
-    });
     let asks = |claim: &DeviceClaim| {
         let mut options = claim.requests.iter().flat_map(|r| &r.options);
-        options.any(|ask| is_function(&ask.class, context.subject.snapshot.device_class(&ask.class)))
+        options.any(|ask| is_function(&ask.class, snapshot.device_class(&ask.class)))
     };
-    known.filter(|(_, claim)| asks(claim)).collect()
+    let says = |claim: &DeviceClaim| Says {
+        network: claim.functions.iter().any(|f| f.network.is_some()),
+        vfio: claim.functions.iter().any(|f| f.vfio),
+    };
+    let mut known: PerFact<Option<Says>> = PerFact::default();
+    let claims = claims.iter().enumerate().filter_map(|(index, claim)| {
+        let claim = look_up(claim, context.subject.namespace, snapshot)?;
+        let says = (*known.get(claim, || asks(claim).then(|| says(claim))))?;
+        Some(Functions { index, claim, says })
+    });
+    claims.collect()
 }

@@ -8,6 +8,7 @@
 mod crafted;
 mod dear;
 mod grow;
+mod known;
 mod memory;
 mod offline;
 mod samples;
@@ -44,6 +45,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("cost::review", offline::proportionate);
     suite.add("cost::crafted", crafted::proportionate);
     suite.add("cost::dear", dear::in_bounds);
+    suite.add("cost::known", known::proportionate);
     memory::add(suite);
 }
 

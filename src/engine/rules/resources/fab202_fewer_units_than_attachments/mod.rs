@@ -2,13 +2,13 @@
 
 use crate::json::values::Pairs;
 use crate::pod::Quantity;
-use crate::pod::view::Container;
 use crate::rules::devices::Need;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Reach, Rule, files};
 use crate::text::{count, token};
+use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB202",
@@ -30,21 +30,26 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if pod.host_network() || claims {
         return;
     }
-    for need in &context.devices().needs {
-        if need.units() < need.attachments_without_device && !has_unread_quantity(context, need) {
+    let mut short =
+        context.devices().needs.iter().filter(|n| n.units() < n.attachments_without_device).peekable();
+    if short.peek().is_none() {
+        return;
+    }
+    let unread = unread(context);
+    for need in short {
+        if !unread.iter().any(|name| need.resource.matches(name)) {
             report(need, findings);
         }
     }
 }
 
-/// Whether a quantity of the resource cannot be read, which FAB201 reports: how many units there are is not known then.
-fn has_unread_quantity(context: &PodContext<'_>, need: &Need<'_>) -> bool {
-    let unread = |container: &Container<'_>| {
-        let lists = [container.limits(), container.requests()].into_iter().flatten();
-        let mut quantities = lists.flat_map(Pairs::iter).filter(|(name, _)| need.resource.matches(name));
-        quantities.any(|(_, text)| Quantity::parse(&text.0).is_err())
-    };
-    context.pod().containers().iter().chain(context.pod().init_containers()).any(unread)
+/// Resources with a quantity that cannot be read, which FAB201 reports: how many units there are is not known then.
+fn unread<'a>(context: &PodContext<'a>) -> BTreeSet<&'a str> {
+    let pod = context.pod();
+    let containers = pod.containers().iter().chain(pod.init_containers());
+    let lists = containers.flat_map(|c| [c.limits(), c.requests()]).flatten();
+    let unread = lists.flat_map(Pairs::iter).filter(|(_, text)| Quantity::parse(&text.0).is_err());
+    unread.map(|(name, _)| name).collect()
 }
 
 fn report(need: &Need<'_>, findings: &mut Findings<'_>) {

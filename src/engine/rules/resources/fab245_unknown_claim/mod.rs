@@ -1,15 +1,15 @@
 //! FAB245: claim that a container uses and the pod does not have.
 
 use crate::demands::claimed::look_up;
-use crate::facts::DriverKind;
+use crate::demands::per_fact::PerFact;
 use crate::facts::device_class::{driver_of, is_function};
-use crate::pod::view::PodClaim;
+use crate::facts::{DeviceClaim, DriverKind};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Reach, Rule, Waiver, files};
 use crate::text::printable;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB245",
@@ -51,11 +51,21 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             requests.extend(entry.request.as_deref().map(|request| (name, request)));
         }
     }
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let (mut named, mut reach) = (PerFact::default(), PerFact::default());
     for (index, claim) in claims.iter().enumerate() {
         let Some(name) = claim.name.as_deref() else { continue };
+        // Of two claims of one name, which the API server refuses, the first counts.
+        if !seen.insert(name) {
+            continue;
+        }
+        if context.deadline.is_over() {
+            return;
+        }
         let path = || paths::claim(index);
         if !used.contains(name) {
-            if reaches_every_container(claim, context) {
+            let known = look_up(claim, context.subject.namespace, context.subject.snapshot);
+            if known.is_some_and(|k| *reach.get(k, || reaches_every_container(k, context))) {
                 continue;
             }
             findings.because(UNUSED).add_as(
@@ -72,8 +82,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let Some(known) = look_up(claim, context.subject.namespace, context.subject.snapshot) else {
             continue;
         };
-        let first = |request: &str| request.split('/').next().unwrap_or_default().to_owned();
-        let has = |request: &str| known.requests.iter().any(|r| r.name == first(request));
+        let names: &HashSet<&str> =
+            named.get(known, || known.requests.iter().map(|r| r.name.as_str()).collect());
+        let has = |request: &str| names.contains(request.split('/').next().unwrap_or_default());
         for (_, request) in requests.range((name, "")..).take_while(|(of, _)| *of == name) {
             if !has(request) {
                 findings.because(NEWER).add_as(
@@ -93,10 +104,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 
 /// Whether a claim is for NICs that DRANET moves into the pod's network namespace: they reach every container, also those
 /// that do not name the claim. dra-driver-sriov gives its devices only to containers that name them.
-fn reaches_every_container(claim: &PodClaim<'_>, context: &PodContext<'_>) -> bool {
-    let Some(known) = look_up(claim, context.subject.namespace, context.subject.snapshot) else {
-        return false;
-    };
+fn reaches_every_container(known: &DeviceClaim, context: &PodContext<'_>) -> bool {
     let moved = |class: &str| {
         let class_fact = context.subject.snapshot.device_class(class);
         let kind = context.subject.snapshot.settings().harmless_drivers.kind(driver_of(class, class_fact));

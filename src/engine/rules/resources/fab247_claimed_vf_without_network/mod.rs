@@ -19,11 +19,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if context.final_networks.is_some() {
         return;
     }
-    for (index, claim) in functions(context) {
+    for claim in functions(context) {
         // VFs on vfio-pci need no network.
-        if !claim.functions.iter().any(|f| f.network.is_some() || f.vfio) {
+        if !claim.says.network && !claim.says.vfio {
             findings.add(
-                paths::claim(index),
+                paths::claim(claim.index),
                 "the claimed SR-IOV VF has no network, so the pod gets no network interface",
                 "Set netAttachDefName in the VfConfig. If the driver is in mode MULTUS, set annotation k8s.v1.cni.cncf.io/networks.",
             );

@@ -1,6 +1,7 @@
 //! FAB248: network attached by both dra-driver-sriov and Multus.
 
 use super::claimed_functions::functions;
+use crate::demands::per_fact::PerFact;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
@@ -21,13 +22,16 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if context.final_networks.is_none() {
         return;
     }
-    let claims = functions(context);
+    let mut claims = functions(context);
+    // Several claims on one template name the same networks.
+    let mut seen = PerFact::default();
+    claims.retain(|c| c.says.network && seen.is_first(c.claim));
     if claims.is_empty() {
         return;
     }
     let named: HashSet<(&str, &str)> =
         context.devices().networks.iter().map(|n| (n.namespace, n.name)).collect();
-    for function in claims.iter().flat_map(|(_, claim)| &claim.functions) {
+    for function in claims.iter().flat_map(|c| &c.claim.functions) {
         let Some(name) = function.network.as_deref() else { continue };
         let namespace = function.namespace.as_deref().unwrap_or(context.subject.namespace);
         if named.contains(&(namespace, name)) {

@@ -13,10 +13,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if !context.subject.demands.any() {
         return;
     }
-    for (index, claim) in functions(context) {
-        if claim.functions.iter().any(|function| function.vfio) {
+    for claim in functions(context) {
+        if claim.says.vfio {
             findings.add(
-                paths::claim(index),
+                paths::claim(claim.index),
                 "the claimed VF is bound to vfio-pci: NCCL gets neither a network interface nor an RDMA device",
                 "Remove driver: vfio-pci from the VfConfig of the claim.",
             );

@@ -1,8 +1,9 @@
 //! FAB250: accelerators requested by resource and by claim in one container.
 
 use crate::demands::claimed::look_up;
+use crate::demands::per_fact::PerFact;
+use crate::facts::DeviceClaim;
 use crate::facts::device_class::is_accelerator;
-use crate::pod::view::PodClaim;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
@@ -26,17 +27,19 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if context.subject.snapshot.facts().class_behind(vendor_resource).is_some() {
             continue;
         }
-        let brings = |claim: &&PodClaim<'_>| {
-            let known = look_up(claim, context.subject.namespace, context.subject.snapshot);
-            let requests = known.map(|k| k.requests.as_slice()).unwrap_or_default();
-            requests.iter().flat_map(|r| &r.options).any(|ask| {
+        let brings = |known: &DeviceClaim| {
+            known.requests.iter().flat_map(|r| &r.options).any(|ask| {
                 let class = context.subject.snapshot.device_class(&ask.class);
                 let driver = class.and_then(|c| c.driver.as_deref()).unwrap_or(&ask.class);
                 is_accelerator(&ask.class, class) && driver.contains(vendor)
             })
         };
-        let bringing: BTreeSet<&str> =
-            claims.iter().filter(brings).filter_map(|c| c.name.as_deref()).collect();
+        let mut known = PerFact::default();
+        let bringing = claims.iter().filter(|claim| {
+            let fact = look_up(claim, context.subject.namespace, context.subject.snapshot);
+            fact.is_some_and(|fact| *known.get(fact, || brings(fact)))
+        });
+        let bringing: BTreeSet<&str> = bringing.filter_map(|c| c.name.as_deref()).collect();
         if bringing.is_empty() {
             continue;
         }
