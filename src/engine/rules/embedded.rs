@@ -219,7 +219,7 @@ mod tests {
             ("{\"a\": 1", 1, 7, "the text ends before"),
             ("  \n", 1, 1, "the text is empty"),
             ("[1]", 1, 1, "a list in place of an object"),
-            (" \"a\"", 1, 2, "a string where"),
+            (" \"a\"", 1, 2, "a string in place of an object"),
             ("{} x", 1, 4, "trailing characters"),
         ] {
             let (l, c, w) = of(text);
@@ -253,7 +253,7 @@ mod tests {
             ("{\"type\": \"a\"}\n{\"type\": \"b\"}", 2, 1, "an object without a comma"),
             ("{\"type\": \"a\"}, {\"type\": \"b\",}", 1, 28, "a comma before the closing"),
             ("{\"type\": \"a\"},\n\n {'type': \"b\"}", 3, 3, "single quotes"),
-            ("\"rdma\"", 1, 1, "a string where"),
+            ("\"rdma\"", 1, 1, "a string in place of an object"),
             ("rdma", 1, 1, "expected value"),
             ("{\"type\": \"a\"}; x", 1, 14, "more text"),
             (" ", 1, 1, "the text is empty"),

@@ -84,7 +84,7 @@ fn unreadable() -> Result<(), String> {
     let errors = review.list("errors");
     same("errors", 1_001, errors.len())?;
     let last = errors.last().and_then(|e| e["message"].as_str()).unwrap_or_default();
-    same("the last", "500 more documents of this file cannot be read: only the first 1000 are reported", last)
+    same("the last", "500 more documents of this file cannot be read; only the first 1000 are reported", last)
 }
 
 /// The largest memory of the process at any time (KiB), for so many documents.

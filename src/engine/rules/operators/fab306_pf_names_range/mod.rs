@@ -117,7 +117,7 @@ mod tests {
             ("ens1#a-b", "not a range"),
             ("ens1#0-1-2", "not a range"),
             ("#0-1", "is missing"),
-            ("ens1#5-4", "but ends at 4"),
+            ("ens1#5-4", "but ends at VF 4"),
             ("ens1#0-8", "so the last VF is 7"),
         ] {
             let found = fault(entry, Some(8)).unwrap();
