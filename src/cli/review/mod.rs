@@ -28,7 +28,8 @@ pub(super) struct Arguments {
     /// Kubernetes version of the cluster, such as 1.36; the minimum is 1.33
     #[arg(long, value_name = "VERSION", value_parser = kube_version)]
     kube_version: Option<(u32, u32)>,
-    /// Decide with the facts that the webhook uses for this caller; default: all facts
+    /// Review with only the cluster facts that the webhook uses for this kind of caller. Without this flag, the review
+    /// uses all facts
     #[arg(long, value_enum, value_name = "WHO")]
     audience: Option<AudienceArgument>,
     /// Namespaces of network operators and device plugins, with --audience; only their objects describe the cluster

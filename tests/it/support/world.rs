@@ -111,6 +111,14 @@ impl World {
         decide_pod(request, &self.snapshot.seen_from(&self.namespace, Audience::Tenant)).ok()
     }
 
+    /// The decision for a caller who has shown no certificate.
+    pub(crate) fn decide_for_anyone(&self) -> Option<Decision> {
+        let json = self.pod.to_string();
+        let (stage, mode, profile) = (self.stage, self.mode, self.profile.as_ref());
+        let request = PodRequest { stage, mode, profile, ..PodRequest::new(&json, &self.namespace) };
+        decide_pod(request, &self.snapshot.seen_from(&self.namespace, Audience::Anyone)).ok()
+    }
+
     /// The pod with the patch applied, as RFC 6902 says: an `add` below a missing parent fails.
     pub(crate) fn patched(&self) -> Result<Value, String> {
         let mut pod = self.pod.clone();

@@ -26,7 +26,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 variables.path(given),
                 format!(
-                    "NCCL_PSK is in plain text{}: everyone who may read pods can read the key (NCCL itself takes its key only from ncclSetEncryption)",
+                    "NCCL_PSK{} shows the key to everyone who may read pods; NCCL ignores the variable and takes keys only from ncclSetEncryption",
                     variables.place(given)
                 ),
                 "Put a new key into a Secret, and use secretKeyRef.",

@@ -52,12 +52,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                     severity,
                     met.path,
                     format!(
-                        "policy {1:?} also takes these VFs of NIC {0} {2}: {outcome}",
+                        "policy {1:?} takes the same VFs of NIC {0} {2}: {outcome}",
                         met.nic,
                         other.name,
                         shared.words()
                     ),
-                    "Give each policy other VFs or other nodes.",
+                    "Give the two policies different VFs or nodes.",
                 );
             }
             None => other_fields(context, own, &other, &outcome, findings),

@@ -79,10 +79,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::UnreadClaim(claim) => (
             paths::claim(claim.index),
             format!(
-                "no ResourceClaim or template of claim {:?} is known, so the claim may be for NICs",
+                "the pod's claim {:?} may be for NICs: its ResourceClaim or ResourceClaimTemplate is not known",
                 printable(&claim.claim, 63)
             ),
-            "Create the ResourceClaimTemplate before the pod. In a review, add the template to the inputs or to --cluster."
+            "Create the ResourceClaim or its template before the pod. In a review, add the object to the inputs or to --cluster."
                 .to_owned(),
         ),
         Withheld::UnknownNetworks(networks) => (

@@ -36,11 +36,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             Some(near) => (subsets, format!("Did you mean {near:?}?")),
             None => (subsets, format!("Name one of these subsets, or remove annotation {RAILS_ANNOTATION}.")),
         };
-        findings.add(
-            paths::annotation(RAILS_ANNOTATION),
-            format!("profile {:?} does not define rail subset {shown:?}: {has}", profile.name),
-            fix,
-        );
+        let what = match name.is_empty() {
+            true => format!("annotation {RAILS_ANNOTATION} is empty"),
+            false => format!("profile {:?} does not define rail subset {shown:?}", profile.name),
+        };
+        findings.add(paths::annotation(RAILS_ANNOTATION), format!("{what}: {has}"), fix);
     }
     for without in &context.plan.without_interface {
         let (name, interface) = (&without.name, &without.interface);
