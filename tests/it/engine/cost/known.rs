@@ -34,9 +34,9 @@ const SHAPES: [Shape; 9] = [
     }),
     ("attachments of a network, and its subnets", |n| {
         let address = |i: usize| json!({"address": format!("10.0.{}.{}/32", i / 256, i % 256)});
-        let config = json!({"cniVersion": "1.0.0", "name": "b", "type": "macvlan", "plugins": [{"type": "macvlan",
-            "ipam": {"type": "static", "addresses": (0..n).map(address).collect::<Vec<_>>()}}]});
-        (attached(&vec!["b".to_owned(); n], json!([])), vec![network("b", &config, json!({}))])
+        let config = json!({"cniVersion": "1.0.0", "name": "b", "type": "macvlan",
+            "ipam": {"type": "static", "addresses": (0..n * 4).map(address).collect::<Vec<_>>()}});
+        (attached(&vec!["b".to_owned(); n * 2], json!([])), vec![network("b", &config, json!({}))])
     }),
     ("claims of one name, and requests of it", |n| {
         let uses: Vec<Value> = (0..n).map(|i| json!({"name": "c", "request": format!("r/{i}")})).collect();
