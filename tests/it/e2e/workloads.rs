@@ -245,10 +245,10 @@ fn ratchet(plane: &Plane) -> Outcome {
     )?;
     assert!(status.ok, "{}", status.stderr);
     if plane.has_controllers {
-        // A controller creates its ReplicaSet, so no user sees a warning; the refusal of the pod is an Event.
+        // A controller creates its ReplicaSet, so no user sees a warning; the refusal is an Event of the Deployment.
         plane.until("the event is there", Duration::from_secs(30), || {
             let events = plane.get(&["events", "-n", &namespace])?.to_string();
-            Ok(events.contains("FailedCreate") && events.contains("FAB401"))
+            Ok(events.contains("ReplicaSetCreateError") && events.contains("FAB401"))
         })?;
     }
     let labelled = plane.kubectl(&["label", "deployment", "deployment", "-n", &namespace, "a=b"], "")?;
