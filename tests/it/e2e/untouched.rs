@@ -51,11 +51,11 @@ fn pod(name: &str) -> Value {
 }
 
 pub(super) fn existing(plane: &Plane) -> Outcome {
-    let site = Site::start(plane, &[], &[])?;
-    let _nodes = Nodes(plane);
     // Controllers may still create pods of earlier trials, for which the server would be asked.
     let mode = "fabric-admission.dev/mode";
     plane.kubectl(&["label", "namespaces", "-l", mode, &format!("{mode}-")], "")?;
+    let site = Site::start(plane, &[], &[])?;
+    let _nodes = Nodes(plane);
     let namespace = plane.namespace(&[PROFILE_LABEL])?;
     let rounds = ["up", "down"];
     for round in rounds {
