@@ -10,7 +10,7 @@ use std::time::Duration;
 #[command(next_help_heading = "Budgets")]
 pub(super) struct LimitFlags {
     /// Maximum number of concurrent connections. At the limit, the server closes a connection that is idle or has an
-    /// incomplete handshake or request, to accept a new one. If there is no such connection, the server refuses the
+    /// incomplete handshake or request, to accept a new one. If all connections are busy, the server refuses the
     /// new one
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_CONNECTIONS", default_value_t = Limits::DEFAULT.connections, value_parser = count(16, 65_536))]
     max_connections: usize,

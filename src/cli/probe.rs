@@ -124,7 +124,7 @@ const SIGNATURES: [(&str, &str); 6] = [
     ),
     ("connection refused", "No server listens: check the pods and their logs."),
     ("no endpoints available", "No replica is ready: /readyz of the server gives the reason."),
-    ("not found", "An object is missing: install the chart again."),
+    ("not found", "Create the missing object, or correct --namespace."),
     ("is forbidden", "This account needs the right to create pods in the namespace."),
 ];
 

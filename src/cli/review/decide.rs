@@ -139,13 +139,10 @@ fn namespace_and_mode<'a>(
 fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) {
     let object = given.object;
     let (namespace, opted_in, mode) = namespace_and_mode(object, setting, snapshot);
-    let request = PodRequest {
-        mode,
-        opted_in,
-        profile: setting.profile.as_ref(),
-        ..PodRequest::new(object.json, namespace)
-    };
-    template(given, "", request, decide_pod(request, snapshot), setting, snapshot, review);
+    let request =
+        PodRequest { mode, opted_in, profile: setting.profile.as_ref(), ..PodRequest::new(namespace) };
+    let decision = decide_pod(object.json, request, snapshot);
+    template(given, ("", object.json), request, decision, setting, snapshot, review);
 }
 
 /// An object that makes pods. Whether there is any result.
@@ -170,7 +167,7 @@ fn workload(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &m
         let maker = found.maker.pointer.clone();
         let gang = gangs.entry(maker).or_insert_with(|| gang_of(request, &found));
         let of_pod = request.of_template(&found, gang.as_ref());
-        template(given, &found.pointer, of_pod, decision, setting, snapshot, review);
+        template(given, (&found.pointer, found.json), of_pod, decision, setting, snapshot, review);
     }
     if let Some(own) = decided.own {
         review.results.push(reviewed(
@@ -188,7 +185,7 @@ fn workload(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &m
 
 fn template(
     given: Given<'_>,
-    pointer: &str,
+    (pointer, json): (&str, &str),
     request: PodRequest<'_>,
     decision: Result<Decision, DecodeError>,
     setting: &Setting,
@@ -201,14 +198,14 @@ fn template(
             let namespace = Some(request.namespace.to_owned());
             let (opted_in, mode) = (request.opted_in, request.mode);
             let of_object =
-                reviewed(given, request.json, Some(pointer.to_owned()), namespace, opted_in, mode, decision);
-            let why = if setting.why { why_pod(request, snapshot).ok().flatten() } else { None };
-            review.results.push(Reviewed { containers: names(request.json), why, ..of_object });
+                reviewed(given, json, Some(pointer.to_owned()), namespace, opted_in, mode, decision);
+            let why = if setting.why { why_pod(json, request, snapshot).ok().flatten() } else { None };
+            review.results.push(Reviewed { containers: names(json), why, ..of_object });
         }
         Err(error) => {
             let base = format!("{}{pointer}", object.pointer);
             let at = (base.as_str(), error.pointer.as_str());
-            review.unread.push(unread(object.document, request.json, at, &error.message));
+            review.unread.push(unread(object.document, json, at, &error.message));
         }
     }
 }

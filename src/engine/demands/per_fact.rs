@@ -2,27 +2,31 @@
 
 use crate::facts::DeviceClaim;
 use std::collections::HashMap;
+use std::marker::PhantomData;
 
-/// Answers by the fact, which the snapshot holds in one place while a decision lasts.
+/// Answers by the fact. The snapshot, which outlives `'a`, holds each fact in one place.
 #[derive(Debug)]
-pub(crate) struct PerFact<T>(HashMap<*const DeviceClaim, T>);
+pub(crate) struct PerFact<'a, T> {
+    answers: HashMap<*const DeviceClaim, T>,
+    facts: PhantomData<&'a DeviceClaim>,
+}
 
-impl<T> Default for PerFact<T> {
+impl<T> Default for PerFact<'_, T> {
     fn default() -> Self {
-        Self(HashMap::new())
+        Self { answers: HashMap::new(), facts: PhantomData }
     }
 }
 
-impl PerFact<()> {
+impl<'a> PerFact<'a, ()> {
     /// Whether a fact was not given before.
-    pub(crate) fn is_first(&mut self, fact: &DeviceClaim) -> bool {
-        self.0.insert(std::ptr::from_ref(fact), ()).is_none()
+    pub(crate) fn is_first(&mut self, fact: &'a DeviceClaim) -> bool {
+        self.answers.insert(std::ptr::from_ref(fact), ()).is_none()
     }
 }
 
-impl<T> PerFact<T> {
+impl<'a, T> PerFact<'a, T> {
     /// The answer for a fact, from `answer` the first time.
-    pub(crate) fn get(&mut self, fact: &DeviceClaim, answer: impl FnOnce() -> T) -> &T {
-        self.0.entry(std::ptr::from_ref(fact)).or_insert_with(answer)
+    pub(crate) fn get(&mut self, fact: &'a DeviceClaim, answer: impl FnOnce() -> T) -> &T {
+        self.answers.entry(std::ptr::from_ref(fact)).or_insert_with(answer)
     }
 }

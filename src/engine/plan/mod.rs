@@ -159,7 +159,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
     // No CNI plugin is called for a pod in the node's network namespace.
     let mut attached = Vec::new();
     if !pod.host_network() {
-        let complete = user_fabric.is_some_and(|b| b.standing != Completeness::Incomplete);
+        let complete = user_fabric.is_some_and(|b| b.completeness != Completeness::Incomplete);
         let networks = networks::plan(subject, profile, rails, evidence, room, complete);
         plan.unused_interfaces = networks.unused_interfaces;
         plan.changes.extend(networks.change);

@@ -35,7 +35,7 @@ pub struct FabricProfileStatus {
     #[schemars(length(max = 64))]
     pub namespaces: Vec<String>,
     /// Reasons why the profile is not used, and objects that the profile names but that do not exist in the cluster.
-    /// Empty if there are no problems.
+    /// An empty list means that the profile has no problem.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     pub problems: Vec<Problem>,

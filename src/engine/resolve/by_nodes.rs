@@ -43,11 +43,11 @@ const GPU_PRESENT: &str = "nvidia.com/gpu.present";
 /// What the nodes that a pod can run on say about its profile.
 #[derive(Debug, Default)]
 struct Ground {
-    /// Of each kind of node the profiles with the highest priority.
+    /// The profiles with the highest priority of each kind of node.
     found: Found,
-    /// Whether a profile that the namespace may use is for any of them.
+    /// Whether any of the nodes belongs to a profile that the namespace may use.
     served: bool,
-    /// Whether there are nodes with accelerators that no profile it can have is for.
+    /// Whether a node with accelerators belongs to no profile that the pod can have.
     bare: bool,
 }
 

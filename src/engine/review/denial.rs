@@ -2,7 +2,8 @@
 //! invented it; so it is short, and control characters are escaped.
 
 use super::envelope::Request;
-use crate::json::values::{Objects, Text, mapping};
+use super::object_meta::ObjectMeta;
+use crate::json::values::Text;
 use crate::rules::{Finding, Severity};
 use crate::text::printable;
 use serde::Deserialize;
@@ -36,47 +37,16 @@ struct UserInfo<'a> {
     username: Option<Text<'a>>,
 }
 
-#[derive(Default, Deserialize)]
-struct Object<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
-    metadata: Option<Metadata<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Metadata<'a> {
-    #[serde(borrow, default)]
-    name: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    generate_name: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    owner_references: Option<Objects<Owner<'a>>>,
-}
-
-#[derive(Default, Deserialize)]
-struct Owner<'a> {
-    #[serde(borrow, default)]
-    kind: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    name: Option<Text<'a>>,
-    #[serde(default)]
-    controller: Option<bool>,
-}
-
 impl Denial {
     /// Reads it from a request. What cannot be read stays empty.
     pub(super) fn of(request: &Request<'_>, findings: &[Finding]) -> Self {
         let user: UserInfo<'_> =
             request.user_info.and_then(|user| serde_json::from_str(user.get()).ok()).unwrap_or_default();
         let object = request.object.or(request.old_object);
-        let object: Object<'_> =
-            object.and_then(|object| serde_json::from_str(object.get()).ok()).unwrap_or_default();
-        let metadata = object.metadata.unwrap_or_default();
+        let metadata = object.map(|object| ObjectMeta::of(object.get())).unwrap_or_default();
         let text = |text: Option<&str>| printable(text.unwrap_or_default(), MAX_NAME);
         let given = metadata.name.as_deref().filter(|name| !name.is_empty());
         let made = metadata.generate_name.as_deref().filter(|name| !name.is_empty());
-        let owners = metadata.owner_references.as_deref().unwrap_or_default();
-        let owner = owners.iter().find(|owner| owner.controller == Some(true));
         Self {
             namespace: text(request.namespace.as_deref()),
             kind: text(Some(&request.kind.kind)),
@@ -84,7 +54,7 @@ impl Denial {
                 (None, Some(made)) => format!("{}*", text(Some(made))),
                 (given, _) => text(given),
             },
-            owner: owner.map_or_else(String::new, |owner| {
+            owner: metadata.controller().map_or_else(String::new, |owner| {
                 format!("{}/{}", text(owner.kind.as_deref()), text(owner.name.as_deref()))
             }),
             rules: findings.iter().filter(|f| f.severity == Severity::Error).map(|f| f.rule).collect(),

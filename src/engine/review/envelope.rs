@@ -1,5 +1,6 @@
-//! AdmissionReview v1 as the API server sends it. The objects stay raw text: decoding them through generic
-//! types costs more than everything else together.
+//! AdmissionReview v1 as the API server sends it. A created pod is decoded together with the envelope, in one pass. Other
+//! objects stay raw text, for the reader of their kind: decoding them through generic types costs more than everything
+//! else together.
 
 use crate::json::reader;
 use crate::json::values::Text;
@@ -50,6 +51,13 @@ pub struct Request<'a, O = &'a RawValue> {
     /// The object as it was; absent on CREATE.
     #[serde(borrow, default)]
     pub old_object: Option<&'a RawValue>,
+}
+
+impl<O> Request<'_, O> {
+    /// The namespace of a namespaced object. The API server always names it.
+    pub(super) fn namespace(&self) -> &str {
+        self.namespace.as_deref().unwrap_or("default")
+    }
 }
 
 fn none<T>() -> Option<T> {

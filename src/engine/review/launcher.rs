@@ -107,13 +107,12 @@ impl Launch<'_> {
         let text = pod.to_string();
         let gang = gang_of(self.request, self.worker);
         let request = PodRequest {
-            json: &text,
             gang: gang.as_ref(),
             siblings: self.worker.pods,
             ranks_over_ssh: true,
             ..self.request.of_pod()
         };
-        let decision = decide_pod(request, snapshot).ok()?;
+        let decision = decide_pod(&text, request, snapshot).ok()?;
         Some(decision.findings.into_iter().filter_map(|f| self.place(f, &places)).collect())
     }
 

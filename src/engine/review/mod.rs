@@ -14,6 +14,7 @@ mod network_change;
 #[cfg(test)]
 mod network_change_tests;
 mod new_findings;
+mod object_meta;
 mod patched;
 mod pod;
 #[cfg(test)]
@@ -59,11 +60,9 @@ pub enum Stage {
     Final,
 }
 
-/// A pod, or the template of one, to decide on.
+/// What is known of a pod, or of the template of one, beside its text.
 #[derive(Debug, Clone, Copy)]
 pub struct PodRequest<'a> {
-    /// JSON text of the object that holds `metadata` and `spec`.
-    pub json: &'a str,
     /// Namespace; never empty.
     pub namespace: &'a str,
     /// Point of admission.
@@ -93,9 +92,8 @@ pub struct PodRequest<'a> {
 impl<'a> PodRequest<'a> {
     /// A pod by itself, in a namespace that enforces.
     #[must_use]
-    pub fn new(json: &'a str, namespace: &'a str) -> Self {
+    pub fn new(namespace: &'a str) -> Self {
         Self {
-            json,
             namespace,
             stage: Stage::Whole,
             mode: Mode::Enforce,

@@ -3,7 +3,8 @@
 
 use super::envelope::{EnvelopeError, Request};
 use super::known::Known;
-use super::{Decision, PodRequest, Stage, decide_pod};
+use super::pod::decide_view;
+use super::{Decision, PodRequest, Stage};
 use crate::deadline::Deadline;
 use crate::json::decode;
 use crate::multus::{DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
@@ -28,10 +29,10 @@ pub(super) fn decide(
     if same(NETWORKS_ANNOTATION) && same(DEFAULT_NETWORK_ANNOTATION) {
         return Ok(Decision::default());
     }
-    let namespace = request.namespace.as_deref().unwrap_or("default");
+    let namespace = request.namespace();
     let before = Some(&stored);
-    let pod = PodRequest { stage: Stage::Final, before, deadline, ..PodRequest::new(new.get(), namespace) };
-    let mut decision = decide_pod(pod, &known.of(namespace)).map_err(EnvelopeError::Object)?;
+    let pod = PodRequest { stage: Stage::Final, before, deadline, ..PodRequest::new(namespace) };
+    let mut decision = decide_view(&changed, pod, &known.of(namespace));
     decision.patch.clear();
     Ok(decision)
 }

@@ -24,8 +24,8 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// As [`decide_pod`].
-pub fn why_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Option<Why>, DecodeError> {
-    let pod: PodView<'_> = decode::object(request.json)?;
+pub fn why_pod(json: &str, request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Option<Why>, DecodeError> {
+    let pod: PodView<'_> = decode::object(json)?;
     let subject = subject(&pod, request, snapshot).filter(|(_, scope)| *scope == Scope::Injection);
     Ok(subject.map(|(subject, _)| why(&subject, request.profile)))
 }
@@ -79,11 +79,11 @@ fn serves_networks(namespace: &str, snapshot: &Snapshot) -> bool {
 /// # Errors
 /// [`DecodeError`] when a field has another type than the API gives it; the API server refuses such objects
 /// before it asks us.
-pub fn decide_pod(request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decision, DecodeError> {
-    Ok(decide_view(&decode::object(request.json)?, request, snapshot))
+pub fn decide_pod(json: &str, request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decision, DecodeError> {
+    Ok(decide_view(&decode::object(json)?, request, snapshot))
 }
 
-/// Decides on a pod that is decoded; the text of the request is not read.
+/// Decides on a pod that is decoded.
 pub(super) fn decide_view(pod: &PodView<'_>, request: PodRequest<'_>, snapshot: &Snapshot) -> Decision {
     match Examined::of(pod, request, snapshot) {
         Some(examined) => examined.decide(request),

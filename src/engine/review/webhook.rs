@@ -2,20 +2,21 @@
 
 use super::envelope::{self, EnvelopeError, Request};
 pub use super::known::Known;
+use super::object_meta::ObjectMeta;
 use super::pod::decide_view;
 use super::{
-    Decision, Denial, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_pod,
-    decide_workload, judge, network_change, new_findings,
+    Decision, Denial, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_workload,
+    judge, network_change, new_findings,
 };
 use crate::deadline::{Deadline, NEVER};
 use crate::facts::Mode;
-use crate::json::values::{Objects, Text, mapping};
+use crate::json::decode;
 use crate::plan::Plan;
+use crate::pod::PodView;
 use crate::pod::scan::may_have_signs;
 use crate::pod::workload as kinds;
 use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
 use crate::snapshot::{Audience, Snapshot};
-use serde::Deserialize;
 
 /// A webhook entry, by its path. The mode is the entry's, which the API server matched by the namespace's
 /// label; what a cache believes has no part in it.
@@ -84,10 +85,13 @@ pub fn handle_within(
     let (uid, decision, templates) = match entry {
         WebhookEntry::Mutate => pod_of_body(body, Stage::Mutate, known, deadline)?,
         WebhookEntry::Validate => pod_of_body(body, Stage::Final, known, deadline)?,
-        _ => {
-            let request = envelope::parse(body)?;
-            let (decision, templates) = other(&request, entry, known, deadline)?;
-            (request.uid.to_string(), decision, templates)
+        WebhookEntry::Audit => of_request(body, |request| audit(request, known, deadline))?,
+        WebhookEntry::Workload(mode) => of_request(body, |request| workload(request, mode, known, deadline))?,
+        WebhookEntry::Networks => {
+            of_request(body, |request| Ok((network_change::decide(request, known, deadline)?, Vec::new())))?
+        }
+        WebhookEntry::Object(mode) => {
+            of_request(body, |request| Ok((object(request, mode, known, deadline)?, Vec::new())))?
         }
     };
     // A decision that was cut short is incomplete: a finding that refuses the object may be missing.
@@ -102,24 +106,6 @@ pub fn handle_within(
     Ok(Answer { uid, entry, withheld, decision, denial, templates })
 }
 
-/// A decision at an entry that is not only for pods, or not for whole pods.
-fn other(
-    request: &Request<'_>,
-    entry: WebhookEntry,
-    known: Known<'_>,
-    deadline: &Deadline<'_>,
-) -> Result<(Decision, Vec<TemplateOutcome>), EnvelopeError> {
-    let is_pod = (&*request.kind.group, &*request.kind.kind) == ("", "Pod");
-    Ok(match entry {
-        WebhookEntry::Audit if !is_pod => return workload(request, Mode::Audit, known, deadline),
-        WebhookEntry::Workload(mode) => return workload(request, mode, known, deadline),
-        WebhookEntry::Networks => (network_change::decide(request, known, deadline)?, Vec::new()),
-        WebhookEntry::Object(mode) => (object(request, mode, known, deadline)?, Vec::new()),
-        WebhookEntry::Audit => (raw_pod(request, (Stage::Whole, Mode::Audit), known, deadline)?, Vec::new()),
-        WebhookEntry::Mutate | WebhookEntry::Validate => (Decision::default(), Vec::new()),
-    })
-}
-
 /// Answers a request that an entry has no part in because a setting switches it off: no object is looked at.
 ///
 /// # Errors
@@ -130,27 +116,46 @@ pub fn acknowledge(body: &[u8], entry: WebhookEntry) -> Result<Answer, EnvelopeE
     Ok(Answer { uid, entry, withheld: true, decision, denial: None, templates: Vec::new() })
 }
 
-type Decided = (String, Decision, Vec<TemplateOutcome>);
+/// A decision, with those on the templates of a workload.
+type Decided = (Decision, Vec<TemplateOutcome>);
 
-/// A decision on a pod of an enforcing namespace.
+/// The uid of a request, and the decision on it.
+fn of_request(
+    body: &[u8],
+    decide: impl FnOnce(&Request<'_>) -> Result<Decided, EnvelopeError>,
+) -> Result<(String, Decision, Vec<TemplateOutcome>), EnvelopeError> {
+    let request = envelope::parse(body)?;
+    let (decision, templates) = decide(&request)?;
+    Ok((request.uid.to_string(), decision, templates))
+}
+
+/// The same for a pod of an enforcing namespace, which is most often read in one pass with the request.
 fn pod_of_body(
     body: &[u8],
     stage: Stage,
     known: Known<'_>,
     deadline: &Deadline<'_>,
-) -> Result<Decided, EnvelopeError> {
+) -> Result<(String, Decision, Vec<TemplateOutcome>), EnvelopeError> {
     let stage = (stage, Mode::Enforce);
-    // A sign anywhere in the body may be one of the pod.
     let text = envelope::text(body)?;
-    let request = may_have_signs(text).then(|| envelope::parse_with_pod(text)).flatten();
-    let Some(request) = request else {
-        let request = envelope::parse(body)?;
-        let decision = raw_pod(&request, stage, known, deadline)?;
-        return Ok((request.uid.to_string(), decision, Vec::new()));
-    };
-    let decision =
-        pod(&request, stage, known, deadline, |pod, asked, snapshot| Ok(decide_view(pod, asked, snapshot)))?;
-    Ok((request.uid.to_string(), decision, Vec::new()))
+    // A sign anywhere in the body may be one of the pod.
+    let signs = may_have_signs(text);
+    if let Some(request) = signs.then(|| envelope::parse_with_pod(text)).flatten() {
+        let created = created_pod(&request)?;
+        let decision = created.map(|pod| decide_created(pod, request.namespace(), stage, known, deadline));
+        return Ok((request.uid.to_string(), decision.unwrap_or_default(), Vec::new()));
+    }
+    of_request(body, |request| match signs {
+        true => Ok((raw_pod(request, stage, known, deadline)?, Vec::new())),
+        false => created_pod(request).map(|_| Decided::default()),
+    })
+}
+
+fn audit(request: &Request<'_>, known: Known<'_>, deadline: &Deadline<'_>) -> Result<Decided, EnvelopeError> {
+    match (&*request.kind.group, &*request.kind.kind) {
+        ("", "Pod") => Ok((raw_pod(request, (Stage::Whole, Mode::Audit), known, deadline)?, Vec::new())),
+        _ => workload(request, Mode::Audit, known, deadline),
+    }
 }
 
 /// A decision on a pod that is not decoded yet.
@@ -160,29 +165,30 @@ fn raw_pod(
     known: Known<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Decision, EnvelopeError> {
-    pod(request, stage, known, deadline, |object, asked, snapshot| {
-        if !may_have_signs(object.get()) {
-            return Ok(Decision::default());
-        }
-        decide_pod(PodRequest { json: object.get(), ..asked }, snapshot).map_err(EnvelopeError::Object)
-    })
+    let object = created_pod(request)?.filter(|object| may_have_signs(object.get()));
+    let Some(object) = object else { return Ok(Decision::default()) };
+    let pod = decode::object(object.get()).map_err(EnvelopeError::Object)?;
+    Ok(decide_created(&pod, request.namespace(), stage, known, deadline))
 }
 
-/// What `decide` says about the pod of a request, if the request is to create one.
-fn pod<O>(
-    request: &Request<'_, O>,
-    (stage, mode): (Stage, Mode),
-    known: Known<'_>,
-    deadline: &Deadline<'_>,
-    decide: impl FnOnce(&O, PodRequest<'_>, &Snapshot) -> Result<Decision, EnvelopeError>,
-) -> Result<Decision, EnvelopeError> {
+/// The pod that a request creates; `None` where the request does something else.
+fn created_pod<'r, O>(request: &'r Request<'_, O>) -> Result<Option<&'r O>, EnvelopeError> {
     let kind = (&*request.kind.group, &*request.kind.kind);
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
     if kind != ("", "Pod") || &*request.operation != "CREATE" || !whole {
-        return Ok(Decision::default());
+        return Ok(None);
     }
-    let object = request.object.as_ref().ok_or(EnvelopeError::NoObject)?;
-    let namespace = request.namespace.as_deref().unwrap_or("default");
+    request.object.as_ref().map(Some).ok_or(EnvelopeError::NoObject)
+}
+
+/// A decision on a pod that is to be created.
+fn decide_created(
+    pod: &PodView<'_>,
+    namespace: &str,
+    (stage, mode): (Stage, Mode),
+    known: Known<'_>,
+    deadline: &Deadline<'_>,
+) -> Decision {
     let snapshot = &known.of(namespace);
     let withheld = snapshot.settings().withhold_changes;
     let stage = match stage {
@@ -191,13 +197,13 @@ fn pod<O>(
         Stage::Final if withheld => Stage::Whole,
         stage => stage,
     };
-    let mut decision =
-        decide(object, PodRequest { stage, mode, deadline, ..PodRequest::new("", namespace) }, snapshot)?;
+    let request = PodRequest { stage, mode, deadline, ..PodRequest::new(namespace) };
+    let mut decision = decide_view(pod, request, snapshot);
     if stage != Stage::Mutate || withheld {
         // A validating answer must not carry a patch (k8s.io/apiserver webhook/request/admissionreview.go).
         decision.patch.clear();
     }
-    Ok(decision)
+    decision
 }
 
 fn object(
@@ -233,40 +239,13 @@ fn object(
     Ok(decision)
 }
 
-#[derive(Deserialize)]
-struct Owned<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
-    metadata: Option<OwnedMeta<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct OwnedMeta<'a> {
-    #[serde(borrow, default)]
-    owner_references: Option<Objects<Owner<'a>>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Owner<'a> {
-    #[serde(borrow, default)]
-    api_version: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    kind: Option<Text<'a>>,
-    #[serde(default)]
-    controller: Option<bool>,
-}
-
 /// Whether a controller says that it created the object from a workload that is reviewed itself: the user has seen its
 /// findings there. Anyone may write such a reference, so it only spares warnings that nobody reads.
 fn owned_by_reviewed(json: &str) -> bool {
-    let Ok(Owned { metadata: Some(metadata) }) = serde_json::from_str::<Owned<'_>>(json) else {
-        return false;
-    };
-    metadata.owner_references.as_deref().unwrap_or_default().iter().any(|owner| {
+    ObjectMeta::of(json).controller().is_some_and(|owner| {
         let group = owner.api_version.as_deref().and_then(|v| v.split_once('/')).map_or("", |(g, _)| g);
         let kind = owner.kind.as_deref().unwrap_or_default();
-        owner.controller == Some(true) && kinds::find(group, kind).is_some_and(|kind| kind.judged)
+        kinds::find(group, kind).is_some_and(|kind| kind.judged)
     })
 }
 
@@ -275,8 +254,8 @@ fn workload(
     mode: Mode,
     known: Known<'_>,
     deadline: &Deadline<'_>,
-) -> Result<(Decision, Vec<TemplateOutcome>), EnvelopeError> {
-    let nothing = (Decision::default(), Vec::new());
+) -> Result<Decided, EnvelopeError> {
+    let nothing = Decided::default();
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
     // An object without a namespace has not opted in.
     let Some(namespace) = request.namespace.as_deref().filter(|n| !n.is_empty() && whole) else {
@@ -287,8 +266,8 @@ fn workload(
     }
     let new = request.object.ok_or(EnvelopeError::NoObject)?.get();
     let old = request.old_object.map(serde_json::value::RawValue::get);
-    let told = mode == Mode::Audit && owned_by_reviewed(new);
-    if told || !new_findings::changes(new, old).map_err(EnvelopeError::Object)? {
+    let reported_before = mode == Mode::Audit && owned_by_reviewed(new);
+    if reported_before || !new_findings::changes(new, old).map_err(EnvelopeError::Object)? {
         return Ok(nothing);
     }
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);

@@ -45,9 +45,9 @@ pub(super) fn findings(
     };
     let (mut looked, mut found) = (Looked::default(), Vec::<Finding>::new());
     for part in parts.into_iter().take_while(|_| !request.deadline.is_over()) {
-        let pod = PodRequest { json: &part.json, gang: part.gang.as_ref(), ..request.of_pod() };
+        let pod = PodRequest { gang: part.gang.as_ref(), ..request.of_pod() };
         // A value of another type is for the API server to refuse.
-        let Ok(decision) = decide_pod(pod, snapshot) else { continue };
+        let Ok(decision) = decide_pod(&part.json, pod, snapshot) else { continue };
         looked.add(&decision);
         let whole: Value = tree(&part.json).unwrap_or_default();
         for finding in decision.findings.into_iter().filter_map(|f| part.place(f, &whole)) {

@@ -39,14 +39,14 @@ pub struct WorkloadRequest<'a> {
 }
 
 impl<'a> WorkloadRequest<'a> {
-    /// The request for a pod of it, without its text.
+    /// The request for a pod of it.
     pub(super) fn of_pod(self) -> PodRequest<'a> {
         PodRequest {
             mode: self.mode,
             opted_in: self.opted_in,
             profile: self.profile,
             deadline: self.deadline,
-            ..PodRequest::new("", self.namespace)
+            ..PodRequest::new(self.namespace)
         }
     }
 
@@ -54,7 +54,6 @@ impl<'a> WorkloadRequest<'a> {
     #[must_use]
     pub fn of_template(self, template: &Template<'a>, gang: Option<&'a Gang>) -> PodRequest<'a> {
         PodRequest {
-            json: template.json,
             // mpi-operator starts sshd in workers that name no command, and marks their pods by label.
             ranks_over_ssh: template.role == "Worker"
                 && workload::named(&template.maker.kind).any(|kind| kind.ranks == Ranks::OverSsh),

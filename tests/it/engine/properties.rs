@@ -447,7 +447,7 @@ fn reached(decision: &Decision, missing: &mut BTreeSet<String>) {
         missing.remove(&word(format!("{withheld:?}")));
     }
     if let Some(brought) = &plan.user_fabric {
-        missing.remove(&word(format!("{:?}", brought.standing)));
+        missing.remove(&word(format!("{:?}", brought.completeness)));
     }
     if !plan.without_interface.is_empty() {
         missing.remove("VariableWithoutInterface");

@@ -433,19 +433,23 @@ fn secret(case: &Value) -> Result<(), String> {
         [0, 1].map(|world| answers(&case, &snapshot(&with_secrets(&case, world), live), Audience::Anyone));
     same(&answers[0], &answers[1])?;
     // The caller's own words come back.
-    let told = answers[0]
+    let leaked = answers[0]
         .iter()
         .chain(&answers[1])
         .find(|(asked, answer)| answer.contains(SECRET) && !asked.contains(SECRET));
-    told.map_or(Ok(()), |(asked, answer)| Err(format!("{asked}\n{answer}")))
+    leaked.map_or(Ok(()), |(asked, answer)| Err(format!("{asked}\n{answer}")))
 }
 
 /// What a selector decides: the profile, or why there is none.
 fn outcome(answer: &str) -> (Option<String>, String, Vec<bool>) {
-    let told: Value = serde_json::from_str(answer).unwrap_or_default();
-    let response = &told["response"];
+    let review: Value = serde_json::from_str(answer).unwrap_or_default();
+    let response = &review["response"];
     let text = response.to_string();
-    let profile = response["auditAnnotations"]["profile"].as_str().map(str::to_owned);
+    let audit = &response["auditAnnotations"];
+    // A chosen profile that does not apply, because the pod has too few accelerators, is named in the evidence.
+    let unused =
+        audit["evidence"].as_str().and_then(|e| e.strip_prefix("profile ")?.split_once(" does not apply"));
+    let profile = audit["profile"].as_str().or(unused.map(|(name, _)| name)).map(str::to_owned);
     let allowed = response["allowed"] == true;
     let mut kinds: Vec<bool> =
         ["FAB803", "FAB805", "FAB806"].iter().map(|rule| text.contains(rule)).collect();

@@ -378,6 +378,6 @@ fn change(node: &mut Value, operation: &str) {
 }
 
 fn decided(json: &str, snapshot: &Snapshot) -> Result<Option<String>, String> {
-    let request = PodRequest { stage: Stage::Mutate, ..PodRequest::new(json, "team") };
-    Ok(decide_pod(request, snapshot).map_err(|e| e.message)?.profile)
+    let request = PodRequest { stage: Stage::Mutate, ..PodRequest::new("team") };
+    Ok(decide_pod(json, request, snapshot).map_err(|e| e.message)?.profile)
 }

@@ -82,8 +82,8 @@ fn profiles(case: &Value, snapshot: &Snapshot) -> Option<[Option<String>; 2]> {
     };
     let decided = decide_workload(request, snapshot);
     let (_, template) = decided.templates.into_iter().next()?;
-    let request = PodRequest { stage: Stage::Mutate, ..PodRequest::new(&pod, "team") };
-    Some([template.ok()?.profile, decide_pod(request, snapshot).ok()?.profile])
+    let request = PodRequest { stage: Stage::Mutate, ..PodRequest::new("team") };
+    Some([template.ok()?.profile, decide_pod(&pod, request, snapshot).ok()?.profile])
 }
 
 fn one_profile(case: &Value, counts: &[Cell<usize>; 3]) -> Result<(), String> {

@@ -106,17 +106,17 @@ impl World {
     pub(crate) fn decide_as(&self, pod: &Value, stage: Stage, mode: Mode) -> Option<Decision> {
         let json = pod.to_string();
         let profile = self.profile.as_ref();
-        let request = PodRequest { stage, mode, profile, ..PodRequest::new(&json, &self.namespace) };
+        let request = PodRequest { stage, mode, profile, ..PodRequest::new(&self.namespace) };
         // As the webhook decides for an API server that has shown its certificate.
-        decide_pod(request, &self.snapshot.seen_from(&self.namespace, Audience::Tenant)).ok()
+        decide_pod(&json, request, &self.snapshot.seen_from(&self.namespace, Audience::Tenant)).ok()
     }
 
     /// The decision for a caller who has shown no certificate.
     pub(crate) fn decide_for_anyone(&self) -> Option<Decision> {
         let json = self.pod.to_string();
         let (stage, mode, profile) = (self.stage, self.mode, self.profile.as_ref());
-        let request = PodRequest { stage, mode, profile, ..PodRequest::new(&json, &self.namespace) };
-        decide_pod(request, &self.snapshot.seen_from(&self.namespace, Audience::Anyone)).ok()
+        let request = PodRequest { stage, mode, profile, ..PodRequest::new(&self.namespace) };
+        decide_pod(&json, request, &self.snapshot.seen_from(&self.namespace, Audience::Anyone)).ok()
     }
 
     /// The pod with the patch applied, as RFC 6902 says: an `add` below a missing parent fails.

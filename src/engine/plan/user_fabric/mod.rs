@@ -48,12 +48,12 @@ pub(super) fn assess(
         stand_ins: attachments.count(AttachmentKind::StandIn),
         networks: attachments.networks(),
         units: units.counted(),
-        standing: Completeness::Incomplete,
+        completeness: Completeness::Incomplete,
     };
     if !full {
-        user_fabric.standing = standing(subject, profile, rails, targets, &attachments, &units)?;
+        user_fabric.completeness = completeness(subject, profile, rails, targets, &attachments, &units)?;
     }
-    if user_fabric.standing == Completeness::Incomplete && user_fabric.stand_ins > 0 {
+    if user_fabric.completeness == Completeness::Incomplete && user_fabric.stand_ins > 0 {
         nodes::hold(subject, rails, &attachments)?;
     }
     let injected = subject.pod.annotation(INJECTED_ANNOTATION).is_some();
@@ -61,7 +61,7 @@ pub(super) fn assess(
     Ok((user_fabric, room))
 }
 
-fn standing(
+fn completeness(
     subject: &Subject<'_>,
     profile: &Profile,
     rails: &[Rail],

@@ -19,7 +19,7 @@ pub struct UserFabric {
     /// Units of extended resources other than accelerators, by name.
     pub units: Vec<CountedUnits>,
     /// The conclusion.
-    pub standing: Completeness,
+    pub completeness: Completeness,
 }
 
 /// A network that the pod names.
@@ -87,7 +87,7 @@ impl UserFabric {
     /// Whether the pod has another fabric than the profile's.
     #[must_use]
     pub fn other_fabric(&self) -> Option<&OtherFabric> {
-        match &self.standing {
+        match &self.completeness {
             Completeness::OtherFabric(other) => Some(other),
             _ => None,
         }

@@ -35,7 +35,7 @@ impl UserFabric {
     /// The conclusion, in one word for programs.
     #[must_use]
     pub fn result(&self) -> &'static str {
-        match self.standing {
+        match self.completeness {
             Completeness::Incomplete => "incomplete",
             Completeness::Complete => "complete",
             Completeness::CompleteByUnits => "completeByUnits",
@@ -46,7 +46,7 @@ impl UserFabric {
     /// The conclusion, for people.
     #[must_use]
     pub fn consequence(&self) -> String {
-        match &self.standing {
+        match &self.completeness {
             Completeness::Incomplete if self.rails == 0 => "the profile has no rails to add".to_owned(),
             Completeness::Incomplete if self.own >= self.rails => "every rail is attached".to_owned(),
             Completeness::Incomplete => "the profile adds the missing rails".to_owned(),

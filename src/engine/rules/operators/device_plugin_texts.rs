@@ -133,28 +133,19 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
         };
         if let Some(name) = text(entry, "resourceName") {
             let shown = printable(name, 63);
+            let mut refuse = |message, fix| {
+                fault("/resourceName", Severity::Error, Concern::Start, message, fix);
+            };
             if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
                 let message = format!(
                     "resourceName {shown:?} is not valid: the device plugin accepts only letters, digits and `_`, and exits"
                 );
-                fault(
-                    "/resourceName",
-                    Severity::Error,
-                    Concern::Start,
-                    message,
-                    "Replace every other character by `_`.",
-                );
+                refuse(message, "Replace every other character by `_`.");
             } else if !names.insert(name) {
                 let message = format!(
                     "resourceName {shown:?} is given twice: the device plugin exits, even if the prefixes differ"
                 );
-                fault(
-                    "/resourceName",
-                    Severity::Error,
-                    Concern::Start,
-                    message,
-                    "Rename one of the two resources.",
-                );
+                refuse(message, "Rename one of the two resources.");
             }
         }
         let selectors = entry.get("selectors").and_then(Value::as_object);
@@ -236,27 +227,18 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             let pointer = format!("{at}{key}");
             faults.push(ConfigFault { pointer, severity, message, fix: Cow::Borrowed(fix), concern });
         };
+        let mut refuse = |message, fix| {
+            fault("/resourceName", Severity::Error, Concern::Start, message, fix);
+        };
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
         if !name.bytes().all(plain) {
             let message = format!(
                 "resourceName {shown:?} is not valid: the device plugin accepts only letters, digits and `_` (newer versions also `-`), and exits"
             );
-            fault(
-                "/resourceName",
-                Severity::Error,
-                Concern::Start,
-                message,
-                "Replace every other character by `_`.",
-            );
+            refuse(message, "Replace every other character by `_`.");
         } else if !name.is_empty() && !names.insert((text(entry, "resourcePrefix"), name)) {
             let message = format!("resourceName {shown:?} is given twice: the device plugin exits");
-            fault(
-                "/resourceName",
-                Severity::Error,
-                Concern::Start,
-                message,
-                "Rename one of the two resources.",
-            );
+            refuse(message, "Rename one of the two resources.");
         } else if name.contains('-') {
             let message = format!(
                 "resourceName {shown:?} has a `-`: the operator refuses this name if its webhook is on"

@@ -104,7 +104,7 @@ fn of_own(
 }
 
 /// Compares a container with a profile of the pod's nodes that is not the pod's own. A value that one of the profiles sets
-/// is the platform team's, whoever wrote it into the pod: nothing tells an injected value from a written one.
+/// is the platform team's, whoever wrote it into the pod: an injected value looks like one that a user wrote.
 fn of_nodes(
     context: &PodContext<'_>,
     own: Option<&Profile>,

@@ -45,7 +45,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 
 /// Reports networks that stand in for rails.
 fn networks(profile: &str, brought: &UserFabric, findings: &mut Findings<'_>) {
-    let why = match brought.standing {
+    let why = match brought.completeness {
         _ if brought.own >= brought.rails => return,
         Completeness::Complete => "the pod's own networks replace the rails",
         Completeness::CompleteByUnits => {
