@@ -131,7 +131,7 @@ impl Metrics {
         );
         registry.register(
             "certificate_back_offs",
-            "Pauses in the certificate writes of this replica, because another client kept changing the same objects",
+            "How often this replica paused its writes of certificates, because another client kept changing the same objects",
             self.back_offs.clone(),
         );
     }

@@ -41,7 +41,7 @@ enum Command {
     Serve(Box<serve::Arguments>),
     /// Create TLS certificates for development
     Certs(certs::Arguments),
-    /// Check that the API server calls the webhook, with two pods as dry runs
+    /// Send two pods to the API server as dry runs, to check that the API server calls the webhook
     Probe(probe::Arguments),
     /// List the rules, or export rules as ValidatingAdmissionPolicies
     Rules(rules::Arguments),

@@ -35,8 +35,8 @@ pub(super) struct Arguments {
     cluster: Vec<PathBuf>,
     #[command(flatten)]
     choice: Choice,
-    /// Namespaces of network operators and device plugins. Their objects describe the cluster for the pods of all
-    /// namespaces; objects of any other namespace count only for its own pods
+    /// Namespaces of network operators and device plugins. Objects in these namespaces describe the cluster for all
+    /// pods; objects in any other namespace count only for the pods of that namespace
     #[arg(
         long, value_name = "NAMESPACE", env = "FABRIC_ADMISSION_OPERATOR_NAMESPACES", value_delimiter = ',',
         value_parser = namespace, default_values = OPERATOR_NAMESPACES
@@ -46,7 +46,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_FACTS_POLL", default_value_t = 10.0, value_parser = seconds)]
     facts_poll: f64,
     /// Kubeconfig file of the cluster that the server watches. Without this flag, the server watches the cluster in
-    /// which it runs, or no cluster if --cluster is set
+    /// which it runs; with the files of --cluster instead, the server watches no cluster
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_KUBECONFIG")]
     kubeconfig: Option<PathBuf>,
     /// Maximum pause, in seconds, before the server retries a failed watch, or checks again whether a missing CRD is
@@ -67,20 +67,21 @@ pub(super) struct Arguments {
     /// cluster are old (FAB813)
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = Pace::DEFAULT.stale_after.as_secs_f64(), value_parser = seconds)]
     stale_after: f64,
-    /// Whether the webhook may change pods, in all namespaces of the cluster
+    /// Whether the webhook may change pods; off stops all changes, in every namespace
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_MUTATE", default_value_t = Mutate::On)]
     mutate: Mutate,
-    /// Policy for Jobs and other workload objects, in namespaces with mode enforce
+    /// What the webhook does with findings in Jobs and other workload objects, in namespaces with mode enforce
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_WORKLOADS", default_value_t = Workloads::Warn)]
     workloads: Workloads,
-    /// Policy for network objects, such as NetworkAttachmentDefinitions and SriovNetworkNodePolicies
+    /// What the webhook does with findings in network objects, such as NetworkAttachmentDefinitions and
+    /// SriovNetworkNodePolicies
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_NETWORK_OBJECTS", default_value_t = NetworkObjects::Audit)]
     network_objects: NetworkObjects,
     /// Time after SIGTERM, in seconds, in which the server still accepts new connections
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
     lame_duck: f64,
-    /// Time after the --lame-duck time, in seconds, in which the server waits for clients to close their connections;
-    /// API servers close an idle connection after 90 s
+    /// Number of seconds, after the time of --lame-duck has passed, that the server waits for clients to close their
+    /// connections; API servers close an idle connection after 90 s
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = 95.0, value_parser = seconds)]
     drain: f64,
     #[command(flatten)]

@@ -30,12 +30,12 @@ pub(super) struct Tls {
     /// Interval, in seconds, at which the server checks the certificate files for changes
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_TLS_POLL", default_value_t = 10.0, value_parser = super::values::seconds)]
     tls_poll: f64,
-    /// Namespace of the webhook's Secret and Service; default: the namespace of the server's pod, or the namespace in
-    /// the kubeconfig
+    /// Namespace of the webhook's Secret and Service; default: the namespace in the kubeconfig of --kubeconfig,
+    /// else the namespace of the server's pod
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_NAMESPACE", value_parser = name)]
     tls_namespace: Option<String>,
-    /// Name of the Secret with the CA (mode self-managed, default: fabric-admission-ca) or with the certificate and
-    /// key (mode cert-manager, default: fabric-admission-tls)
+    /// Name of the Secret with the CA (--tls-mode self-managed; default: fabric-admission-ca) or with the
+    /// certificate and key (--tls-mode cert-manager; default: fabric-admission-tls)
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_SECRET", value_parser = name)]
     tls_secret: Option<String>,
     /// Name of the webhook's Service, which the API server calls
@@ -48,12 +48,12 @@ pub(super) struct Tls {
     /// URL; repeatable
     #[arg(long = "tls-host", value_name = "NAME", env = "FABRIC_ADMISSION_TLS_HOST", value_delimiter = ',')]
     tls_hosts: Vec<String>,
-    /// Name of the MutatingWebhookConfiguration whose caBundles the server writes (mode self-managed) or only checks
-    /// (mode cert-manager)
+    /// Name of the MutatingWebhookConfiguration whose caBundles the server writes (--tls-mode self-managed) or
+    /// only checks (--tls-mode cert-manager)
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_MUTATING", default_value = "pod-fabric-admission", value_parser = name)]
     tls_mutating: String,
-    /// Name of the ValidatingWebhookConfiguration whose caBundles the server writes (mode self-managed) or only
-    /// checks (mode cert-manager)
+    /// Name of the ValidatingWebhookConfiguration whose caBundles the server writes (--tls-mode self-managed) or
+    /// only checks (--tls-mode cert-manager)
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_VALIDATING", default_value = "fabric-admission", value_parser = name)]
     tls_validating: String,
     /// Lifetime of a self-managed CA; the server creates the next CA after half of this time

@@ -60,7 +60,7 @@ impl Metrics {
         );
         registry.register(
             "watch_lists",
-            "Lists of objects that the server received completely from the API server, by kind",
+            "Complete lists of objects that the server received from the API server, by kind",
             self.lists.clone(),
         );
         registry.register(
@@ -76,12 +76,12 @@ impl Metrics {
         );
         registry.register(
             "watch_ignored_objects",
-            "Objects outside the namespaces of --operator-namespaces that are not used as facts, by kind",
+            "Objects that the server ignores, because they are outside the namespaces of --operator-namespaces, by kind",
             self.ignored.clone(),
         );
         registry.register(
             "snapshots_published",
-            "Times that the webhook switched to a new snapshot of the cluster's objects",
+            "How often the webhook switched to a new snapshot of the cluster's objects",
             self.published.clone(),
         );
         registry.register(

@@ -209,7 +209,7 @@ impl Metrics {
         let requests = Family::<RequestLabels, Counter>::default();
         registry.register(
             "requests",
-            "AdmissionReview requests, by webhook endpoint (label entry) and result",
+            "AdmissionReview requests, by webhook endpoint (label \"entry\") and result",
             requests.clone(),
         );
         let duration = Family::<EntryLabel, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));

@@ -30,8 +30,8 @@ pub(super) struct Inputs {
     /// pod, use pod/NAME and --live
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Use this FabricProfile, compiled in or from --profiles, for every pod with accelerators; ignore the profile
-    /// annotations of the pods
+    /// Use this FabricProfile (a built-in one, or one from --profiles) for every pod with accelerators; ignore the
+    /// profile annotations of the pods
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// File or directory with FabricProfiles; if one FabricProfile is invalid, the command fails
@@ -73,16 +73,16 @@ pub(super) struct Choice {
     /// pod-security.kubernetes.io/enforce
     #[arg(long, value_enum, value_name = "LEVEL", env = "FABRIC_ADMISSION_POD_SECURITY_DEFAULT", default_value_t = Level::Privileged)]
     pod_security_default: Level,
-    /// Let each pod use only networks in its own namespace, in namespace "default" and in the namespaces that its
-    /// FabricProfile's rails name
+    /// Let each pod use only networks in its own namespace, in namespace "default" and in the namespaces of the networks
+    /// in its FabricProfile's rails
     #[arg(long, env = "FABRIC_ADMISSION_NAMESPACE_ISOLATION")]
     namespace_isolation: bool,
-    /// Findings that annotation fabric-admission.dev/ignore.FABnnn (FABnnn: id of a rule) can ignore in objects to
-    /// which no FabricProfile applies
+    /// For objects to which no FabricProfile applies: which findings users can ignore by annotation
+    /// fabric-admission.dev/ignore.FABnnn, where FABnnn is the id of a rule
     #[arg(long, value_enum, value_name = "WHAT", env = "FABRIC_ADMISSION_IGNORABLE", default_value_t = IgnorableArgument::Warnings)]
     ignorable: IgnorableArgument,
-    /// Name of a DRA driver or DeviceClass that does not allocate NICs, in addition to the built-in names; `*`
-    /// matches any text; repeatable
+    /// Name of a DRA driver or DeviceClass that does not allocate NICs: a claim for its devices does not stop
+    /// injection. The built-in names remain; `*` matches any text; repeatable
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_HARMLESS_DRIVERS", value_delimiter = ',', value_parser = driver)]
     harmless_drivers: Vec<DriverPattern>,
 }
@@ -331,7 +331,7 @@ pub(super) fn facts_from_files(
         let objects = crate::text::count(ignored, "object");
         writeln!(
             err,
-            "warning: {kind}: {objects} outside the namespaces of --operator-namespaces, not used as facts"
+            "warning: {kind}: {objects} ignored, because they are outside the namespaces of --operator-namespaces"
         )?;
     }
     // In a live cluster the default profile may be created later.

@@ -28,11 +28,12 @@ pub(super) struct Arguments {
     /// Kubernetes version of the cluster, such as 1.36; the minimum is 1.33
     #[arg(long, value_name = "VERSION", value_parser = kube_version)]
     kube_version: Option<(u32, u32)>,
-    /// Review with only the cluster facts that the webhook uses for this kind of caller. Without this flag, the review
-    /// uses all facts
+    /// Show what the webhook answers to this kind of caller, from whom it hides some objects of the cluster. Without
+    /// this flag, the review uses all objects
     #[arg(long, value_enum, value_name = "WHO")]
     audience: Option<AudienceArgument>,
-    /// Namespaces of network operators and device plugins, with --audience; only their objects describe the cluster
+    /// Namespaces of network operators and device plugins. With --audience, objects in these namespaces describe the
+    /// cluster for all pods; objects in any other namespace count only for the pods of that namespace
     #[arg(
         long, value_name = "NAMESPACE", value_delimiter = ',', value_parser = input::namespace, requires = "audience",
         default_values = input::OPERATOR_NAMESPACES

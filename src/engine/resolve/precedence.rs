@@ -85,7 +85,7 @@ fn named(name: &str, by: Evidence, subject: &Subject<'_>) -> Resolution {
             let fix = match nearest(name, usable()) {
                 _ if base => {
                     format!(
-                        "Name a FabricProfile that has `base: {name}`; {name} itself is only a compiled-in base."
+                        "Name a FabricProfile that has `base: {name}`; {name:?} is a built-in base, not a FabricProfile."
                     )
                 }
                 Some(near) => format!("Did you mean {near:?}?"),

@@ -103,7 +103,7 @@ impl Evidence {
         match self {
             Self::Flag => "named by --profile".into(),
             Self::PodAnnotation => "named by the pod's annotation".into(),
-            Self::Resource(name) => format!("the only one that serves {}", printable(name, 80)),
+            Self::Resource(name) => format!("the only one with resource {}", printable(name, 80)),
             Self::Network(name) => format!("the only one with network {}", printable(name, 80)),
             Self::Nodes => "the only one on the nodes where the pod can run".into(),
             Self::Asked => {

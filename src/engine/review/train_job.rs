@@ -57,7 +57,9 @@ pub(super) fn findings(
             if !other.iter().any(same) {
                 finding.severity = Severity::Warning;
                 finding.because = Some("Trainer 2.3 and later keep the runtime's resources");
-                finding.message.push_str("; Trainer before 2.3 drops the runtime's resources");
+                finding
+                    .message
+                    .push_str("; Kubeflow Trainer before 2.3 ignores the resources of the TrainingRuntime");
             }
         }
     }

@@ -216,7 +216,8 @@ pub(super) fn refused_by_plugin(
     let found = misfits(field, configuration, Reader::Go, MAX_PER_RULE);
     let reported = found.iter().map(|misfit| {
         let (subject, expected) = (subject(misfit), expected(misfit.field));
-        let message = format!("{subject}, but {cni_type} expects {expected}: pods stay in ContainerCreating");
+        let message =
+            format!("{subject}, but plugin {cni_type} expects {expected}: pods stay in ContainerCreating");
         // In quotes, true would switch these off: only the word "on" is on (sriov-cni pkg/sriov/sriov.go, ApplyVFConfig).
         let fix = match (misfit.key, misfit.value) {
             ("spoofchk" | "trust", Value::Bool(on)) => {

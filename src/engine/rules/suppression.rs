@@ -90,7 +90,10 @@ fn one(
         };
         out.add(
             path,
-            format!("there is no rule {:?}, so the annotation ignores nothing", printable(id, 40)),
+            format!(
+                "annotation {IGNORE_PREFIX}{} has no effect, because no rule has this id",
+                printable(id, 40)
+            ),
             hint,
         );
         return;
@@ -99,7 +102,7 @@ fn one(
     if value.trim().is_empty() {
         out.add(
             path,
-            format!("findings of {id} are not ignored: the annotation gives no reason"),
+            format!("annotation {IGNORE_PREFIX}{id} has no effect, because it gives no reason"),
             "Write the reason as the value of the annotation.",
         );
         return;
@@ -107,15 +110,15 @@ fn one(
     let why_not = match rule.waiver {
         Waiver::Allowed => None,
         Waiver::Isolation => Some("the rule isolates namespaces"),
-        Waiver::Api => Some("the API server refuses such an object"),
+        Waiver::Api => Some("the API server refuses objects with this error"),
         Waiver::Itself => Some("the rule checks the ignore annotations themselves"),
         Waiver::File => Some("the rule checks the text of the file"),
     };
     if let Some(why_not) = why_not {
         out.add(
             path,
-            format!("findings of {id} are never ignored: {why_not}"),
-            "Correct what the finding reports, and remove the annotation.",
+            format!("annotation {IGNORE_PREFIX}{id} has no effect: {why_not}"),
+            "Correct the error, and remove the annotation.",
         );
         return;
     }
@@ -150,7 +153,7 @@ fn one(
         out.add_as(
             Severity::Info,
             path,
-            format!("rule {id} reports nothing on this object, so the annotation has no effect"),
+            format!("annotation {IGNORE_PREFIX}{id} has no effect: {id} reports nothing on this object"),
             "Remove the annotation, or move it to the object or pod template that has the finding.",
         );
     }

@@ -96,9 +96,9 @@ fn never() -> Outcome {
 fn wrong() -> Outcome {
     for (rule, reason, severity, words) in [
         ("FAB4O2", "a letter", "warning", "Did you mean fabric-admission.dev/ignore.FAB402?"),
-        ("nonsense", "x", "warning", "there is no rule"),
+        ("nonsense", "x", "warning", "no rule has this id"),
         ("FAB402", " ", "warning", "gives no reason"),
-        ("FAB501", "nothing to ignore", "info", "so the annotation has no effect"),
+        ("FAB501", "nothing to ignore", "info", "reports nothing on this object"),
     ] {
         let review = reviewed(&pod(&ignore(rule, reason), &word()), &[])?;
         let findings = review.results().iter().flat_map(|r| r["findings"].as_array()).flatten();

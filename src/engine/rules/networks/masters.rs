@@ -40,7 +40,7 @@ fn judged(
     let Some(master) = master else {
         return Some(if needs_ib {
             let message =
-                "`master` is not set: ipoib has no default for this field, so every attachment fails"
+                "`master` is not set: plugin ipoib has no default for this field, so every attachment fails"
                     .to_owned();
             (Severity::Error, DEFAULT_ROUTE, message, "Set master to the nodes' InfiniBand interface.")
         } else {

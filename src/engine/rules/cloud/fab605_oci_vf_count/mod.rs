@@ -47,7 +47,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if units > 0 && units != attachments && of_profile.is_none() {
         add(
             format!(
-                "network default/rdma-vf is attached {attachments} times, but {RESOURCE} is {units}: each attachment takes one unit"
+                "network default/rdma-vf is attached {attachments} times, but the pod requests {units} of {RESOURCE}: each attachment takes one unit"
             ),
             format!("Set {RESOURCE}: {attachments}, or set the number of attachments to {units}."),
         );

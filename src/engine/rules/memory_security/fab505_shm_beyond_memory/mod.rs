@@ -47,7 +47,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     Bytes(size),
                     Bytes(limit)
                 ),
-                format!("Set sizeLimit: {}, or raise the memory limit by {}.", Bytes(limit / 2), Bytes(size)),
+                format!("Set sizeLimit: {}, or add {} to the memory limit.", Bytes(limit / 2), Bytes(size)),
             ),
             (None, None) => findings.add_as(
                 Severity::Info,

@@ -44,7 +44,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             path,
             format!(
-                "the pod has {what}: Pod Security level {level} of namespace {} refuses the pod",
+                "the pod has {what}: Pod Security level \"{level}\" of namespace {:?} refuses the pod",
                 context.subject.namespace
             ),
             "Use a namespace at Pod Security level privileged, or remove this setting from the pod.",

@@ -73,9 +73,9 @@ fn words(what: Unread) -> (Severity, String, String) {
     match what {
         Unread::Removed(v) => {
             let until = v.until.map_or(String::new(), |until| format!(" after version {until}"));
-            let fix = v
-                .instead
-                .map_or("Remove the variable.".to_owned(), |i| format!("See {i}, or remove the variable."));
+            let fix = v.instead.map_or("Remove the variable.".to_owned(), |i| {
+                format!("Set {i} in its place, or remove the variable.")
+            });
             warning(format!("has no effect: the library does not read this variable{until}"), fix)
         }
         Unread::Misname(v) | Unread::Typo(v) => warning(

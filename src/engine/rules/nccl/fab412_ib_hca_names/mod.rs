@@ -134,7 +134,7 @@ fn sees_all(
     findings.add_as(
         Severity::Info,
         paths::in_container(variables.index, "securityContext/privileged"),
-        format!("{what} gives a VF, but a privileged container also sees the VF's physical function: NCCL merges the two into one NIC"),
+        format!("{what} gives a VF, but a privileged container also sees the VF's physical function: NCCL takes the two for one NIC"),
         "Remove privileged (IPC_LOCK is enough for RDMA), or set NCCL_IB_MERGE_NICS=0.",
     );
 }

@@ -83,7 +83,7 @@ fn pinned(
                 "NCCL_NET=IB{}, but the container requests no RDMA device: NCCL fails at start-up",
                 variables.place(net)
             ),
-            "Request the fabric's RDMA resource, or remove NCCL_NET.",
+            "Set a limit for the RDMA resource of the nodes, or remove NCCL_NET.",
         );
     }
 }

@@ -106,7 +106,8 @@ fn fixed(
                     format!("Remove the variable, and use NCCL 2.26.2 or later (the image has {version}).")
                 }
                 Some(_) => "Remove the variable; NCCL finds the index itself.".to_owned(),
-                None => "With NCCL 2.26.2 or later, remove the variable. NCCL before 2.21 needs it.".to_owned(),
+                None => "Use NCCL 2.26.2 or later, and remove the variable. Only NCCL before 2.21 needs it."
+                    .to_owned(),
             };
             let message = format!(
                 "{NAME}={index}{place}: on {what} the GID index differs from pod to pod, so pods cannot connect"
@@ -116,8 +117,10 @@ fn fixed(
         None => findings.add_as(
             Severity::Info,
             variables.path(given),
-            format!("{NAME}={index}{place} works only if every pod and device has its address at this GID index"),
-            "With NCCL 2.26.2 or later, remove the variable: NCCL finds the index itself. NCCL before 2.21 needs it.",
+            format!(
+                "{NAME}={index}{place} works only if every pod and device has its address at this GID index"
+            ),
+            "Use NCCL 2.26.2 or later, which finds the index itself, and remove the variable.",
         ),
     }
 }
@@ -149,7 +152,7 @@ fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             paths::in_container(index, "image"),
             format!("NCCL {version} on RoCE {what}"),
-            "Use NCCL 2.26.2 or later, or set NCCL_IB_GID_INDEX if the index is the same in all pods (often 3).",
+            "Use NCCL 2.26.2 or later, or set NCCL_IB_GID_INDEX to the index (often 3) if all pods have the same.",
         );
     }
 }

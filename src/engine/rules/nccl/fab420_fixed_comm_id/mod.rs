@@ -16,7 +16,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 variables.path(given),
                 format!(
-                    "NCCL_COMM_ID{} is fixed: all jobs of this template use the same address, and hang",
+                    "NCCL_COMM_ID{} is a constant: all jobs of this template use the same address, and hang",
                     variables.place(given)
                 ),
                 "Remove NCCL_COMM_ID.",

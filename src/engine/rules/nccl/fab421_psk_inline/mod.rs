@@ -26,10 +26,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 variables.path(given),
                 format!(
-                    "NCCL_PSK{} shows the key to everyone who may read pods; NCCL ignores the variable and takes keys only from ncclSetEncryption",
+                    "NCCL_PSK{} shows the key to everyone who may read pods, and NCCL ignores the variable",
                     variables.place(given)
                 ),
-                "Put a new key into a Secret, and use secretKeyRef.",
+                "Remove NCCL_PSK. Keep a new key in a Secret; the program passes it to NCCL by ncclSetEncryption.",
             );
         }
     }

@@ -44,7 +44,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 shown.join(", "),
                 variables.place(first)
             ),
-            "Request the fabric's RDMA resource, or remove the variables for RDMA.",
+            "Set a limit for the RDMA resource of the nodes, or remove the variables for RDMA.",
         );
     }
 }

@@ -36,7 +36,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let shared = |plugin: &Plugin<'_>| matches!(plugin.cni_type, "macvlan" | "ipvlan" | "ipoib" | "bridge");
     if let Some(Plugin { cni_type: shared, .. }) = before().find(shared) {
         let message = format!(
-            "plugin rdma fails after plugin {shared}, which leaves the NIC on the node: rdma has no device to move"
+            "plugin {shared} leaves the NIC on the node, so the next plugin, rdma, has no device to move, and fails"
         );
         report(Severity::Error, message, "Remove plugin rdma, and request a shared RDMA device in the pods.");
     } else if let Some(ib) = before().find(|p| p.cni_type == "ib-sriov") {
@@ -47,7 +47,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             report(Severity::Error, message.to_owned(), fix);
             return;
         }
-        let message = "plugin rdma after ib-sriov moves the IPoIB interface back to the node: the pod loses this interface";
+        let message = "plugin rdma, which runs after plugin ib-sriov, moves the IPoIB interface back to the node: the pod loses it";
         let (because, fix) = if is_shared(context) {
             (SHARED, REMOVE)
         } else {

@@ -72,14 +72,14 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
     let mut faults = Vec::new();
     if let Some(n) = number("vlanQoS").filter(|n| missing || *n != 0 && untagged) {
         let message = format!(
-            "vlanQoS is {n}, but no VLAN is set: sriov refuses this, and pods stay in ContainerCreating"
+            "vlanQoS is {n}, but no VLAN is set: plugin sriov refuses it, and pods stay in ContainerCreating"
         );
         faults.push((None, ("vlanQoS", message, "Set vlan to a number from 1 to 4094.")));
     }
     let double = |proto: &&str| missing || proto.eq_ignore_ascii_case("802.1ad") && untagged;
     if let Some(proto) = plugin.text("vlanProto").filter(double) {
         let message = format!(
-            "vlanProto is {}, but no VLAN is set: sriov refuses this, and pods stay in ContainerCreating",
+            "vlanProto is {}, but no VLAN is set: plugin sriov refuses it, and pods stay in ContainerCreating",
             printable(proto, 40)
         );
         faults.push((None, ("vlanProto", message, "Set vlan to a number from 1 to 4094.")));
@@ -88,7 +88,7 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
     for key in ["spoofchk", "trust"] {
         if let Some(word) = plugin.text(key).filter(|word| !matches!(*word, "on" | "off")) {
             let message = format!(
-                "{key} is {:?}: sriov switches {key} off for every value but \"on\"",
+                "{key} is {:?}: plugin sriov switches {key} off for every value but \"on\"",
                 printable(word, 40)
             );
             faults.push((Some(SWITCHED_OFF), (key, message, "Write \"on\" or \"off\".")));

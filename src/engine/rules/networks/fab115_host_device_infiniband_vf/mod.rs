@@ -31,7 +31,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             path,
             format!(
-                "resource {} has InfiniBand VFs (see SriovNetworkNodePolicy): host-device gives the VFs no GUID, so the VFs' ports stay down",
+                "resource {} has InfiniBand VFs (see SriovNetworkNodePolicy): plugin host-device gives them no GUID, so their ports stay down",
                 resource.name
             ),
             "Use plugin ib-sriov (kind SriovIBNetwork).",

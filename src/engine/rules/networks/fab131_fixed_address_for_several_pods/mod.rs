@@ -20,8 +20,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let asked = a.item.requests.as_ref().and_then(|r| r.ips.first());
         let of_network = a.fact.and_then(|f| f.addressing.ipam.as_ref()).is_some_and(|i| i.fixed);
         match asked {
-            Some(ip) => Some(format!("item {} of the annotation requests address {ip}", a.place)),
-            None if of_network => Some(format!("network {} gives every pod the same address", a.describe())),
+            Some(ip) => {
+                Some(format!("item {} of the annotation requests address {ip} for several pods", a.place))
+            }
+            None if of_network => {
+                Some(format!("network {} gives several pods the same address", a.describe()))
+            }
             None => None,
         }
     });
@@ -29,7 +33,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if let Some(words) = context.copies() {
         findings.add(
             annotation_path(),
-            format!("{first}, and this applies to several pods ({words}): connections fail at random"),
+            format!("{first} ({words}): connections fail at random"),
             "Let nv-ipam or whereabouts choose the address.",
         );
     }

@@ -36,7 +36,7 @@ pub(super) static RULE: Rule = Rule {
 const MESSAGE: &str =
     "the default route leads over a secondary network: pods no longer reach services, DNS and the API server";
 
-const FIX: &str = "Route only the fabric's subnets, such as the subnets of the other rails.";
+const FIX: &str = "In ipam.routes, write only the fabric's subnets, such as those of other rails.";
 
 fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if context.group == "nv-ipam.nvidia.com" {

@@ -39,7 +39,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((subnet, first, second)) = first_overlap(subnets.take(MAX_PAIRS).collect()) else { return };
     let (Some(first), Some(second)) = (all.get(first), all.get(second)) else { return };
     let message = format!(
-        "items {} ({}) and {} ({}) share subnet {subnet}: Linux sends through only one of the two interfaces",
+        "networks {} ({}) and {} ({}) of the pod share subnet {subnet}: Linux sends through only one of the two interfaces",
         first.place,
         first.describe(),
         second.place,
@@ -56,10 +56,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 profile.name
             ),
         ),
-        None => findings.add(
-            annotation_path(),
-            message,
-            "Use one subnet per rail, or add plugin sbr to each network.",
-        ),
+        None => findings.add(annotation_path(), message, "Use a subnet per rail, or add plugin sbr."),
     }
 }

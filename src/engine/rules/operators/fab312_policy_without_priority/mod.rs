@@ -31,7 +31,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/priority",
             format!(
-                "priority is not set, and policy \"{}\" takes the same VFs: the default is 99 (lowest) if the operator's webhook is on, else 0 (highest)",
+                "priority is not set, and policy \"{}\" takes the same VFs: the default is 99 (last) with the operator's webhook, else 0 (first)",
                 printable(other.name, 63)
             ),
             "Set priority; the lower number takes precedence.",

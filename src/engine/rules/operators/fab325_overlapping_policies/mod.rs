@@ -52,7 +52,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                     severity,
                     met.path,
                     format!(
-                        "policy {1:?} takes the same VFs of NIC {0} {2}: {outcome}",
+                        "this policy and policy {1:?} take the same VFs of NIC {0} {2}: {outcome}",
                         met.nic,
                         other.name,
                         shared.words()
@@ -74,13 +74,13 @@ fn outcome(context: &ObjectContext<'_>, own: &NodePolicy, other: Other<'_>) -> S
     let name = context.text("/metadata/name").unwrap_or_default();
     let Some(own_is_first) = applied_first((name, own), other) else {
         return format!(
-            "one priority is not set, so resource {:?} or {:?} gets the VFs",
+            "one of the two sets no priority, so {:?} or {:?} gets the VFs",
             own.resource, other.policy.resource
         );
     };
     let (first, last) = if own_is_first { (own, other.policy) } else { (other.policy, own) };
     let (gets, loses) = if last.vfio && first.is_rdma { (last, first) } else { (first, last) };
-    format!("resource {:?} gets them, not {:?}", gets.resource, loses.resource)
+    format!("{:?} gets the VFs, and {:?} does not", gets.resource, loses.resource)
 }
 
 /// Whether a policy for fewer nodes replaces one for more: the purpose of priorities.

@@ -53,7 +53,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 lacks(|p| p.is_rdma),
                 "has no RDMA devices",
             ),
-            ("vdpaType", vdpa(own), vdpa(policy), first.map(|_| true), "loses VFs of the other policy"),
+            ("vdpaType", vdpa(own), vdpa(policy), first.map(|_| true), "lacks VFs of the last policy"),
             (
                 "needVhostNet",
                 own.vhost_net.to_string(),
@@ -67,26 +67,23 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Some(true) => (
                     severity(&shared),
                     LABELS,
-                    format!("policy {first_name:?} applies first, so resource {} {so}", own.resource),
+                    format!("{first_name:?} applies first, so resource {} {so}", own.resource),
                 ),
                 Some(false) => {
-                    let why = format!(
-                        "policy {first_name:?} applies first, so resource {} has {flag}",
-                        own.resource
-                    );
+                    let why = format!("{first_name:?} applies first, so the resource gets {flag}");
                     (Severity::Warning, KEPT, why)
                 }
                 None => (
                     Severity::Warning,
                     OPEN,
-                    "one priority is not set, so either policy may decide".to_owned(),
+                    "one of the two sets no priority, so either may decide".to_owned(),
                 ),
             };
             findings.because(because).add_as(
                 severity,
                 format!("/spec/{flag}"),
                 format!(
-                    "{flag} is {ours} here but {theirs} in policy {:?} {}: {why}",
+                    "{flag} is {ours} in this policy but {theirs} in policy {:?} ({}): {why}",
                     other.name,
                     shared.words()
                 ),
@@ -98,7 +95,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Warning,
                 "/spec/excludeTopology",
                 format!(
-                    "excludeTopology is {} here but {} in policy {:?} {}: the pool gets only one value, and NUMA hints may be missing",
+                    "excludeTopology is {} in this policy but {} in policy {:?} ({}): the pool gets only one value, and NUMA hints may be missing",
                     own.exclude_topology,
                     policy.exclude_topology,
                     other.name,
@@ -110,4 +107,4 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-const FIX: &str = "Use one value or two resourceNames.";
+const FIX: &str = "Set one value in both, or use two resourceNames.";

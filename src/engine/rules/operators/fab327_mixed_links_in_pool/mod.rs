@@ -32,7 +32,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 severity(&shared),
                 format!("/spec/{field}"),
                 format!(
-                    "{field} is {ours} here but {theirs} in policy {1:?} {2}: pods with resource {0:?} get a VF of either type at random",
+                    "{field} is {ours} in this policy but {theirs} in policy {1:?} ({2}): pods with {0:?} get a VF of either type at random",
                     own.resource,
                     other.name,
                     shared.words()

@@ -34,7 +34,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             severity,
             "/spec/externallyManaged",
             format!(
-                "externallyManaged of NIC {} is {} here but {} in policy {:?} {}: the policy applied last decides",
+                "externallyManaged of NIC {} is {} in this policy but {} in policy {:?} ({}): the policy applied last decides",
                 met.nic,
                 own.external,
                 other.policy.external,

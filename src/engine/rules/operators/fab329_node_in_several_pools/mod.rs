@@ -40,8 +40,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             severity,
             "/spec/nodeSelector",
             format!(
-                "pool {other:?} also applies {}: the operator stops configuring a node that is in two pools",
-                shared.words()
+                "{} this pool and pool {other:?}: the operator stops configuring a node that is in two pools",
+                match shared {
+                    Common::Node(node) => format!("node {node} is in"),
+                    Common::Implied => "nodes are in".to_owned(),
+                    Common::None | Common::Possible => "nodes may be in".to_owned(),
+                }
             ),
             "Select each node in only one pool.",
         );

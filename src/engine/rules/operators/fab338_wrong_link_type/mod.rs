@@ -29,12 +29,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         (_, LinkLayer::InfiniBand) => {
             ("ib-sriov fails on Ethernet", "Use a SriovNetwork, or a resource of InfiniBand VFs.")
         }
-        ("OVSNetwork", _) => {
-            ("an OVS bridge needs Ethernet", "Use a SriovIBNetwork, or a resource of Ethernet VFs.")
-        }
+        ("OVSNetwork", _) => ("an OVS bridge needs Ethernet", "Use a SriovIBNetwork, or Ethernet VFs."),
         _ => (
             "sriov-cni sets a VLAN, which InfiniBand does not support",
-            "Use a SriovIBNetwork, or a resource of Ethernet VFs.",
+            "Use a SriovIBNetwork, or Ethernet VFs.",
         ),
     };
     findings.add(
@@ -54,7 +52,7 @@ fn evidence(context: &ObjectContext<'_>, resource: &str, link: LinkLayer) -> Str
     let facts = context.snapshot.facts();
     let policy = facts.node_policies().find(|(_, _, p)| p.resource == resource && p.link == Some(link));
     if let Some((_, name, _)) = policy {
-        return format!("SriovNetworkNodePolicy {name} has linkType {}", word(link));
+        return format!("SriovNetworkNodePolicy {name:?} has linkType {}", word(link));
     }
     let of = |(_, state): &(&str, &crate::facts::NodeState)| {
         state.groups.iter().any(|g| g.resource == resource && g.link == Some(link))

@@ -25,7 +25,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_within(
             path,
             embedded::spot_of(text, "dhcp"),
-            "ipam has type dhcp: ib-sriov refuses this type, and pods stay in ContainerCreating",
+            "ipam has type dhcp: plugin ib-sriov refuses this type, and pods stay in ContainerCreating",
             "In ipam, set type to nv-ipam or whereabouts.",
         );
     }

@@ -49,7 +49,7 @@ fn cel() -> Cel {
     let checks = vec![
         Check::error(
             none("IPoIBNetwork"),
-            "`master` is not set: ipoib has no default for this field, so every attachment fails; set master to the nodes' InfiniBand interface",
+            "`master` is not set: plugin ipoib has no default for this field, so every attachment fails; set master to the nodes' InfiniBand interface",
         ),
         Check::warning(
             none("MacvlanNetwork"),

@@ -38,12 +38,12 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         }
         let (path, shared) = match fixed.filter(|_| !pod.host_network()) {
             Some(name) => ("/spec/hostname", format!("all have the host name {:?}", printable(name, 63))),
-            None => ("/spec/hostNetwork", "then have the same host name and ports".to_owned()),
+            None => ("/spec/hostNetwork", "share the node's name and ports".to_owned()),
         };
         findings.add(
             format!("{}{path}", template.pointer),
             format!(
-                "{pods} pods may share a node (each has {each} of its {whole} accelerators, profile {:?}), and {shared}",
+                "{pods} pods may share a node (profile {:?}: each uses {each} of {whole} accelerators) and {shared}",
                 profile.name
             ),
             "Add a required pod anti-affinity, or set NCCL_HOSTID from metadata.name.",

@@ -69,7 +69,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 "no node where the pod can run offers {}{elsewhere}: the pod stays Pending",
                 printable(name, 80)
             ),
-            "Request a resource that these nodes list, or let the pod run on nodes that list this resource.",
+            format!(
+                "Request a resource that these nodes offer, or let the pod run on nodes that offer {}.",
+                printable(name, 80)
+            ),
         );
     }
 }

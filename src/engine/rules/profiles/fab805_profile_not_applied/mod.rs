@@ -68,7 +68,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         ),
         Withheld::ReviewOnly => (
             String::new(),
-            "the profile is for review only".to_owned(),
+            "its field inject is \"review\"".to_owned(),
             "Ask the platform team to set inject: full in the profile.".to_owned(),
         ),
         Withheld::Windows => (
@@ -79,10 +79,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::UnreadClaim(claim) => (
             paths::claim(claim.index),
             format!(
-                "the pod's claim {:?} may be for NICs: its ResourceClaim or ResourceClaimTemplate is not known",
+                "claim {:?} may be for NICs, but its ResourceClaim or ResourceClaimTemplate is not known",
                 printable(&claim.claim, 63)
             ),
-            "Create the ResourceClaim or its template before the pod. In a review, add the object to the inputs or to --cluster."
+            "Create this object before the pod. In a review, add the object to the inputs or to --cluster."
                 .to_owned(),
         ),
         Withheld::UnknownNetworks(networks) => (
@@ -102,7 +102,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::Conflict(resource) => (
             annotation(INJECT_ANNOTATION),
             format!("NCCL cannot use {} and the profile's fabric in one pod", printable(resource, 80)),
-            format!("Remove annotation {INJECT_ANNOTATION}: \"full\", or remove the other resource."),
+            format!("Remove annotation {INJECT_ANNOTATION}: \"full\", or remove {}.", printable(resource, 80)),
         ),
         Withheld::NotServed => (
             "/spec/containers".to_owned(),
@@ -162,7 +162,7 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
     );
     let has = |what: String| {
         format!(
-            "the pod has its own fabric ({what}), so profile {profile:?} adds no networks, device units or variables"
+            "the pod already requests RDMA devices ({what}), so profile {profile:?} adds no networks, resources or variables"
         )
     };
     match other {

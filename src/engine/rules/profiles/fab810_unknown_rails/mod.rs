@@ -30,9 +30,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let more = if left > 0 { format!(", {left} more") } else { String::new() };
         let subsets = format!("its subsets are {}{more}", list.join(", "));
         let (has, fix) = match nearest(name, known()) {
-            _ if list.is_empty() => {
-                ("the profile has no subsets".to_owned(), format!("Remove annotation {RAILS_ANNOTATION}."))
-            }
+            _ if list.is_empty() => (
+                "the profile has no rail subsets that it could name".to_owned(),
+                format!("Remove annotation {RAILS_ANNOTATION}."),
+            ),
             Some(near) => (subsets, format!("Did you mean {near:?}?")),
             None => (subsets, format!("Name one of these subsets, or remove annotation {RAILS_ANNOTATION}.")),
         };

@@ -32,7 +32,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
         for (holder, units) in others {
             let have = format!(
-                "containers with accelerators request {of_targets} for {}",
+                "those with accelerators request {of_targets} for {}",
                 count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "attachment")
             );
             report(context, &need.shown, holder, units, findings, have);
@@ -47,7 +47,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         for (holder, container) in pod.holders().filter(|(holder, _)| holder.runs() && !known) {
             let held = container.units(&units.resource).unwrap_or(0);
             if held > 0 {
-                let have = "the containers with accelerators request none".to_owned();
+                let have = "the containers with accelerators request no unit".to_owned();
                 report(context, &units.resource, holder, held, findings, have);
             }
         }
@@ -63,7 +63,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 holder,
                 units,
                 findings,
-                "the containers with accelerators request none".to_owned(),
+                "the containers with accelerators request no unit".to_owned(),
             );
         }
     }

@@ -87,11 +87,7 @@ fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut 
     } else if is_function(context, held) || is_ofed(snapshot, held.name) {
         (Severity::Error, "", ": no network of the pod uses its NIC")
     } else {
-        (
-            Severity::Warning,
-            UNKNOWN_DRIVER,
-            " with driver MLNX_OFED or DOCA: no network of the pod uses its NIC",
-        )
+        (Severity::Warning, UNKNOWN_DRIVER, "; with driver MLNX_OFED or DOCA, it has no GID")
     };
     let fix = match own {
         Some(network) => format!(

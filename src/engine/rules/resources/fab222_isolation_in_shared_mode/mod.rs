@@ -33,8 +33,8 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             severity,
             annotation_path(),
-            format!("network {network} moves RDMA devices, but its nodes are in shared RDMA mode: the pod sandbox fails"),
-            "Request a network without plugin rdma or rdmaIsolation, or nodes in exclusive RDMA mode.",
+            format!("network {network} moves RDMA devices into pods, but the nodes are in shared RDMA mode: the pod sandbox fails"),
+            "Use a network that does not move RDMA devices, or nodes in exclusive RDMA mode.",
         );
     });
 }
@@ -45,12 +45,12 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let fix = if context.kind == IB_NETWORK.1 {
             REMOVE
         } else {
-            "Set rdmaMode: exclusive in the nodes' SriovNetworkPoolConfig, or remove plugin rdma or rdmaIsolation."
+            "Set rdmaMode: exclusive in the nodes' SriovNetworkPoolConfig, or remove rdma (rdmaIsolation)."
         };
         findings.add_as(
             Severity::Warning,
             chain_path(context),
-            "the network moves RDMA devices, but its nodes are in shared RDMA mode: pods never start",
+            "the network moves RDMA devices into pods, but its nodes are in shared mode: pods never start",
             fix,
         );
     }

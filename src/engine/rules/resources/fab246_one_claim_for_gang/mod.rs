@@ -28,7 +28,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             format!("/spec/resourceClaims/{index}/resourceClaimName"),
             format!(
-                "all pods share claim \"{}\" ({}): all of them get the same devices of one node",
+                "several pods ({1}) share claim \"{0}\": all of them get the same devices of one node",
                 printable(name, 63),
                 gang.words
             ),

@@ -38,10 +38,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "the networks annotation and a claim's VfConfig both name network {}: the second attachment fails",
+                    "the networks annotation and a claim's VfConfig both name network \"{}\": the second attachment fails",
                     printable(name, 63)
                 ),
-                "Remove the network from the annotation (from the VfConfig if the driver is in mode MULTUS).",
+                "Remove the network from the annotation or, with driver mode MULTUS, from the VfConfig.",
             );
         }
     }
