@@ -77,12 +77,12 @@ pub(super) struct Choice {
     /// in its FabricProfile's rails
     #[arg(long, env = "FABRIC_ADMISSION_NAMESPACE_ISOLATION")]
     namespace_isolation: bool,
-    /// For objects to which no FabricProfile applies: which findings users can ignore by annotation
-    /// fabric-admission.dev/ignore.FABnnn, where FABnnn is the id of a rule
+    /// Findings that users can ignore with annotation fabric-admission.dev/ignore.FABnnn (FABnnn: id of a rule). A
+    /// FabricProfile has its own setting for its pods
     #[arg(long, value_enum, value_name = "WHAT", env = "FABRIC_ADMISSION_IGNORABLE", default_value_t = IgnorableArgument::Warnings)]
     ignorable: IgnorableArgument,
-    /// Name of a DRA driver or DeviceClass that does not allocate NICs: a claim for its devices does not stop
-    /// injection. The built-in names remain; `*` matches any text; repeatable
+    /// Name of a DRA driver or DeviceClass that does not allocate NICs. Pods with a claim for devices of an unknown
+    /// driver get no networks. The names are added to the built-in ones; `*` matches any text; repeatable
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_HARMLESS_DRIVERS", value_delimiter = ',', value_parser = driver)]
     harmless_drivers: Vec<DriverPattern>,
 }

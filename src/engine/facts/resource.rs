@@ -97,7 +97,12 @@ impl ResourceFact {
         if tenant || self.origins.is_empty() {
             return by.to_owned();
         }
-        format!("{by}, see {}", self.origins.join(" and "))
+        let first = self.origins.first().map(|origin| &**origin).unwrap_or_default();
+        match self.origins.len() {
+            0 | 1 => format!("{by}, see {first}"),
+            2 => format!("{by}, see {first} and 1 other"),
+            n => format!("{by}, see {first} and {} others", n - 1),
+        }
     }
 }
 

@@ -20,8 +20,8 @@ impl Common {
     pub(super) fn words(&self) -> String {
         match self {
             Self::Node(node) => format!("on node {node}"),
-            Self::Implied => "on nodes of both".to_owned(),
-            Self::None | Self::Possible => "on nodes that may be of both".to_owned(),
+            Self::Implied => "on the same nodes".to_owned(),
+            Self::None | Self::Possible => "perhaps on the same nodes".to_owned(),
         }
     }
 

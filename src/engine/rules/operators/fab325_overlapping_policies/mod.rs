@@ -57,7 +57,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                         other.name,
                         shared.words()
                     ),
-                    "Give the two policies different VFs or nodes.",
+                    "Give the policies different VFs or nodes.",
                 );
             }
             None => other_fields(context, own, &other, &outcome, findings),
@@ -74,13 +74,13 @@ fn outcome(context: &ObjectContext<'_>, own: &NodePolicy, other: Other<'_>) -> S
     let name = context.text("/metadata/name").unwrap_or_default();
     let Some(own_is_first) = applied_first((name, own), other) else {
         return format!(
-            "one of the two sets no priority, so {:?} or {:?} gets the VFs",
+            "one of the two sets no priority, so resource {:?} or {:?} gets them",
             own.resource, other.policy.resource
         );
     };
     let (first, last) = if own_is_first { (own, other.policy) } else { (other.policy, own) };
     let (gets, loses) = if last.vfio && first.is_rdma { (last, first) } else { (first, last) };
-    format!("{:?} gets the VFs, and {:?} does not", gets.resource, loses.resource)
+    format!("resource {:?} gets them, and {:?} gets none", gets.resource, loses.resource)
 }
 
 /// Whether a policy for fewer nodes replaces one for more: the purpose of priorities.

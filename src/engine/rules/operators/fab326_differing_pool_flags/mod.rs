@@ -53,7 +53,13 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 lacks(|p| p.is_rdma),
                 "has no RDMA devices",
             ),
-            ("vdpaType", vdpa(own), vdpa(policy), first.map(|_| true), "lacks VFs of the last policy"),
+            (
+                "vdpaType",
+                vdpa(own),
+                vdpa(policy),
+                first.map(|_| true),
+                "loses the VFs of the policy applied last",
+            ),
             (
                 "needVhostNet",
                 own.vhost_net.to_string(),

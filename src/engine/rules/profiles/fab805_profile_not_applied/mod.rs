@@ -20,17 +20,17 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    if let Resolution::Outside {
-        profile,
-        evidence: evidence @ (Evidence::Resource(_) | Evidence::Network(_)),
-        reason,
-    } = context.resolution
-    {
+    if let Resolution::Outside { profile, evidence, reason } = context.resolution {
         let name = &profile.name;
+        let whose = match evidence {
+            Evidence::Network(network) => format!("the pod has network {}, which", printable(network, 80)),
+            Evidence::Resource(resource) => format!("the pod requests {}, which", printable(resource, 80)),
+            _ => return,
+        };
         findings.add_as(
             Severity::Info,
             "",
-            format!("profile {name:?} ({}) is not applied: {reason}", evidence.words()),
+            format!("{whose} only profile {name:?} has, but the profile is not applied: {reason}"),
             format!(
                 "To apply the profile, annotate the pod with {PROFILE_ANNOTATION}: {name}. Ignore this finding if intended."
             ),
@@ -182,7 +182,7 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
             Severity::Warning,
             paths::claim(claim.index),
             format!(
-                "the devices of claim {:?} (class {}) may be NICs, so profile {profile:?} adds no networks, device units or variables",
+                "the devices of claim {:?} (class {}) may be NICs, so profile {profile:?} adds no networks, resources or variables",
                 printable(&claim.claim, 63),
                 printable(&claim.class, 80)
             ),
@@ -191,13 +191,13 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
         OtherFabric::Child(network, resource) => findings.add_as(
             Severity::Info,
             networks(),
-            has(format!("network {network} with {}", printable(resource, 80))),
+            has(format!("network {network}, which uses {}", printable(resource, 80))),
             full,
         ),
         OtherFabric::Networks(attachments, resource) => findings.add_as(
             Severity::Info,
             networks(),
-            has(format!("{attachments} network attachments over {}", printable(resource, 80))),
+            has(format!("{attachments} networks that use {}", printable(resource, 80))),
             full,
         ),
     }

@@ -31,7 +31,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let subsets = format!("its subsets are {}{more}", list.join(", "));
         let (has, fix) = match nearest(name, known()) {
             _ if list.is_empty() => (
-                "the profile has no rail subsets that it could name".to_owned(),
+                "the profile defines no rail subsets".to_owned(),
                 format!("Remove annotation {RAILS_ANNOTATION}."),
             ),
             Some(near) => (subsets, format!("Did you mean {near:?}?")),

@@ -32,8 +32,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
         for (holder, units) in others {
             let have = format!(
-                "those with accelerators request {of_targets} for {}",
-                count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "attachment")
+                "the containers with accelerators need {} and request {of_targets}",
+                need.attachments
             );
             report(context, &need.shown, holder, units, findings, have);
         }

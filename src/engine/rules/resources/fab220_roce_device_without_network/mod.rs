@@ -87,7 +87,11 @@ fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut 
     } else if is_function(context, held) || is_ofed(snapshot, held.name) {
         (Severity::Error, "", ": no network of the pod uses its NIC")
     } else {
-        (Severity::Warning, UNKNOWN_DRIVER, "; with driver MLNX_OFED or DOCA, it has no GID")
+        (
+            Severity::Warning,
+            UNKNOWN_DRIVER,
+            " if the driver is MLNX_OFED or DOCA: no network of the pod uses its NIC",
+        )
     };
     let fix = match own {
         Some(network) => format!(

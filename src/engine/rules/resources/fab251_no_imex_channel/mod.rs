@@ -35,7 +35,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec",
             format!(
-                "several pods ({}), but no IMEX channel: NCCL uses no NVLink between nodes with label {CLIQUE}",
+                "the job has several pods ({}) but no IMEX channel: NCCL uses no NVLink between nodes with {CLIQUE}",
                 gang.words
             ),
             "Claim a ComputeDomain channel, or set NCCL_MNNVL_ENABLE=0.",
