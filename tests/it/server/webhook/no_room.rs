@@ -1,28 +1,18 @@
 //! Disks that are full and files that cannot be read: what was loaded serves on. The server writes no file of its own,
 //! so a full disk can only keep it from its log.
 
+use super::budgets::until;
 use crate::support::Scratch;
 use crate::support::server::{PROFILE, Server, bare_pod, certificate, review};
 use crate::support::suite::{Outcome, Suite};
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::symlink;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::a_log_that_cannot_be_written_does_no_harm", no_log);
     suite.add("webhook::files_that_cannot_be_read_leave_all_as_it_was", unreadable);
-}
-
-fn until(what: &str, mut holds: impl FnMut() -> Result<bool, String>) -> Result<(), String> {
-    let end = Instant::now() + Duration::from_secs(10);
-    while !holds()? {
-        if Instant::now() > end {
-            return Err(format!("not so after 10 s: {what}"));
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    Ok(())
 }
 
 /// Answers of each kind, each of which is logged in some way.
