@@ -45,8 +45,8 @@ pub(super) struct Arguments {
     /// Interval, in seconds, at which the server checks the files of --profiles and --cluster for changes
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_FACTS_POLL", default_value_t = 10.0, value_parser = seconds)]
     facts_poll: f64,
-    /// Kubeconfig file of the cluster that the server watches. Without this flag, the server watches the cluster in
-    /// which it runs; with the files of --cluster instead, the server watches no cluster
+    /// Kubeconfig file of the cluster that the server watches; default: the cluster in which the server runs. If only
+    /// --cluster is set, the server reads the files and watches no cluster
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_KUBECONFIG")]
     kubeconfig: Option<PathBuf>,
     /// Maximum pause, in seconds, before the server retries a failed watch, or checks again whether a missing CRD is
@@ -80,8 +80,8 @@ pub(super) struct Arguments {
     /// Time after SIGTERM, in seconds, in which the server still accepts new connections
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
     lame_duck: f64,
-    /// Number of seconds, after the time of --lame-duck has passed, that the server waits for clients to close their
-    /// connections; API servers close an idle connection after 90 s
+    /// Number of seconds that the server waits for clients to close their connections, counted from the end of
+    /// --lame-duck; API servers close an idle connection after 90 s
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = 95.0, value_parser = seconds)]
     drain: f64,
     #[command(flatten)]

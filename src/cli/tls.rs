@@ -30,8 +30,8 @@ pub(super) struct Tls {
     /// Interval, in seconds, at which the server checks the certificate files for changes
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_TLS_POLL", default_value_t = 10.0, value_parser = super::values::seconds)]
     tls_poll: f64,
-    /// Namespace of the webhook's Secret and Service; default: the namespace in the kubeconfig of --kubeconfig,
-    /// else the namespace of the server's pod
+    /// Namespace of the webhook's Secret and Service; default: the namespace in the file of
+    /// --kubeconfig, else the namespace of the server's pod
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_NAMESPACE", value_parser = name)]
     tls_namespace: Option<String>,
     /// Name of the Secret with the CA (--tls-mode self-managed; default: fabric-admission-ca) or with the

@@ -60,7 +60,7 @@ impl Metrics {
         );
         registry.register(
             "watch_lists",
-            "Complete lists of objects that the server received from the API server, by kind",
+            "How often the server received a complete list of objects from the API server, by kind",
             self.lists.clone(),
         );
         registry.register(
@@ -76,7 +76,7 @@ impl Metrics {
         );
         registry.register(
             "watch_ignored_objects",
-            "Objects that the server ignores, because they are outside the namespaces of --operator-namespaces, by kind",
+            "Objects of operators that the server does not use, because they are outside the namespaces of --operator-namespaces, by kind",
             self.ignored.clone(),
         );
         registry.register(

@@ -30,7 +30,7 @@ pub(super) struct Inputs {
     /// pod, use pod/NAME and --live
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Use this FabricProfile (a built-in one, or one from --profiles) for every pod with accelerators; ignore the
+    /// Use this FabricProfile from --profiles, or this built-in base, for every pod with accelerators; ignore the
     /// profile annotations of the pods
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
@@ -73,12 +73,12 @@ pub(super) struct Choice {
     /// pod-security.kubernetes.io/enforce
     #[arg(long, value_enum, value_name = "LEVEL", env = "FABRIC_ADMISSION_POD_SECURITY_DEFAULT", default_value_t = Level::Privileged)]
     pod_security_default: Level,
-    /// Let each pod use only networks in its own namespace, in namespace "default" and in the namespaces of the networks
-    /// in its FabricProfile's rails
+    /// Restrict each pod to networks in these namespaces: its own, "default", and those of the networks in the rails of
+    /// its FabricProfile
     #[arg(long, env = "FABRIC_ADMISSION_NAMESPACE_ISOLATION")]
     namespace_isolation: bool,
-    /// Findings that users can ignore with annotation fabric-admission.dev/ignore.FABnnn (FABnnn: id of a rule). A
-    /// FabricProfile has its own setting for its pods
+    /// Findings that users can ignore with annotation fabric-admission.dev/ignore.FABnnn (FABnnn: id of a rule). For
+    /// pods with a FabricProfile, field `ignorable` of the FabricProfile takes the place of this flag
     #[arg(long, value_enum, value_name = "WHAT", env = "FABRIC_ADMISSION_IGNORABLE", default_value_t = IgnorableArgument::Warnings)]
     ignorable: IgnorableArgument,
     /// Name of a DRA driver or DeviceClass that does not allocate NICs. Pods with a claim for devices of an unknown

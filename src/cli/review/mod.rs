@@ -28,8 +28,8 @@ pub(super) struct Arguments {
     /// Kubernetes version of the cluster, such as 1.36; the minimum is 1.33
     #[arg(long, value_name = "VERSION", value_parser = kube_version)]
     kube_version: Option<(u32, u32)>,
-    /// Show what the webhook answers to this kind of caller, from whom it hides some objects of the cluster. Without
-    /// this flag, the review uses all objects
+    /// Review as the webhook does for this kind of caller, without the cluster objects that the webhook hides from the
+    /// caller. Without this flag, the review uses all objects
     #[arg(long, value_enum, value_name = "WHO")]
     audience: Option<AudienceArgument>,
     /// Namespaces of network operators and device plugins. With --audience, objects in these namespaces describe the

@@ -279,9 +279,9 @@ impl<'a> ContainerVariables<'a> {
         match given.place {
             Place::Planned | Place::Env(_) => String::new(),
             Place::EnvFrom(_, map) => format!(" (ConfigMap {})", printable(map, 40)),
-            Place::Text(list, nth) => format!(" ({list}[{nth}] of container {})", of()),
+            Place::Text(list, nth) => format!(" ({list}[{nth}] of container {:?})", of()),
             Place::Script(list, nth, key) => {
-                format!(" ({}, run by {list}[{nth}] of container {})", printable(key, 30), of())
+                format!(" ({}, run by {list}[{nth}] of container {:?})", printable(key, 30), of())
             }
         }
     }

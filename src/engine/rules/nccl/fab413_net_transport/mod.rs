@@ -83,7 +83,7 @@ fn pinned(
                 "NCCL_NET=IB{}, but the container requests no RDMA device: NCCL fails at start-up",
                 variables.place(net)
             ),
-            "Set a limit for the RDMA resource of the nodes, or remove NCCL_NET.",
+            "Add the nodes' RDMA resource to the container's limits, or remove NCCL_NET.",
         );
     }
 }

@@ -106,7 +106,7 @@ fn fixed(
                     format!("Remove the variable, and use NCCL 2.26.2 or later (the image has {version}).")
                 }
                 Some(_) => "Remove the variable; NCCL finds the index itself.".to_owned(),
-                None => "Use NCCL 2.26.2 or later, and remove the variable. Only NCCL before 2.21 needs it."
+                None => "Use NCCL 2.26.2 or later, which finds the index itself, and remove the variable."
                     .to_owned(),
             };
             let message = format!(
@@ -152,7 +152,7 @@ fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             paths::in_container(index, "image"),
             format!("NCCL {version} on RoCE {what}"),
-            "Use NCCL 2.26.2 or later, or set NCCL_IB_GID_INDEX to the index (often 3) if all pods have the same.",
+            "Use NCCL 2.26.2 or later, or, if one GID index (often 3) is right in all pods, set NCCL_IB_GID_INDEX to it.",
         );
     }
 }

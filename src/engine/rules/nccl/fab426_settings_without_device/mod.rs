@@ -44,7 +44,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 shown.join(", "),
                 variables.place(first)
             ),
-            "Set a limit for the RDMA resource of the nodes, or remove the variables for RDMA.",
+            "Add the nodes' RDMA resource to the container's limits, or remove the variables for RDMA.",
         );
     }
 }

@@ -20,11 +20,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let asked = a.item.requests.as_ref().and_then(|r| r.ips.first());
         let of_network = a.fact.and_then(|f| f.addressing.ipam.as_ref()).is_some_and(|i| i.fixed);
         match asked {
-            Some(ip) => {
-                Some(format!("item {} of the annotation requests address {ip} for several pods", a.place))
-            }
+            Some(ip) => Some(format!(
+                "item {} of the networks annotation requests address {ip} in every pod",
+                a.place
+            )),
             None if of_network => {
-                Some(format!("network {} gives several pods the same address", a.describe()))
+                Some(format!("network {} gives the same address to every pod", a.describe()))
             }
             None => None,
         }

@@ -31,10 +31,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/priority",
             format!(
-                "priority is not set, and policy \"{}\" takes the same VFs: the default is 99 (last) with the operator's webhook, else 0 (first)",
+                "priority is not set, and policy \"{}\" takes the same VFs: the default is 99 (it loses) with the operator's webhook, else 0 (it wins)",
                 printable(other.name, 63)
             ),
-            "Set priority; the lower number takes precedence.",
+            "Set priority; the lower number wins.",
         );
     }
 }

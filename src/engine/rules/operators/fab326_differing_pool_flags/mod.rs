@@ -53,13 +53,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 lacks(|p| p.is_rdma),
                 "has no RDMA devices",
             ),
-            (
-                "vdpaType",
-                vdpa(own),
-                vdpa(policy),
-                first.map(|_| true),
-                "loses the VFs of the policy applied last",
-            ),
+            ("vdpaType", vdpa(own), vdpa(policy), first.map(|_| true), "loses the other policy's VFs"),
             (
                 "needVhostNet",
                 own.vhost_net.to_string(),
@@ -70,13 +64,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         ];
         for (flag, ours, theirs, breaks, so) in flags.iter().filter(|(_, ours, theirs, ..)| ours != theirs) {
             let (severity, because, why) = match breaks {
-                Some(true) => (
-                    severity(&shared),
-                    LABELS,
-                    format!("{first_name:?} applies first, so resource {} {so}", own.resource),
-                ),
+                Some(true) => {
+                    (severity(&shared), LABELS, format!("{first_name:?} wins, so the resource {so}"))
+                }
                 Some(false) => {
-                    let why = format!("{first_name:?} applies first, so the resource gets {flag}");
+                    let why = format!("{first_name:?} wins, so the resource gets {flag}");
                     (Severity::Warning, KEPT, why)
                 }
                 None => (
@@ -89,7 +81,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 severity,
                 format!("/spec/{flag}"),
                 format!(
-                    "{flag} is {ours} in this policy but {theirs} in policy {:?} ({}): {why}",
+                    "{flag} is {ours} in this policy but {theirs} in policy {:?} for this resource ({}): {why}",
                     other.name,
                     shared.words()
                 ),

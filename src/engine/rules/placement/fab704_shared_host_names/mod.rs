@@ -38,7 +38,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         }
         let (path, shared) = match fixed.filter(|_| !pod.host_network()) {
             Some(name) => ("/spec/hostname", format!("all with the host name {:?}", printable(name, 63))),
-            None => ("/spec/hostNetwork", "with the same host name and ports".to_owned()),
+            None => ("/spec/hostNetwork", "with the same host name".to_owned()),
         };
         findings.add(
             format!("{}{path}", template.pointer),

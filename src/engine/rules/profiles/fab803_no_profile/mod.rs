@@ -30,7 +30,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         more => format!("candidates: {}, {more} more", candidates.join(", ")),
     };
     let fix = match candidates.first() {
-        Some(name) => format!("Annotate the pod template with {PROFILE_ANNOTATION}: {name}."),
+        Some(name) if candidates.len() == 1 => {
+            format!("Annotate the pod template with {PROFILE_ANNOTATION}: {name}.")
+        }
+        Some(_) => {
+            format!("Annotate the pod template with {PROFILE_ANNOTATION}: NAME, one of the candidates.")
+        }
         None if context.subject.snapshot.is_for_tenant() => {
             "Ask the platform team for a FabricProfile that admits this namespace.".to_owned()
         }

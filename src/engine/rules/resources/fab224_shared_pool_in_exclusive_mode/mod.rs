@@ -39,11 +39,11 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             held.path(),
             format!(
-                "nodes with {over} are in exclusive RDMA mode, so no node offers {} ({})",
+                "no node offers {} ({}): nodes with {over} are in exclusive RDMA mode",
                 printable(held.name, 63),
                 held.fact.describe(context.subject.snapshot.is_for_tenant()),
             ),
-            "Request VFs, or nodes in shared RDMA mode.",
+            "Request VFs, or ask for shared mode.",
         );
     }
 }
