@@ -88,7 +88,7 @@ fn explained(plane: &Plane) -> Outcome {
         ("fabricprofile.spec.rails", "NIC paths of a pod"),
         ("fabricprofile.spec.transport", "`infiniband`"),
         ("fabricprofile.spec.env.policy", "`forbid`"),
-        ("fprof.status.problems", "Empty if there are no problems"),
+        ("fprof.status.problems", "An empty list means that the profile has"),
     ] {
         let done = plane.kubectl(&["explain", field], "")?;
         assert!(done.ok, "{field}: {}", done.stderr);

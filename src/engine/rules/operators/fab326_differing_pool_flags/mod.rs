@@ -64,9 +64,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         ];
         for (flag, ours, theirs, breaks, so) in flags.iter().filter(|(_, ours, theirs, ..)| ours != theirs) {
             let (severity, because, why) = match breaks {
-                Some(true) => {
-                    (severity(&shared), LABELS, format!("{first_name:?} wins, so the resource {so}"))
-                }
+                Some(true) => (
+                    severity(&shared),
+                    LABELS,
+                    format!("{first_name:?} wins, so their resource {} {so}", own.resource),
+                ),
                 Some(false) => {
                     let why = format!("{first_name:?} wins, so the resource gets {flag}");
                     (Severity::Warning, KEPT, why)
@@ -81,7 +83,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 severity,
                 format!("/spec/{flag}"),
                 format!(
-                    "{flag} is {ours} in this policy but {theirs} in policy {:?} for this resource ({}): {why}",
+                    "{flag} is {ours} in this policy but {theirs} in policy {:?} ({}): {why}",
                     other.name,
                     shared.words()
                 ),
