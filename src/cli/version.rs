@@ -1,14 +1,13 @@
 //! `version`: what this binary is, for people and for programs.
 
 use super::Exit;
+use crate::cluster::prerequisites::KUBERNETES;
 use clap::ValueEnum;
 use serde_json::json;
 use std::io::{self, Write};
 
 /// The commit, where the build names one.
 const COMMIT: Option<&str> = option_env!("FABRIC_ADMISSION_COMMIT");
-/// The oldest Kubernetes that the manifests and the chart support; a test compares it with the chart.
-pub(super) const KUBERNETES: &str = "1.33";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

@@ -21,10 +21,12 @@ mod listed_names;
 mod metrics;
 mod pace;
 mod phases;
+pub mod prerequisites;
 mod publish;
 mod read_once;
 mod shared;
 pub mod status_writer;
+mod version;
 mod watch;
 
 pub(crate) use call::CallFault;
@@ -64,6 +66,11 @@ impl Watches {
     /// Lists and watches a kind.
     pub async fn follow(self, kind: &'static kinds::Watched) {
         watch::forever(kind, self.client, self.shared).await;
+    }
+
+    /// Compares the version of the API server with the versions that are supported.
+    pub async fn check_version(self) {
+        version::forever(self.client, self.shared).await;
     }
 
     /// Hands over each new Snapshot: the first once every kind has been listed, or is known to be absent or forbidden.

@@ -60,6 +60,9 @@ struct State {
     heard: BTreeMap<&'static str, Instant>,
     waiting: Vec<&'static str>,
     published: bool,
+    /// What is missing, by kind (prerequisites).
+    missing: BTreeMap<&'static str, String>,
+    outdated: Option<String>,
 }
 
 /// Phases of all kinds; cheap to clone. Empty where nothing is watched.
@@ -89,6 +92,25 @@ impl Phases {
             }
             state.phases.insert(kind, phase) != Some(phase)
         })
+    }
+
+    /// Notes what is missing for a kind.
+    pub(super) fn set_missing(&self, kind: &'static str, sentence: Option<String>) {
+        self.with(|state| match sentence {
+            Some(sentence) => state.missing.insert(kind, sentence),
+            None => state.missing.remove(kind),
+        });
+    }
+
+    /// Notes that the API server is too old, or is not. Returns whether that has changed.
+    pub(super) fn set_outdated(&self, sentence: Option<String>) -> bool {
+        self.with(|state| std::mem::replace(&mut state.outdated, sentence.clone()) != sentence)
+    }
+
+    /// What the server needs and does not have, for `/readyz`.
+    #[must_use]
+    pub fn missing(&self) -> Vec<String> {
+        self.with(|state| state.outdated.iter().chain(state.missing.values()).cloned().collect())
     }
 
     /// Notes a contact with the API server.

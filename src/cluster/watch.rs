@@ -4,6 +4,7 @@ use super::Phase;
 use super::event::{Event, Status, identify};
 use super::kinds::Watched;
 use super::list::{Failure, add_object, get, list};
+use super::prerequisites;
 use super::shared::Shared;
 use crate::snapshot::Layer;
 use http_body_util::BodyExt;
@@ -114,21 +115,17 @@ fn phase(kind: &'static Watched, shared: &Shared, phase: Phase, why: &str) {
     shared.metrics.watch_phase(kind.name(), phase);
     let before = shared.sync.settled();
     let changed = shared.sync.set(kind.name(), phase);
+    let missing = prerequisites::missing(kind, phase);
+    shared.sync.set_missing(kind.name(), missing.clone());
     if shared.sync.settled() != before {
         shared.changed.notify_one();
     }
     if changed {
-        match phase {
-            Phase::Failing => {
+        match (phase, missing) {
+            (Phase::Failing, _) => {
                 tracing::warn!(kind = kind.name(), why, "watch failed; known facts stay in use")
             }
-            Phase::Forbidden => {
-                tracing::warn!(
-                    kind = kind.name(),
-                    why,
-                    "no permission to list or watch; known facts stay in use"
-                )
-            }
+            (_, Some(missing)) => tracing::warn!(kind = kind.name(), why, "{missing}"),
             _ => tracing::info!(kind = kind.name(), phase = phase.name(), why, "watch state changed"),
         }
         shared.changed.notify_one();

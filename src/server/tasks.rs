@@ -129,6 +129,12 @@ pub(super) fn live(
         let watches = watches.clone();
         supervisor.start_on(runtime.clone(), task, move || watches.clone().follow(kind));
     }
+    let version = watches.clone();
+    supervisor.start_on(
+        runtime.clone(),
+        Task::new("version", "the server does not report an API server that is too old"),
+        move || version.clone().check_version(),
+    );
     let task = Task::new("snapshots", "the webhook decides with facts that are not updated");
     let state = Arc::clone(state);
     supervisor.start_on(runtime, task, move || {

@@ -18,7 +18,7 @@ pub(in crate::cli) fn bases() -> Result<Vec<FabricProfile>, String> {
             let file = format!("policies/{name}.yaml");
             match manifest::read(&file, text.as_bytes()).into_iter().next() {
                 Some(Item::Document(document)) => {
-                    crate::json::decode::object(document.json.get()).map_err(|e| format!("{file}: {e}"))
+                    FabricProfile::read(document.json.get()).map_err(|e| format!("{file}: {e}"))
                 }
                 Some(Item::Error(error)) => Err(error.to_string()),
                 Some(Item::Empty { .. }) | None => Err(format!("{file}: the file has no document")),
@@ -116,7 +116,7 @@ fn one(json: &str, bases: &[FabricProfile]) -> Result<FabricProfile, Vec<(String
 
 /// The first fault of a profile.
 fn fault(json: &str, bases: &[FabricProfile]) -> Result<FabricProfile, (String, String)> {
-    let profile: FabricProfile = crate::json::decode::object(json)
+    let profile = FabricProfile::read(json)
         .map_err(|e| (e.pointer, format!("FabricProfile cannot be read: {}", e.message)))?;
     Profile::resolve(&profile, bases).map_err(|e| (e.pointer.clone(), e.to_string()))?;
     Ok(profile)

@@ -263,7 +263,7 @@ fn reviewed(
 }
 
 fn names(json: &str) -> Vec<String> {
-    let pod = serde_json::from_str::<crate::pod::PodView<'_>>(json).unwrap_or_default();
+    let pod = crate::pod::PodView::read(json).unwrap_or_default();
     pod.containers().iter().map(|c| c.name().to_owned()).collect()
 }
 

@@ -58,7 +58,7 @@ pub(super) fn has_wrong_metadata(json: &str) -> bool {
 
 /// The first value of another type than its field has, in the metadata, in a pod or in the templates of an object.
 fn wrong_type(json: &str, is_pod: bool) -> Option<DecodeError> {
-    let error = |json: &str| decode::object::<PodView<'_>>(json).err();
+    let error = |json: &str| PodView::read(json).err();
     if is_pod {
         return error(json);
     }

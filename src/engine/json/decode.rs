@@ -1,9 +1,8 @@
 //! Decoding with a place: if a value does not fit, the error names it as a JSON pointer.
 
 use super::reader;
-use crate::text::{nearest, token};
+use crate::text::nearest;
 use serde::Deserialize;
-use serde_path_to_error::Segment;
 
 /// A value of another type than its field has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -15,41 +14,29 @@ pub struct DecodeError {
     pub message: String,
 }
 
-/// Decodes an object. A text that is refused is read again, for the path of the wrong value: the good case pays nothing
-/// for it.
+impl DecodeError {
+    /// The text of the error. The root of a document has no pointer.
+    #[must_use]
+    pub fn without_root(self) -> String {
+        if self.pointer.is_empty() { self.message } else { self.to_string() }
+    }
+}
+
+/// Decodes an object.
 ///
 /// # Errors
 /// [`DecodeError`] with the place of the first value that does not fit.
 pub fn object<'de, T: Deserialize<'de>>(json: &'de str) -> Result<T, DecodeError> {
-    if let Some(value) = reader::read(json) {
-        return Ok(value);
-    }
-    let mut deserializer = serde_json::Deserializer::from_str(json);
-    serde_path_to_error::deserialize::<_, T>(&mut deserializer).map_err(|error| {
-        let mut pointer = String::new();
-        for segment in error.path() {
-            match segment {
-                Segment::Map { key } => {
-                    pointer.push('/');
-                    pointer.push_str(&token(key));
-                }
-                Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
-                Segment::Enum { .. } | Segment::Unknown => {}
-            }
-        }
-        DecodeError { pointer, message: without_position(&error.inner().to_string()) }
-    })
+    reader::read(json)
+        .map_err(|wrong| DecodeError { pointer: wrong.pointer(), message: in_our_words(wrong.message(json)) })
 }
 
-/// serde_json ends its messages with a position in the JSON text, which is not the user's text, and names our own
-/// types.
-fn without_position(message: &str) -> String {
-    let cut = message.rfind(" at line ").unwrap_or(message.len());
-    let message = message.get(..cut).unwrap_or(message);
-    if let Some(message) = not_one_of(message) {
+/// serde names the types of our own code.
+fn in_our_words(message: String) -> String {
+    if let Some(message) = not_one_of(&message) {
         return message;
     }
-    let Some((head, expected)) = message.split_once("expected ") else { return message.to_owned() };
+    let Some((head, expected)) = message.split_once("expected ") else { return message };
     let expected = match expected {
         e if e.starts_with("struct ") || e == "a map" => "a mapping",
         "i32" | "i64" | "u32" | "u64" => "a whole number",

@@ -6,3 +6,4 @@ pub(crate) mod go;
 pub(crate) mod reader;
 mod skip;
 pub mod values;
+mod wrong;

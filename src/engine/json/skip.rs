@@ -1,6 +1,9 @@
 //! A place in a JSON text, and how to get past a value without reading it. It accepts what serde_json accepts, except that
 //! it gives up on values with more than 62 containers around them.
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
 /// A place in a JSON text.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
@@ -79,6 +82,23 @@ impl<'a> Cursor<'a> {
         here.skip()?;
         self.at = here.at;
         Some(())
+    }
+
+    /// Moves past a value as serde_json does: slower, with any number of containers around a value.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn skip_deep_value(&mut self) -> Option<()> {
+        let mut values =
+            serde_json::Deserializer::from_str(self.text.get(self.at..)?).into_iter::<IgnoredAny>();
+        values.next()?.ok()?;
+        self.at += values.byte_offset();
+        Some(())
+    }
+
+    /// The text that begins at a place.
+    #[cold]
+    pub(super) fn text_at(&self, place: usize) -> Option<String> {
+        String::deserialize(&mut serde_json::Deserializer::from_str(self.text.get(place..)?)).ok()
     }
 
     #[inline(always)]
@@ -173,7 +193,7 @@ impl<'a> Cursor<'a> {
         let known = match scalar {
             b"true" | b"false" | b"null" | b"0" => true,
             [b'1'..=b'9', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => true,
-            other => serde_json::from_slice::<serde::de::IgnoredAny>(other).is_ok(),
+            other => serde_json::from_slice::<IgnoredAny>(other).is_ok(),
         };
         self.at += scalar.len();
         known.then_some(())

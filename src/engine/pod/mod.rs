@@ -14,6 +14,7 @@ mod place_index;
 mod presence;
 pub mod quantity;
 pub mod ranks;
+mod read;
 pub mod scan;
 pub mod shell;
 pub mod templates_by_shape;

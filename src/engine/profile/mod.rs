@@ -15,6 +15,7 @@ mod memlock_check;
 mod metadata;
 mod parts;
 mod placement;
+mod read;
 mod resolved;
 pub mod schema;
 mod selector;

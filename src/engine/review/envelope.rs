@@ -2,8 +2,8 @@
 //! objects stay raw text, for the reader of their kind: decoding them through generic types costs more than everything
 //! else together.
 
-use crate::json::reader;
 use crate::json::values::Text;
+use crate::json::{decode, reader};
 use crate::pod::PodView;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -121,17 +121,15 @@ pub(super) fn text(body: &[u8]) -> Result<&str, EnvelopeError> {
 /// [`EnvelopeError`], for which the server answers 400 and failurePolicy decides.
 pub fn parse(body: &[u8]) -> Result<Request<'_>, EnvelopeError> {
     let text = text(body)?;
-    let review: AdmissionReview<'_> = match reader::read(text) {
-        Some(review) => review,
-        None => serde_json::from_str(text).map_err(|error| EnvelopeError::Json(error.to_string()))?,
-    };
+    let review: AdmissionReview<'_> =
+        decode::object(text).map_err(|error| EnvelopeError::Json(error.without_root()))?;
     request_of(review)
 }
 
 /// Reads the review of a pod, and the pod with it. The pod is thus read once: as raw text it is read to find its end, and
 /// again as a pod. `None` where that does not succeed; [`parse`] and the decoder of the object then know why.
 pub(super) fn parse_with_pod(text: &str) -> Option<Request<'_, PodView<'_>>> {
-    request_of(reader::read::<AdmissionReview<'_, PodView<'_>>>(text)?).ok()
+    request_of(reader::read::<AdmissionReview<'_, PodView<'_>>>(text).ok()?).ok()
 }
 
 fn request_of<O>(review: AdmissionReview<'_, O>) -> Result<Request<'_, O>, EnvelopeError> {

@@ -1,6 +1,7 @@
 //! The reader of `json` beside serde_json: it reads what serde_json reads, and gives the same values, for reviews as well.
 
 use super::envelope::AdmissionReview;
+use crate::json::decode::object;
 use crate::json::reader::read;
 use crate::pod::PodView;
 use proptest::prelude::*;
@@ -8,10 +9,11 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_path_to_error::Segment;
 
-/// Reads a text with both; `None` where the reader leaves it to serde_json.
+/// Reads a text with both; `None` where the reader refuses it.
 fn both<'de, T: Deserialize<'de> + std::fmt::Debug>(text: &'de str) -> Option<String> {
-    let own = read::<T>(text).map(|value| format!("{value:?}"));
+    let own = read::<T>(text).ok().map(|value| format!("{value:?}"));
     let known = serde_json::from_str::<T>(text).map(|value| format!("{value:?}")).ok();
     assert!(own.is_none() || own == known, "{text}: {own:?}, {known:?}");
     own
@@ -23,7 +25,7 @@ fn all(text: &str) {
     assert_eq!(both::<&RawValue>(text).is_some(), known, "{text}");
     // serde_json refuses numbers out of range and halves of characters only where it reads them.
     assert_eq!(both::<Value>(text).is_some(), serde_json::from_str::<Value>(text).is_ok(), "{text}");
-    // Structs from lists are left to serde_json.
+    // Structs from lists are refused.
     both::<PodView<'_>>(text);
     both::<AdmissionReview<'_>>(text);
 }
@@ -124,15 +126,15 @@ fn texts_at_the_edge_of_json() {
 }
 
 #[test]
-fn deep_texts_are_left_to_serde_json() {
-    for depth in [60, 62] {
+fn deep_texts_are_read() {
+    for depth in [60, 62, 100] {
         all(&format!("{}{}", "[".repeat(depth), "]".repeat(depth)));
         all(&format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth)));
     }
     for depth in [127, 128, 200_000] {
         let lists = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        assert!(read::<IgnoredAny>(&lists).is_none());
-        assert_eq!(read::<Value>(&lists).is_some(), serde_json::from_str::<Value>(&lists).is_ok());
+        assert!(read::<IgnoredAny>(&lists).is_ok());
+        assert_eq!(read::<Value>(&lists).is_ok(), serde_json::from_str::<Value>(&lists).is_ok());
     }
 }
 
@@ -175,7 +177,72 @@ fn texts() -> impl Strategy<Value = String> {
     )
 }
 
+/// The places and messages of serde_path_to_error and serde_json, for texts that are JSON.
+fn same_errors<'de, T: Deserialize<'de>>(text: &'de str) {
+    let known = serde_path_to_error::deserialize::<_, T>(&mut serde_json::Deserializer::from_str(text));
+    let (Err(known), Err(own)) = (known, object::<T>(text)) else { return };
+    let mut pointer = String::new();
+    for segment in known.path() {
+        pointer.push_str(&match segment {
+            Segment::Map { key } => format!("/{}", crate::text::token(key)),
+            Segment::Seq { index } => format!("/{index}"),
+            _ => String::new(),
+        });
+    }
+    let message = known.into_inner().to_string();
+    let message = message.rfind(" at line ").map_or(message.as_str(), |end| &message[..end]);
+    // Our own words begin where serde names a type, or the names that it knows.
+    let message = message.split("expected").next().unwrap_or_default();
+    let message = if message.starts_with("unknown ") { "unknown " } else { message };
+    // A list in place of a struct is refused at the list, by serde_json perhaps within it.
+    if own.message.starts_with("invalid type: sequence, ") && pointer.starts_with(&own.pointer) {
+        return;
+    }
+    assert_eq!(
+        (own.pointer.as_str(), own.message.get(..message.len())),
+        (pointer.as_str(), Some(message)),
+        "{text}"
+    );
+}
+
+#[test]
+fn errors_name_the_place() {
+    for (text, pointer, message) in [
+        (
+            r#"{"spec":{"containers":[{},{"name":7}]}}"#,
+            "/spec/containers/1/name",
+            "invalid type: integer `7`, expected a string",
+        ),
+        (
+            r#"{"metadata":{"labels":{"a/b~c":{}}}}"#,
+            "/metadata/labels/a~1b~0c",
+            "invalid type: map, expected a string",
+        ),
+        (r#"{"spec":{"containers":{}}}"#, "/spec/containers", "invalid type: map, expected a list"),
+        (
+            r#"{"spec":{"hostNetwork":"true at line 3"}}"#,
+            "/spec/hostNetwork",
+            "invalid type: string \"true at line 3\", expected true or false",
+        ),
+        (r#"{"spec":[]}"#, "/spec", "invalid type: sequence, expected a mapping"),
+        (r#"{"spec":{"a" 1}}"#, "/spec/a", "expected `:`"),
+        (r#"[]"#, "", "invalid type: sequence, expected a mapping"),
+    ] {
+        let error = object::<PodView<'_>>(text).unwrap_err();
+        assert_eq!((error.pointer.as_str(), error.message.as_str()), (pointer, message), "{text}");
+    }
+}
+
 proptest! {
+    #[test]
+    fn its_errors_are_those_of_serde_json(text in texts()) {
+        if serde_json::from_str::<Value>(&text).is_ok() {
+            same_errors::<PodView<'_>>(&text);
+            same_errors::<AdmissionReview<'_>>(&text);
+            same_errors::<crate::profile::schema::FabricProfile>(&text);
+        }
+    }
+
     #[test]
     fn it_reads_what_serde_json_reads(text in texts()) {
         all(&text);

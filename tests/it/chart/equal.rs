@@ -29,6 +29,7 @@ pub(crate) fn add(suite: &mut Suite) {
             json!({"networkObjects": "enforce"}),
         ),
         ("namespace_isolation", "deploy/overlays/namespace-isolation", json!({"namespaceIsolation": true})),
+        ("ipv6", "deploy/overlays/ipv6", json!({"bindAddress": "::"})),
         (
             "cluster_facts",
             "tests/chart/cluster-facts",

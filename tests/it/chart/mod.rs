@@ -1,6 +1,7 @@
 //! The Helm chart of `deploy/helm`, without a cluster.
 
 mod equal;
+mod notes;
 mod refused;
 mod sources;
 mod values;
@@ -12,4 +13,5 @@ pub(crate) fn add(suite: &mut Suite) {
     values::add(suite);
     refused::add(suite);
     equal::add(suite);
+    notes::add(suite);
 }

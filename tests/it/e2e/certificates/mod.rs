@@ -2,6 +2,7 @@
 
 mod drift;
 mod faults;
+mod gitops;
 mod issued;
 mod load;
 mod rotation;
@@ -31,6 +32,7 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
     add("of_absent_configurations_are_ready", faults::absent);
     add("bear_clocks_that_are_ten_minutes_off", faults::clocks);
     add("ask_for_no_other_rights", issued::rights);
+    add("belong_to_no_gitops_tool", gitops::apply);
     add("of_cert_manager_are_read_and_verified", issued::by_cert_manager);
 }
 

@@ -90,6 +90,11 @@ fn life(plane: &Plane) -> Outcome {
         let helm = Helm::new(&program, Some(plane.directory().join("kubeconfig")))?;
         let _cleared = Cleared::new(plane);
         plane.apply(NETWORK)?;
+        // As a cluster has it that labels all its namespaces.
+        plane.apply(&format!(
+            "apiVersion: v1\nkind: Namespace\nmetadata: {{name: {NAMESPACE}, labels: {{{}: {}}}}}\n",
+            PROFILE_LABEL.0, PROFILE_LABEL.1
+        ))?;
         let egress = Egress::start(plane)?;
         let kubelet = Kubelet::new(plane, &egress, NAMESPACE);
         let plain = Creates::new(plane, &plane.namespace(&[])?, cpu_pod("plain"));
@@ -181,6 +186,11 @@ fn steps(
     assert!(has("previous")?);
     // Not `helm --wait`, which waits for pods only: the API server has the caBundle.
     plane.until("pods are fitted", Duration::from_secs(30), || probe(plane, &creates[1].namespace()))?;
+    let own = plane.kubectl(
+        &["create", "-n", NAMESPACE, "--dry-run=server", "-o", "json", "-f", "-"],
+        &training_pod("own").to_string(),
+    )?;
+    assert!(own.ok && !own.stdout.contains("rail7"), "the own namespace is excluded: {own:?}");
     let bundle = bundles(plane)?;
     start_enforced();
 

@@ -6,6 +6,7 @@ mod kinds;
 mod lists;
 mod of_script;
 mod outages;
+mod prerequisites;
 mod random;
 mod rights;
 mod script;
@@ -28,6 +29,7 @@ pub(crate) fn add(suite: &mut Suite) {
     streams::add(suite);
     faults::add(suite);
     rights::add(suite);
+    prerequisites::add(suite);
     kinds::add(suite);
     outages::add(suite);
     random::add(suite);

@@ -104,6 +104,8 @@ pub(super) struct State {
     pages: HashMap<String, (u64, Vec<Value>)>,
     /// Most items of a page, whatever the client asks.
     page: usize,
+    /// Minor version of Kubernetes.
+    pub(super) minor: &'static str,
 }
 
 pub(super) struct Shared {
@@ -149,6 +151,7 @@ impl Script {
             expiring: 0,
             pages: HashMap::new(),
             page: usize::MAX,
+            minor: "33",
         };
         let shared = Shared { state: Mutex::new(state), changed: Condvar::new(), open: AtomicUsize::new(0) };
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -290,6 +293,11 @@ impl Script {
             resource.refused = status;
             resource.ended += 1;
         });
+    }
+
+    /// Is Kubernetes of another minor version.
+    pub(crate) fn minor(&self, minor: &'static str) {
+        self.command(|state| state.minor = minor);
     }
 
     /// Answers this many requests with a status, whatever they ask.

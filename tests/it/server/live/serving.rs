@@ -17,6 +17,12 @@ pub(super) fn connection(stream: &TcpStream, shared: &Shared) -> io::Result<()> 
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut stream = stream.try_clone()?;
     while let Some(asked) = request(&mut reader)? {
+        // Not a part of the lists and watches that the tests count and break.
+        if asked.path == "/version" {
+            let body = format!(r#"{{"major":"1","minor":"{}"}}"#, shared.state().minor);
+            answer(&mut stream, 200, JSON, body.as_bytes())?;
+            continue;
+        }
         shared.state().requests.push(asked.clone());
         let Some(mut state) = calm(shared, &stream) else { return Ok(()) };
         if state.failing.1 > 0 {

@@ -1,0 +1,62 @@
+//! What the server needs of a cluster. The log, `/readyz` and the chart's notes show the same sentences; a test compares
+//! them.
+
+use super::Phase;
+use super::kinds::Watched;
+use crate::facts::Kind;
+
+/// The oldest Kubernetes that the manifests and the chart support.
+pub const KUBERNETES: &str = "1.33";
+const MINOR: u32 = 33;
+
+/// The CRD of FabricProfile is missing.
+pub const CRD: &str = "the CRD fabricprofiles.fabric-admission.dev is not installed, so the server uses only profiles from files; \
+    install the CRD with kubectl apply --server-side -f deploy/crds/fabricprofiles.yaml, or set crds.enabled: true in the chart";
+
+/// The right to read objects of a resource is missing.
+#[must_use]
+pub fn right(resource: &str) -> String {
+    format!(
+        "no permission to list and watch {resource}, so the server does not see changes of these objects; \
+         bind the ClusterRole fabric-admission of deploy/base/rbac.yaml to the server's ServiceAccount"
+    )
+}
+
+/// The version of the API server is too old.
+#[must_use]
+pub fn version(found: &str) -> String {
+    format!("Kubernetes {found} is not supported; upgrade the cluster to Kubernetes {KUBERNETES} or newer")
+}
+
+/// The sentence for the state of a kind, if something is missing. Other CRDs belong to operators that a cluster may not
+/// have.
+pub(super) fn missing(kind: &Watched, phase: Phase) -> Option<String> {
+    match phase {
+        Phase::Absent if kind.kind == Kind::FabricProfile => Some(CRD.to_owned()),
+        Phase::Forbidden if kind.group.is_empty() => Some(right(kind.plural)),
+        Phase::Forbidden => Some(right(&format!("{}.{}", kind.plural, kind.group))),
+        _ => None,
+    }
+}
+
+/// The sentence for the answer of `/version`, if the version is too old. Providers write minor versions as `33+`.
+pub(super) fn outdated(major: &str, minor: &str) -> Option<String> {
+    let digits: String = minor.chars().take_while(char::is_ascii_digit).collect();
+    let old = major == "1" && digits.parse().is_ok_and(|minor: u32| minor < MINOR);
+    old.then(|| version(&format!("{major}.{digits}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions() {
+        assert_eq!(KUBERNETES, format!("1.{MINOR}"));
+        assert_eq!(outdated("1", "32+"), Some(version("1.32")));
+        assert_eq!(outdated("1", "9"), Some(version("1.9")));
+        for (major, minor) in [("1", "33"), ("1", "33+"), ("1", "100"), ("2", "0"), ("", ""), ("1", "x")] {
+            assert_eq!(outdated(major, minor), None, "{major} {minor}");
+        }
+    }
+}
