@@ -138,7 +138,10 @@ fn asked_for() -> Outcome {
     }
     // None of them was heard.
     let metrics = server.admin("/metrics")?.body;
-    assert!(metrics.contains("requests_total{entry=\"mutate\",result=\"bad_request\"} 4\n"), "{metrics}");
+    assert!(
+        metrics.contains("requests_total{entry=\"mutate\",mode=\"enforce\",result=\"bad_request\"} 4\n"),
+        "{metrics}"
+    );
     Ok(())
 }
 
