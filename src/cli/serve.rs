@@ -114,7 +114,7 @@ enum Mutate {
 enum Decisions {
     /// Every decision
     All,
-    /// Pods that were changed, objects that were denied, and objects that mode enforce would deny
+    /// Pods that were changed, objects that were denied, and objects that would be denied in mode enforce
     Notable,
     /// No decision
     None,

@@ -47,16 +47,15 @@ pub(super) fn answer(
         let known = Known { snapshot: &snapshot, audience: state.audience };
         let outcome = decide(body.bytes(), looked_at, known, deadline)?;
         let text = response::render(&outcome);
-        Ok::<_, EnvelopeError>((outcome, text))
+        let (verdict, took) = (Verdict::of(&outcome), started.elapsed());
+        let names = || RequestNames::of_body(body.bytes());
+        decision_log::log(state.log_decisions, &outcome, verdict, took, names);
+        Ok::<_, EnvelopeError>((outcome, text, verdict, took))
     }));
     Some(match decided {
         Ok(Err(EnvelopeError::Late)) => return None,
-        Ok(Ok((outcome, Ok(text)))) => {
-            let (verdict, took) = (Verdict::of(&outcome), started.elapsed());
+        Ok(Ok((outcome, Ok(text), verdict, took))) => {
             state.metrics.decided(&outcome, verdict, &snapshot, took);
-            decision_log::log(state.log_decisions, &outcome, verdict, took, || {
-                RequestNames::of_body(body.bytes())
-            });
             match body.replace(text) {
                 Ok(()) => json(body),
                 Err(_) => busy(state, Shed::Memory, MEMORY),
@@ -69,7 +68,7 @@ pub(super) fn answer(
             tracing::warn!(error, "refused a request: its body is not a valid AdmissionReview");
             plain(StatusCode::BAD_REQUEST, &error)
         }
-        Ok(Ok((_, Err(error)))) => {
+        Ok(Ok((_, Err(error), ..))) => {
             state.metrics.request(looked_at, RequestResult::Fault, started.elapsed());
             tracing::error!(%error, "response could not be encoded as JSON");
             fault()

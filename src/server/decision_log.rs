@@ -15,7 +15,7 @@ use std::time::Duration;
 pub enum LogDecisions {
     /// Every decision.
     All,
-    /// Objects that were changed, denied, or would be denied in mode enforce.
+    /// Objects that were changed, denied, or would be denied if this endpoint enforced.
     #[default]
     Notable,
     /// None.
@@ -38,7 +38,7 @@ pub(super) fn log(
     // Each message has a limit of its own, so that a wave of changed pods hides no denial.
     let (message, lines, notable) = match verdict {
         Verdict::Denied => ("request denied", &DENIED, true),
-        Verdict::WouldDeny => ("request would be denied in mode enforce", &WOULD_DENY, true),
+        Verdict::WouldDeny => ("request would be denied", &WOULD_DENY, true),
         Verdict::Mutated => ("pod changed", &CHANGED, true),
         Verdict::Withheld => ("request allowed, changes withheld", &OTHER, false),
         Verdict::Allowed => ("request allowed", &OTHER, false),

@@ -14,7 +14,7 @@ pub enum Verdict {
     Withheld,
     /// Refused.
     Denied,
-    /// Admitted, but mode enforce would refuse it.
+    /// Admitted only because findings are reported here and not enforced.
     WouldDeny,
     /// Outside the webhook's scope.
     OutOfScope,

@@ -35,7 +35,10 @@ pub const RESULTS: [(RequestResult, &str); 9] = [
         "admitted without the planned changes (mode `audit`, or `--mutate off`)",
     ),
     (RequestResult::Decided(Verdict::Denied), "refused"),
-    (RequestResult::Decided(Verdict::WouldDeny), "admitted, but mode `enforce` would refuse it"),
+    (
+        RequestResult::Decided(Verdict::WouldDeny),
+        "admitted, but would be refused in mode `enforce` (workloads: with `--workloads deny`; network objects: with `--network-objects enforce`)",
+    ),
     (RequestResult::Decided(Verdict::OutOfScope), "nothing in the object concerns the webhook"),
     (RequestResult::BadRequest, "not a valid AdmissionReview (status 4xx)"),
     (RequestResult::Fault, "internal error (status 500)"),

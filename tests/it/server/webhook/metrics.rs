@@ -5,6 +5,7 @@ use crate::support::server::{PROFILE, Server, bare_pod, review};
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{golden, read, root};
 use fabric_admission::plan::ChangeKind;
+use fabric_admission::resolve::Outcome as Searched;
 use fabric_admission::server::RESULTS;
 use fabric_admission::telemetry::metric_table::{ALL, Kind};
 use serde_json::{Value, json};
@@ -16,6 +17,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("metrics::would_be_denials_are_counted", would_deny);
     suite.add("metrics::decisions_by_namespace_and_profile", by_name);
     suite.add("metrics::invented_names_make_no_series", invented);
+    suite.add("metrics::the_first_namespaces_keep_their_series", first);
     suite.add("metrics::changes_and_searches_are_counted", changes);
     suite.add("metrics::ages_and_days_are_shown", ages);
 }
@@ -83,9 +85,10 @@ fn page() -> Result<(), String> {
     let page = read(&file)?;
     let (before, rest) = page.split_once(BEGIN).ok_or("docs/metrics.md has no table")?;
     let (_, after) = rest.split_once(END).ok_or("the table has no end")?;
-    for kind in ChangeKind::ALL {
-        if !after.contains(&format!("`{}`", kind.name())) {
-            return Err(format!("docs/metrics.md does not explain changes of kind {}", kind.name()));
+    let kinds = ChangeKind::ALL.map(ChangeKind::name);
+    for value in kinds.iter().chain(&Searched::ALL.map(Searched::name)) {
+        if !after.contains(&format!("| `{value}` |")) {
+            return Err(format!("docs/metrics.md does not explain the value {value}"));
         }
     }
     golden(&file, Some(&format!("{before}{BEGIN}\n{table}\n{END}{after}")))
@@ -197,6 +200,32 @@ fn invented() -> Outcome {
     create(&server, "/audit", "trial", &broken_pod())?;
     let found = series(&server, "namespace_decisions_total")?;
     assert_eq!(found.get(&format!(r#"namespace="trial",{all}"#)), Some(&1.0), "{found:?}");
+    Ok(())
+}
+
+/// More opted-in namespaces than have series of their own.
+fn first() -> Outcome {
+    let namespace = |n| {
+        format!(
+            "---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: n{n}, labels: {{fabric-admission.dev/mode: audit}}}}\n"
+        )
+    };
+    let namespaces: String = (0..230).map(namespace).collect();
+    let server = Server::start(
+        &[("profiles.yaml", PROFILE), ("namespaces.yaml", &namespaces)],
+        &["--profiles", "profiles.yaml", "--cluster", "namespaces.yaml"],
+    )?;
+    for _ in 0..2 {
+        for n in 0..230 {
+            create(&server, "/audit", &format!("n{n}"), &broken_pod())?;
+        }
+    }
+    let found = series(&server, "namespace_decisions_total")?;
+    assert_eq!(found.len(), 201, "{found:?}");
+    for (namespace, count) in [("n0", 2.0), ("n199", 2.0), ("other", 60.0)] {
+        let labels = format!(r#"namespace="{namespace}",entry="audit",mode="audit",result="would_deny""#);
+        assert_eq!(found.get(&labels), Some(&count), "{namespace}: {found:?}");
+    }
     Ok(())
 }
 
