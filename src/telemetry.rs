@@ -6,10 +6,13 @@
 //! well, but it bounds lines instead of bytes, does not count failed writes, prints to stdout when it cannot end, and brings
 //! three crates.
 
+mod decision_lines;
+pub mod metric_table;
 mod rate;
 
+pub use decision_lines::DecisionLines;
 use prometheus_client::metrics::counter::Counter;
-use rate::{LeftOut, Rate};
+use rate::{LEFT_OUT, Rate, UNREPORTED};
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,7 +38,6 @@ const REPORT: Duration = Duration::from_secs(10);
 const AT_END: usize = 10;
 
 static DROPPED: LazyLock<Counter> = LazyLock::new(Counter::default);
-static LEFT_OUT: LazyLock<Counter> = LazyLock::new(Counter::default);
 static ENDED: LazyLock<Arc<Notify>> = LazyLock::new(Arc::default);
 
 /// Log lines that stderr did not take, or not in time (count).
@@ -62,7 +64,7 @@ pub async fn ended() {
 /// When the system gives no thread to write with.
 pub fn install() -> io::Result<Writing> {
     let wanted = std::env::var("FABRIC_ADMISSION_LOG").ok();
-    let unreported = LeftOut::default();
+    let unreported = UNREPORTED.clone();
     let rate = Rate::new(unreported.clone(), left_out());
     let (lines, writing) = start(io::stderr(), dropped(), Arc::clone(&ENDED), move || unreported.report())?;
     let json = tracing_subscriber::fmt::layer()

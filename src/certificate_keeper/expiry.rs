@@ -16,6 +16,13 @@ pub(crate) struct Expiry {
 }
 
 impl Expiry {
+    /// Seconds until the certificate in use expires; `None` without one.
+    pub(crate) fn left(&self) -> Option<i64> {
+        let served = self.served.load()?;
+        let leaf = served.cert.first().and_then(|der| fields(der))?;
+        Some(leaf.until - self.clock.now())
+    }
+
     /// Whether the certificate may be outside its dates by the clock of some machine.
     pub(crate) fn is_near(&self) -> bool {
         // Without one the standing is not ready anyway.
@@ -50,5 +57,7 @@ mod tests {
         assert_eq!([72 * 3600 - 1000, 72 * 3600 + 1000].map(near), [true, true]);
         assert!(near(-3600), "not valid yet");
         assert!(!Expiry::default().is_near(), "no certificate at all");
+        assert!(Expiry::of_age(3600).left().is_some_and(|left| (70 * 3600..72 * 3600).contains(&left)));
+        assert_eq!(Expiry::default().left(), None);
     }
 }

@@ -1,10 +1,11 @@
 //! Metrics of certificates.
 
+use crate::telemetry::metric_table as table;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::{Registry, Unit};
+use prometheus_client::registry::Registry;
 use std::time::SystemTime;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -56,84 +57,21 @@ pub struct Metrics {
 impl Metrics {
     /// Registers them.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register(
-            "certificate_reloads",
-            "Reloads of the server certificate, by result",
-            self.reloads.clone(),
-        );
-        registry.register_with_unit(
-            "certificate_loaded_timestamp",
-            "Time at which the server loaded its current certificate, as Unix time",
-            Unit::Seconds,
-            self.loaded_at.clone(),
-        );
-        registry.register_with_unit(
-            "ca_expiry_timestamp",
-            "Expiry time of each CA in the Secret, as Unix time, by role; 0 if the Secret has no CA in this role",
-            Unit::Seconds,
-            self.ca_expiry.clone(),
-        );
-        registry.register(
-            "ca_generation",
-            "Generation number of the current CA; each rotation adds 1",
-            self.ca_generation.clone(),
-        );
-        registry.register_with_unit(
-            "leaf_expiry_timestamp",
-            "Expiry time of the current server certificate, as Unix time",
-            Unit::Seconds,
-            self.leaf_expiry.clone(),
-        );
-        registry.register(
-            "leaf_renewal_overdue",
-            "1 if the self-managed certificate is in the last tenth of its lifetime and was not renewed, else 0",
-            self.leaf_overdue.clone(),
-        );
-        registry.register(
-            "cabundle_in_sync",
-            "1 if every caBundle of the webhook configuration verifies the server certificate, else 0",
-            self.in_sync.clone(),
-        );
-        registry.register(
-            "cabundle_writes",
-            "Writes of caBundles by this replica, by kind of webhook configuration",
-            self.writes.clone(),
-        );
-        registry.register(
-            "cabundle_reverts",
-            "Changes that other clients made to caBundles; the server reverts these changes",
-            self.reverts.clone(),
-        );
-        registry.register(
-            "cabundle_fight",
-            "1 if this replica restores the caBundle less often because another client keeps changing it, else 0",
-            self.fights.clone(),
-        );
-        registry.register(
-            "cert_rotations",
-            "Certificates issued and CA changes made by this replica, by kind and reason",
-            self.rotations.clone(),
-        );
-        registry.register(
-            "ca_emergency_rotations",
-            "Emergency replacements of the CA by this replica, because the previous CA could not sign certificates",
-            self.emergencies.clone(),
-        );
-        registry.register(
-            "certificate_failures",
-            "Failed API calls for the server's Secret, caBundles and Events, by type of call",
-            self.failures.clone(),
-        );
-        registry.register(
-            "certificate_conflicts",
-            "Writes of the server's Secret and caBundles that failed because another client wrote first, by type of call",
-            self.conflicts.clone(),
-        );
-        registry.register(
-            "certificate_back_offs",
-            "How often this replica paused its writes of certificates, because another client kept changing the same objects",
-            self.back_offs.clone(),
-        );
+        table::CERTIFICATE_RELOADS.register(registry, self.reloads.clone());
+        table::CERTIFICATE_LOADED.register(registry, self.loaded_at.clone());
+        table::CA_EXPIRY.register(registry, self.ca_expiry.clone());
+        table::CA_GENERATION.register(registry, self.ca_generation.clone());
+        table::LEAF_EXPIRY.register(registry, self.leaf_expiry.clone());
+        table::LEAF_OVERDUE.register(registry, self.leaf_overdue.clone());
+        table::CABUNDLE_IN_SYNC.register(registry, self.in_sync.clone());
+        table::CABUNDLE_WRITES.register(registry, self.writes.clone());
+        table::CABUNDLE_REVERTS.register(registry, self.reverts.clone());
+        table::CABUNDLE_FIGHT.register(registry, self.fights.clone());
+        table::CERT_ROTATIONS.register(registry, self.rotations.clone());
+        table::CA_EMERGENCIES.register(registry, self.emergencies.clone());
+        table::CERTIFICATE_FAILURES.register(registry, self.failures.clone());
+        table::CERTIFICATE_CONFLICTS.register(registry, self.conflicts.clone());
+        table::CERTIFICATE_BACK_OFFS.register(registry, self.back_offs.clone());
     }
 
     /// Notes that the server uses a new certificate.

@@ -7,7 +7,7 @@ use super::limit_flags::{LimitFlags, cores};
 use super::values::{identity, seconds};
 use crate::cluster::{self, Pace};
 use crate::facts::Mode;
-use crate::server::{self, Facts, Limits, Live, Look, Settings, Source, StatusWriter};
+use crate::server::{self, Facts, Limits, Live, LogDecisions, Look, Settings, Source, StatusWriter};
 use crate::snapshot::Builder;
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -77,6 +77,9 @@ pub(super) struct Arguments {
     /// SriovNetworkNodePolicies
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_NETWORK_OBJECTS", default_value_t = NetworkObjects::Audit)]
     network_objects: NetworkObjects,
+    /// Which decisions the server logs, each as one line with namespace, owner, user, profile, rules and changes
+    #[arg(long, value_enum, env = "FABRIC_ADMISSION_LOG_DECISIONS", default_value_t = Decisions::Notable)]
+    log_decisions: Decisions,
     /// Time after SIGTERM, in seconds, in which the server still accepts new connections
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
     lame_duck: f64,
@@ -106,6 +109,16 @@ enum Mutate {
     On,
     /// Do not change pods; deny a pod only if it would also be denied with the changes
     Off,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Decisions {
+    /// Every decision
+    All,
+    /// Pods that were changed, objects that were denied, and objects that would be denied in mode enforce
+    Notable,
+    /// No decision
+    None,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -170,6 +183,11 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
             NetworkObjects::Off => None,
             NetworkObjects::Audit => Some(Mode::Audit),
             NetworkObjects::Enforce => Some(Mode::Enforce),
+        },
+        log_decisions: match arguments.log_decisions {
+            Decisions::All => LogDecisions::All,
+            Decisions::Notable => LogDecisions::Notable,
+            Decisions::None => LogDecisions::None,
         },
         lame_duck: Duration::from_secs_f64(arguments.lame_duck),
     };

@@ -1,11 +1,12 @@
 //! Metrics of the watches.
 
 use super::Phase;
+use crate::telemetry::metric_table as table;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::{Registry, Unit};
+use prometheus_client::registry::Registry;
 use std::time::SystemTime;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -48,62 +49,17 @@ pub struct Metrics {
 impl Metrics {
     /// Registers them.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register(
-            "watch_objects",
-            "Objects that the server knows from its watches, by kind",
-            self.objects.clone(),
-        );
-        registry.register(
-            "watch_state",
-            "Watch state of each object kind: 1 for the current state, 0 for all other states",
-            self.state.clone(),
-        );
-        registry.register(
-            "watch_lists",
-            "How often the server received a complete list of objects from the API server, by kind",
-            self.lists.clone(),
-        );
-        registry.register(
-            "watch_malformed",
-            "Objects from the API server that could not be parsed, by kind",
-            self.malformed.clone(),
-        );
-        registry.register_with_unit(
-            "watch_last_contact_timestamp",
-            "Time of the last response of the API server for each object kind, as Unix time",
-            Unit::Seconds,
-            self.contact.clone(),
-        );
-        registry.register(
-            "watch_ignored_objects",
-            "Objects of operators that the server does not use, because they are outside the namespaces of --operator-namespaces, by kind",
-            self.ignored.clone(),
-        );
-        registry.register(
-            "snapshots_published",
-            "How often the webhook switched to a new snapshot of the cluster's objects",
-            self.published.clone(),
-        );
-        registry.register(
-            "status_leader",
-            "1 if this replica writes the status of FabricProfiles, else 0",
-            self.status_leader.clone(),
-        );
-        registry.register(
-            "status_writes",
-            "Writes of a FabricProfile's status by this replica",
-            self.status_writes.clone(),
-        );
-        registry.register(
-            "profile_problems",
-            "Number of problems in the status of each FabricProfile; exported only by the replica that writes the status",
-            self.profile_problems.clone(),
-        );
-        registry.register(
-            "status_failures",
-            "Failed API calls of the task that writes the status of FabricProfiles, by type of call",
-            self.status_failures.clone(),
-        );
+        table::WATCH_OBJECTS.register(registry, self.objects.clone());
+        table::WATCH_STATE.register(registry, self.state.clone());
+        table::WATCH_LISTS.register(registry, self.lists.clone());
+        table::WATCH_MALFORMED.register(registry, self.malformed.clone());
+        table::WATCH_CONTACT.register(registry, self.contact.clone());
+        table::WATCH_IGNORED.register(registry, self.ignored.clone());
+        table::SNAPSHOTS_PUBLISHED.register(registry, self.published.clone());
+        table::STATUS_LEADER.register(registry, self.status_leader.clone());
+        table::STATUS_WRITES.register(registry, self.status_writes.clone());
+        table::PROFILE_PROBLEMS.register(registry, self.profile_problems.clone());
+        table::STATUS_FAILURES.register(registry, self.status_failures.clone());
     }
 
     /// Notes how many objects of a kind there are.

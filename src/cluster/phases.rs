@@ -118,6 +118,12 @@ impl Phases {
         self.with(|state| state.heard.insert(kind, Instant::now()));
     }
 
+    /// Time since the last contact, by kind.
+    #[must_use]
+    pub fn ages(&self) -> Vec<(&'static str, Duration)> {
+        self.with(|state| state.heard.iter().map(|(kind, at)| (*kind, at.elapsed())).collect())
+    }
+
     /// Kinds whose last contact is longer ago than this.
     pub(super) fn silent(&self, since: Duration) -> Vec<&'static str> {
         self.with(|state| {

@@ -69,9 +69,17 @@ pub(super) fn readiness(state: &State) -> (StatusCode, String) {
     (status, lines.join("\n"))
 }
 
+/// Seconds as days.
+fn days(seconds: i64) -> f64 {
+    let days = Duration::from_secs(seconds.unsigned_abs()).as_secs_f64() / 86_400.0;
+    if seconds < 0 { -days } else { days }
+}
+
 async fn metrics(Shared(state): Shared<Arc<State>>) -> Response {
     let (requests, bytes) = state.budgets.used();
     state.metrics.used(requests, bytes);
+    let days = state.expiry.left().map(days);
+    state.metrics.aged(state.sync.ages().into_iter(), days);
     let mut response = answers::plain(StatusCode::OK, state.metrics.text().trim_end());
     let openmetrics = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, openmetrics);

@@ -1,13 +1,14 @@
 //! Answers of the webhook port: a decision on a body and its answer, and the answers without one.
 
+use super::decision_log;
 use super::held::Held;
-use super::metrics::{RequestResult, Shed, entry_name};
+use super::metrics::{RequestResult, Shed};
 use super::state::State;
 use crate::deadline::Deadline;
-use crate::review::Denial;
 use crate::review::envelope::EnvelopeError;
 use crate::review::response;
 use crate::review::webhook::{Answer, Known, WebhookEntry};
+use crate::review::{RequestNames, Verdict};
 use crate::text::printable;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -46,31 +47,15 @@ pub(super) fn answer(
         let known = Known { snapshot: &snapshot, audience: state.audience };
         let outcome = decide(body.bytes(), looked_at, known, deadline)?;
         let text = response::render(&outcome);
-        Ok::<_, EnvelopeError>((outcome, text))
+        let (verdict, took) = (Verdict::of(&outcome), started.elapsed());
+        let names = || RequestNames::of_body(body.bytes());
+        decision_log::log(state.log_decisions, &outcome, verdict, took, names);
+        Ok::<_, EnvelopeError>((outcome, text, verdict, took))
     }));
     Some(match decided {
         Ok(Err(EnvelopeError::Late)) => return None,
-        Ok(Ok((outcome, Ok(text)))) => {
-            for finding in &outcome.decision.findings {
-                state.metrics.finding(finding.rule);
-            }
-            let decision = &outcome.decision;
-            let result = match () {
-                () if !decision.in_scope => RequestResult::OutOfScope,
-                () if decision.denied => RequestResult::Denied,
-                () if !decision.patch.is_empty() => RequestResult::Mutated,
-                () if outcome.withheld
-                    && looked_at == WebhookEntry::Mutate
-                    && !decision.plan.changes.is_empty() =>
-                {
-                    RequestResult::Withheld
-                }
-                () => RequestResult::Allowed,
-            };
-            state.metrics.request(looked_at, result, started.elapsed());
-            if let Some(denial) = &outcome.denial {
-                log_denial(&outcome, denial, looked_at);
-            }
+        Ok(Ok((outcome, Ok(text), verdict, took))) => {
+            state.metrics.decided(&outcome, verdict, &snapshot, took);
             match body.replace(text) {
                 Ok(()) => json(body),
                 Err(_) => busy(state, Shed::Memory, MEMORY),
@@ -83,7 +68,7 @@ pub(super) fn answer(
             tracing::warn!(error, "refused a request: its body is not a valid AdmissionReview");
             plain(StatusCode::BAD_REQUEST, &error)
         }
-        Ok(Ok((_, Err(error)))) => {
+        Ok(Ok((_, Err(error), ..))) => {
             state.metrics.request(looked_at, RequestResult::Fault, started.elapsed());
             tracing::error!(%error, "response could not be encoded as JSON");
             fault()
@@ -94,28 +79,6 @@ pub(super) fn answer(
             fault()
         }
     })
-}
-
-/// One line with all that is needed to find the author of a refused object.
-fn log_denial(answer: &Answer, denial: &Denial, entry: WebhookEntry) {
-    let Denial { namespace, kind, name, owner, user, rules } = denial;
-    let profile = answer.decision.profile.as_deref().unwrap_or_default();
-    let also_held = answer.decision.also_held.join(" ");
-    let rules = rules.iter().copied().collect::<Vec<_>>().join(" ");
-    let (uid, entry) = (printable(&answer.uid, 64), entry_name(entry));
-    tracing::info!(
-        uid,
-        entry,
-        namespace,
-        kind,
-        name,
-        owner,
-        user,
-        profile,
-        also_held,
-        rules,
-        "request denied"
-    );
 }
 
 pub(super) fn fault() -> Response {
@@ -152,6 +115,9 @@ mod tests {
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         let text = state.metrics.text();
         assert!(text.contains("fabric_admission_panics_total 1"), "{text}");
-        assert!(text.contains("requests_total{entry=\"mutate\",result=\"fault\"} 1"), "{text}");
+        assert!(
+            text.contains("requests_total{entry=\"mutate\",mode=\"enforce\",result=\"fault\"} 1"),
+            "{text}"
+        );
     }
 }

@@ -37,13 +37,21 @@ pub(super) type Check = Arc<Mutex<Box<dyn FnMut() -> Look + Send>>>;
 
 /// Checks until aborted.
 pub(super) async fn reload(every: Duration, check: Check, state: Arc<State>) {
+    // The same files that were invalid at the last check are still invalid.
+    let mut failing = false;
+    state.metrics.facts_checked();
     loop {
         tokio::time::sleep(every).await;
         let check = Arc::clone(&check);
         // A check that panicked leaves nothing half done: it notes files as known once it has read them.
         let look = move || check.lock().unwrap_or_else(PoisonError::into_inner)();
         match supervisor::blocking(look).await {
-            None | Some(Look::Same) => {}
+            None => {}
+            Some(Look::Same) => {
+                if !failing {
+                    state.metrics.facts_checked();
+                }
+            }
             Some(Look::New(snapshot)) => {
                 tracing::info!(
                     profiles = snapshot.profiles().count(),
@@ -51,10 +59,13 @@ pub(super) async fn reload(every: Duration, check: Check, state: Arc<State>) {
                 );
                 state.snapshot.store(Arc::from(snapshot));
                 state.metrics.facts_loaded();
+                state.metrics.facts_checked();
+                failing = false;
             }
             Some(Look::Failed(error)) => {
                 tracing::error!(%error, "reload of profiles and cluster objects failed; the previous versions stay in use");
                 state.metrics.facts_failed();
+                failing = true;
             }
         }
     }

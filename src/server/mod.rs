@@ -12,6 +12,7 @@ mod client_ca;
 mod connection_age;
 mod connection_watch;
 mod connections;
+mod decision_log;
 mod decoded_size;
 mod descriptors;
 mod fact_files;
@@ -40,10 +41,11 @@ use supervisor::Supervisor;
 use tokio::net::TcpListener;
 use tokio::sync::watch as channel;
 
+pub use decision_log::LogDecisions;
 pub use decoded_size::DecodedSize;
 pub use fact_files::{Look, Source};
 pub use limits::Limits;
-pub use metrics::Metrics;
+pub use metrics::{Metrics, RESULTS, RequestResult};
 pub use settings::{Certificate, Facts, Live, Settings, StatusWriter};
 pub(crate) use signals::Stop;
 pub(crate) use state::State;
@@ -112,6 +114,7 @@ pub async fn run(
         failed: failed_tasks::Failed::default(),
         workloads: settings.workloads,
         network_objects: settings.network_objects,
+        log_decisions: settings.log_decisions,
         limits,
         budgets: budgets::Budgets::new(&limits),
         ready: AtomicBool::new(true),

@@ -1,5 +1,6 @@
 //! Settings of the server, and the source of its facts.
 
+use super::decision_log::LogDecisions;
 use super::fact_files::Source;
 use crate::certificate_keeper;
 use crate::cluster::Pace;
@@ -27,6 +28,8 @@ pub struct Settings {
     pub workloads: Option<Mode>,
     /// Policy for network objects; `None` admits all of them unchecked.
     pub network_objects: Option<Mode>,
+    /// Which decisions are logged.
+    pub log_decisions: LogDecisions,
     /// Time after a signal to stop in which the server still accepts connections.
     pub lame_duck: Duration,
 }

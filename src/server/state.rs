@@ -2,7 +2,7 @@
 
 use super::budgets;
 use super::failed_tasks::Failed;
-use super::{Limits, Metrics};
+use super::{Limits, LogDecisions, Metrics};
 use crate::certificate_keeper;
 use crate::cluster::Phases;
 use crate::facts::Mode;
@@ -27,6 +27,8 @@ pub(crate) struct State {
     pub(crate) failed: Failed,
     pub(crate) workloads: Option<Mode>,
     pub(crate) network_objects: Option<Mode>,
+    /// Which decisions are logged.
+    pub(crate) log_decisions: LogDecisions,
     pub(crate) limits: Limits,
     /// What is left of the budgets.
     pub(crate) budgets: budgets::Budgets,
@@ -51,6 +53,7 @@ impl State {
             failed: Failed::default(),
             workloads: None,
             network_objects: None,
+            log_decisions: LogDecisions::default(),
             limits,
             budgets: budgets::Budgets::new(&limits),
             ready: AtomicBool::new(true),

@@ -159,7 +159,10 @@ mod tests {
             assert!(response.headers().get("retry-after").is_none());
             assert!(started.elapsed() < Duration::from_millis(within), "{:?}", started.elapsed());
             let text = state.metrics.text();
-            assert!(text.contains("requests_total{entry=\"mutate\",result=\"late\"} 1"), "{text}");
+            assert!(
+                text.contains("requests_total{entry=\"mutate\",mode=\"enforce\",result=\"late\"} 1"),
+                "{text}"
+            );
         }
     }
 

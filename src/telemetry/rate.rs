@@ -4,7 +4,7 @@
 use prometheus_client::metrics::counter::Counter;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tracing::callsite::Identifier;
 use tracing::{Event, Level, Subscriber};
@@ -12,15 +12,28 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
 /// Lines of one kind at once.
-const BURST: u32 = 200;
+pub(super) const BURST: u32 = 200;
 /// Time after which one more is written (20 a second).
-const EACH: Duration = Duration::from_millis(50);
+pub(super) const EACH: Duration = Duration::from_millis(50);
+
+/// The target of decision lines, which have their own limit.
+pub(super) const DECISIONS: &str = "fabric_admission::decisions";
+
+/// Lines that were left out (count).
+pub(super) static LEFT_OUT: LazyLock<Counter> = LazyLock::new(Counter::default);
+/// Lines that were left out and not reported yet.
+pub(super) static UNREPORTED: LazyLock<LeftOut> = LazyLock::new(LeftOut::default);
 
 /// Lines that were left out and not reported yet.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LeftOut(Arc<AtomicU64>);
 
 impl LeftOut {
+    /// Notes one more.
+    pub(super) fn add_one(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Reports them in one line.
     pub(super) fn report(&self) {
         let lines = self.0.swap(0, Ordering::Relaxed);
@@ -66,7 +79,7 @@ impl Rate {
         let takes = buckets.entry(kind).or_insert(Bucket(now)).takes(now);
         if !takes {
             self.counted.inc();
-            self.left_out.0.fetch_add(1, Ordering::Relaxed);
+            self.left_out.add_one();
         }
         takes
     }
@@ -75,7 +88,9 @@ impl Rate {
 impl<S: Subscriber> Layer<S> for Rate {
     fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
         let metadata = event.metadata();
-        *metadata.level() > Level::INFO || self.takes(metadata.callsite(), Instant::now())
+        // A decision line has passed its own limit.
+        let passed = *metadata.level() > Level::INFO || metadata.target() == DECISIONS;
+        passed || self.takes(metadata.callsite(), Instant::now())
     }
 }
 

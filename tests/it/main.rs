@@ -92,6 +92,9 @@ mod server {
 /// The Helm chart, offline: what it is made of, and that it installs what the kustomization installs.
 mod chart;
 
+/// The alerts and the dashboard, with the tools of Prometheus.
+mod monitoring;
+
 mod e2e;
 
 /// What a release is made with.
@@ -167,6 +170,7 @@ fn main() -> std::process::ExitCode {
     server::webhook::add(&mut suite);
 
     chart::add(&mut suite);
+    monitoring::add(&mut suite);
     e2e::add(&mut suite);
     release::add(&mut suite);
 

@@ -5,6 +5,7 @@
 mod added;
 mod annotations;
 mod attachment;
+mod change_kind;
 mod edit;
 mod env;
 mod files;
@@ -35,6 +36,7 @@ mod user_fabric;
 pub mod user_fabric_result;
 mod variables;
 
+pub use change_kind::ChangeKind;
 pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use env::{is_checked, unused_interface};
 pub(crate) use files::field_path as file_field_path;

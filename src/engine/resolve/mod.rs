@@ -28,7 +28,7 @@ pub(crate) use default_profile::default_profile;
 pub use missing::{Missing, missing, missing_anywhere};
 pub use precedence::resolve;
 pub use rail_faults::{RailFault, rail_faults};
-pub use resolution::{Because, Evidence, Resolution, SHOWN};
+pub use resolution::{Because, Evidence, Outcome, Resolution, SHOWN};
 pub use selector_strength::Strength;
 pub(crate) use selectors::Conditions;
 pub use since_injection::SinceInjection;

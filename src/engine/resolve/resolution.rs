@@ -51,6 +51,52 @@ pub enum Resolution {
     },
 }
 
+/// The kind of an outcome, without its details.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// The pod gets a profile.
+    Profile,
+    /// A profile fits, and its `when` excludes the pod.
+    Outside,
+    /// Several profiles fit equally well.
+    Ambiguous,
+    /// The pod or its namespace names a profile that it cannot have.
+    Refused,
+    /// No profile matches.
+    None,
+}
+
+impl Outcome {
+    /// Every outcome.
+    pub const ALL: [Self; 5] = [Self::Profile, Self::Outside, Self::Ambiguous, Self::Refused, Self::None];
+
+    /// Its name in metrics.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Profile => "profile",
+            Self::Outside => "outside",
+            Self::Ambiguous => "ambiguous",
+            Self::Refused => "refused",
+            Self::None => "none",
+        }
+    }
+}
+
+impl Resolution {
+    /// The kind of this outcome.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Profile { .. } => Outcome::Profile,
+            Self::Outside { .. } => Outcome::Outside,
+            Self::Ambiguous { .. } => Outcome::Ambiguous,
+            Self::Refused { .. } => Outcome::Refused,
+            Self::NotApplicable { .. } => Outcome::None,
+        }
+    }
+}
+
 /// Candidates that a message shows.
 pub const SHOWN: usize = 5;
 

@@ -6,7 +6,6 @@
 mod audience_tests;
 #[cfg(test)]
 mod deadline_tests;
-mod denial;
 pub mod envelope;
 mod known;
 mod launcher;
@@ -19,19 +18,22 @@ mod patched;
 mod pod;
 #[cfg(test)]
 mod reader_tests;
+mod request_names;
 pub mod response;
 #[cfg(test)]
 mod scope_tests;
 mod template;
 mod train_job;
+mod verdict;
 mod warnings;
 pub mod webhook;
 mod without_template;
 mod workload;
 mod workload_request;
 
-pub use denial::Denial;
 pub use pod::{decide_pod, why_pod};
+pub use request_names::RequestNames;
+pub use verdict::Verdict;
 pub use workload::decide_workload;
 pub use workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
 
@@ -44,6 +46,7 @@ use crate::pod::PodView;
 use crate::pod::gang::Gang;
 use crate::pod::templates_by_shape::DevShm;
 use crate::profile::Profile;
+use crate::resolve::Outcome;
 use crate::rules::suppression::{Limit, Suppressed, apply_ignores};
 use crate::rules::{self, Finding, ObjectContext, Severity, check_object};
 use serde::Deserialize;
@@ -122,6 +125,8 @@ pub struct Decision {
     pub also_held: Vec<String>,
     /// What named it, or why there is none, in a few words.
     pub evidence: Option<String>,
+    /// How the search for a profile ended; `None` where no profile was searched.
+    pub outcome: Option<Outcome>,
     /// Intended changes.
     pub plan: Plan,
     /// The same as RFC 6902 operations on the object.

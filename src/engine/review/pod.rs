@@ -187,6 +187,7 @@ impl<'p> Examined<'p> {
             also_held: self.also_held.iter().map(|p| p.name.clone()).collect(),
             evidence: (self.scope == Scope::Injection)
                 .then(|| words(&self.resolution, self.subject.snapshot)),
+            outcome: (self.scope == Scope::Injection).then(|| self.resolution.outcome()),
             rules_only: self.scope == Scope::Rules,
             plan: self.plan,
             patch,

@@ -1,7 +1,10 @@
 //! The answer: AdmissionReview v1 with patch, warnings, denial and audit annotations.
 
+use super::verdict::Verdict;
 use super::warnings::warnings;
 use super::webhook::{Answer, WebhookEntry};
+use crate::plan::{ChangeKind, Edit};
+use crate::profile::INJECTED_ANNOTATION;
 use crate::rules::{Finding, Severity, folded};
 use crate::text::{count, push_json};
 use base64::Engine;
@@ -105,14 +108,27 @@ fn cut(text: &str, max: usize) -> String {
     text.get(..end).unwrap_or_default().to_owned()
 }
 
-/// Audit annotations. The mutating entry stays silent: a second, different value for the same key is
-/// dropped on reinvocation, and the validating entry sees the final state.
+/// Audit annotations. They have what the log has; the API server adds the user, the object and the times. The mutating
+/// entry reports only the changes of the first call: the API server drops a second, different value for the same key on
+/// reinvocation, and the validating entry sees the final state.
 fn audit(outcome: &Answer) -> BTreeMap<&'static str, String> {
     let decision = &outcome.decision;
     let mut annotations = BTreeMap::new();
-    if outcome.entry == WebhookEntry::Mutate || !decision.in_scope {
+    if !decision.in_scope {
         return annotations;
     }
+    let (mutates, audits) = (outcome.entry == WebhookEntry::Mutate, outcome.entry == WebhookEntry::Audit);
+    let changes = &decision.plan.changes;
+    if audits || (mutates && !decision.patch.is_empty() && changes.iter().any(|c| is_first_mark(&c.edit))) {
+        let counts = ChangeKind::counts(changes.iter().map(|c| &c.edit));
+        if !counts.is_empty() {
+            annotations.insert("changes", counts);
+        }
+    }
+    if mutates {
+        return annotations;
+    }
+    annotations.insert("decision", Verdict::of(outcome).name().to_owned());
     if let Some(profile) = &decision.profile {
         annotations.insert("profile", profile.clone());
     }
@@ -133,6 +149,11 @@ fn audit(outcome: &Answer) -> BTreeMap<&'static str, String> {
         }
     }
     annotations
+}
+
+/// Whether an edit marks a pod that has no mark yet.
+fn is_first_mark(edit: &Edit) -> bool {
+    matches!(edit, Edit::Annotation { key, present: false, .. } if key == INJECTED_ANNOTATION)
 }
 
 #[cfg(test)]

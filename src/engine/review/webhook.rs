@@ -5,8 +5,8 @@ pub use super::known::Known;
 use super::object_meta::ObjectMeta;
 use super::pod::decide_view;
 use super::{
-    Decision, Denial, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_workload,
-    judge, network_change, new_findings,
+    Decision, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_workload, judge,
+    network_change, new_findings,
 };
 use crate::deadline::{Deadline, NEVER};
 use crate::facts::Mode;
@@ -43,12 +43,12 @@ pub struct Answer {
     pub uid: String,
     /// WebhookEntry that was called.
     pub entry: WebhookEntry,
+    /// Namespace as the request names it; empty for an object of the cluster, and for one out of scope.
+    pub namespace: String,
     /// Whether changes are reported only, and none is made.
     pub withheld: bool,
     /// What is decided. Out of scope where the request is none of the entry's business.
     pub decision: Decision,
-    /// Who was refused what.
-    pub denial: Option<Denial>,
     /// Pod templates of a workload; empty for a pod. The decision's findings are those of all of them.
     pub templates: Vec<TemplateOutcome>,
 }
@@ -82,7 +82,7 @@ pub fn handle_within(
     known: Known<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Answer, EnvelopeError> {
-    let (uid, decision, templates) = match entry {
+    let Found { uid, namespace, decision, templates } = match entry {
         WebhookEntry::Mutate => pod_of_body(body, Stage::Mutate, known, deadline)?,
         WebhookEntry::Validate => pod_of_body(body, Stage::Final, known, deadline)?,
         WebhookEntry::Audit => of_request(body, |request| audit(request, known, deadline))?,
@@ -99,11 +99,7 @@ pub fn handle_within(
         return Err(EnvelopeError::Late);
     }
     let withheld = entry == WebhookEntry::Audit || known.snapshot.settings().withhold_changes;
-    let denial = match decision.denied {
-        true => Some(Denial::of(&envelope::parse(body)?, &decision.findings)),
-        false => None,
-    };
-    Ok(Answer { uid, entry, withheld, decision, denial, templates })
+    Ok(Answer { uid, entry, namespace, withheld, decision, templates })
 }
 
 /// Answers a request that an entry has no part in because a setting switches it off: no object is looked at.
@@ -113,20 +109,37 @@ pub fn handle_within(
 pub fn acknowledge(body: &[u8], entry: WebhookEntry) -> Result<Answer, EnvelopeError> {
     let uid = envelope::parse(body)?.uid.to_string();
     let decision = Decision::default();
-    Ok(Answer { uid, entry, withheld: true, decision, denial: None, templates: Vec::new() })
+    Ok(Answer { uid, entry, namespace: String::new(), withheld: true, decision, templates: Vec::new() })
 }
 
 /// A decision, with those on the templates of a workload.
 type Decided = (Decision, Vec<TemplateOutcome>);
 
-/// The uid of a request, and the decision on it.
+/// A decision, and what the answer needs of the request.
+struct Found {
+    uid: String,
+    namespace: String,
+    decision: Decision,
+    templates: Vec<TemplateOutcome>,
+}
+
+impl Found {
+    fn new<O>(request: &Request<'_, O>, (decision, templates): Decided) -> Self {
+        // Requests out of scope are the most, and nothing counts them by namespace.
+        let namespace = request.namespace.as_deref().filter(|_| decision.in_scope);
+        let namespace = namespace.unwrap_or_default().to_owned();
+        Self { uid: request.uid.to_string(), namespace, decision, templates }
+    }
+}
+
+/// The decision on a request.
 fn of_request(
     body: &[u8],
     decide: impl FnOnce(&Request<'_>) -> Result<Decided, EnvelopeError>,
-) -> Result<(String, Decision, Vec<TemplateOutcome>), EnvelopeError> {
+) -> Result<Found, EnvelopeError> {
     let request = envelope::parse(body)?;
-    let (decision, templates) = decide(&request)?;
-    Ok((request.uid.to_string(), decision, templates))
+    let decided = decide(&request)?;
+    Ok(Found::new(&request, decided))
 }
 
 /// The same for a pod of an enforcing namespace, which is most often read in one pass with the request.
@@ -135,7 +148,7 @@ fn pod_of_body(
     stage: Stage,
     known: Known<'_>,
     deadline: &Deadline<'_>,
-) -> Result<(String, Decision, Vec<TemplateOutcome>), EnvelopeError> {
+) -> Result<Found, EnvelopeError> {
     let stage = (stage, Mode::Enforce);
     let text = envelope::text(body)?;
     // A sign anywhere in the body may be one of the pod.
@@ -143,7 +156,7 @@ fn pod_of_body(
     if let Some(request) = signs.then(|| envelope::parse_with_pod(text)).flatten() {
         let created = created_pod(&request)?;
         let decision = created.map(|pod| decide_created(pod, request.namespace(), stage, known, deadline));
-        return Ok((request.uid.to_string(), decision.unwrap_or_default(), Vec::new()));
+        return Ok(Found::new(&request, (decision.unwrap_or_default(), Vec::new())));
     }
     of_request(body, |request| match signs {
         true => Ok((raw_pod(request, stage, known, deadline)?, Vec::new())),

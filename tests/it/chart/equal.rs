@@ -31,6 +31,11 @@ pub(crate) fn add(suite: &mut Suite) {
         ("namespace_isolation", "deploy/overlays/namespace-isolation", json!({"namespaceIsolation": true})),
         ("ipv6", "deploy/overlays/ipv6", json!({"bindAddress": "::"})),
         (
+            "monitoring",
+            "deploy/overlays/monitoring",
+            json!({"prometheusRule": {"enabled": true}, "grafanaDashboard": {"enabled": true}}),
+        ),
+        (
             "cluster_facts",
             "tests/chart/cluster-facts",
             json!({"clusterFacts": {"configMap": "fabric-admission-cluster"}}),
@@ -55,8 +60,10 @@ fn equal(assets: &Path, kustomization: &str, values: &Value) -> Result<(), Strin
     let mut expected = comparable(documents.into_iter().map(|(_, object)| object).collect());
     // Helm creates the namespace by a flag.
     expected.remove("Namespace fabric-admission");
+    // A cluster with the Prometheus Operator.
+    let api = ["--api-versions", "monitoring.coreos.com/v1"];
     for helm in Helm::all()? {
-        let found = comparable(installed(helm.render("fabric-admission", values, &[])?));
+        let found = comparable(installed(helm.render("fabric-admission", values, &api)?));
         let keys = |objects: &BTreeMap<String, Value>| objects.keys().cloned().collect::<Vec<_>>();
         crate::support::round_trip::same("objects", keys(&expected), keys(&found))?;
         for (key, object) in &expected {
@@ -83,7 +90,7 @@ fn comparable(objects: Vec<Value>) -> BTreeMap<String, Value> {
     for mut object in objects {
         let kind = object["kind"].as_str().unwrap_or_default().to_owned();
         let mut name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-        if kind == "ConfigMap" {
+        if kind == "ConfigMap" && name.starts_with("fabric-admission-profiles") {
             // A hash by each, over different files: none of them has a profile.
             "fabric-admission-profiles".clone_into(&mut name);
             object["metadata"]["name"] = json!(name);

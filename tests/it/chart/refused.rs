@@ -90,6 +90,11 @@ fn contradictions() -> Vec<(&'static str, Value, &'static str)> {
             "Install the operator first",
         ),
         (
+            "alerts_without_their_crds",
+            json!({"prometheusRule": {"enabled": true}}),
+            "Install the operator first",
+        ),
+        (
             "a_variable_of_another_value",
             json!({"env": {"FABRIC_ADMISSION_WORKLOADS": "deny"}}),
             "the chart sets this variable from another value",
@@ -121,6 +126,11 @@ fn sensible() -> Vec<(&'static str, Value)> {
         (
             "profiles_and_a_monitor",
             json!({"profiles": {"a": {"base": "roce-sriov"}}, "podMonitor": {"enabled": true}}),
+        ),
+        (
+            "alerts_and_a_dashboard",
+            json!({"prometheusRule": {"enabled": true, "labels": {"release": "x"}}, "grafanaDashboard": {"enabled": true},
+                "serviceMonitor": {"enabled": true}}),
         ),
         ("off_without_quotes", json!({"workloads": false, "networkObjects": false})),
     ]

@@ -7,11 +7,13 @@ use crate::support::{golden, read, root, run};
 use serde_json::Value;
 
 /// A file of the chart, and the one of the kustomization that it is.
-const COPIES: [(&str, &str); 4] = [
+const COPIES: [(&str, &str); 6] = [
     ("webhooks.yaml", "base/webhooks.yaml"),
     ("rbac.yaml", "base/rbac.yaml"),
     ("fabricprofiles.yaml", "crds/fabricprofiles.yaml"),
     ("certificates.yaml", "components/cert-manager/certificates.yaml"),
+    ("prometheusrule.yaml", "components/monitoring/prometheusrule.yaml"),
+    ("dashboard.json", "components/monitoring/dashboard.json"),
 ];
 
 pub(crate) fn add(suite: &mut Suite) {

@@ -230,5 +230,8 @@ fn audit_log(plane: &Plane) -> Outcome {
     let annotations = &line["annotations"];
     assert_eq!(annotations["enforce.fabric-admission.dev/profile"], "h100", "{annotations}");
     assert_eq!(annotations["enforce.fabric-admission.dev/evidence"], "named by the pod's annotation");
+    assert_eq!(annotations["enforce.fabric-admission.dev/decision"], "allowed");
+    let changes = annotations["mutate.fabric-admission.dev/changes"].as_str().unwrap_or_default();
+    assert!(changes.starts_with("networks=1 ") && changes.contains("capability=1"), "{annotations}");
     Ok(())
 }

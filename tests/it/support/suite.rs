@@ -19,6 +19,8 @@ pub(crate) enum Need {
     Faketime,
     /// Helm, of any version.
     Helm,
+    /// `prometheus` and `promtool`.
+    Prometheus,
     /// A static binary, buildah, skopeo, umoci, and runc or crun.
     Image,
 }
@@ -31,6 +33,7 @@ impl Need {
             Self::E2e => "e2e",
             Self::Faketime => "faketime",
             Self::Helm => "helm",
+            Self::Prometheus => "prometheus",
             Self::Image => "image",
         }
     }
@@ -57,6 +60,12 @@ impl Need {
                 given.into_iter().chain(usual).find(|path| path.is_file())
             }
             Self::Helm => super::helm::find(),
+            Self::Prometheus => {
+                let path = std::env::var_os("PATH").unwrap_or_default();
+                std::env::split_paths(&path).find(|directory| {
+                    ["prometheus", "promtool"].iter().all(|tool| directory.join(tool).is_file())
+                })
+            }
             Self::Image => {
                 let given = std::env::var_os("FABRIC_ADMISSION_STATIC").map(PathBuf::from);
                 let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
@@ -82,6 +91,7 @@ impl Need {
             Self::Image => {
                 "no static binary (just dist; FABRIC_ADMISSION_STATIC), buildah, skopeo, umoci and runc or crun"
             }
+            Self::Prometheus => "no prometheus and promtool on the PATH",
             Self::Helm => "no helm; set FABRIC_ADMISSION_HELM",
             Self::E2e => "no kubectl, etcd and kube-apiserver; set KUBEBUILDER_ASSETS",
         }

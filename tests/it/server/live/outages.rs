@@ -128,13 +128,17 @@ fn old_facts() -> Outcome {
         assert!(!old(&live)?, "facts are not old: {}", live.watching());
         std::thread::sleep(Duration::from_millis(100));
     }
+    let age = |live: &Live| live.metric("fabric_admission_facts_age_seconds{kind=\"Node\"}");
+    assert!(age(&live)? < 3.0, "{}", age(&live)?);
     live.script.down();
     live.gives(&pod_of("p"), "x.com/east")?;
     assert!(!old(&live)?, "at once");
     soon("answers say that facts are old", || old(&live))?;
+    assert!(age(&live)? > 2.0, "{}", age(&live)?);
     live.gives(&pod_of("p"), "x.com/east")?;
     live.script.up()?;
     soon("answers say it no longer", || Ok(!old(&live)?))?;
+    assert!(age(&live)? < 3.0, "{}", age(&live)?);
     Ok(live.end()?)
 }
 

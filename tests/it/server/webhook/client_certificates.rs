@@ -138,7 +138,12 @@ fn asked_for() -> Outcome {
     }
     // None of them was heard.
     let metrics = server.admin("/metrics")?.body;
-    assert!(metrics.contains("requests_total{entry=\"mutate\",result=\"bad_request\"} 4\n"), "{metrics}");
+    // A client that is refused makes no series.
+    assert!(!metrics.contains("namespace_decisions_total{"), "{metrics}");
+    assert!(
+        metrics.contains("requests_total{entry=\"mutate\",mode=\"enforce\",result=\"bad_request\"} 4\n"),
+        "{metrics}"
+    );
     Ok(())
 }
 

@@ -82,10 +82,12 @@ fn denial() -> Outcome {
     same("lines", 3, found.len())?;
     let mut first = found[0].clone();
     first.as_object_mut().ok_or("no fields")?.remove("message");
+    let took = first.as_object_mut().ok_or("no fields")?.remove("duration_seconds");
+    assert!(took.as_ref().and_then(Value::as_f64).is_some_and(|took| took > 0.0 && took < 5.0), "{took:?}");
     let expected = json!({
-        "uid": "uid-1", "entry": "enforce", "namespace": "training", "kind": "Pod", "name": "trainer-*",
+        "uid": "uid-1", "entry": "enforce", "mode": "enforce", "namespace": "training", "kind": "Pod", "name": "trainer-*",
         "owner": "Job/train", "user": "system:serviceaccount:training:job-controller", "profile": "h100", "also_held": "",
-        "rules": "FAB403 FAB802",
+        "evidence": "named by the pod's annotation", "rules": "FAB403 FAB802", "warnings": "FAB501", "changes": "",
     });
     same("the first line", &expected, &first)?;
     for fields in &found[1..] {

@@ -135,7 +135,8 @@ fn late() -> Outcome {
             break;
         }
     }
-    let counted = server.metric("fabric_admission_requests_total{entry=\"enforce\",result=\"late\"}")?;
+    let counted = server
+        .metric("fabric_admission_requests_total{entry=\"enforce\",mode=\"enforce\",result=\"late\"}")?;
     eprintln!("{late} late, the longest after {waited:?}");
     assert!(late > 0, "this machine is too fast for this test");
     assert_eq!(late as f64, counted);

@@ -2,7 +2,7 @@
 
 use crate::support::Scratch;
 use crate::support::server::{Client, certificate, trusting};
-use fabric_admission::server::{Certificate, Facts, Limits, Settings, run};
+use fabric_admission::server::{Certificate, Facts, Limits, LogDecisions, Settings, run};
 use fabric_admission::snapshot::Snapshot;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -34,6 +34,7 @@ impl InProcess {
             clients: None,
             workloads: None,
             network_objects: None,
+            log_decisions: LogDecisions::default(),
             lame_duck: Duration::ZERO,
         };
         let (sender, receiver) = mpsc::channel();

@@ -7,12 +7,14 @@ mod confidential;
 mod connection_age;
 mod connections;
 mod deadlines;
+mod decision_log;
 mod decoded;
 mod descriptors;
 mod facts;
 mod fairness;
 mod flood;
 mod in_process;
+mod metrics;
 mod mutate_off;
 mod no_room;
 mod one_plan;
@@ -47,4 +49,6 @@ pub(crate) fn add(suite: &mut Suite) {
     profile_objects::add(suite);
     workloads::add(suite);
     mutate_off::add(suite);
+    metrics::add(suite);
+    decision_log::add(suite);
 }

@@ -60,7 +60,10 @@ fn verdicts() -> Outcome {
     assert!(verdicts.contains(&true) && verdicts.contains(&false), "{verdicts:?}");
     let ready = off.admin("/readyz")?;
     assert!(ready.status == 200 && ready.body.contains("--mutate off"), "{}", ready.body);
-    assert!(off.metric("fabric_admission_requests_total{entry=\"mutate\",result=\"withheld\"}")? >= 1.0);
+    assert!(
+        off.metric("fabric_admission_requests_total{entry=\"mutate\",mode=\"enforce\",result=\"withheld\"}")?
+            >= 1.0
+    );
     Ok(())
 }
 

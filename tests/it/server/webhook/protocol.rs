@@ -203,8 +203,9 @@ fn objects_off() -> Outcome {
         assert_eq!(answer.status, if warned { 400 } else { 200 }, "{setting}: {}", answer.body);
         assert_eq!(server.post("/validate-object", b"{}")?.status, 400, "{setting}");
         let count = |result: &str| {
-            server
-                .metric(&format!("fabric_admission_requests_total{{entry=\"objects\",result=\"{result}\"}}"))
+            server.metric(&format!(
+                "fabric_admission_requests_total{{entry=\"objects\",mode=\"audit\",result=\"{result}\"}}"
+            ))
         };
         let (out, bad) = (count("out_of_scope")?, count("bad_request")?);
         assert_eq!((out, bad), if warned { (0.0, 2.0) } else { (2.0, 1.0) }, "{setting}");
@@ -218,8 +219,8 @@ fn metrics() -> Outcome {
     send(&server, "/mutate", &review("m", ("", "ConfigMap"), "CREATE", &json!({})))?;
     let text = server.admin("/metrics")?.body;
     for line in [
-        "fabric_admission_requests_total{entry=\"mutate\",result=\"mutated\"} 1",
-        "fabric_admission_requests_total{entry=\"mutate\",result=\"out_of_scope\"} 1",
+        "fabric_admission_requests_total{entry=\"mutate\",mode=\"enforce\",result=\"mutated\"} 1",
+        "fabric_admission_requests_total{entry=\"mutate\",mode=\"enforce\",result=\"out_of_scope\"} 1",
         "fabric_admission_request_duration_seconds_bucket{le=\"0.00005\",entry=\"mutate\"}",
         "fabric_admission_tls_handshakes_total{result=\"ok\"} 2",
         "fabric_admission_build_info{version=",

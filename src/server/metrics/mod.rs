@@ -1,23 +1,42 @@
 //! Metrics, in Prometheus' names: `fabric_admission_…`, seconds, bounded label sets.
 
-use crate::review::webhook::WebhookEntry;
+mod decisions;
+mod grid;
+mod names;
+#[cfg(test)]
+mod tests;
+
+use crate::review::Verdict;
+use crate::review::webhook::{Answer, WebhookEntry};
+use crate::snapshot::Snapshot;
+use crate::telemetry::metric_table as table;
 use crate::{certificate_keeper, cluster};
+use decisions::Decisions;
+pub use decisions::{RESULTS, RequestResult};
+pub(super) use decisions::{entry_name, mode_name};
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::{Registry, Unit};
-use std::sync::Arc;
-use std::time::Duration;
+use prometheus_client::registry::Registry;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The webhook endpoints.
+const ENTRIES: [&str; 6] = ["mutate", "enforce", "audit", "workloads", "networks", "objects"];
 
 /// Every metric of the process.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
-    requests: Family<RequestLabels, Counter>,
-    duration: Family<EntryLabel, Histogram>,
-    findings: Family<RuleLabel, Counter>,
+    decisions: Decisions,
+    durations: [(&'static str, Histogram); ENTRIES.len()],
+    facts_age: Family<KindLabel, Gauge<f64, AtomicU64>>,
+    certificate_days: Gauge<f64, AtomicU64>,
+    /// When the files of facts were last valid.
+    facts_checked: Mutex<Option<Instant>>,
     connections: Gauge,
     accept_errors: Counter,
     handshakes: Family<HandshakeLabel, Counter>,
@@ -32,57 +51,9 @@ pub struct Metrics {
     certificates: Arc<certificate_keeper::Metrics>,
 }
 
-/// How a request ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RequestResult {
-    /// Admitted as it is.
-    Allowed,
-    /// Admitted with changes.
-    Mutated,
-    /// Admitted without the changes that were planned (`--mutate off`).
-    Withheld,
-    /// Refused.
-    Denied,
-    /// Outside the webhook's scope.
-    OutOfScope,
-    /// A request that cannot be answered (4xx).
-    BadRequest,
-    /// An internal error (500).
-    Fault,
-    /// No decision within the webhook's timeout (504).
-    Late,
-}
-
-impl EncodeLabelValue for RequestResult {
-    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> std::fmt::Result {
-        let name = match self {
-            Self::Allowed => "allowed",
-            Self::Mutated => "mutated",
-            Self::Withheld => "withheld",
-            Self::Denied => "denied",
-            Self::OutOfScope => "out_of_scope",
-            Self::BadRequest => "bad_request",
-            Self::Fault => "fault",
-            Self::Late => "late",
-        };
-        EncodeLabelValue::encode(&name, encoder)
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RequestLabels {
-    entry: &'static str,
-    result: RequestResult,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct EntryLabel {
     entry: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RuleLabel {
-    rule: &'static str,
 }
 
 /// How a TLS handshake ended.
@@ -182,6 +153,11 @@ struct TaskLabel {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KindLabel {
+    kind: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ReloadLabel {
     result: &'static str,
 }
@@ -190,112 +166,59 @@ struct ReloadLabel {
 const BUCKETS: [f64; 14] =
     [0.000_05, 0.000_1, 0.000_2, 0.000_5, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0];
 
-pub(super) fn entry_name(entry: WebhookEntry) -> &'static str {
-    match entry {
-        WebhookEntry::Mutate => "mutate",
-        WebhookEntry::Validate => "enforce",
-        WebhookEntry::Audit => "audit",
-        WebhookEntry::Workload(_) => "workloads",
-        WebhookEntry::Networks => "networks",
-        WebhookEntry::Object(_) => "objects",
-    }
-}
-
 impl Metrics {
     /// Registers everything.
     #[must_use]
     pub fn new() -> Self {
-        let mut registry = Registry::with_prefix("fabric_admission");
-        let requests = Family::<RequestLabels, Counter>::default();
-        registry.register(
-            "requests",
-            "AdmissionReview requests, by webhook endpoint (label \"entry\") and result",
-            requests.clone(),
-        );
+        let mut registry = Registry::with_prefix(table::PREFIX);
+        let decisions = Decisions::new(&mut registry);
         let duration = Family::<EntryLabel, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
-        registry.register_with_unit(
-            "request_duration",
-            "Processing time of a request, from the complete body to the response, without TLS",
-            Unit::Seconds,
-            duration.clone(),
-        );
-        let findings = Family::<RuleLabel, Counter>::default();
-        registry.register("findings", "Findings that the webhook reported, by rule", findings.clone());
+        table::REQUEST_DURATION.register(&mut registry, duration.clone());
+        let durations = ENTRIES.map(|entry| (entry, duration.get_or_create(&EntryLabel { entry }).clone()));
+        let facts_age = Family::<KindLabel, Gauge<f64, AtomicU64>>::default();
+        table::FACTS_AGE.register(&mut registry, facts_age.clone());
+        let certificate_days = Gauge::<f64, AtomicU64>::default();
+        table::CERTIFICATE_DAYS.register(&mut registry, certificate_days.clone());
         let connections = Gauge::default();
-        registry.register("connections", "Open connections on the webhook port", connections.clone());
+        table::CONNECTIONS.register(&mut registry, connections.clone());
         let accept_errors = Counter::default();
-        registry.register("accept_errors", "Failed attempts to accept a connection", accept_errors.clone());
+        table::ACCEPT_ERRORS.register(&mut registry, accept_errors.clone());
         let handshakes = Family::<HandshakeLabel, Counter>::default();
-        registry.register(
-            "tls_handshakes",
-            "TLS handshakes on the webhook port, by result",
-            handshakes.clone(),
-        );
+        table::HANDSHAKES.register(&mut registry, handshakes.clone());
         let panics = Counter::default();
-        registry.register("panics", "Requests answered with status 500 because of a panic", panics.clone());
+        table::PANICS.register(&mut registry, panics.clone());
         let task_failures = Family::<TaskLabel, Counter>::default();
-        registry.register(
-            "task_failures",
-            "Failures of background tasks (a panic or an unexpected end), by task",
-            task_failures.clone(),
-        );
+        table::TASK_FAILURES.register(&mut registry, task_failures.clone());
         let shed = Family::<ShedLabel, Counter>::default();
-        registry.register(
-            "shed",
-            "Connections closed and requests refused because of a limit, by reason",
-            shed.clone(),
-        );
+        table::SHED.register(&mut registry, shed.clone());
         // Each reason exists from the start, so that its first event is a rise.
         for reason in Shed::ALL {
             drop(shed.get_or_create(&ShedLabel { reason: reason.name() }));
         }
         let in_flight = Gauge::default();
-        registry.register(
-            "requests_in_flight",
-            "Webhook requests that are running or waiting now",
-            in_flight.clone(),
-        );
+        table::IN_FLIGHT.register(&mut registry, in_flight.clone());
         let held = Gauge::default();
-        registry.register_with_unit(
-            "held",
-            "Memory that request and response bodies use now",
-            Unit::Bytes,
-            held.clone(),
-        );
+        table::HELD.register(&mut registry, held.clone());
         let facts_reloads = Family::<ReloadLabel, Counter>::default();
-        registry.register(
-            "facts_reloads",
-            "Reloads of the files in --profiles and --cluster, by result",
-            facts_reloads.clone(),
-        );
+        table::FACTS_RELOADS.register(&mut registry, facts_reloads.clone());
         let client_ca_reloads = Family::<ReloadLabel, Counter>::default();
-        registry.register(
-            "client_ca_reloads",
-            "Reloads of the CA for client certificates, by result",
-            client_ca_reloads.clone(),
-        );
-        registry.register(
-            "log_lines_dropped",
-            "Log lines dropped because writing to stderr was too slow",
-            crate::telemetry::dropped(),
-        );
-        registry.register(
-            "log_lines_left_out",
-            "Log lines left out because the same message was logged more than 20 times per second",
-            crate::telemetry::left_out(),
-        );
+        table::CLIENT_CA_RELOADS.register(&mut registry, client_ca_reloads.clone());
+        table::LOG_LINES_DROPPED.register(&mut registry, crate::telemetry::dropped());
+        table::LOG_LINES_LEFT_OUT.register(&mut registry, crate::telemetry::left_out());
         let build = Family::<BuildLabels, Gauge>::default();
         build.get_or_create(&BuildLabels { version: env!("CARGO_PKG_VERSION") }).set(1);
-        registry.register("build_info", "Server version, in label version; the value is always 1", build);
+        table::BUILD_INFO.register(&mut registry, build);
         let watches = Arc::<cluster::Metrics>::default();
         watches.register(&mut registry);
         let certificates = Arc::<certificate_keeper::Metrics>::default();
         certificates.register(&mut registry);
         Self {
             registry,
-            requests,
-            duration,
-            findings,
+            decisions,
+            durations,
+            facts_age,
+            certificate_days,
+            facts_checked: Mutex::default(),
             connections,
             accept_errors,
             handshakes,
@@ -313,17 +236,33 @@ impl Metrics {
 
     /// Counts an answered request.
     pub fn request(&self, entry: WebhookEntry, result: RequestResult, took: Duration) {
-        let entry = entry_name(entry);
-        self.requests.get_or_create(&RequestLabels { entry, result }).inc();
-        self.duration.get_or_create(&EntryLabel { entry }).observe(took.as_secs_f64());
+        self.decisions.request(entry, result);
+        let name = entry_name(entry);
+        if let Some((_, duration)) = self.durations.iter().find(|(entry, _)| *entry == name) {
+            duration.observe(took.as_secs_f64());
+        }
+    }
+    /// Counts a request that got a decision.
+    pub(super) fn decided(&self, answer: &Answer, verdict: Verdict, snapshot: &Snapshot, took: Duration) {
+        self.decisions.decided(answer, verdict, snapshot);
+        self.request(answer.entry, RequestResult::Decided(verdict), took);
     }
     /// Counts a request that was not decided in time.
     pub fn late(&self, entry: WebhookEntry, took: Duration) {
         self.request(entry, RequestResult::Late, took);
     }
-    /// Counts a finding.
-    pub fn finding(&self, rule: &'static str) {
-        self.findings.get_or_create(&RuleLabel { rule }).inc();
+    /// Notes that the files of facts were read and are valid.
+    pub(super) fn facts_checked(&self) {
+        *self.facts_checked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+    /// Notes the ages of facts, and the end of the certificate, for a scrape.
+    pub(super) fn aged(&self, ages: impl Iterator<Item = (&'static str, Duration)>, days: Option<f64>) {
+        let files = *self.facts_checked.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = files.map(|at| ("files", at.elapsed()));
+        for (kind, age) in ages.chain(files) {
+            self.facts_age.get_or_create_owned(&KindLabel { kind }).set(age.as_secs_f64());
+        }
+        self.certificate_days.set(days.unwrap_or(f64::NAN));
     }
     /// Counts a connection in.
     pub fn connected(&self) {

@@ -1,22 +1,20 @@
-//! Who was refused what, for the log: the answer itself names neither. Everything here is text of the caller, which may have
+//! Who asked for what, for the log: the answer itself names neither. Everything here is text of the caller, which may have
 //! invented it; so it is short, and control characters are escaped.
 
-use super::envelope::Request;
+use super::envelope::{self, Request};
 use super::object_meta::ObjectMeta;
 use crate::json::values::Text;
-use crate::rules::{Finding, Severity};
 use crate::text::printable;
 use serde::Deserialize;
-use std::collections::BTreeSet;
 
 /// Longest name that is kept (characters): that of an object (k8s.io/apimachinery pkg/util/validation, DNS-1123).
 const MAX_NAME: usize = 253;
 /// Longest name of a user that is kept (characters); those of service accounts hold two names of objects.
 const MAX_USER: usize = 320;
 
-/// A refused request.
+/// The names in a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Denial {
+pub struct RequestNames {
     /// Namespace; empty for an object of the cluster.
     pub namespace: String,
     /// Kind of the object.
@@ -27,8 +25,6 @@ pub struct Denial {
     pub owner: String,
     /// Name of the user.
     pub user: String,
-    /// The rules that refuse it, each once.
-    pub rules: BTreeSet<&'static str>,
 }
 
 #[derive(Default, Deserialize)]
@@ -37,9 +33,15 @@ struct UserInfo<'a> {
     username: Option<Text<'a>>,
 }
 
-impl Denial {
-    /// Reads it from a request. What cannot be read stays empty.
-    pub(super) fn of(request: &Request<'_>, findings: &[Finding]) -> Self {
+impl RequestNames {
+    /// Reads them from the body of a request. It reads the body again, so only what is logged should cost it. A name that
+    /// cannot be read stays empty.
+    #[must_use]
+    pub fn of_body(body: &[u8]) -> Self {
+        envelope::parse(body).map_or_else(|_| Self::default(), |request| Self::of(&request))
+    }
+
+    fn of(request: &Request<'_>) -> Self {
         let user: UserInfo<'_> =
             request.user_info.and_then(|user| serde_json::from_str(user.get()).ok()).unwrap_or_default();
         let object = request.object.or(request.old_object);
@@ -57,7 +59,6 @@ impl Denial {
             owner: metadata.controller().map_or_else(String::new, |owner| {
                 format!("{}/{}", text(owner.kind.as_deref()), text(owner.name.as_deref()))
             }),
-            rules: findings.iter().filter(|f| f.severity == Severity::Error).map(|f| f.rule).collect(),
             user: printable(user.username.as_deref().unwrap_or_default(), MAX_USER),
         }
     }

@@ -1,0 +1,108 @@
+//! Kinds of changes, for counts.
+
+use super::Edit;
+use std::fmt::Write;
+
+/// The kind of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ChangeKind {
+    /// The networks annotation.
+    Networks,
+    /// Another annotation.
+    Annotation,
+    /// A file, as an annotation.
+    File,
+    /// A volume.
+    Volume,
+    /// A label of the node selector, or a requirement of the node affinity.
+    Placement,
+    /// Units of an extended resource.
+    Resource,
+    /// A capability.
+    Capability,
+    /// A variable.
+    Variable,
+    /// A mount of a volume.
+    Mount,
+}
+
+impl ChangeKind {
+    /// Every kind, in order.
+    pub const ALL: [Self; 9] = [
+        Self::Networks,
+        Self::Annotation,
+        Self::File,
+        Self::Volume,
+        Self::Placement,
+        Self::Resource,
+        Self::Capability,
+        Self::Variable,
+        Self::Mount,
+    ];
+
+    /// The kind of an edit.
+    #[must_use]
+    pub fn of(edit: &Edit) -> Self {
+        match edit {
+            Edit::Networks { .. } => Self::Networks,
+            Edit::Annotation { .. } => Self::Annotation,
+            Edit::File { .. } => Self::File,
+            Edit::FilesVolume { .. } | Edit::ShmVolume { .. } => Self::Volume,
+            Edit::NodeSelector { .. } | Edit::NodeRequirement { .. } => Self::Placement,
+            Edit::Quantity { .. } => Self::Resource,
+            Edit::Capability { .. } => Self::Capability,
+            Edit::Env { .. } => Self::Variable,
+            Edit::ShmMount { .. } | Edit::FileMount { .. } => Self::Mount,
+        }
+    }
+
+    /// Its name in metrics and in the log.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Networks => "networks",
+            Self::Annotation => "annotation",
+            Self::File => "file",
+            Self::Volume => "volume",
+            Self::Placement => "placement",
+            Self::Resource => "resource",
+            Self::Capability => "capability",
+            Self::Variable => "variable",
+            Self::Mount => "mount",
+        }
+    }
+
+    /// The number of edits of each kind that occurs, as `networks=1 variable=3`.
+    #[must_use]
+    pub fn counts<'e>(edits: impl Iterator<Item = &'e Edit>) -> String {
+        let mut counts = [0_usize; Self::ALL.len()];
+        for edit in edits {
+            if let Some(count) = counts.get_mut(Self::of(edit) as usize) {
+                *count += 1;
+            }
+        }
+        let mut text = String::new();
+        for (kind, count) in Self::ALL.iter().zip(counts).filter(|(_, count)| *count > 0) {
+            let space = if text.is_empty() { "" } else { " " };
+            let _ = write!(text, "{space}{}={count}", kind.name());
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_stand_in_their_order_and_are_counted() {
+        for (index, kind) in ChangeKind::ALL.iter().enumerate() {
+            assert_eq!(*kind as usize, index);
+        }
+        let variable = |index| Edit::Env { container: 0, name: "A".into(), value: "b".into(), index };
+        let capability = Edit::Capability { container: 0, index: 0 };
+        let edits = [variable(0), capability, variable(1)];
+        assert_eq!(ChangeKind::counts(edits.iter()), "capability=1 variable=2");
+        assert_eq!(ChangeKind::counts([].iter()), "");
+    }
+}

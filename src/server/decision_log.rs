@@ -1,0 +1,90 @@
+//! One line of the log for a decision, with all that is needed to find the author of the object.
+
+use super::metrics::{entry_name, mode_name};
+use crate::plan::ChangeKind;
+use crate::review::webhook::{Answer, WebhookEntry};
+use crate::review::{RequestNames, Verdict};
+use crate::rules::Severity;
+use crate::telemetry::DecisionLines;
+use crate::text::printable;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// Which decisions are logged (`--log-decisions`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LogDecisions {
+    /// Every decision.
+    All,
+    /// Objects that were changed, denied, or would be denied if this endpoint enforced.
+    #[default]
+    Notable,
+    /// None.
+    None,
+}
+
+/// Longest text of an evidence (characters).
+const MAX_EVIDENCE: usize = 300;
+/// Longest list of names of profiles (characters).
+const MAX_PROFILES: usize = 1_000;
+
+/// One line and its limit. The reader of the names is called only for a line that is written.
+pub(super) fn log(
+    which: LogDecisions,
+    answer: &Answer,
+    verdict: Verdict,
+    took: Duration,
+    names: impl FnOnce() -> RequestNames,
+) {
+    // Each message has a limit of its own, so that a wave of changed pods hides no denial.
+    let (message, lines, notable) = match verdict {
+        Verdict::Denied => ("request denied", &DENIED, true),
+        Verdict::WouldDeny => ("request would be denied", &WOULD_DENY, true),
+        Verdict::Mutated => ("pod changed", &CHANGED, true),
+        Verdict::Withheld => ("request allowed, changes withheld", &OTHER, false),
+        Verdict::Allowed => ("request allowed", &OTHER, false),
+        Verdict::OutOfScope => ("request out of scope", &OTHER, false),
+    };
+    let wanted = match which {
+        LogDecisions::All => true,
+        LogDecisions::Notable => notable,
+        LogDecisions::None => false,
+    };
+    if !wanted || !lines.takes() {
+        return;
+    }
+    let RequestNames { namespace, kind, name, owner, user } = names();
+    let decision = &answer.decision;
+    let rules = |severity| -> String {
+        let found: BTreeSet<&str> =
+            decision.findings.iter().filter(|f| f.severity == severity).map(|f| f.rule).collect();
+        found.into_iter().collect::<Vec<_>>().join(" ")
+    };
+    // The other entries plan the same changes again, or those that are made already.
+    let plans = matches!(answer.entry, WebhookEntry::Mutate | WebhookEntry::Audit);
+    let changes = decision.plan.changes.iter().filter(|_| plans).map(|c| &c.edit);
+    let text = |text: Option<&str>, most| printable(text.unwrap_or_default(), most);
+    tracing::info!(
+        target: DecisionLines::TARGET,
+        uid = text(Some(&answer.uid), 64),
+        entry = entry_name(answer.entry),
+        mode = mode_name(answer.entry.mode()),
+        namespace,
+        kind,
+        name,
+        owner,
+        user,
+        profile = text(decision.profile.as_deref(), MAX_PROFILES),
+        evidence = text(decision.evidence.as_deref(), MAX_EVIDENCE),
+        also_held = text(Some(&decision.also_held.join(" ")), MAX_PROFILES),
+        rules = rules(Severity::Error),
+        warnings = rules(Severity::Warning),
+        changes = ChangeKind::counts(changes),
+        duration_seconds = took.as_secs_f64(),
+        "{message}"
+    );
+}
+
+static DENIED: DecisionLines = DecisionLines::new();
+static WOULD_DENY: DecisionLines = DecisionLines::new();
+static CHANGED: DecisionLines = DecisionLines::new();
+static OTHER: DecisionLines = DecisionLines::new();
