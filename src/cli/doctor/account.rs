@@ -14,7 +14,11 @@ pub(super) async fn own(client: &Client, wanted: Vec<Right>) -> Result<Vec<Right
 }
 
 /// The rights of a service account, given as `namespace:name`.
-pub(super) async fn of_another(client: &Client, account: &str, wanted: Vec<Right>) -> Result<Vec<Right>, String> {
+pub(super) async fn of_another(
+    client: &Client,
+    account: &str,
+    wanted: Vec<Right>,
+) -> Result<Vec<Right>, String> {
     let namespace = account.split(':').next().unwrap_or_default();
     let groups =
         ["system:serviceaccounts", &format!("system:serviceaccounts:{namespace}"), "system:authenticated"];
@@ -22,7 +26,12 @@ pub(super) async fn of_another(client: &Client, account: &str, wanted: Vec<Right
     ask(client, "SubjectAccessReview", subject, wanted).await
 }
 
-async fn ask(client: &Client, kind: &'static str, subject: Value, wanted: Vec<Right>) -> Result<Vec<Right>, String> {
+async fn ask(
+    client: &Client,
+    kind: &'static str,
+    subject: Value,
+    wanted: Vec<Right>,
+) -> Result<Vec<Right>, String> {
     let mut rights = Vec::new();
     for some in wanted.chunks(AT_ONCE) {
         let reviews: Vec<_> = some

@@ -28,7 +28,8 @@ fn text(value: &Value, pointer: &str) -> Option<String> {
 
 impl Settings {
     pub(super) fn of(facts: &Facts) -> Self {
-        let spec = facts.objects.get(DEPLOYMENTS.plural).and_then(|all| all.first()?.pointer("/spec/template/spec"));
+        let spec =
+            facts.objects.get(DEPLOYMENTS.plural).and_then(|all| all.first()?.pointer("/spec/template/spec"));
         let containers = items(spec, "containers").filter(|c| text(c, "/name").as_deref() == Some(NAME));
         let variables = containers
             .flat_map(|container| items(Some(container), "env"))
@@ -58,7 +59,8 @@ impl Settings {
 
     /// The Secret with the certificate or the CA.
     pub(super) fn secret(&self) -> &str {
-        let usual = if self.tls_mode() == "self-managed" { "fabric-admission-ca" } else { "fabric-admission-tls" };
+        let usual =
+            if self.tls_mode() == "self-managed" { "fabric-admission-ca" } else { "fabric-admission-tls" };
         self.variable("TLS_SECRET").unwrap_or(usual)
     }
 
@@ -80,7 +82,10 @@ impl Settings {
         };
         snapshot::Settings {
             default_profile: self.variable("DEFAULT_PROFILE").map(str::to_owned),
-            pod_security_default: self.variable("POD_SECURITY_DEFAULT").map(PodSecurity::parse).unwrap_or_default(),
+            pod_security_default: self
+                .variable("POD_SECURITY_DEFAULT")
+                .map(PodSecurity::parse)
+                .unwrap_or_default(),
             operator_namespaces: Some(operators.into_iter().map(str::to_owned).collect()),
             ..snapshot::Settings::default()
         }

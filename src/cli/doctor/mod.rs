@@ -75,17 +75,18 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let began = Instant::now();
     let mut waiting = Vec::new();
     let report = loop {
-        let facts = match runtime.block_on(read::facts(&client, arguments.pre, arguments.namespace.as_deref())) {
-            Ok(facts) => facts,
-            Err(_) if began.elapsed() < limit => {
-                std::thread::sleep(PAUSE);
-                continue;
-            }
-            Err(error) => {
-                writeln!(err, "error: {error}")?;
-                return Ok(Exit::Internal);
-            }
-        };
+        let facts =
+            match runtime.block_on(read::facts(&client, arguments.pre, arguments.namespace.as_deref())) {
+                Ok(facts) => facts,
+                Err(_) if began.elapsed() < limit => {
+                    std::thread::sleep(PAUSE);
+                    continue;
+                }
+                Err(error) => {
+                    writeln!(err, "error: {error}")?;
+                    return Ok(Exit::Internal);
+                }
+            };
         let report = Report::of(&facts, arguments.pre);
         let failed: Vec<&'static str> = report.worth_waiting().map(|check| check.id).collect();
         if failed.is_empty() || began.elapsed() >= limit {

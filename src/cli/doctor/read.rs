@@ -29,7 +29,9 @@ pub(super) async fn facts(client: &Client, before: bool, namespace: Option<&str>
     let sources = page::sources(Some(before));
     read(client, &MUTATING_CONFIGURATIONS, &mut facts).await;
     facts.namespace = namespace.map_or_else(|| named_namespace(&facts), str::to_owned);
-    for source in sources.iter().filter(|source| source.form == Form::Objects && **source != &MUTATING_CONFIGURATIONS) {
+    for source in
+        sources.iter().filter(|source| source.form == Form::Objects && **source != &MUTATING_CONFIGURATIONS)
+    {
         read(client, source, &mut facts).await;
     }
     let settings = installation::Settings::of(&facts);
@@ -57,7 +59,8 @@ pub(super) async fn facts(client: &Client, before: bool, namespace: Option<&str>
                 profile,
             }),
         };
-        let wanted = wanted_rights::of_doctor(&sources, &facts.namespace, place.as_deref(), settings.profiles_map());
+        let wanted =
+            wanted_rights::of_doctor(&sources, &facts.namespace, place.as_deref(), settings.profiles_map());
         facts.own_rights = account::own(client, wanted).await;
         return Ok(facts);
     }
@@ -69,8 +72,10 @@ pub(super) async fn facts(client: &Client, before: bool, namespace: Option<&str>
 /// The namespace of the Service that our configuration calls.
 fn named_namespace(facts: &Facts) -> String {
     let ours = facts.objects.get(MUTATING_CONFIGURATIONS.plural).into_iter().flatten();
-    let mut ours = ours.filter(|object| object.pointer("/metadata/name").is_some_and(|name| name == MUTATING));
-    let service = ours.find_map(|object| object.pointer("/webhooks/0/clientConfig/service/namespace")?.as_str());
+    let mut ours =
+        ours.filter(|object| object.pointer("/metadata/name").is_some_and(|name| name == MUTATING));
+    let service =
+        ours.find_map(|object| object.pointer("/webhooks/0/clientConfig/service/namespace")?.as_str());
     service.unwrap_or(NAME).to_owned()
 }
 

@@ -30,7 +30,12 @@ pub(super) async fn look(client: &Client, settings: &Settings, facts: &mut Facts
         let answer = asked.await.unwrap_or_else(|error| Err(Silence::Unasked(error.to_string())));
         let unreached = match answer {
             Ok(chain) => {
-                facts.certificates.extend(of_chain(format!("replica {address}"), &chain, &webhooks, facts.now));
+                facts.certificates.extend(of_chain(
+                    format!("replica {address}"),
+                    &chain,
+                    &webhooks,
+                    facts.now,
+                ));
                 None
             }
             Err(Silence::Closed) => Some("the connection was closed during the TLS handshake".to_owned()),
@@ -54,7 +59,8 @@ pub(super) async fn look(client: &Client, settings: &Settings, facts: &mut Facts
 /// Ready endpoints.
 fn addresses(facts: &Facts) -> Vec<SocketAddr> {
     let slices = facts.objects.get(ENDPOINT_SLICES.plural).into_iter().flatten();
-    let list = |value: &Value, key: &str| value.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+    let list =
+        |value: &Value, key: &str| value.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
     let mut found = Vec::new();
     for slice in slices {
         let port = list(slice, "ports").iter().find_map(|port| port.get("port")?.as_u64());
@@ -74,7 +80,8 @@ fn addresses(facts: &Facts) -> Vec<SocketAddr> {
 fn webhooks(facts: &Facts) -> Vec<Webhook> {
     let of = |plural: &str, name: &str| -> Vec<Webhook> {
         let all = facts.objects.get(plural).into_iter().flatten();
-        let mut named = all.filter(|object| object.pointer("/metadata/name").is_some_and(|found| found == name));
+        let mut named =
+            all.filter(|object| object.pointer("/metadata/name").is_some_and(|found| found == name));
         named.next().map(|object| Configuration::of(object).webhooks).unwrap_or_default()
     };
     let mut all = of(MUTATING_CONFIGURATIONS.plural, MUTATING);

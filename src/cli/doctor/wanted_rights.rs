@@ -25,7 +25,8 @@ pub(super) fn of_server(namespace: &str, tls_mode: &str) -> Vec<Right> {
         for (plural, name) in
             [("mutatingwebhookconfigurations", MUTATING), ("validatingwebhookconfigurations", VALIDATING)]
         {
-            rights.extend(["get", "watch", "patch"].map(|verb| Right::new(verb, WEBHOOKS, plural).named(name)));
+            rights
+                .extend(["get", "watch", "patch"].map(|verb| Right::new(verb, WEBHOOKS, plural).named(name)));
         }
     }
     rights

@@ -75,8 +75,7 @@ impl Wrong {
 
 impl std::fmt::Display for Wrong {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { problem, fix } = self;
-        if fix.is_empty() { f.write_str(problem) } else { write!(f, "{problem}. {fix}") }
+        write!(f, "{}. {}", self.problem, self.fix)
     }
 }
 
@@ -117,7 +116,10 @@ pub fn not_refused(answer: &Answer) -> Option<Wrong> {
 }
 
 fn unanswered(why: &str) -> Wrong {
-    Wrong { problem: format!("the API server does not answer: {why}"), fix: String::new() }
+    Wrong::new(
+        &format!("the API server does not answer: {why}"),
+        "Check the connection to the API server, and its load.",
+    )
 }
 
 /// Signatures of messages that operators have met, and what to do about each.
@@ -137,14 +139,24 @@ const SIGNATURES: [(&str, &str); 9] = [
         "could not find the requested resource",
         "Another program or another version answers at this path: check that the Service selects only the server's pods.",
     ),
-    ("exceeded quota", "Raise the quota of the namespace: the pod requests 8 nvidia.com/gpu and the units of the profile."),
+    (
+        "exceeded quota",
+        "Raise the quota of the namespace: the pod requests 8 nvidia.com/gpu and the units of the profile.",
+    ),
     ("not found", "Create the missing object, or correct --namespace."),
     ("is forbidden", "This account needs the right to create pods in the namespace."),
 ];
 
 fn explained(message: &str) -> Wrong {
-    let fix = SIGNATURES.iter().find(|(signature, _)| message.contains(signature));
-    Wrong::new(message, fix.map(|(_, fix)| *fix).unwrap_or_default())
+    let fix = SIGNATURES.iter().find(|(signature, _)| message.contains(signature)).map(|(_, fix)| *fix);
+    let other = if message.starts_with("admission webhook")
+        && !message.contains(".fabric-admission.dev\" denied")
+    {
+        "Another webhook refuses the pod. Let it admit this pod, or label another namespace with mode enforce."
+    } else {
+        "The message is that of the API server, or of the webhook: correct what it names."
+    };
+    Wrong::new(message, fix.unwrap_or(other))
 }
 
 #[cfg(test)]
@@ -157,7 +169,8 @@ mod tests {
 
     #[test]
     fn an_answer_is_what_is_expected_or_why_it_is_not() {
-        let changed = Answer::Created(json!({"metadata": {"annotations": {"fabric-admission.dev/injected": "p@1"}}}));
+        let changed =
+            Answer::Created(json!({"metadata": {"annotations": {"fabric-admission.dev/injected": "p@1"}}}));
         assert_eq!(not_changed(&changed), None);
         assert!(not_changed(&Answer::Created(json!({}))).is_some_and(|w| w.fix.contains("mode: enforce")));
         assert!(not_refused(&changed).is_some_and(|w| w.fix.contains(ENFORCE)));
@@ -166,7 +179,10 @@ mod tests {
         let down = denied("failed calling webhook: context deadline exceeded");
         for judge in [not_changed, not_refused] {
             assert!(judge(&down).is_some_and(|w| w.fix.contains("check firewalls")));
-            assert!(judge(&Answer::Unanswered("slow".into())).is_some_and(|w| w.problem.contains("does not answer")));
+            assert!(
+                judge(&Answer::Unanswered("slow".into()))
+                    .is_some_and(|w| w.problem.contains("does not answer"))
+            );
         }
     }
 
@@ -181,7 +197,8 @@ mod tests {
         ] {
             assert!(not_refused(&denied(message)).is_some(), "{message}");
         }
-        let message = r#"admission webhook "enforce.fabric-admission.dev" denied the request: FAB105"#.to_owned();
+        let message =
+            r#"admission webhook "enforce.fabric-admission.dev" denied the request: FAB105"#.to_owned();
         let other = Answer::Refused { message, reason: "Invalid".to_owned() };
         assert!(not_refused(&other).is_some());
     }

@@ -23,7 +23,12 @@ pub(super) fn trusted(facts: &Facts) -> Result<Outcome, Outcome> {
     let empty: Vec<String> = found
         .iter()
         .filter(|webhook| text(webhook, "/clientConfig/caBundle").is_empty())
-        .map(|webhook| format!("webhook {} has no caBundle: the API server does not trust the server", text(webhook, "/name")))
+        .map(|webhook| {
+            format!(
+                "webhook {} has no caBundle: the API server does not trust the server",
+                text(webhook, "/name")
+            )
+        })
         .collect();
     if !empty.is_empty() {
         return Ok(Outcome::errors(&empty, hint));
@@ -41,7 +46,11 @@ pub(super) fn trusted(facts: &Facts) -> Result<Outcome, Outcome> {
     }
     let reached = facts.replicas.iter().filter(|replica| replica.unreached.is_none()).count();
     if reached > 0 {
-        return Ok(Outcome::found(format!("{} of {} answered", reached, count(facts.replicas.len(), "replica"))));
+        return Ok(Outcome::found(format!(
+            "{} of {} answered",
+            reached,
+            count(facts.replicas.len(), "replica")
+        )));
     }
     let why = match facts.replicas.first() {
         None => "no replica is known".to_owned(),
@@ -55,7 +64,10 @@ pub(super) fn trusted(facts: &Facts) -> Result<Outcome, Outcome> {
         Some(kept) => Outcome::found(format!("{} is trusted; {why}", kept.owner)),
         None => Outcome::skipped_with(
             format!("{why}, and no Secret with a certificate could be read"),
-            format!("Give this account the right to get secrets in namespace {}, or run doctor in the cluster.", facts.namespace),
+            format!(
+                "Give this account the right to get secrets in namespace {}, or run doctor in the cluster.",
+                facts.namespace
+            ),
         ),
     })
 }
@@ -70,7 +82,11 @@ pub(super) fn expiry(facts: &Facts) -> Result<Outcome, Outcome> {
             problems.push(if left <= 0 {
                 format!("the certificate of {} has expired", certificate.owner)
             } else {
-                format!("the certificate of {} expires in {} h, and was not renewed", certificate.owner, left / 3600)
+                format!(
+                    "the certificate of {} expires in {} h, and was not renewed",
+                    certificate.owner,
+                    left / 3600
+                )
             });
         }
         first = Some(first.map_or(left, |known| known.min(left)));

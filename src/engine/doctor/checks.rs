@@ -2,13 +2,13 @@
 
 use super::check::{Check, Phase, Section};
 use super::sources::{
-    CONFIG_MAPS, CRDS, DAEMON_SETS, DEPLOYMENTS, ENDPOINT_SLICES, LEASES, LIMIT_RANGES, MUTATING_CONFIGURATIONS,
-    NAMESPACES, NETWORK_POLICIES, NETWORKS, NODES, PODS, PROFILES, RESOURCE_QUOTAS, SECRETS, SERVICES,
-    VALIDATING_CONFIGURATIONS,
+    CONFIG_MAPS, CRDS, DAEMON_SETS, DEPLOYMENTS, ENDPOINT_SLICES, LEASES, LIMIT_RANGES,
+    MUTATING_CONFIGURATIONS, NAMESPACES, NETWORK_POLICIES, NETWORKS, NODES, PODS, PROFILES, RESOURCE_QUOTAS,
+    SECRETS, SERVICES, VALIDATING_CONFIGURATIONS,
 };
 use super::{
-    certificates, configurations, custom_resources, end_to_end, kubernetes, limits, namespaces, network_policy,
-    networks, order, profiles, rights, server,
+    certificates, configurations, custom_resources, end_to_end, kubernetes, limits, namespaces,
+    network_policy, networks, order, profiles, rights, server,
 };
 
 /// Every check.

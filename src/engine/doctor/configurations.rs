@@ -19,7 +19,12 @@ pub(super) struct Entry {
     optional: bool,
 }
 
-const fn entry(name: &'static str, path: &'static str, mode: Option<&'static str>, policy: &'static str) -> Entry {
+const fn entry(
+    name: &'static str,
+    path: &'static str,
+    mode: Option<&'static str>,
+    policy: &'static str,
+) -> Entry {
     Entry { name, path, mode, policy, optional: false }
 }
 
@@ -33,10 +38,14 @@ pub(super) const ENTRIES: [Entry; 6] = [
         ..entry("workloads.fabric-admission.dev", "/validate-workload", Some("enforce"), "Ignore")
     },
     Entry { optional: true, ..entry("objects.fabric-admission.dev", "/validate-object", None, "Ignore") },
-    Entry { optional: true, ..entry("networks.fabric-admission.dev", "/validate-networks", Some("enforce"), "Fail") },
+    Entry {
+        optional: true,
+        ..entry("networks.fabric-admission.dev", "/validate-networks", Some("enforce"), "Fail")
+    },
 ];
 
-const APPLY: &str = "Apply deploy/base/webhooks.yaml, or run helm upgrade. Do not write a caBundle: the server writes it.";
+const APPLY: &str =
+    "Apply deploy/base/webhooks.yaml, or run helm upgrade. Do not write a caBundle: the server writes it.";
 
 /// Our two configurations, where they exist.
 fn ours(facts: &Facts) -> Result<[(&'static str, Option<&Value>); 2], Outcome> {
@@ -116,7 +125,8 @@ pub(super) fn target(facts: &Facts) -> Result<Outcome, Outcome> {
         } else if let Some(service) = service {
             let ports = list(service, "/spec/ports").iter().filter_map(|p| p.pointer("/port")?.as_u64());
             if !ports.into_iter().any(|known| known == port) {
-                problems.push(format!("{name} calls port {port}, which Service {namespace}/{of} does not have"));
+                problems
+                    .push(format!("{name} calls port {port}, which Service {namespace}/{of} does not have"));
             }
         }
         let path = text(called, "/path");
@@ -151,7 +161,9 @@ pub(super) fn selectors(facts: &Facts) -> Result<Outcome, Outcome> {
         let name = text(webhook, "/name");
         let Some(entry) = ENTRIES.iter().find(|entry| entry.name == name) else { continue };
         if let Some(mode) = entry.mode {
-            let labelled = webhook.pointer("/namespaceSelector/matchLabels").and_then(|all| all.get(MODE_LABEL)?.as_str());
+            let labelled = webhook
+                .pointer("/namespaceSelector/matchLabels")
+                .and_then(|all| all.get(MODE_LABEL)?.as_str());
             let found = labelled.map_or_else(|| values(webhook, MODE_LABEL, "In"), |one| vec![one]);
             if found != [mode] {
                 let found = if found.is_empty() { "all namespaces".to_owned() } else { found.join(", ") };
@@ -175,6 +187,8 @@ pub(super) fn selectors(facts: &Facts) -> Result<Outcome, Outcome> {
     }
     Ok(Outcome::warnings(
         &problems,
-        format!("{APPLY} Without the exclusions, the server's own pods and those of kube-system may wait for the server."),
+        format!(
+            "{APPLY} Without the exclusions, the server's own pods and those of kube-system may wait for the server."
+        ),
     ))
 }

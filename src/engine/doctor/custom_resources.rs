@@ -58,7 +58,9 @@ pub(super) fn profiles(facts: &Facts) -> Result<Outcome, Outcome> {
     };
     if served(crd, "v1alpha1").is_none() {
         return Ok(Outcome::error(
-            format!("the CRD {PROFILE_CRD} does not serve version v1alpha1: the server reads no FabricProfile"),
+            format!(
+                "the CRD {PROFILE_CRD} does not serve version v1alpha1: the server reads no FabricProfile"
+            ),
             APPLY,
         ));
     }

@@ -72,9 +72,10 @@ fn label<'a>(labels: &'a str, name: &str) -> Option<&'a str> {
 }
 
 pub(super) fn failed_calls(facts: &Facts) -> Result<Outcome, Outcome> {
-    let lines = facts.metrics.as_ref().map_err(|why| {
-        Outcome::skipped(format!("the metrics of the API server could not be read: {why}"))
-    })?;
+    let lines = facts
+        .metrics
+        .as_ref()
+        .map_err(|why| Outcome::skipped(format!("the metrics of the API server could not be read: {why}")))?;
     let mut failed: BTreeMap<String, u64> = BTreeMap::new();
     for (name, labels, value) in lines.iter().filter_map(|line| sample(line)) {
         let Some(webhook) = label(labels, "name").filter(|n| n.ends_with(".fabric-admission.dev")) else {
@@ -95,8 +96,10 @@ pub(super) fn failed_calls(facts: &Facts) -> Result<Outcome, Outcome> {
             *failed.entry(format!("{webhook}: {what}")).or_default() += value as u64;
         }
     }
-    let problems: Vec<String> =
-        failed.into_iter().map(|(what, times)| format!("{what}: {}", count(times as usize, "request"))).collect();
+    let problems: Vec<String> = failed
+        .into_iter()
+        .map(|(what, times)| format!("{what}: {}", count(times as usize, "request")))
+        .collect();
     Ok(Outcome::warnings(
         &problems,
         "Run doctor again after some time. If the counts grow, compare the time of the failures with the server's log \

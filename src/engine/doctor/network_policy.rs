@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, list, text};
 use super::outcome::Outcome;
-use super::sources::{NETWORK_POLICIES, PODS, POD_LABELS};
+use super::sources::{NETWORK_POLICIES, POD_LABELS, PODS};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 /// a policy that is looked at too much is a warning, one that is overlooked an outage.
 fn selects(policy: &Value, labels: &BTreeMap<&str, &str>) -> bool {
     let exact = policy.pointer("/spec/podSelector/matchLabels").and_then(Value::as_object);
-    let exact = exact.into_iter().flatten().all(|(key, value)| labels.get(key.as_str()) == value.as_str().as_ref());
+    let exact =
+        exact.into_iter().flatten().all(|(key, value)| labels.get(key.as_str()) == value.as_str().as_ref());
     exact
         && list(policy, "/spec/podSelector/matchExpressions").iter().all(|e| {
             let value = labels.get(text(e, "/key"));
@@ -65,10 +66,13 @@ pub(super) fn open(facts: &Facts) -> Result<Outcome, Outcome> {
         Some(labels) => labels.iter().filter_map(|(k, v)| Some((k.as_str(), v.as_str()?))).collect(),
         None => own.into_iter().collect(),
     };
-    let port = pods.iter().flat_map(|pod| list(pod, "/spec/containers").iter().flat_map(|c| list(c, "/ports")));
-    let port = port.into_iter().find(|port| text(port, "/name") == "webhook").cloned().unwrap_or_else(
-        || serde_json::json!({"name": "webhook", "containerPort": 10250}),
-    );
+    let port =
+        pods.iter().flat_map(|pod| list(pod, "/spec/containers").iter().flat_map(|c| list(c, "/ports")));
+    let port = port
+        .into_iter()
+        .find(|port| text(port, "/name") == "webhook")
+        .cloned()
+        .unwrap_or_else(|| serde_json::json!({"name": "webhook", "containerPort": 10250}));
     let limiting: Vec<&Value> =
         policies.iter().filter(|policy| limits_ingress(policy) && selects(policy, &labels)).collect();
     let mut rules = limiting.iter().flat_map(|policy| list(policy, "/spec/ingress"));

@@ -28,7 +28,8 @@ pub(super) fn multus(facts: &Facts) -> Result<Outcome, Outcome> {
     }
     let mut problems = Vec::new();
     for set in sets {
-        let (ready, wanted) = (number(set, "/status/numberReady"), number(set, "/status/desiredNumberScheduled"));
+        let (ready, wanted) =
+            (number(set, "/status/numberReady"), number(set, "/status/desiredNumberScheduled"));
         if ready < wanted {
             let (namespace, name) = (text(set, "/metadata/namespace"), text(set, "/metadata/name"));
             problems.push(format!(
@@ -36,13 +37,20 @@ pub(super) fn multus(facts: &Facts) -> Result<Outcome, Outcome> {
             ));
         }
     }
-    Ok(Outcome::warnings(&problems, "Look at the pods of this DaemonSet that are not ready: kubectl describe, kubectl logs."))
+    Ok(Outcome::warnings(
+        &problems,
+        "Look at the pods of this DaemonSet that are not ready: kubectl describe, kubectl logs.",
+    ))
 }
 
 fn lacks(facts: &Facts, wanted: fn(&Missing) -> bool) -> Vec<String> {
     let of_profile = |profile: &crate::profile::Profile| {
         let missing = missing_anywhere(profile, &facts.snapshot);
-        missing.into_iter().filter(wanted).map(|what| format!("{what} of profile {:?}", profile.name)).collect()
+        missing
+            .into_iter()
+            .filter(wanted)
+            .map(|what| format!("{what} of profile {:?}", profile.name))
+            .collect()
     };
     facts.snapshot.profiles().flat_map(|profile| -> Vec<String> { of_profile(profile) }).collect()
 }

@@ -32,7 +32,9 @@ pub(super) fn order(facts: &Facts) -> Result<Outcome, Outcome> {
     let mut later: Vec<String> = facts
         .read(&MUTATING_CONFIGURATIONS)?
         .iter()
-        .filter(|found| text(found, "/metadata/name") > MUTATING && list(found, "/webhooks").iter().any(takes_pods))
+        .filter(|found| {
+            text(found, "/metadata/name") > MUTATING && list(found, "/webhooks").iter().any(takes_pods)
+        })
         .map(|found| text(found, "/metadata/name").to_owned())
         .collect();
     later.sort_unstable();
@@ -59,6 +61,9 @@ pub(super) fn order(facts: &Facts) -> Result<Outcome, Outcome> {
     Ok(if later.is_empty() {
         Outcome::success()
     } else {
-        Outcome::found(format!("after ours: {}; the API server calls the webhook again after their changes", joined(&later)))
+        Outcome::found(format!(
+            "after ours: {}; the API server calls the webhook again after their changes",
+            joined(&later)
+        ))
     })
 }

@@ -43,7 +43,10 @@ pub(super) fn usable(facts: &Facts) -> Result<Outcome, Outcome> {
     let broken = all.iter().filter(|(_, _, used)| *used != ProfileUse::Used);
     let problems: Vec<String> =
         broken.flat_map(|(name, status, _)| status.problems.iter().map(|p| problem(name, p))).collect();
-    Ok(Outcome::errors(&problems, "Correct the field of the profile. Until then the server does not use the profile."))
+    Ok(Outcome::errors(
+        &problems,
+        "Correct the field of the profile. Until then the server does not use the profile.",
+    ))
 }
 
 /// Problems of profiles in use at one field.

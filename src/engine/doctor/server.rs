@@ -3,8 +3,8 @@
 use super::facts::{Facts, list, text};
 use super::names::NAME;
 use super::outcome::Outcome;
+use super::sources::{DEPLOYMENTS, ENDPOINT_SLICES, LEASES, POD_LABELS, PODS, SERVICES};
 use crate::certificates::days;
-use super::sources::{DEPLOYMENTS, ENDPOINT_SLICES, LEASES, PODS, POD_LABELS, SERVICES};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -51,7 +51,10 @@ pub(super) fn service(facts: &Facts) -> Result<Outcome, Outcome> {
     });
     Ok(match strange {
         Some((key, value)) => Outcome::warning(
-            format!("Service {namespace}/{NAME} selects pods by {key}={}, which this version does not set", text(value, "")),
+            format!(
+                "Service {namespace}/{NAME} selects pods by {key}={}, which this version does not set",
+                text(value, "")
+            ),
             hint,
         ),
         None => Outcome::success(),
@@ -66,7 +69,10 @@ pub(super) fn endpoints(facts: &Facts) -> Result<Outcome, Outcome> {
     let known = all().count();
     Ok(if ready == 0 {
         Outcome::error(
-            format!("Service {}/{NAME} has no ready endpoint: every call of the API server fails", facts.namespace),
+            format!(
+                "Service {}/{NAME} has no ready endpoint: every call of the API server fails",
+                facts.namespace
+            ),
             describe(facts),
         )
     } else {
@@ -91,8 +97,13 @@ pub(super) fn versions(facts: &Facts) -> Result<Outcome, Outcome> {
     let shown = images.iter().copied().collect::<Vec<_>>().join(", ");
     if images.len() > 1 {
         return Ok(Outcome::warning(
-            format!("replicas run different images ({shown}): they may decide differently about the same pod"),
-            format!("Wait until the roll-out ends: kubectl -n {} rollout status deployment/{NAME}", facts.namespace),
+            format!(
+                "replicas run different images ({shown}): they may decide differently about the same pod"
+            ),
+            format!(
+                "Wait until the roll-out ends: kubectl -n {} rollout status deployment/{NAME}",
+                facts.namespace
+            ),
         ));
     }
     let Some(image) = images.first() else { return Err(Outcome::skipped("no pod of the server exists")) };
@@ -127,7 +138,9 @@ pub(super) fn clock(facts: &Facts) -> Result<Outcome, Outcome> {
     let lease = facts.named(&LEASES, "fabric-admission-status")?;
     let renewed = lease.and_then(|lease| seconds(text(lease, "/spec/renewTime")));
     let (Some(renewed), Some(now)) = (renewed, facts.api_clock) else {
-        return Err(Outcome::skipped("no replica renews the Lease fabric-admission-status, which shows its clock"));
+        return Err(Outcome::skipped(
+            "no replica renews the Lease fabric-admission-status, which shows its clock",
+        ));
     };
     let ahead = renewed - now;
     // A Lease of the past may be one that nobody renews.

@@ -33,7 +33,8 @@ pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
         }
         writeln!(out)?;
     }
-    let [errors, warnings, skipped] = [Kind::Error, Kind::Warning, Kind::Skipped].map(|kind| report.count(kind));
+    let [errors, warnings, skipped] =
+        [Kind::Error, Kind::Warning, Kind::Skipped].map(|kind| report.count(kind));
     writeln!(
         out,
         "{}: {}, {}, {skipped} skipped",
