@@ -8,8 +8,8 @@ use crate::doctor::calls::{bad, good};
 use crate::doctor::sources::{Form, MUTATING_CONFIGURATIONS, Pick, Source};
 use crate::doctor::{Facts, MUTATING, NAME, NotTried, Tried, page};
 use crate::facts::Mode;
-use crate::profile::schema::Inject;
-use crate::resolve::{missing, users};
+use crate::resolve::users;
+use crate::review::{PodRequest, decide_pod};
 use crate::snapshot::Snapshot;
 use kube::Client;
 use serde_json::Value;
@@ -140,7 +140,10 @@ fn unchanging() -> NotTried {
     }
 }
 
-/// A namespace with mode enforce, and a profile that its pods may name and that is injected there.
+/// Most namespaces of a profile for which the decision is asked.
+const MAX_PLACES: usize = 20;
+
+/// A namespace with mode enforce and a profile, for which the engine changes the pod of the dry run.
 fn choose(facts: &Facts) -> Result<(String, String), NotTried> {
     for plural in ["namespaces", "fabricprofiles"] {
         if let Some(why) = facts.unread.get(plural) {
@@ -151,10 +154,17 @@ fn choose(facts: &Facts) -> Result<(String, String), NotTried> {
     let enforces = |namespace: &str| {
         snapshot.namespace(namespace).is_some_and(|found| found.mode() == Some(Mode::Enforce))
     };
-    for profile in snapshot.profiles().filter(|profile| profile.inject == Inject::Full) {
+    for profile in snapshot.profiles() {
+        let pod = good(&profile.name).to_string();
+        let changed = |namespace: &str| {
+            let decision = decide_pod(&pod, PodRequest::new(namespace), snapshot);
+            decision.is_ok_and(|decision| !decision.denied && !decision.patch.is_empty())
+        };
         let place = users(profile, snapshot)
             .into_iter()
-            .find(|namespace| enforces(namespace) && missing(profile, namespace, snapshot).is_empty());
+            .filter(|namespace| enforces(namespace))
+            .take(MAX_PLACES)
+            .find(|namespace| changed(namespace));
         if let Some(namespace) = place {
             return Ok((namespace.to_owned(), profile.name.clone()));
         }
@@ -173,7 +183,7 @@ fn none(snapshot: &Snapshot) -> NotTried {
                 .to_owned(),
         },
         Some((namespace, _)) => NotTried {
-            why: "no profile can be injected in a namespace with mode enforce".to_owned(),
+            why: "in no namespace with mode enforce a profile would change the pod of the dry run".to_owned(),
             hint: format!(
                 "Let spec.namespaces of a profile admit namespace {namespace}, and create the networks of the profile."
             ),

@@ -21,6 +21,7 @@ pub(super) fn of_server(namespace: &str, tls_mode: &str) -> Vec<Right> {
     if tls_mode == "self-managed" {
         let secrets = |verb| Right::new(verb, "", "secrets").within(namespace);
         rights.push(secrets("create"));
+        rights.push(Right::new("create", "events.k8s.io", "events").within(namespace));
         rights.extend(["get", "watch", "update"].map(|verb| secrets(verb).named("fabric-admission-ca")));
         for (plural, name) in
             [("mutatingwebhookconfigurations", MUTATING), ("validatingwebhookconfigurations", VALIDATING)]
@@ -82,4 +83,77 @@ pub(super) fn of_installer(namespace: &str) -> Vec<Right> {
     };
     let cluster = of_cluster.into_iter().flat_map(|kind| each(kind, ""));
     cluster.chain(of_namespace.into_iter().flat_map(|kind| each(kind, namespace))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::{Item, read};
+    use serde_json::Value;
+    use std::collections::BTreeSet;
+
+    fn objects(text: &str) -> Vec<Value> {
+        let documents = read("x", text.as_bytes()).into_iter().filter_map(|item| match item {
+            Item::Document(document) => serde_json::from_str(document.json.get()).ok(),
+            _ => None,
+        });
+        documents.collect()
+    }
+
+    fn words(rule: &Value, key: &str) -> Vec<String> {
+        rule[key].as_array().into_iter().flatten().map(|word| word.as_str().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn the_servers_rights_are_those_of_its_roles() {
+        let mut given = BTreeSet::new();
+        for role in objects(include_str!("../../../deploy/base/rbac.yaml")) {
+            let namespace = if role["kind"] == "Role" { "ns" } else { "" };
+            for rule in role["rules"].as_array().into_iter().flatten() {
+                let mut names = words(rule, "resourceNames");
+                if names.is_empty() {
+                    names.push(String::new());
+                }
+                for (group, verb) in words(rule, "apiGroups")
+                    .iter()
+                    .flat_map(|g| words(rule, "verbs").into_iter().map(move |v| (g.clone(), v)))
+                {
+                    for resource in words(rule, "resources") {
+                        for name in &names {
+                            given.insert(
+                                Right::new(&verb, &group, &resource)
+                                    .within(namespace)
+                                    .named(name)
+                                    .to_string(),
+                            );
+                        }
+                    }
+                }
+            }
+        }
+        let wanted: BTreeSet<String> =
+            of_server("ns", "self-managed").iter().map(ToString::to_string).collect();
+        assert_eq!(wanted, given);
+    }
+
+    #[test]
+    fn an_installer_may_create_every_object_of_deploy() {
+        let wanted: BTreeSet<String> = of_installer("ns").into_iter().map(|right| right.resource).collect();
+        let files = [
+            include_str!("../../../deploy/base/namespace.yaml"),
+            include_str!("../../../deploy/base/rbac.yaml"),
+            include_str!("../../../deploy/base/deployment.yaml"),
+            include_str!("../../../deploy/base/service.yaml"),
+            include_str!("../../../deploy/base/pdb.yaml"),
+            include_str!("../../../deploy/base/networkpolicy.yaml"),
+            include_str!("../../../deploy/base/webhooks.yaml"),
+            include_str!("../../../deploy/crds/fabricprofiles.yaml"),
+        ];
+        for object in files.iter().flat_map(|text| objects(text)) {
+            let kind = object["kind"].as_str().unwrap().to_lowercase();
+            let plural =
+                kind.strip_suffix('y').map_or_else(|| format!("{kind}s"), |stem| format!("{stem}ies"));
+            assert!(wanted.contains(&plural), "{plural}");
+        }
+    }
 }
