@@ -3,6 +3,8 @@
 
 mod certs;
 mod client_certificates;
+mod doctor;
+mod dry_runs;
 mod exit_code;
 mod explain;
 mod input;
@@ -41,6 +43,8 @@ enum Command {
     Serve(Box<serve::Arguments>),
     /// Create TLS certificates for development
     Certs(certs::Arguments),
+    /// Check an installation in a cluster, or a cluster before an installation (--pre), and name a fix for each problem
+    Doctor(doctor::Arguments),
     /// Send two pods to the API server as dry runs, to check that the API server calls the webhook
     Probe(probe::Arguments),
     /// List the rules, or export rules as ValidatingAdmissionPolicies
@@ -75,6 +79,7 @@ pub fn run() -> Exit {
         Command::Explain(arguments) => explain::run(&arguments, &mut out, &mut err),
         Command::Certs(arguments) => certs::run(&arguments, &mut out, &mut err),
         Command::Serve(arguments) => serve::run(&arguments, &mut err),
+        Command::Doctor(arguments) => doctor::run(&arguments, &mut out, &mut err),
         Command::Probe(arguments) => probe::run(&arguments, &mut out, &mut err),
         Command::Rules(arguments) => rules::run(&arguments, &mut out, &mut err),
         Command::Version(arguments) => version::run(&arguments, &mut out),

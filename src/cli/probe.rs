@@ -1,21 +1,19 @@
 //! `probe`: whether the API server calls the webhook, as only a create through the API server can show. Network policies,
 //! firewalls, certificates and selectors are all on that way. `helm test` runs it.
 
-use super::Exit;
-use crate::cluster::CallFault;
+use super::{Exit, dry_runs};
 use crate::cluster::client::connect;
-use crate::cluster::dry_run::{Answer, create_pod};
-use serde_json::{Value, json};
+use crate::doctor::calls::{Answer, Wrong, bad, good, not_changed, not_refused};
+use serde_json::Value;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(500);
-/// The annotation that names a pod's profile.
-const PROFILE: &str = "fabric-admission.dev/profile";
-/// Two interfaces of one name, which nothing can fix: the last webhook refuses the pod, and no earlier one.
-const BROKEN_NETWORKS: &str = "probe@net1,probe@net1";
+
+/// What is wrong with an answer.
+type Judge = fn(&Answer) -> Option<Wrong>;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -50,15 +48,13 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     };
     let end = Instant::now() + Duration::from_secs_f64(arguments.timeout);
     let profile = &arguments.profile;
-    let good = pod(&json!({PROFILE: profile}));
-    let bad = pod(&json!({PROFILE: profile, "k8s.v1.cni.cncf.io/networks": BROKEN_NETWORKS}));
     let expectations: [(Value, &str, Judge); 2] = [
-        (good, "the webhook fits a pod with GPUs", fitted),
-        (bad, "the webhook refuses a pod with two interfaces of one name", refused),
+        (good(profile), "the webhook fits a pod with GPUs", not_changed),
+        (bad(profile), "the webhook refuses a pod with two interfaces of one name", not_refused),
     ];
     for (pod, what, judge) in expectations {
         let problem = loop {
-            let answer = runtime.block_on(create_pod(&client, &arguments.namespace, &pod));
+            let answer = runtime.block_on(dry_runs::answer(&client, &arguments.namespace, &pod));
             match judge(&answer) {
                 None => break None,
                 Some(problem) if Instant::now() >= end => break Some(problem),
@@ -73,104 +69,4 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         writeln!(out, "ok: {what}")?;
     }
     Ok(Exit::Clean)
-}
-
-/// What an answer lacks.
-type Judge = fn(&Result<Answer, CallFault>) -> Option<String>;
-
-fn fitted(answer: &Result<Answer, CallFault>) -> Option<String> {
-    match answer {
-        Ok(Answer::Created(pod)) if pod.pointer(INJECTED).is_some() => None,
-        Ok(Answer::Created(_)) => Some(
-            "the API server creates the pod unchanged. Check that the namespace has the label \
-             fabric-admission.dev/mode: enforce, and that /readyz of the server shows no problem."
-                .to_owned(),
-        ),
-        Ok(Answer::Refused(message)) => Some(explained(message)),
-        Err(fault) => Some(unreachable(fault)),
-    }
-}
-
-/// The pointer of the annotation that every changed pod has.
-const INJECTED: &str = "/metadata/annotations/fabric-admission.dev~1injected";
-
-/// The webhook that checks final pods.
-const ENFORCE: &str = "enforce.fabric-admission.dev";
-
-fn refused(answer: &Result<Answer, CallFault>) -> Option<String> {
-    match answer {
-        Ok(Answer::Refused(message)) if message.contains(ENFORCE) && message.contains("FAB105") => None,
-        Ok(Answer::Refused(message)) => Some(explained(message)),
-        Ok(Answer::Created(_)) => {
-            Some(format!("the API server creates the pod. Check that the webhook {ENFORCE} exists."))
-        }
-        Err(fault) => Some(unreachable(fault)),
-    }
-}
-
-fn unreachable(fault: &CallFault) -> String {
-    format!("the API server does not answer: {fault}")
-}
-
-/// Signatures of messages that operators have met, and what to do about each.
-const SIGNATURES: [(&str, &str); 6] = [
-    (
-        "x509:",
-        "The caBundle does not match the server's certificate: /readyz of the server and certs/README.md explain it.",
-    ),
-    (
-        "context deadline exceeded",
-        "The control plane does not reach the webhook port of the pods: check firewalls and network policies.",
-    ),
-    ("connection refused", "No server listens: check the pods and their logs."),
-    ("no endpoints available", "No replica is ready: /readyz of the server gives the reason."),
-    ("not found", "Create the missing object, or correct --namespace."),
-    ("is forbidden", "This account needs the right to create pods in the namespace."),
-];
-
-fn explained(message: &str) -> String {
-    let fix = SIGNATURES.iter().find(|(signature, _)| message.contains(signature));
-    fix.map_or_else(|| message.to_owned(), |(_, fix)| format!("{message}. {fix}"))
-}
-
-/// A pod with accelerators that the restricted Pod Security level admits.
-fn pod(annotations: &Value) -> Value {
-    json!({
-        "apiVersion": "v1", "kind": "Pod",
-        "metadata": {"generateName": "fabric-admission-probe-", "annotations": annotations},
-        "spec": {
-            "securityContext": {"runAsNonRoot": true, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"}},
-            "containers": [{
-                "name": "probe", "image": "fabric-admission.invalid/probe",
-                "resources": {"limits": {"nvidia.com/gpu": "8"}},
-                "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}}
-            }]
-        }
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_answer_is_what_is_expected_or_why_it_is_not() {
-        let created = |pod| Ok(Answer::Created(pod));
-        let changed = json!({"metadata": {"annotations": {"fabric-admission.dev/injected": "p@1"}}});
-        assert_eq!(fitted(&created(changed.clone())), None);
-        assert!(fitted(&created(json!({}))).is_some_and(|p| p.contains("mode: enforce")));
-        assert!(refused(&created(changed)).is_some());
-        let denied = |text: &str| Ok(Answer::Refused(text.to_owned()));
-        assert_eq!(
-            refused(&denied(
-                r#"admission webhook "enforce.fabric-admission.dev" denied the request: 1 error, FAB105"#
-            )),
-            None
-        );
-        let down = denied("failed calling webhook: context deadline exceeded");
-        for judge in [fitted, refused] {
-            assert!(judge(&down).is_some_and(|p| p.contains("check firewalls")));
-        }
-        assert!(fitted(&Err(CallFault::Timeout)).is_some_and(|p| p.contains("does not answer")));
-    }
 }

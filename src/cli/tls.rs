@@ -1,5 +1,6 @@
 //! Flags of `serve` about its certificate.
 
+use super::values::Seconds;
 use crate::certificate_keeper::Clock;
 use crate::certificate_keeper::{Mode, Settings};
 use crate::certificates::Lifetimes;
@@ -7,9 +8,7 @@ use crate::cluster;
 use crate::cluster::certificate_objects::Names;
 use crate::server::Certificate;
 use clap::ValueEnum;
-use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -110,36 +109,6 @@ fn name(text: &str) -> Result<String, String> {
         Ok(text.to_owned())
     } else {
         Err("expected the name of a Kubernetes object: lower-case letters, digits, '-' and '.'".to_owned())
-    }
-}
-
-/// A duration, written as a number with a unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Seconds(i64);
-
-const UNITS: [(&str, i64); 4] = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)];
-
-impl FromStr for Seconds {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let expected = || "expected a duration, such as 90s, 10m, 72h or 365d".to_owned();
-        let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
-        let unit = if unit.is_empty() { "s" } else { unit };
-        let (_, length) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(expected)?;
-        digits.parse::<i64>().ok().and_then(|count| count.checked_mul(*length)).map(Self).ok_or_else(expected)
-    }
-}
-
-impl Display for Seconds {
-    /// In the largest unit that leaves a whole number of at least two, days only for more than three of them: `72h`,
-    /// `365d`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fits = |(name, length): &&(&str, i64)| {
-            self.0 % length == 0 && self.0 / length > if *name == "d" { 3 } else { 1 }
-        };
-        let (name, length) = UNITS.iter().find(fits).copied().unwrap_or(("s", 1));
-        write!(f, "{}{name}", self.0 / length)
     }
 }
 

@@ -73,7 +73,8 @@ pub(crate) struct Webhook {
 }
 
 impl Configuration {
-    fn of(object: &Value) -> Self {
+    /// The fields of an object.
+    pub(crate) fn of(object: &Value) -> Self {
         let webhooks =
             object.get("webhooks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let text = |value: &Value, pointer: &str| {

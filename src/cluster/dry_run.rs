@@ -9,8 +9,8 @@ use serde_json::Value;
 pub(crate) enum Answer {
     /// The pod as it would be stored.
     Created(Value),
-    /// The API server's message.
-    Refused(String),
+    /// The API server refuses it: its message, and its reason, such as `Forbidden`.
+    Refused { message: String, reason: String },
 }
 
 /// Creates a pod as a dry run.
@@ -22,7 +22,9 @@ pub(crate) async fn create_pod(client: &Client, namespace: &str, pod: &Value) ->
         .map_err(kube::Error::HttpError)?;
     match CallFault::of(client.request::<Value>(request)).await {
         Ok(pod) => Ok(Answer::Created(pod)),
-        Err(CallFault::Api(kube::Error::Api(status))) => Ok(Answer::Refused(status.message)),
+        Err(CallFault::Api(kube::Error::Api(status))) => {
+            Ok(Answer::Refused { message: status.message.clone(), reason: status.reason.clone() })
+        }
         Err(fault) => Err(fault),
     }
 }

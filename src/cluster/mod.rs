@@ -14,6 +14,7 @@ pub mod certificate_objects;
 pub mod client;
 pub(crate) mod dry_run;
 mod event;
+pub(crate) mod inspect;
 pub mod kinds;
 mod lease;
 mod list;

@@ -16,6 +16,7 @@
 pub mod certificates;
 pub mod deadline;
 pub mod demands;
+pub mod doctor;
 pub mod facts;
 pub mod json;
 pub mod multus;

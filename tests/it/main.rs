@@ -76,6 +76,7 @@ mod rules {
 /// The command line and its published formats.
 mod cli {
     pub(crate) mod bad_input;
+    pub(crate) mod doctor;
     pub(crate) mod examples;
     pub(crate) mod schema;
     pub(crate) mod streams;
@@ -160,6 +161,7 @@ fn main() -> std::process::ExitCode {
     rules::suppressions::add(&mut suite);
 
     cli::bad_input::add(&mut suite);
+    cli::doctor::add(&mut suite);
     cli::examples::add(&mut suite);
     cli::schema::add(&mut suite);
     cli::streams::add(&mut suite);

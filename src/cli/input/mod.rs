@@ -2,11 +2,11 @@
 //! in `manifest`; what a command does with the objects is in its own file.
 
 pub(super) mod files;
-mod live;
+pub(super) mod live;
 mod loaded;
 pub(super) mod objects;
 mod parts;
-mod profiles;
+pub(super) mod profiles;
 mod reader;
 
 use crate::facts::{DriverPattern, HarmlessDrivers, PodSecurity};

@@ -4,6 +4,7 @@ use crate::engine::golden::{Case, cases};
 use crate::support::round_trip::review;
 use crate::support::suite::Suite;
 use crate::support::{golden, names, read, root};
+use fabric_admission::doctor::report as doctor;
 use fabric_admission::report::json::Document;
 use fabric_admission::report::why_layout as why;
 use serde_json::Value;
@@ -67,6 +68,20 @@ pub(crate) fn add(suite: &mut Suite) {
         let settings = schemars::generate::SchemaSettings::default().for_serialize();
         let schema = settings.into_generator().into_root_schema_for::<why::Report<'static>>();
         Ok(golden(&path("why-v1.json"), Some(&text(&schema)?))?)
+    });
+    suite.add("schema::doctor_is_current", || {
+        let settings = schemars::generate::SchemaSettings::default().for_serialize();
+        let schema = settings.into_generator().into_root_schema_for::<doctor::Report>();
+        Ok(golden(&path("doctor-v1.json"), Some(&text(&schema)?))?)
+    });
+    suite.add("schema::doctor_fits", || {
+        let facts = crate::cli::doctor::facts(&crate::cli::doctor::healthy()?)?;
+        for before in [false, true] {
+            let report =
+                serde_json::to_value(doctor::Report::of(&facts, before)).map_err(|e| e.to_string())?;
+            validate_doctor(&report)?;
+        }
+        Ok(())
     });
     suite.add("schema::fabricprofile_is_current", || {
         let schema = schemars::schema_for!(fabric_admission::profile::FabricProfile);
@@ -142,6 +157,17 @@ pub(crate) fn validate_why(report: &Value) -> Result<(), String> {
     let schema: Value = serde_json::from_str(&read(&path("why-v1.json"))?).map_err(|e| e.to_string())?;
     validate(report, &schema, &schema, "")?;
     crate::support::round_trip::same("schema", &Value::from("fabric-admission.dev/why/v1"), &report["schema"])
+}
+
+/// A report of `doctor` against its published schema.
+pub(crate) fn validate_doctor(report: &Value) -> Result<(), String> {
+    let schema: Value = serde_json::from_str(&read(&path("doctor-v1.json"))?).map_err(|e| e.to_string())?;
+    validate(report, &schema, &schema, "")?;
+    crate::support::round_trip::same(
+        "schema",
+        &Value::from("fabric-admission.dev/doctor/v1"),
+        &report["schema"],
+    )
 }
 
 /// A report against the published schema and the contract's word on null.

@@ -12,6 +12,7 @@ mod configuration;
 mod controllers;
 mod corpus_pods;
 mod custom_resource;
+mod doctor;
 mod helm;
 mod isolation;
 mod live;
@@ -80,6 +81,7 @@ pub(crate) fn add(suite: &mut Suite) {
     pod_rules::add(suite, &assets);
     object_policies::add(suite, &assets);
     reserved::add(suite, &assets);
+    doctor::add(suite, &assets);
     helm::add(suite, &assets);
 }
 

@@ -20,7 +20,7 @@ struct Shared {
 }
 
 /// The proxy. The API server is as it was when this is dropped.
-pub(super) struct Egress<'a> {
+pub(in crate::e2e) struct Egress<'a> {
     plane: &'a Plane,
     socket: PathBuf,
     shared: Arc<Shared>,
@@ -28,7 +28,7 @@ pub(super) struct Egress<'a> {
 
 impl<'a> Egress<'a> {
     /// Starts the proxy, and the API server anew with it.
-    pub(super) fn start(plane: &'a Plane) -> Result<Self, String> {
+    pub(in crate::e2e) fn start(plane: &'a Plane) -> Result<Self, String> {
         let socket = plane.directory().join("egress.sock");
         let _ = std::fs::remove_file(&socket);
         let listener = UnixListener::bind(&socket).map_err(|e| e.to_string())?;
@@ -56,8 +56,15 @@ impl<'a> Egress<'a> {
     }
 
     /// The endpoints of the Service from now on.
-    pub(super) fn set(&self, endpoints: Vec<SocketAddr>) {
+    pub(in crate::e2e) fn set(&self, endpoints: Vec<SocketAddr>) {
         *self.shared.endpoints.lock().unwrap_or_else(PoisonError::into_inner) = endpoints;
+    }
+}
+
+impl Egress<'_> {
+    /// An endpoint of the Service.
+    pub(in crate::e2e) fn endpoint(&self) -> Option<SocketAddr> {
+        self.shared.endpoints.lock().unwrap_or_else(PoisonError::into_inner).first().copied()
     }
 }
 

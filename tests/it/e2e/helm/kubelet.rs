@@ -16,7 +16,7 @@ use std::time::Duration;
 const SELECTOR: &str = "app.kubernetes.io/name in (fabric-admission, fabric-admission-test)";
 
 /// The pods of one namespace.
-pub(super) struct Kubelet<'a> {
+pub(in crate::e2e) struct Kubelet<'a> {
     plane: &'a Plane,
     egress: &'a Egress<'a>,
     namespace: &'a str,
@@ -26,11 +26,11 @@ pub(super) struct Kubelet<'a> {
     /// Servers that got SIGTERM.
     ending: Mutex<Vec<Server>>,
     /// How many pods were started.
-    pub(super) started: Mutex<usize>,
+    pub(in crate::e2e) started: Mutex<usize>,
 }
 
 impl<'a> Kubelet<'a> {
-    pub(super) fn new(plane: &'a Plane, egress: &'a Egress<'a>, namespace: &'a str) -> Self {
+    pub(in crate::e2e) fn new(plane: &'a Plane, egress: &'a Egress<'a>, namespace: &'a str) -> Self {
         Self {
             plane,
             egress,
@@ -43,12 +43,12 @@ impl<'a> Kubelet<'a> {
     }
 
     /// Ends `run`.
-    pub(super) fn stop(&self) {
+    pub(in crate::e2e) fn stop(&self) {
         self.over.store(true, Ordering::SeqCst);
     }
 
     /// Follows the pods until it is stopped.
-    pub(super) fn run(&self) -> Result<(), String> {
+    pub(in crate::e2e) fn run(&self) -> Result<(), String> {
         while !self.over.load(Ordering::SeqCst) {
             self.look()?;
             std::thread::sleep(Duration::from_millis(150));

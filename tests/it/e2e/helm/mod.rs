@@ -2,8 +2,8 @@
 //! created. No create fails.
 
 mod creates;
-mod egress;
-mod kubelet;
+pub(super) mod egress;
+pub(super) mod kubelet;
 mod previous;
 mod quick_start;
 
@@ -42,10 +42,10 @@ const NETWORK: &str = "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDe
     spec: {config: '{\"cniVersion\": \"1.0.0\", \"type\": \"sriov\"}'}\n";
 
 /// Nothing of another installation is there: neither of a trial before, nor of kubectl.
-struct Cleared<'a>(&'a Plane);
+pub(super) struct Cleared<'a>(&'a Plane);
 
 impl<'a> Cleared<'a> {
-    fn new(plane: &'a Plane) -> Self {
+    pub(super) fn new(plane: &'a Plane) -> Self {
         let cleared = Self(plane);
         cleared.clear();
         cleared

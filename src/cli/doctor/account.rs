@@ -1,0 +1,59 @@
+//! Access reviews: which rights an account has.
+
+use crate::cluster::inspect::allows;
+use crate::doctor::Right;
+use kube::Client;
+use serde_json::{Value, json};
+
+/// Reviews that are under way at once.
+const AT_ONCE: usize = 16;
+
+/// The caller's rights.
+pub(super) async fn own(client: &Client, wanted: Vec<Right>) -> Result<Vec<Right>, String> {
+    ask(client, "SelfSubjectAccessReview", json!({}), wanted).await
+}
+
+/// The rights of a service account, given as `namespace:name`.
+pub(super) async fn of_another(
+    client: &Client,
+    account: &str,
+    wanted: Vec<Right>,
+) -> Result<Vec<Right>, String> {
+    let namespace = account.split(':').next().unwrap_or_default();
+    let groups =
+        ["system:serviceaccounts", &format!("system:serviceaccounts:{namespace}"), "system:authenticated"];
+    let subject = json!({"user": format!("system:serviceaccount:{account}"), "groups": groups});
+    ask(client, "SubjectAccessReview", subject, wanted).await
+}
+
+async fn ask(
+    client: &Client,
+    kind: &'static str,
+    subject: Value,
+    wanted: Vec<Right>,
+) -> Result<Vec<Right>, String> {
+    let mut rights = Vec::new();
+    for some in wanted.chunks(AT_ONCE) {
+        let reviews: Vec<_> = some
+            .iter()
+            .map(|right| {
+                let (resource, subresource) = right.resource.split_once('/').unwrap_or((&right.resource, ""));
+                let mut spec = subject.clone();
+                if let Value::Object(spec) = &mut spec {
+                    let asked = json!({
+                        "verb": right.verb, "group": right.group, "resource": resource, "subresource": subresource,
+                        "namespace": right.namespace, "name": right.name
+                    });
+                    spec.insert("resourceAttributes".to_owned(), asked);
+                }
+                let client = client.clone();
+                tokio::spawn(async move { allows(&client, kind, &spec).await })
+            })
+            .collect();
+        for (right, review) in some.iter().zip(reviews) {
+            let allowed = review.await.map_err(|error| error.to_string())??;
+            rights.push(Right { allowed, ..right.clone() });
+        }
+    }
+    Ok(rights)
+}

@@ -1,0 +1,121 @@
+//! The settings of the installed server: the variables of its Deployment, and its files of profiles.
+
+use crate::cli::input::OPERATOR_NAMESPACES;
+use crate::cluster::inspect;
+use crate::doctor::sources::{CONFIG_MAPS, DEPLOYMENTS, PROFILES};
+use crate::doctor::{Facts, NAME};
+use crate::facts::PodSecurity;
+use crate::manifest::{self, Item};
+use crate::snapshot::{self, Builder, Layer};
+use kube::Client;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The variables of the server's container; empty where no Deployment is known.
+pub(super) struct Settings {
+    variables: BTreeMap<String, String>,
+    account: Option<String>,
+    profiles: Option<String>,
+}
+
+fn items<'a>(value: Option<&'a Value>, key: &str) -> impl Iterator<Item = &'a Value> {
+    value.and_then(|value| value.get(key)?.as_array()).into_iter().flatten()
+}
+
+fn text(value: &Value, pointer: &str) -> Option<String> {
+    value.pointer(pointer)?.as_str().map(str::to_owned)
+}
+
+impl Settings {
+    pub(super) fn of(facts: &Facts) -> Self {
+        let spec =
+            facts.objects.get(DEPLOYMENTS.plural).and_then(|all| all.first()?.pointer("/spec/template/spec"));
+        let containers = items(spec, "containers").filter(|c| text(c, "/name").as_deref() == Some(NAME));
+        let variables = containers
+            .flat_map(|container| items(Some(container), "env"))
+            .filter_map(|variable| Some((text(variable, "/name")?, text(variable, "/value")?)))
+            .collect();
+        let volume = items(spec, "volumes").find(|v| text(v, "/name").as_deref() == Some("profiles"));
+        Self {
+            variables,
+            account: spec.and_then(|spec| text(spec, "/serviceAccountName")),
+            profiles: volume.and_then(|volume| text(volume, "/configMap/name")),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Option<&str> {
+        self.variables.get(&format!("FABRIC_ADMISSION_{name}")).map(String::as_str)
+    }
+
+    /// The service account, as `namespace:name`.
+    pub(super) fn account(&self, namespace: &str) -> String {
+        format!("{namespace}:{}", self.account.as_deref().unwrap_or(NAME))
+    }
+
+    /// `--tls-mode`.
+    pub(super) fn tls_mode(&self) -> &str {
+        self.variable("TLS_MODE").unwrap_or("self-managed")
+    }
+
+    /// The Secret with the certificate or the CA.
+    pub(super) fn secret(&self) -> &str {
+        let usual =
+            if self.tls_mode() == "self-managed" { "fabric-admission-ca" } else { "fabric-admission-tls" };
+        self.variable("TLS_SECRET").unwrap_or(usual)
+    }
+
+    /// The ConfigMap with profiles.
+    pub(super) fn profiles_map(&self) -> Option<&str> {
+        self.profiles.as_deref()
+    }
+
+    /// Whether the server may change pods.
+    pub(super) fn changes_pods(&self) -> bool {
+        self.variable("MUTATE") != Some("off")
+    }
+
+    /// The settings of decisions, as far as checks use them.
+    pub(super) fn of_decisions(&self) -> snapshot::Settings {
+        let operators: Vec<&str> = match self.variable("OPERATOR_NAMESPACES") {
+            Some(list) => list.split(',').collect(),
+            None => OPERATOR_NAMESPACES.to_vec(),
+        };
+        snapshot::Settings {
+            default_profile: self.variable("DEFAULT_PROFILE").map(str::to_owned),
+            pod_security_default: self
+                .variable("POD_SECURITY_DEFAULT")
+                .map(PodSecurity::parse)
+                .unwrap_or_default(),
+            operator_namespaces: Some(operators.into_iter().map(str::to_owned).collect()),
+            ..snapshot::Settings::default()
+        }
+    }
+}
+
+/// Adds the profiles of the server's files. They count before objects of the same name, as in the server.
+pub(super) async fn profiles(client: &Client, settings: &Settings, builder: &mut Builder, facts: &mut Facts) {
+    let Some(name) = settings.profiles_map() else { return };
+    let path = format!("{}/{name}", CONFIG_MAPS.path(&facts.namespace));
+    let map = match inspect::object(client, &path).await {
+        Ok(map) => map.unwrap_or_default(),
+        Err(why) => {
+            facts.unread.insert(CONFIG_MAPS.plural.to_owned(), why);
+            return;
+        }
+    };
+    let mut found = Vec::new();
+    for (file, content) in map.pointer("/data").and_then(Value::as_object).into_iter().flatten() {
+        for item in manifest::read(file, content.as_str().unwrap_or_default().as_bytes()) {
+            let Item::Document(document) = item else { continue };
+            let json = document.json.get();
+            // A profile that cannot be used is reported with all others.
+            let _ = builder.add(Layer::Cluster, PROFILES.group, "FabricProfile", json, "");
+            found.extend(serde_json::from_str::<Value>(json).ok());
+        }
+    }
+    if let Some(objects) = facts.objects.get_mut(PROFILES.plural) {
+        let name = |object: &Value| text(object, "/metadata/name");
+        objects.retain(|object| !found.iter().any(|file| name(file) == name(object)));
+        objects.extend(found);
+    }
+}

@@ -1,0 +1,192 @@
+//! Everything that the checks need, read once.
+
+use super::{account, installation, replicas, wanted_rights};
+use crate::cli::dry_runs::answer;
+use crate::cluster::kinds::WATCHED;
+use crate::cluster::{inspect, once};
+use crate::doctor::calls::{bad, good};
+use crate::doctor::sources::{Form, MUTATING_CONFIGURATIONS, Pick, Source};
+use crate::doctor::{Facts, MUTATING, NAME, NotTried, Tried, page};
+use crate::facts::Mode;
+use crate::resolve::users;
+use crate::review::{PodRequest, decide_pod};
+use crate::snapshot::Snapshot;
+use kube::Client;
+use serde_json::Value;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The facts; an error where the API server cannot be asked at all.
+pub(super) async fn facts(client: &Client, before: bool, namespace: Option<&str>) -> Result<Facts, String> {
+    let (api_version, date) = inspect::version(client).await?;
+    let clock = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let mut facts = Facts {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        now: i64::try_from(clock).unwrap_or(i64::MAX),
+        api_clock: date.as_deref().and_then(crate::doctor::http_date),
+        api_version,
+        ..Facts::default()
+    };
+    let sources = page::sources(Some(before));
+    read(client, &MUTATING_CONFIGURATIONS, &mut facts).await;
+    facts.namespace = namespace.map_or_else(|| named_namespace(&facts), str::to_owned);
+    for source in
+        sources.iter().filter(|source| source.form == Form::Objects && **source != &MUTATING_CONFIGURATIONS)
+    {
+        read(client, source, &mut facts).await;
+    }
+    let settings = installation::Settings::of(&facts);
+    snapshot(client, &settings, before, &mut facts).await?;
+    if before {
+        let wanted = wanted_rights::of_installer(&facts.namespace);
+        facts.install_rights = account::own(client, wanted).await;
+    } else {
+        let (deployed, mode) = (settings.account(&facts.namespace), settings.tls_mode());
+        let wanted = wanted_rights::of_server(&facts.namespace, mode);
+        facts.server_rights = account::of_another(client, &deployed, wanted).await;
+        replicas::look(client, &settings, &mut facts).await;
+        facts.metrics = inspect::lines(client, "/metrics", |line| {
+            line.starts_with("apiserver_admission_webhook_") && line.contains(".fabric-admission.dev\"")
+        })
+        .await;
+        let pair = if settings.changes_pods() { choose(&facts) } else { Err(unchanging()) };
+        let place = pair.as_ref().ok().map(|(namespace, _)| namespace.clone());
+        facts.calls = match pair {
+            Err(not) => Err(not),
+            Ok((namespace, profile)) => Ok(Tried {
+                good: answer(client, &namespace, &good(&profile)).await,
+                bad: answer(client, &namespace, &bad(&profile)).await,
+                namespace,
+                profile,
+            }),
+        };
+        let wanted =
+            wanted_rights::of_doctor(&sources, &facts.namespace, place.as_deref(), settings.profiles_map());
+        facts.own_rights = account::own(client, wanted).await;
+        return Ok(facts);
+    }
+    let wanted = wanted_rights::of_doctor(&sources, &facts.namespace, None, None);
+    facts.own_rights = account::own(client, wanted).await;
+    Ok(facts)
+}
+
+/// The namespace of the Service that our configuration calls.
+fn named_namespace(facts: &Facts) -> String {
+    let ours = facts.objects.get(MUTATING_CONFIGURATIONS.plural).into_iter().flatten();
+    let mut ours =
+        ours.filter(|object| object.pointer("/metadata/name").is_some_and(|name| name == MUTATING));
+    let service =
+        ours.find_map(|object| object.pointer("/webhooks/0/clientConfig/service/namespace")?.as_str());
+    service.unwrap_or(NAME).to_owned()
+}
+
+async fn read(client: &Client, source: &Source, facts: &mut Facts) {
+    let path = source.path(&facts.namespace);
+    let found = match source.pick {
+        Pick::All => inspect::objects(client, &path, None).await,
+        Pick::Labelled(labels) => inspect::objects(client, &path, Some(labels)).await,
+        Pick::Named(names) => one_by_one(client, &path, names).await,
+    };
+    match found {
+        Ok(objects) => drop(facts.objects.insert(source.plural.to_owned(), objects)),
+        Err(why) => drop(facts.unread.insert(source.plural.to_owned(), why)),
+    }
+}
+
+async fn one_by_one(client: &Client, path: &str, names: &[&str]) -> Result<Vec<Value>, String> {
+    let mut objects = Vec::new();
+    for name in names {
+        objects.extend(inspect::object(client, &format!("{path}/{name}")).await?);
+    }
+    Ok(objects)
+}
+
+/// The Snapshot, with the server's settings and profiles.
+async fn snapshot(
+    client: &Client,
+    settings: &installation::Settings,
+    before: bool,
+    facts: &mut Facts,
+) -> Result<(), String> {
+    let bases = crate::cli::input::profiles::bases()?;
+    let mut builder = crate::snapshot::Builder::new(bases);
+    builder.set(settings.of_decisions());
+    if !before {
+        installation::profiles(client, settings, &mut builder, facts).await;
+    }
+    match once(client, builder).await {
+        Ok(mut seen) => {
+            for (kind, why) in seen.forbidden {
+                let plurals = WATCHED.iter().filter(|watched| watched.name() == kind);
+                for watched in plurals {
+                    let why = format!("this account has no right to list it ({why})");
+                    facts.unread.entry(watched.plural.to_owned()).or_insert(why);
+                }
+            }
+            facts.snapshot = seen.builder.build();
+        }
+        Err(error) => {
+            for watched in WATCHED {
+                facts.unread.entry(watched.plural.to_owned()).or_insert_with(|| error.to_string());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn unchanging() -> NotTried {
+    NotTried {
+        why: "the server runs with --mutate off, so it changes no pod".to_owned(),
+        hint: "Remove FABRIC_ADMISSION_MUTATE from the Deployment to let the server change pods.".to_owned(),
+    }
+}
+
+/// Most namespaces of a profile for which the decision is asked.
+const MAX_PLACES: usize = 20;
+
+/// A namespace with mode enforce and a profile, for which the engine changes the pod of the dry run.
+fn choose(facts: &Facts) -> Result<(String, String), NotTried> {
+    for plural in ["namespaces", "fabricprofiles"] {
+        if let Some(why) = facts.unread.get(plural) {
+            return Err(NotTried { why: format!("{plural} could not be read: {why}"), hint: String::new() });
+        }
+    }
+    let snapshot = &facts.snapshot;
+    let enforces = |namespace: &str| {
+        snapshot.namespace(namespace).is_some_and(|found| found.mode() == Some(Mode::Enforce))
+    };
+    for profile in snapshot.profiles() {
+        let pod = good(&profile.name).to_string();
+        let changed = |namespace: &str| {
+            let decision = decide_pod(&pod, PodRequest::new(namespace), snapshot);
+            decision.is_ok_and(|decision| !decision.denied && !decision.patch.is_empty())
+        };
+        let place = users(profile, snapshot)
+            .into_iter()
+            .filter(|namespace| enforces(namespace))
+            .take(MAX_PLACES)
+            .find(|namespace| changed(namespace));
+        if let Some(namespace) = place {
+            return Ok((namespace.to_owned(), profile.name.clone()));
+        }
+    }
+    Err(none(snapshot))
+}
+
+fn none(snapshot: &Snapshot) -> NotTried {
+    let namespaces = snapshot.namespaces();
+    let enforcing = namespaces.iter().find(|(_, found)| found.mode() == Some(Mode::Enforce));
+    match enforcing {
+        None => NotTried {
+            why: "no namespace has mode enforce".to_owned(),
+            hint: "Run kubectl create namespace fabric-admission-check, then kubectl label namespace \
+                   fabric-admission-check fabric-admission.dev/mode=enforce, and doctor again."
+                .to_owned(),
+        },
+        Some((namespace, _)) => NotTried {
+            why: "in no namespace with mode enforce a profile would change the pod of the dry run".to_owned(),
+            hint: format!(
+                "Let spec.namespaces of a profile admit namespace {namespace}, and create the networks of the profile."
+            ),
+        },
+    }
+}

@@ -1,0 +1,107 @@
+//! What the server serves, and whether the API server would trust it. The verification itself was made by the TLS
+//! library where the certificates were read.
+
+use super::configurations::webhooks;
+use super::facts::{Facts, text};
+use super::names::NAME;
+use super::outcome::Outcome;
+use crate::text::count;
+
+const DAY: i64 = 86_400;
+
+pub(super) fn trusted(facts: &Facts) -> Result<Outcome, Outcome> {
+    let hint = format!(
+        "Read /readyz of the server: it names the reason. In mode self-managed the server restores the caBundle within \
+         30 s; exclude /webhooks/*/clientConfig/caBundle from tools that apply these objects. certs/README.md has the \
+         other modes. Log: kubectl -n {} logs deployment/{NAME}",
+        facts.namespace
+    );
+    let found = webhooks(facts)?;
+    if found.is_empty() {
+        return Err(Outcome::skipped("no webhook configuration exists"));
+    }
+    let empty: Vec<String> = found
+        .iter()
+        .filter(|webhook| text(webhook, "/clientConfig/caBundle").is_empty())
+        .map(|webhook| {
+            format!(
+                "webhook {} has no caBundle: the API server does not trust the server",
+                text(webhook, "/name")
+            )
+        })
+        .collect();
+    if !empty.is_empty() {
+        return Ok(Outcome::errors(&empty, hint));
+    }
+    let mut problems = Vec::new();
+    for certificate in &facts.certificates {
+        for (webhook, why) in &certificate.trust {
+            if let Some(why) = why {
+                problems.push(format!("{}, webhook {webhook}: {why}", certificate.owner));
+            }
+        }
+    }
+    if !problems.is_empty() {
+        return Ok(Outcome::errors(&problems, hint));
+    }
+    let reached = facts.replicas.iter().filter(|replica| replica.unreached.is_none()).count();
+    if reached > 0 {
+        return Ok(Outcome::found(format!(
+            "{} of {} answered",
+            reached,
+            count(facts.replicas.len(), "replica")
+        )));
+    }
+    let why = match facts.replicas.first() {
+        None => "no replica is known".to_owned(),
+        Some(replica) => format!(
+            "no replica can be reached from this machine ({}: {})",
+            replica.address,
+            replica.unreached.as_deref().unwrap_or_default()
+        ),
+    };
+    Ok(match facts.certificates.first() {
+        Some(kept) => Outcome::found(format!("{} is trusted; {why}", kept.owner)),
+        None => Outcome::skipped_with(
+            format!("{why}, and no Secret with a certificate could be read"),
+            format!(
+                "Give this account the right to get secrets in namespace {}, or run doctor in the cluster.",
+                facts.namespace
+            ),
+        ),
+    })
+}
+
+pub(super) fn expiry(facts: &Facts) -> Result<Outcome, Outcome> {
+    let mut problems = Vec::new();
+    let mut first: Option<i64> = None;
+    for certificate in &facts.certificates {
+        let left = certificate.until - facts.now;
+        // Renewal is due after two thirds of the life: in the last tenth it has failed.
+        if left < (certificate.until - certificate.from) / 10 {
+            problems.push(if left <= 0 {
+                format!("the certificate of {} has expired", certificate.owner)
+            } else {
+                format!(
+                    "the certificate of {} expires in {} h, and was not renewed",
+                    certificate.owner,
+                    left / 3600
+                )
+            });
+        }
+        first = Some(first.map_or(left, |known| known.min(left)));
+    }
+    let Some(first) = first else { return Err(Outcome::skipped("no certificate is known")) };
+    if problems.is_empty() {
+        let shown = if first >= 2 * DAY { count(days(first), "day") } else { format!("{} h", first / 3600) };
+        return Ok(Outcome::found(format!("the first one expires in {shown}")));
+    }
+    Ok(Outcome::warnings(
+        &problems,
+        format!("Read the log for the reason: kubectl -n {} logs deployment/{NAME}", facts.namespace),
+    ))
+}
+
+fn days(seconds: i64) -> usize {
+    usize::try_from(seconds / DAY).unwrap_or(0)
+}

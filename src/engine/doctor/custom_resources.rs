@@ -1,0 +1,106 @@
+//! CRDs: ours, and that of Multus.
+
+use super::facts::{Facts, list, text};
+use super::outcome::{Outcome, joined};
+use super::sources::{CRDS, NETWORK_CRD, PROFILE_CRD};
+use crate::profile::definition;
+use serde_json::Value;
+
+const APPLY: &str = "Run kubectl apply --server-side -f deploy/crds/fabricprofiles.yaml, or helm upgrade.";
+
+/// The version of a CRD by name, if the API server serves it.
+fn served<'a>(crd: &'a Value, name: &str) -> Option<&'a Value> {
+    let version = list(crd, "/spec/versions").iter().find(|v| text(v, "/name") == name)?;
+    (version.pointer("/served") == Some(&Value::Bool(true))).then_some(version)
+}
+
+/// Paths of the properties of `wanted` that `found` lacks; of a lacking one not those below it.
+fn lacking(wanted: &Value, found: &Value, at: &str, lacks: &mut Vec<String>) {
+    if let Some(properties) = wanted.pointer("/properties").and_then(Value::as_object) {
+        for (key, property) in properties {
+            let path = format!("{at}.{key}");
+            match found.pointer("/properties").and_then(|all| all.get(key)) {
+                Some(known) => lacking(property, known, &path, lacks),
+                None => lacks.push(path),
+            }
+        }
+    }
+    if let (Some(wanted), Some(found)) = (wanted.pointer("/items"), found.pointer("/items")) {
+        lacking(wanted, found, at, lacks);
+    }
+}
+
+fn older(crd: &Value) -> Result<Vec<String>, Outcome> {
+    let ours = definition().map_err(|error| Outcome::skipped(error.to_string()))?;
+    let schema = "/schema/openAPIV3Schema";
+    let ours = served(&ours, "v1alpha1").and_then(|v| v.pointer(schema)).cloned().unwrap_or_default();
+    let mut lacks = Vec::new();
+    if let Some(found) = served(crd, "v1alpha1").and_then(|v| v.pointer(schema)) {
+        lacking(&ours, found, "", &mut lacks);
+    }
+    Ok(lacks)
+}
+
+fn outdated(lacks: &[String]) -> Outcome {
+    Outcome::warning(
+        format!("the CRD does not know {}: the API server drops these fields silently", joined(lacks)),
+        APPLY,
+    )
+}
+
+/// After an installation.
+pub(super) fn profiles(facts: &Facts) -> Result<Outcome, Outcome> {
+    let Some(crd) = facts.named(&CRDS, PROFILE_CRD)? else {
+        return Ok(Outcome::error(
+            format!("the CRD {PROFILE_CRD} does not exist: FabricProfiles cannot be created"),
+            APPLY,
+        ));
+    };
+    if served(crd, "v1alpha1").is_none() {
+        return Ok(Outcome::error(
+            format!(
+                "the CRD {PROFILE_CRD} does not serve version v1alpha1: the server reads no FabricProfile"
+            ),
+            APPLY,
+        ));
+    }
+    let established = |c: &Value| text(c, "/type") == "Established" && text(c, "/status") == "True";
+    if !list(crd, "/status/conditions").iter().any(established) {
+        let hint = format!("Run kubectl describe crd {PROFILE_CRD}; its conditions name the conflict.");
+        return Ok(Outcome::error(format!("the CRD {PROFILE_CRD} is not established"), hint));
+    }
+    let lacks = older(crd)?;
+    Ok(if lacks.is_empty() { Outcome::success() } else { outdated(&lacks) })
+}
+
+/// Before an installation: a CRD that an earlier one left, since Helm keeps it.
+pub(super) fn leftover(facts: &Facts) -> Result<Outcome, Outcome> {
+    match facts.named(&CRDS, PROFILE_CRD)? {
+        None => Ok(Outcome::success()),
+        Some(crd) => {
+            let lacks = older(crd)?;
+            Ok(if lacks.is_empty() {
+                Outcome::found("the CRD exists and is current")
+            } else {
+                outdated(&lacks)
+            })
+        }
+    }
+}
+
+/// The CRD of NetworkAttachmentDefinitions.
+pub(super) fn networks(facts: &Facts) -> Result<Outcome, Outcome> {
+    if facts.named(&CRDS, NETWORK_CRD)?.is_some() {
+        return Ok(Outcome::success());
+    }
+    let hint = "Install Multus (https://github.com/k8snetworkplumbingwg/multus-cni), which brings the CRD.";
+    let message = format!("the CRD {NETWORK_CRD} does not exist");
+    let using = facts.snapshot.profiles().find(|profile| !profile.rails.is_empty());
+    Ok(match using {
+        Some(profile) => Outcome::error(
+            format!("{message}: the webhook does not inject profile {:?}, which has networks", profile.name),
+            hint,
+        ),
+        None => Outcome::warning(format!("{message}: profiles with networks cannot be used"), hint),
+    })
+}

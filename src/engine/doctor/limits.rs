@@ -1,0 +1,94 @@
+//! LimitRanges and ResourceQuotas against what the webhook adds to a pod that uses a whole node.
+
+use super::facts::{Facts, list, text};
+use super::outcome::Outcome;
+use super::sources::{LIMIT_RANGES, NAMESPACES, PROFILES, RESOURCE_QUOTAS, Source};
+use crate::pod::Quantity;
+use crate::profile::{Profile, fixed_units};
+use crate::resolve::users;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Units of each resource that a container with all accelerators of a node gets.
+fn units(profile: &Profile) -> BTreeMap<&str, i64> {
+    let accelerators = profile.accelerators_per_node;
+    let rails = profile.rails_for(accelerators);
+    let mut units: BTreeMap<&str, i64> = BTreeMap::new();
+    for resource in rails.iter().filter_map(|rail| rail.resource.as_deref()) {
+        *units.entry(resource).or_default() += 1;
+    }
+    let count = u32::try_from(rails.len()).unwrap_or(u32::MAX);
+    for resource in &profile.resources {
+        *units.entry(&resource.name).or_default() += fixed_units(resource, accelerators, count);
+    }
+    units
+}
+
+fn quantity(object: &Value, field: &str, key: &str) -> Option<i64> {
+    let text = object.pointer(field)?.get(key)?.as_str()?;
+    Quantity::parse(text).ok().map(Quantity::units)
+}
+
+/// Each object of a kind with each profile that its namespace uses.
+fn pairs<'a>(facts: &'a Facts, source: &Source) -> Result<Vec<(&'a Value, &'a Profile)>, Outcome> {
+    facts.known(&PROFILES)?;
+    facts.known(&NAMESPACES)?;
+    let mut by_namespace: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
+    for object in facts.read(source)? {
+        by_namespace.entry(text(object, "/metadata/namespace")).or_default().push(object);
+    }
+    let mut pairs = Vec::new();
+    for profile in facts.snapshot.profiles() {
+        for namespace in users(profile, &facts.snapshot) {
+            let objects = by_namespace.get(namespace).into_iter().flatten();
+            pairs.extend(objects.map(|object| (*object, &**profile)));
+        }
+    }
+    Ok(pairs)
+}
+
+fn name(object: &Value) -> String {
+    format!("{}/{}", text(object, "/metadata/namespace"), text(object, "/metadata/name"))
+}
+
+pub(super) fn ranges(facts: &Facts) -> Result<Outcome, Outcome> {
+    let mut problems = Vec::new();
+    for (object, profile) in pairs(facts, &LIMIT_RANGES)? {
+        for (resource, units) in units(profile) {
+            let limits = list(object, "/spec/limits").iter();
+            let most = limits.filter_map(|limit| quantity(limit, "/max", resource)).min();
+            if let Some(most) = most.filter(|most| *most < units) {
+                problems.push(format!(
+                    "LimitRange {} allows {most} {resource}, and profile {:?} adds {units}: the API server refuses the pod",
+                    name(object),
+                    profile.name
+                ));
+            }
+        }
+    }
+    Ok(Outcome::warnings(&problems, "Raise max of this resource in the LimitRange."))
+}
+
+pub(super) fn quotas(facts: &Facts) -> Result<Outcome, Outcome> {
+    let mut problems = Vec::new();
+    for (object, profile) in pairs(facts, &RESOURCE_QUOTAS)? {
+        for (resource, units) in units(profile) {
+            // Quotas of extended resources are of requests only (kubernetes.io, Resource Quotas).
+            let key = format!("requests.{resource}");
+            let Some(hard) = quantity(object, "/spec/hard", &key) else { continue };
+            let left = hard - quantity(object, "/status/used", &key).unwrap_or(0);
+            if left < units {
+                problems.push(format!(
+                    "ResourceQuota {} has {left} of {hard} {resource} left, and profile {:?} adds {units} to a pod: the API \
+                     server refuses the pod",
+                    name(object),
+                    profile.name
+                ));
+            }
+        }
+    }
+    Ok(Outcome::warnings(
+        &problems,
+        "Raise the quota of this resource, or wait until pods of the namespace end.",
+    ))
+}

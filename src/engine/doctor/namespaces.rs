@@ -1,0 +1,71 @@
+//! Namespaces of users: who opted in, and with which labels.
+
+use super::facts::{Facts, text};
+use super::outcome::Outcome;
+use super::sources::{NAMESPACES, PROFILES};
+use crate::facts::{Mode, PodSecurity};
+use crate::profile::Memlock;
+use crate::resolve::users;
+use crate::rules::{Event, ObjectContext, check_object};
+use crate::text::count;
+
+pub(super) fn opted_in(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.known(&NAMESPACES)?;
+    let all = facts.snapshot.namespaces();
+    let of = |mode| all.values().filter(|found| found.mode() == Some(mode)).count();
+    let (enforce, audit) = (of(Mode::Enforce), of(Mode::Audit));
+    Ok(if enforce + audit == 0 {
+        Outcome::skipped_with(
+            "no namespace opted in: the API server calls the webhook for no pod",
+            "Run kubectl label namespace NAMESPACE fabric-admission.dev/mode=audit. In this mode the webhook only reports.",
+        )
+    } else {
+        Outcome::found(format!("{} in mode enforce, {audit} in mode audit", count(enforce, "namespace")))
+    })
+}
+
+/// By the rule on namespaces: mistyped modes, keys and annotations.
+pub(super) fn labels(facts: &Facts) -> Result<Outcome, Outcome> {
+    let mut problems = Vec::new();
+    let mut fix = None;
+    for namespace in facts.read(&NAMESPACES)? {
+        let json = namespace.to_string();
+        if !json.contains("fabric-admission") {
+            continue;
+        }
+        let context = ObjectContext::new(("", "Namespace"), &json, Event::Given, &facts.snapshot);
+        for finding in check_object(&context) {
+            problems.push(format!("namespace {}: {}", text(namespace, "/metadata/name"), finding.message));
+            fix.get_or_insert(finding.fix);
+        }
+    }
+    Ok(Outcome::warnings(&problems, fix.unwrap_or_default()))
+}
+
+pub(super) fn pod_security(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.known(&NAMESPACES)?;
+    facts.known(&PROFILES)?;
+    let snapshot = &facts.snapshot;
+    let mut problems = Vec::new();
+    for profile in snapshot.profiles() {
+        if !matches!(profile.memlock, Some(Memlock::IpcLock | Memlock::Nri)) {
+            continue;
+        }
+        for namespace in users(profile, snapshot) {
+            let labelled = snapshot.namespace(namespace).and_then(|found| found.pod_security());
+            let level = labelled.unwrap_or(snapshot.settings().pod_security_default);
+            if level != PodSecurity::Privileged {
+                problems.push(format!(
+                    "namespace {namespace} enforces Pod Security level {level}: the webhook does not add IPC_LOCK of \
+                     profile {:?}, and RDMA fails if the runtime limits pinned memory",
+                    profile.name
+                ));
+            }
+        }
+    }
+    Ok(Outcome::warnings(
+        &problems,
+        "Raise the memlock limit of the container runtime and set spec.memlock: runtime in the profile, or label the \
+         namespace pod-security.kubernetes.io/enforce=privileged.",
+    ))
+}

@@ -1,0 +1,94 @@
+//! FabricProfiles, by the same findings as their status.
+
+use super::accelerators;
+use super::facts::{Facts, text};
+use super::outcome::Outcome;
+use super::sources::{CONFIG_MAPS, NODES, PROFILES};
+use crate::profile::{FabricProfileStatus, Problem};
+use crate::resolve::profile_status::{ProfileUse, of_object};
+use crate::text::count;
+
+/// The status of every profile object, by name.
+fn statuses(facts: &Facts) -> Result<Vec<(String, FabricProfileStatus, ProfileUse)>, Outcome> {
+    let objects = facts.read(&PROFILES)?.iter();
+    let status = |object: &serde_json::Value| {
+        let (status, used) = of_object(&object.to_string(), &facts.snapshot);
+        (text(object, "/metadata/name").to_owned(), status, used)
+    };
+    Ok(objects.map(status).collect())
+}
+
+fn problem(name: &str, found: &Problem) -> String {
+    format!("profile {name:?}, {}: {}", found.pointer, found.message)
+}
+
+pub(super) fn exist(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.known(&PROFILES)?;
+    let count_of = facts.snapshot.profiles().count();
+    if count_of == 0 {
+        // The profiles may be in files.
+        facts.known(&CONFIG_MAPS)?;
+    }
+    Ok(match count_of {
+        0 => Outcome::warning(
+            "no FabricProfile: no pod is changed, and each pod with accelerators gets one warning (FAB803)",
+            "Write a FabricProfile (docs/profiles.md), try it with fabric-admission review, and apply it.",
+        ),
+        some => Outcome::found(count(some, "profile")),
+    })
+}
+
+pub(super) fn usable(facts: &Facts) -> Result<Outcome, Outcome> {
+    let all = statuses(facts)?;
+    let broken = all.iter().filter(|(_, _, used)| *used != ProfileUse::Used);
+    let problems: Vec<String> =
+        broken.flat_map(|(name, status, _)| status.problems.iter().map(|p| problem(name, p))).collect();
+    Ok(Outcome::errors(
+        &problems,
+        "Correct the field of the profile. Until then the server does not use the profile.",
+    ))
+}
+
+/// Problems of profiles in use at one field.
+fn at(facts: &Facts, pointer: &str) -> Result<Vec<String>, Outcome> {
+    let all = statuses(facts)?;
+    let used = all.iter().filter(|(_, _, used)| *used == ProfileUse::Used);
+    let found = used.flat_map(|(name, status, _)| {
+        status.problems.iter().filter(|p| p.pointer == pointer).map(|p| problem(name, p))
+    });
+    Ok(found.collect())
+}
+
+pub(super) fn nodes(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.known(&NODES)?;
+    Ok(Outcome::warnings(
+        &at(facts, "/spec/nodeSelector")?,
+        "Compare spec.nodeSelector with kubectl get nodes --show-labels. Ignore this if the node pool is at zero.",
+    ))
+}
+
+pub(super) fn ties(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.known(&NODES)?;
+    Ok(Outcome::warnings(
+        &at(facts, "/spec/priority")?,
+        "Give one of these profiles a higher spec.priority, or let spec.nodeSelector select different nodes.",
+    ))
+}
+
+pub(super) fn bare_nodes(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.known(&PROFILES)?;
+    facts.known(&NODES)?;
+    let nodes = accelerators::nodes(facts);
+    Ok(match nodes.without {
+        0 => Outcome::success(),
+        some => Outcome::warning(
+            format!(
+                "no profile selects {} of {} with accelerators ({}): their pods get no RDMA network",
+                some,
+                count(nodes.total, "node"),
+                nodes.names.join(", ")
+            ),
+            "Add a FabricProfile whose spec.nodeSelector selects these nodes, or ignore this if they have no fabric.",
+        ),
+    })
+}

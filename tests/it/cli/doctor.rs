@@ -1,0 +1,309 @@
+//! `doctor`: each check in a healthy cluster and in broken ones, as plain objects; and its page. Against a real API
+//! server: `e2e::doctor_…`.
+//!
+//! `tests/doctor/healthy.yaml` is a healthy installation. `tests/doctor/CHECK.yaml` has one broken cluster a document:
+//!
+//! | key | what |
+//! | --- | --- |
+//! | `case` | what is broken |
+//! | `pre` | whether the check is one before an installation (optional) |
+//! | `expect` | the result of the check |
+//! | `says`, `hint` | parts of the message and of the hint (optional) |
+//! | `change` | RFC 6902 operations on the healthy installation |
+
+use crate::support::round_trip::{documents, same};
+use crate::support::suite::Suite;
+use crate::support::{golden, names, read, root, run};
+use fabric_admission::doctor::calls::Answer;
+use fabric_admission::doctor::report::{Entry, Report};
+use fabric_admission::doctor::{
+    CHECKS, Certificate, Facts, Kind, NotTried, Phase, Replica, Right, Tried, page, table,
+};
+use fabric_admission::facts::Kind as FactKind;
+use fabric_admission::snapshot::{Builder, Layer, Settings};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+pub(crate) fn add(suite: &mut Suite) {
+    suite.add("doctor::a_healthy_cluster_has_no_problem", || Ok(healthy_is_well()?));
+    suite.add("doctor::every_check_fails_somewhere", || Ok(all_fail()?));
+    suite.add("doctor::what_was_not_read_is_never_a_success", || Ok(unread()?));
+    suite.add("doctor::a_server_that_is_away_is_exit_code_3", || Ok(away()?));
+    for check in CHECKS {
+        let file = format!("{}.yaml", check.id);
+        let text = read(&root().join("tests/doctor").join(&file)).unwrap_or_default();
+        for (_, case) in documents(text.as_bytes()) {
+            let name = case["case"].as_str().unwrap_or_default().replace(' ', "_");
+            suite.add(format!("doctor::{}::{name}", check.id), move || Ok(run_case(check.id, &case)?));
+        }
+    }
+    suite.add("doctor::page_is_current", || {
+        Ok(golden(&root().join("docs/doctor.md"), Some(&page::page(&examples()?)))?)
+    });
+}
+
+fn document(path: &str) -> Result<Value, String> {
+    let text = read(&root().join(path))?;
+    documents(text.as_bytes())
+        .into_iter()
+        .next()
+        .map(|(_, value)| value)
+        .ok_or_else(|| format!("{path}: empty"))
+}
+
+/// The healthy installation, with the objects of `deploy/`.
+pub(crate) fn healthy() -> Result<Value, String> {
+    let mut whole = document("tests/doctor/healthy.yaml")?;
+    let mut crd = document("deploy/crds/fabricprofiles.yaml")?;
+    crd["status"] = json!({"conditions": [{"type": "Established", "status": "True"}]});
+    let mut deployed = vec![crd];
+    for file in ["webhooks", "service", "deployment", "networkpolicy"] {
+        let text = read(&root().join(format!("deploy/base/{file}.yaml")))?;
+        deployed.extend(documents(text.as_bytes()).into_iter().map(|(_, object)| object));
+    }
+    for mut object in deployed {
+        for webhook in object["webhooks"].as_array_mut().into_iter().flatten() {
+            webhook["clientConfig"]["caBundle"] = json!("Q0E=");
+        }
+        let kind = object["kind"].as_str().ok_or("no kind")?.to_lowercase();
+        if kind == "deployment" {
+            object["status"] = json!({"readyReplicas": 2});
+        }
+        let plural = if kind == "networkpolicy" { "networkpolicies".to_owned() } else { format!("{kind}s") };
+        let name = object["metadata"]["name"].as_str().ok_or("no name")?.to_owned();
+        whole["objects"][&plural][&name] = object;
+    }
+    Ok(whole)
+}
+
+/// Kinds that are facts of the Snapshot.
+const SNAPSHOT: [(&str, &str, &str, FactKind); 4] = [
+    ("namespaces", "", "Namespace", FactKind::Namespace),
+    ("nodes", "", "Node", FactKind::Node),
+    (
+        "network-attachment-definitions",
+        "k8s.cni.cncf.io",
+        "NetworkAttachmentDefinition",
+        FactKind::NetworkAttachmentDefinition,
+    ),
+    ("fabricprofiles", "fabric-admission.dev", "FabricProfile", FactKind::FabricProfile),
+];
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn rights(value: &Value) -> Result<Vec<Right>, String> {
+    let list = value.as_array().ok_or_else(|| text(value))?;
+    let one = |right: &Value| Right {
+        verb: text(&right["verb"]),
+        group: text(&right["group"]),
+        resource: text(&right["resource"]),
+        namespace: text(&right["namespace"]),
+        name: text(&right["name"]),
+        allowed: right["allowed"] == true,
+    };
+    Ok(list.iter().map(one).collect())
+}
+
+fn answer(value: &Value) -> Answer {
+    if let Some(message) = value["refused"].as_str() {
+        return Answer::Refused { message: message.to_owned(), reason: text(&value["reason"]) };
+    }
+    match value["unanswered"].as_str() {
+        Some(why) => Answer::Unanswered(why.to_owned()),
+        None => Answer::Created(value["created"].clone()),
+    }
+}
+
+fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+/// The facts that a document stands for.
+pub(crate) fn facts(whole: &Value) -> Result<Facts, String> {
+    let mut facts = Facts {
+        namespace: "fabric-admission".to_owned(),
+        version: text(&whole["version"]),
+        now: whole["now"].as_i64().ok_or("no time")?,
+        api_clock: whole["clock"].as_i64(),
+        api_version: whole["api"].clone(),
+        own_rights: rights(&whole["rights"]["own"]),
+        install_rights: rights(&whole["rights"]["install"]),
+        server_rights: rights(&whole["rights"]["server"]),
+        metrics: whole["metrics"]
+            .as_array()
+            .map(|lines| lines.iter().map(text).collect())
+            .ok_or_else(|| text(&whole["metrics"])),
+        ..Facts::default()
+    };
+    let mut builder = Builder::new(crate::support::world::bases().to_vec());
+    builder.set(Settings {
+        operator_namespaces: Some(["kube-system".to_owned()].into()),
+        ..Settings::default()
+    });
+    for (plural, objects) in entries(&whole["objects"]) {
+        for (name, object) in entries(objects) {
+            let mut object = object.clone();
+            object["metadata"]["name"] = json!(name);
+            facts.objects.entry(plural.clone()).or_default().push(object.clone());
+            if let Some((_, group, kind, _)) = SNAPSHOT.iter().find(|(known, ..)| known == plural) {
+                // A broken profile is a case of its own.
+                let _ = builder.add(Layer::Live, group, kind, &object.to_string(), "");
+            }
+        }
+    }
+    for (plural, why) in entries(&whole["unread"]) {
+        facts.unread.insert(plural.clone(), text(why));
+    }
+    for (plural, _, _, kind) in SNAPSHOT {
+        builder.set_listed(kind, !facts.unread.contains_key(plural));
+    }
+    facts.snapshot = builder.build();
+    for (address, why) in entries(&whole["replicas"]) {
+        let unreached = why.as_str().map(str::to_owned);
+        facts.replicas.push(Replica { address: address.clone(), unreached });
+    }
+    for (owner, certificate) in entries(&whole["certificates"]) {
+        let trust: BTreeMap<String, Option<String>> = entries(&certificate["trust"])
+            .map(|(name, why)| (name.clone(), why.as_str().map(str::to_owned)))
+            .collect();
+        let [from, until] = ["from", "until"].map(|key| certificate[key].as_i64().unwrap_or_default());
+        facts.certificates.push(Certificate { owner: owner.clone(), from, until, trust });
+    }
+    let calls = &whole["calls"];
+    facts.calls = match calls["why"].as_str() {
+        Some(why) => Err(NotTried { why: why.to_owned(), hint: text(&calls["hint"]) }),
+        None => Ok(Tried {
+            namespace: text(&calls["namespace"]),
+            profile: text(&calls["profile"]),
+            good: answer(&calls["good"]),
+            bad: answer(&calls["bad"]),
+        }),
+    };
+    Ok(facts)
+}
+
+fn healthy_is_well() -> Result<(), String> {
+    let facts = facts(&healthy()?)?;
+    for before in [false, true] {
+        let report = Report::of(&facts, before);
+        let bad: Vec<&Entry> = report.checks().filter(|check| check.result != Kind::Success).collect();
+        if !bad.is_empty() || !report.success {
+            return Err(format!("{bad:#?}"));
+        }
+    }
+    Ok(())
+}
+
+/// The healthy cluster with the changes of a case.
+fn broken(case: &Value) -> Result<Facts, String> {
+    let mut whole = healthy()?;
+    let patch: json_patch::Patch =
+        serde_json::from_value(case["change"].clone()).map_err(|e| e.to_string())?;
+    json_patch::patch(&mut whole, &patch).map_err(|e| e.to_string())?;
+    facts(&whole)
+}
+
+fn entry(id: &str, case: &Value) -> Result<Entry, String> {
+    let report = Report::of(&broken(case)?, case["pre"] == true);
+    let found =
+        report.categories.into_iter().flat_map(|category| category.checks).find(|check| check.id == id);
+    found.ok_or_else(|| format!("{id} did not run; is pre right?"))
+}
+
+fn run_case(id: &str, case: &Value) -> Result<(), String> {
+    for (key, _) in entries(case) {
+        if !["case", "pre", "expect", "says", "hint", "change"].contains(&key.as_str()) {
+            return Err(format!("unknown key {key}"));
+        }
+    }
+    let found = entry(id, case)?;
+    same("result", case["expect"].as_str().unwrap_or_default(), found.result.word())
+        .map_err(|e| format!("{e}\n{found:#?}"))?;
+    for (key, shown) in [("says", &found.message), ("hint", &found.hint)] {
+        let wanted = text(&case[key]);
+        if !shown.as_deref().unwrap_or_default().contains(&wanted) {
+            return Err(format!("{key}: {shown:?} does not contain {wanted:?}"));
+        }
+    }
+    let failed = matches!(found.result, Kind::Warning | Kind::Error);
+    if failed && (found.message.is_none() || found.hint.is_none()) {
+        return Err(format!("a failure without a message or a hint: {found:#?}"));
+    }
+    Ok(())
+}
+
+fn all_fail() -> Result<(), String> {
+    let mut ids: Vec<&str> = CHECKS.iter().map(|check| check.id).collect();
+    for name in names(&root().join("tests/doctor")) {
+        let id = name.trim_end_matches(".yaml");
+        if id != "healthy" && !ids.contains(&id) {
+            return Err(format!("tests/doctor/{name} is about no check"));
+        }
+    }
+    let missing: Vec<&str> =
+        ids.iter().copied().filter(|id| !examples().is_ok_and(|all| all.contains_key(*id))).collect();
+    if !missing.is_empty() {
+        return Err(format!("no cluster in which these fail: {missing:?}"));
+    }
+    ids.sort_unstable();
+    let count = ids.len();
+    ids.dedup();
+    same("ids", count, ids.len())
+}
+
+/// The lines of each check in its first case that fails.
+fn examples() -> Result<BTreeMap<String, String>, String> {
+    let mut all = BTreeMap::new();
+    for check in CHECKS {
+        let text = read(&root().join(format!("tests/doctor/{}.yaml", check.id)))?;
+        let cases = documents(text.as_bytes()).into_iter().map(|(_, case)| case);
+        let Some(case) = cases.into_iter().find(|case| case["expect"] != "ok") else { continue };
+        let mut shown = Vec::new();
+        let mut plain = anstream::StripStream::new(&mut shown);
+        table::line(&mut plain, &entry(check.id, &case)?).map_err(|e| e.to_string())?;
+        let shown = String::from_utf8(shown).map_err(|e| e.to_string())?;
+        // The page is the one that is read.
+        let lines = shown.lines().filter(|line| !line.trim_start().starts_with("page: "));
+        all.insert(check.id.to_owned(), lines.flat_map(|line| [line, "\n"]).collect());
+    }
+    Ok(all)
+}
+
+/// For each object kind that a check needs: without it, the check is not successful.
+fn unread() -> Result<(), String> {
+    for check in CHECKS {
+        for source in check.needs {
+            // Results of these have a place of their own in the facts, and their checks their own cases.
+            if ["secrets", "configmaps"].contains(&source.plural) {
+                continue;
+            }
+            let mut whole = healthy()?;
+            whole["unread"][source.plural] = json!("forbidden");
+            let facts = facts(&whole)?;
+            let outcome = check.run(&facts);
+            let special = ["server-rights", "certificate-expiry", "pod-is-changed", "pod-is-refused"];
+            // Where the objects are read, these get no facts; and these need the kind only for one of two results.
+            let part = check.id == "network-crd" || check.id == "ca-bundles";
+            if outcome.kind == Kind::Success && !special.contains(&check.id) && !part {
+                return Err(format!("{} succeeds without {}", check.id, source.plural));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn away() -> Result<(), String> {
+    let scratch = crate::support::Scratch::new()?;
+    let config = "apiVersion: v1\nkind: Config\nclusters: [{name: e, cluster: {server: 'http://127.0.0.1:1'}}]\n\
+                  contexts: [{name: e, context: {cluster: e, user: e}}]\nusers: [{name: e, user: {}}]\ncurrent-context: e\n";
+    scratch.write("kubeconfig", config)?;
+    let ran = run(&["doctor", "--kubeconfig", "kubeconfig"], b"", scratch.path())?;
+    same("exit code", 3, ran.code)?;
+    same("stdout", "", &ran.stdout)?;
+    let ran = run(&["doctor", "--wait", "soon"], b"", scratch.path())?;
+    same("exit code of a wrong duration", 2, ran.code)?;
+    assert!(CHECKS.iter().any(|check| check.phase == Phase::Before));
+    Ok(())
+}
