@@ -47,11 +47,8 @@ pub(super) async fn reload(every: Duration, check: Check, state: Arc<State>) {
         let look = move || check.lock().unwrap_or_else(PoisonError::into_inner)();
         match supervisor::blocking(look).await {
             None => {}
-            Some(Look::Same) => {
-                if !failing {
-                    state.metrics.facts_checked();
-                }
-            }
+            Some(Look::Same) if failing => {}
+            Some(Look::Same) => state.metrics.facts_checked(),
             Some(Look::New(snapshot)) => {
                 tracing::info!(
                     profiles = snapshot.profiles().count(),

@@ -66,6 +66,15 @@ pub(super) fn server_away(plane: &Plane) -> Outcome {
     assert!(plane.kubectl(&["delete", "pod", "cpu", "-n", &audit, "--wait=false"], "")?.ok);
     let policy = json!({"apiVersion": "sriovnetwork.openshift.io/v1", "kind": "SriovNetworkNodePolicy", "metadata": {"name": "p"}, "spec": {}});
     assert!(site.create(&plain, &policy, &[])?.ok);
+    // The series of the API server that two of our alerts use (deploy/components/monitoring).
+    let metrics = plane.kubectl(&["get", "--raw", "/metrics"], "")?.stdout;
+    for series in ["fail_open_count", "admission_duration_seconds_bucket"] {
+        for webhook in ["mutate", "audit"] {
+            let line =
+                format!("apiserver_admission_webhook_{series}{{name=\"{webhook}.fabric-admission.dev\"");
+            assert!(metrics.lines().any(|l| l.starts_with(&line)), "{line}");
+        }
+    }
     Ok(())
 }
 
