@@ -190,7 +190,7 @@ fn same_errors<'de, T: Deserialize<'de>>(text: &'de str) {
         });
     }
     let message = known.into_inner().to_string();
-    let message = message.rfind(" at line ").map_or(message.as_str(), |end| &message[..end]);
+    let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(head, _)| head);
     // Our own words begin where serde names a type, or the names that it knows.
     let message = message.split("expected").next().unwrap_or_default();
     let message = if message.starts_with("unknown ") { "unknown " } else { message };
