@@ -1,13 +1,12 @@
 //! Paths of the webhook port. An invalid request gets 4xx and an internal error 500, so that
 //! failurePolicy decides; a denial is always about the object.
 
-use super::answers::{Decide, MEMORY, answer, busy, fault, plain};
+use super::answers::{Decide, MEMORY, busy, plain};
 use super::connection_watch::ConnectionWatch;
 use super::held::{Held, NoRoom};
 use super::metrics::Shed;
 use super::state::State;
 use super::threads::{self, ON_WORKER};
-use crate::deadline::NEVER;
 use crate::facts::Mode;
 use crate::review::webhook::{WebhookEntry, acknowledge, handle_within};
 use axum::Router;
@@ -92,8 +91,7 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
     if held.bytes().len() > ON_WORKER {
         return threads::decide(&state, entry, held, decide, until).await;
     }
-    // To ask for the time would cost a tenth of such a decision.
-    answer(&state, entry, held, decide, &NEVER).unwrap_or_else(fault)
+    threads::decide_here(&state, entry, held, decide, until)
 }
 
 /// Why a body is not read to its end.

@@ -1,12 +1,16 @@
 //! The known facts about one pod: assembled once, then lent to resolution, planning, rules and the response.
 
 use super::Demands;
+use crate::deadline::{Deadline, NEVER};
 use crate::facts::NamespaceFacts;
 use crate::multus::{self, AnnotationError, Networks};
-use crate::pod::gang::Gang;
+use crate::nodes::{ClassSet, Constraints, landing};
+use crate::pod::gang::{Gang, multi_node};
 use crate::pod::templates_by_shape::DevShm;
 use crate::pod::{PodView, ranks};
 use crate::snapshot::Snapshot;
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 /// A pod or pod template with the known facts about it. They are the same whatever profile the pod gets.
 #[derive(Debug)]
@@ -34,6 +38,20 @@ pub struct Subject<'a> {
     pub dev_shm: DevShm,
     /// Known facts about the cluster.
     pub snapshot: &'a Snapshot,
+    /// Time limit of the decision.
+    pub deadline: &'a Deadline<'a>,
+    /// What restricts its nodes.
+    pub constraints: Constraints<'a>,
+    /// What is compared with every profile.
+    pub(crate) read_once: ReadOnce,
+}
+
+/// Facts that follow from the pod and the nodes, each made when it is asked for first.
+#[derive(Debug, Default)]
+pub(crate) struct ReadOnce {
+    labels: OnceCell<BTreeMap<String, String>>,
+    multi_node: OnceCell<Option<Gang>>,
+    landing: OnceCell<ClassSet>,
 }
 
 impl<'a> Subject<'a> {
@@ -63,7 +81,31 @@ impl<'a> Subject<'a> {
             siblings: None,
             dev_shm: DevShm::AsWritten,
             snapshot,
+            deadline: &NEVER,
+            constraints: Constraints::of(pod),
+            read_once: ReadOnce::default(),
         }
+    }
+
+    /// Labels of the pod.
+    #[must_use]
+    pub fn labels(&self) -> &BTreeMap<String, String> {
+        let labels = self.pod.metadata.as_ref().and_then(|m| m.labels.as_ref());
+        let pairs = || labels.into_iter().flat_map(|l| l.iter());
+        let all = || pairs().map(|(key, value)| (key.to_owned(), value.to_string())).collect();
+        self.read_once.labels.get_or_init(all)
+    }
+
+    /// Whether it is one of several pods that work together, where it or its workload says so.
+    #[must_use]
+    pub fn multi_node(&self) -> Option<&Gang> {
+        self.read_once.multi_node.get_or_init(|| multi_node(self.pod)).as_ref().or(self.gang)
+    }
+
+    /// The kinds of nodes that it can run on, of all nodes.
+    #[must_use]
+    pub fn landing(&self) -> &ClassSet {
+        self.read_once.landing.get_or_init(|| landing(&self.constraints, self.snapshot.all_nodes()))
     }
 
     /// Its networks, where it has an annotation that can be read.

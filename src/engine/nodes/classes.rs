@@ -56,6 +56,20 @@ pub struct Classes {
 struct Key {
     present: ClassSet,
     values: BTreeMap<Arc<str>, ClassSet>,
+    /// The values that are whole numbers, in order, each with a class that has it.
+    numbers: Vec<(i64, usize)>,
+}
+
+impl Key {
+    /// The numbers that satisfy a comparison.
+    fn numbers_within(&self, requirement: Requirement<'_>) -> &[(i64, usize)] {
+        let Some(bound) = requirement.bound() else { return &[] };
+        let within = match requirement.relation {
+            Relation::Gt => self.numbers.get(self.numbers.partition_point(|(n, _)| *n <= bound)..),
+            _ => self.numbers.get(..self.numbers.partition_point(|(n, _)| *n < bound)),
+        };
+        within.unwrap_or_default()
+    }
 }
 
 impl Classes {
@@ -72,14 +86,17 @@ impl Classes {
                 classes.offering.entry(Arc::clone(resource)).or_insert_with(empty).insert(number);
             }
             for (key, value) in &class.labels {
-                let key = classes
-                    .keys
-                    .entry(Arc::clone(key))
-                    .or_insert_with(|| Key { present: empty(), values: BTreeMap::new() });
+                let key = classes.keys.entry(Arc::clone(key)).or_insert_with(|| Key {
+                    present: empty(),
+                    values: BTreeMap::new(),
+                    numbers: Vec::new(),
+                });
                 key.present.insert(number);
+                key.numbers.extend(value.parse().ok().map(|value: i64| (value, number)));
                 key.values.entry(Arc::clone(value)).or_insert_with(empty).insert(number);
             }
         }
+        classes.keys.values_mut().for_each(|key| key.numbers.sort_unstable());
         classes.taints = taints.into_iter().map(|(taints, set)| (taints.to_vec(), set)).collect();
         classes.slots = slots;
         classes
@@ -126,9 +143,7 @@ impl Classes {
             (Relation::DoesNotExist, Some(key)) => set.difference_with(&key.present),
             (Relation::Gt | Relation::Lt, Some(key)) => {
                 let mut holding = self.none();
-                for (_, have) in key.values.iter().filter(|(v, _)| requirement.holds(Some(v))) {
-                    holding.union_with(have);
-                }
+                key.numbers_within(requirement).iter().for_each(|(_, class)| holding.insert(*class));
                 set.intersect_with(&holding);
             }
             (Relation::NotIn | Relation::DoesNotExist, None) => {}

@@ -3,12 +3,13 @@
 
 use super::classes::ClassSet;
 use super::requirement::{Relation, Requirement, Values};
-use super::single_nodes::{Budget, refine};
-use super::taint::{Taint, Toleration};
+use super::single_nodes::{Budget, SingleNodeCondition, refine};
+use super::taint::{Taint, Toleration, Tolerations};
 use super::view::NodeView;
 use crate::pod::PodView;
 use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
 use crate::profile::schema::LabelSelector;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most conditions and values, and most tolerations, that are read; real pods have a handful. Without a limit one pod
 /// could take minutes.
@@ -19,14 +20,14 @@ const MAX_STATED: usize = 4096;
 pub struct Constraints<'a> {
     /// `spec.nodeName`.
     pub node_name: Option<&'a str>,
-    /// `spec.nodeSelector`.
+    /// `spec.nodeSelector`; of a repeated key the last value, as in Go.
     pub selector: Vec<Requirement<'a>>,
     /// Terms of the required node affinity, one of which must hold; `None` without such an affinity.
     pub terms: Option<Vec<Term<'a>>>,
     /// `spec.tolerations`.
-    pub tolerations: Vec<Toleration<'a>>,
+    pub tolerations: Tolerations<'a>,
     /// Extended resources that the pod requests.
-    pub resources: Vec<&'a str>,
+    pub resources: BTreeSet<&'a str>,
     /// Whether the pod has more conditions than are read: then its selector and affinity count as absent, so that a long
     /// list does not lead past the profiles of its nodes.
     pub any_labels: bool,
@@ -53,7 +54,16 @@ impl<'a> Constraints<'a> {
         // The API server itself adds tolerations, so that they have a limit of their own.
         let any_labels = Self::stated(pod) > MAX_STATED;
         let any_taints = pod.tolerations().len() > MAX_STATED;
-        let selector = spec.node_selector.iter().filter(|_| !any_labels).flat_map(|s| s.iter());
+        let pairs = spec.node_selector.iter().filter(|_| !any_labels).flat_map(|s| s.iter());
+        let mut at: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut selector: Vec<Requirement<'_>> = Vec::new();
+        for requirement in pairs.map(|(key, value)| Requirement::equals(key, value)) {
+            let place = *at.entry(requirement.key).or_insert(selector.len());
+            match selector.get_mut(place) {
+                Some(earlier) => *earlier = requirement,
+                None => selector.push(requirement),
+            }
+        }
         let asked = pod.containers().iter().chain(pod.init_containers()).flat_map(|c| {
             let positive = |name: &&str| c.units(name).is_some_and(|units| units > 0);
             c.resource_names().filter(|name| name.contains('/')).filter(positive)
@@ -63,7 +73,7 @@ impl<'a> Constraints<'a> {
         let tolerations = if any_taints { &[] } else { pod.tolerations() };
         Self {
             node_name: pod.node_name(),
-            selector: selector.map(|(key, value)| Requirement::equals(key, value)).collect(),
+            selector,
             terms: required
                 .map(|r| r.node_selector_terms.as_deref().unwrap_or_default().iter().map(term).collect()),
             tolerations: tolerations
@@ -120,9 +130,7 @@ impl<'a> Constraints<'a> {
     /// is done.
     #[must_use]
     pub fn tolerates(&self, taint: &Taint) -> bool {
-        self.any_taints
-            || self.resources.contains(&&*taint.key)
-            || self.tolerations.iter().any(|t| t.tolerates(taint))
+        self.any_taints || self.resources.contains(&*taint.key) || self.tolerations.tolerate(taint)
     }
 }
 
@@ -169,31 +177,32 @@ pub fn landing(constraints: &Constraints<'_>, view: &NodeView) -> ClassSet {
         return named(name, view);
     }
     let mut set = view.classes.tolerated(|taint| constraints.tolerates(taint));
-    let mut own: Vec<Requirement<'_>> = Vec::new();
+    let mut shared: Vec<SingleNodeCondition<'_>> = Vec::new();
     let mut budget = Budget::new();
     for requirement in &constraints.selector {
         if view.own_keys.contains_key(requirement.key) {
-            own.push(*requirement);
+            shared.push(SingleNodeCondition::of(requirement));
         } else {
             view.classes.retain(&mut set, *requirement);
         }
     }
     match &constraints.terms {
-        None => refine(view, set, &own, &[], &mut budget),
+        None => refine(view, set, [&shared, &[]], &[], &mut budget),
         Some(terms) => {
             let mut any = view.classes.none();
             for term in terms.iter().filter(|t| !t.void) {
                 let mut fits = set.clone();
-                let mut own = own.clone();
+                let mut own: Vec<SingleNodeCondition<'_>> = Vec::new();
                 for requirement in &term.labels {
                     if view.own_keys.contains_key(requirement.key) {
-                        own.push(*requirement);
+                        own.push(SingleNodeCondition::of(requirement));
                     } else {
                         view.classes.retain(&mut fits, *requirement);
                     }
                 }
                 if !fits.is_clear() {
-                    any.union_with(&refine(view, fits, &own, &term.names, &mut budget));
+                    let names: Vec<_> = term.names.iter().map(SingleNodeCondition::of).collect();
+                    any.union_with(&refine(view, fits, [&shared, &own], &names, &mut budget));
                 }
             }
             any
@@ -214,15 +223,19 @@ fn named(name: &str, view: &NodeView) -> ClassSet {
 #[must_use]
 pub fn dropped(constraints: &Constraints<'_>, view: &NodeView, of: &ClassSet) -> Vec<Dropped> {
     let mut found: Vec<Dropped> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut left = of.clone();
     let mut step = |left: &mut ClassSet, after: ClassSet, by: &str| {
         let mut gone = left.clone();
         gone.difference_with(&after);
         let nodes = view.count(&gone);
         if nodes > 0 {
-            match found.iter_mut().find(|d| d.by == by) {
+            match places.get(by).and_then(|place| found.get_mut(*place)) {
                 Some(known) => known.nodes += nodes,
-                None => found.push(Dropped { by: by.to_owned(), nodes }),
+                None => {
+                    places.insert(by.to_owned(), found.len());
+                    found.push(Dropped { by: by.to_owned(), nodes });
+                }
             }
         }
         *left = after;
@@ -243,7 +256,7 @@ pub fn dropped(constraints: &Constraints<'_>, view: &NodeView, of: &ClassSet) ->
     let mut budget = Budget::new();
     let mut narrow = |set: &ClassSet, requirement: &Requirement<'_>| {
         if view.own_keys.contains_key(requirement.key) {
-            refine(view, set.clone(), &[*requirement], &[], &mut budget)
+            refine(view, set.clone(), [&[SingleNodeCondition::of(requirement)], &[]], &[], &mut budget)
         } else {
             let mut after = set.clone();
             view.classes.retain(&mut after, *requirement);

@@ -12,6 +12,7 @@
 mod amounts;
 mod builder;
 mod classes;
+mod condition;
 mod landing;
 mod node;
 mod requirement;
@@ -24,10 +25,11 @@ mod view;
 
 pub use builder::NodeBuilder;
 pub use classes::{Class, ClassSet, Classes};
+pub use condition::Condition;
 pub use landing::{Constraints, Dropped, Term, dropped, landing};
 pub use node::NodeObject;
 pub use requirement::{Relation, Requirement, Values};
-pub use taint::{Taint, Toleration};
+pub use taint::{Taint, Toleration, Tolerations};
 pub use view::NodeView;
 
 /// Label that the kubelet sets to the host's name; its value differs on every node.

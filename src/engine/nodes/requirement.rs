@@ -101,12 +101,14 @@ impl<'a> Requirement<'a> {
     }
 
     fn compare(self, value: &str, holds: impl Fn(i64, i64) -> bool) -> bool {
+        value.parse().ok().zip(self.bound()).is_some_and(|(label, bound)| holds(label, bound))
+    }
+
+    /// The number that a label is compared with.
+    pub(super) fn bound(self) -> Option<i64> {
         let mut values = self.values.iter();
         // Kubernetes requires exactly one value (apimachinery pkg/labels, `NewRequirement`).
-        match (value.parse(), values.next().map(str::parse), values.next()) {
-            (Ok(label), Some(Ok(bound)), None) => holds(label, bound),
-            _ => false,
-        }
+        values.next()?.parse().ok().filter(|_| values.next().is_none())
     }
 }
 

@@ -27,22 +27,19 @@ impl Budget {
     }
 }
 
-/// Keeps the classes with at least one node that satisfies every condition, as far as the looks suffice.
+/// Keeps the classes with at least one node that satisfies every condition, as far as the looks suffice: conditions on
+/// labels that several terms share, those of one term, and those on names.
 pub(super) fn refine(
     view: &NodeView,
     set: ClassSet,
-    labels: &[Requirement<'_>],
-    names: &[Requirement<'_>],
+    labels: [&[SingleNodeCondition<'_>]; 2],
+    names: &[SingleNodeCondition<'_>],
     budget: &mut Budget,
 ) -> ClassSet {
-    if (labels.is_empty() && names.is_empty()) || set.is_clear() {
+    let conditions = Conditions { view, labels, names };
+    if conditions.each() == 0 || set.is_clear() {
         return set;
     }
-    let conditions = Conditions {
-        view,
-        labels: labels.iter().map(Condition::of).collect(),
-        names: names.iter().map(Condition::of).collect(),
-    };
     conditions.refine(&set, budget).unwrap_or(set)
 }
 
@@ -54,13 +51,13 @@ fn keep(set: &ClassSet, keep: impl Fn(usize) -> bool) -> ClassSet {
 
 /// A requirement, with its values as a set where it lists or excludes them: each counts once, however often the pod
 /// repeats it.
-struct Condition<'a> {
+pub(super) struct SingleNodeCondition<'a> {
     requirement: Requirement<'a>,
     values: HashSet<&'a str>,
 }
 
-impl<'a> Condition<'a> {
-    fn of(requirement: &Requirement<'a>) -> Self {
+impl<'a> SingleNodeCondition<'a> {
+    pub(super) fn of(requirement: &Requirement<'a>) -> Self {
         let listed = matches!(requirement.relation, Relation::In | Relation::NotIn);
         let values = if listed { requirement.values.iter().collect() } else { HashSet::new() };
         Self { requirement: *requirement, values }
@@ -97,15 +94,25 @@ impl<'a> Behind<'a> {
 
 struct Conditions<'a> {
     view: &'a NodeView,
-    labels: Vec<Condition<'a>>,
-    names: Vec<Condition<'a>>,
+    labels: [&'a [SingleNodeCondition<'a>]; 2],
+    names: &'a [SingleNodeCondition<'a>],
 }
 
 impl<'a> Conditions<'a> {
+    fn labels(&self) -> impl Iterator<Item = &'a SingleNodeCondition<'a>> + use<'a> {
+        let [shared, own] = self.labels;
+        shared.iter().chain(own)
+    }
+
+    /// Conditions (count).
+    fn each(&self) -> usize {
+        self.labels.iter().map(|l| l.len()).sum::<usize>() + self.names.len()
+    }
+
     /// The classes of a set that are kept; `None` where the looks do not suffice.
     fn refine(&self, set: &ClassSet, budget: &mut Budget) -> Option<ClassSet> {
         let view = self.view;
-        let each = self.labels.len() + self.names.len();
+        let each = self.each();
         let nodes = |behind: &[Behind<'_>]| behind.iter().map(Behind::len).sum::<usize>();
         if let Some(listed) = self.listed() {
             budget.take(nodes(&listed).saturating_mul(each))?;
@@ -123,7 +130,8 @@ impl<'a> Conditions<'a> {
             }
             return Some(keep(set, |class| left.get(class).copied().unwrap_or(0) > 0));
         }
-        if let ([one], []) = (self.labels.as_slice(), self.names.as_slice())
+        if let ([one], []) | ([], [one]) = (self.labels[0], self.labels[1])
+            && self.names.is_empty()
             && let Some(have) = view.own_keys.get(one.requirement.key)
             && (one.is(Relation::Exists) || one.is(Relation::DoesNotExist))
         {
@@ -151,7 +159,7 @@ impl<'a> Conditions<'a> {
 
     fn hold(&self, name: &str, entry: &NodeEntry) -> bool {
         self.names.iter().all(|c| c.holds(Some(name)))
-            && self.labels.iter().all(|c| c.holds(entry.own(name, c.requirement.key)))
+            && self.labels().all(|c| c.holds(entry.own(name, c.requirement.key)))
     }
 
     /// The nodes that a condition lists, if it lists any.
@@ -159,19 +167,19 @@ impl<'a> Conditions<'a> {
         if let Some(names) = self.names.iter().find(|c| c.is(Relation::In)) {
             return Some(names.values.iter().map(|name| Behind { having: &[], named: Some(name) }).collect());
         }
-        let label = self.labels.iter().find(|c| c.is(Relation::In))?;
+        let label = self.labels().find(|c| c.is(Relation::In))?;
         Some(label.values.iter().map(|value| self.with(label.requirement.key, value)).collect())
     }
 
     /// The nodes that the conditions exclude, if all of them only exclude nodes.
     fn excluded(&self) -> Option<Vec<Behind<'a>>> {
-        if !self.labels.iter().chain(&self.names).all(|c| c.is(Relation::NotIn)) {
+        if !self.labels().chain(self.names).all(|c| c.is(Relation::NotIn)) {
             return None;
         }
         let names = self.names.iter().flat_map(|c| &c.values);
         let mut excluded: Vec<Behind<'a>> =
             names.map(|name| Behind { having: &[], named: Some(name) }).collect();
-        for label in &self.labels {
+        for label in self.labels() {
             excluded.extend(label.values.iter().map(|value| self.with(label.requirement.key, value)));
         }
         Some(excluded)

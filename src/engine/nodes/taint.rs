@@ -1,5 +1,7 @@
 //! Taints and tolerations as the scheduler reads them.
 
+use std::collections::{HashMap, HashSet};
+
 /// A taint that describes a node's purpose.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Taint {
@@ -71,25 +73,51 @@ pub struct Toleration<'a> {
     pub effect: &'a str,
 }
 
-impl Toleration<'_> {
-    /// Whether a taint is tolerated (kubernetes/api core/v1/toleration.go, `ToleratesTaint`).
+/// The tolerations of a pod by key and effect, each once: a pod may have thousands, and nodes thousands of taints.
+#[derive(Debug, Default)]
+pub struct Tolerations<'a> {
+    exists: HashSet<(&'a str, &'a str)>,
+    equal: HashSet<(&'a str, &'a str, &'a str)>,
+    /// The least number that a taint's must be greater than, and the greatest that it must be less than.
+    above: HashMap<(&'a str, &'a str), i64>,
+    below: HashMap<(&'a str, &'a str), i64>,
+}
+
+impl<'a> FromIterator<Toleration<'a>> for Tolerations<'a> {
+    fn from_iter<I: IntoIterator<Item = Toleration<'a>>>(tolerations: I) -> Self {
+        let mut all = Self::default();
+        for toleration in tolerations {
+            let of = (toleration.key, toleration.effect);
+            let bound = || number(toleration.value);
+            match toleration.operator {
+                "" | "Equal" => drop(all.equal.insert((of.0, of.1, toleration.value))),
+                "Exists" => drop(all.exists.insert(of)),
+                // Numeric comparison: feature gate TaintTolerationComparisonOperators. If the gate is off, the API server
+                // refuses the pod.
+                "Gt" => {
+                    drop(bound().map(|n| all.above.entry(of).and_modify(|v| *v = n.min(*v)).or_insert(n)))
+                }
+                "Lt" => {
+                    drop(bound().map(|n| all.below.entry(of).and_modify(|v| *v = n.max(*v)).or_insert(n)))
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+}
+
+impl Tolerations<'_> {
+    /// Whether one of them tolerates a taint (kubernetes/api core/v1/toleration.go, `ToleratesTaint`): an empty key is for
+    /// every key, an empty effect for every effect.
     #[must_use]
-    pub fn tolerates(self, taint: &Taint) -> bool {
-        if !self.effect.is_empty() && *self.effect != *taint.effect {
-            return false;
-        }
-        if !self.key.is_empty() && *self.key != *taint.key {
-            return false;
-        }
-        match self.operator {
-            "" | "Equal" => *self.value == *taint.value,
-            "Exists" => true,
-            // Numeric comparison: feature gate TaintTolerationComparisonOperators. If the gate is off, the API server
-            // refuses the pod.
-            "Lt" => number(&taint.value).zip(number(self.value)).is_some_and(|(t, v)| t < v),
-            "Gt" => number(&taint.value).zip(number(self.value)).is_some_and(|(t, v)| t > v),
-            _ => false,
-        }
+    pub fn tolerate(&self, taint: &Taint) -> bool {
+        let value = &*taint.value;
+        [("", ""), ("", &*taint.effect), (&*taint.key, ""), (&*taint.key, &*taint.effect)].iter().any(|of| {
+            let greater = || self.above.get(of).zip(number(value)).is_some_and(|(bound, n)| n > *bound);
+            let less = || self.below.get(of).zip(number(value)).is_some_and(|(bound, n)| n < *bound);
+            self.exists.contains(of) || self.equal.contains(&(of.0, of.1, value)) || greater() || less()
+        })
     }
 }
 
@@ -119,7 +147,7 @@ mod tests {
             toleration("nvidia.com/gpu", "", "present", "NoSchedule"),
             toleration("nvidia.com/gpu", "Equal", "present", ""),
         ] {
-            assert!(yes.tolerates(&taint()), "{yes:?}");
+            assert!(Tolerations::from_iter([yes]).tolerate(&taint()), "{yes:?}");
         }
         for no in [
             toleration("nvidia.com/gpu", "Equal", "", ""),
@@ -127,7 +155,21 @@ mod tests {
             toleration("amd.com/gpu", "Exists", "", ""),
             toleration("nvidia.com/gpu", "exists", "", ""),
         ] {
-            assert!(!no.tolerates(&taint()), "{no:?}");
+            assert!(!Tolerations::from_iter([no]).tolerate(&taint()), "{no:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_compared() {
+        let taint = Taint::lasting("sla", "950", "NoSchedule").unwrap();
+        for (operator, values, yes) in [
+            ("Gt", ["900", "990"], true),
+            ("Gt", ["950", "990"], false),
+            ("Lt", ["990", "900"], true),
+            ("Lt", ["950", "x"], false),
+        ] {
+            let all = values.map(|value| toleration("sla", operator, value, ""));
+            assert_eq!(Tolerations::from_iter(all).tolerate(&taint), yes, "{operator} {values:?}");
         }
     }
 

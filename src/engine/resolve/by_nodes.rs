@@ -4,7 +4,7 @@ use super::selector_strength::remove_outranked;
 use super::{Because, Conditions, Evidence, Resolution, Strength, admits, unmet};
 use crate::demands::Subject;
 use crate::facts::{NamespaceFacts, Server};
-use crate::nodes::{Class, ClassSet, Constraints, Relation, Requirement, Values, landing};
+use crate::nodes::{ClassSet, Constraints, Requirement, landing};
 use crate::profile::Profile;
 use crate::snapshot::{Ambiguity, Snapshot};
 use std::collections::BTreeMap;
@@ -60,11 +60,15 @@ fn ground(
     named: Option<&Profile>,
 ) -> Ground {
     let snapshot = subject.snapshot;
-    let (view, catalog) = (snapshot.all_nodes(), snapshot.catalog());
+    let catalog = snapshot.catalog();
     let mut ground = Ground::default();
     // For each set of profiles that was seen, whether one of them serves the pod.
     let mut served: Vec<Option<bool>> = vec![None; catalog.fabrics()];
+    let accelerated = accelerated(constraints, snapshot);
     for number in landing.ones() {
+        if subject.deadline.is_over() {
+            break;
+        }
         let fabric = catalog.fabric_of(number);
         let Some(served) = served.get_mut(fabric) else { continue };
         let profiles = catalog.fabric(fabric);
@@ -73,9 +77,7 @@ fn ground(
             .get_or_insert_with(|| add_highest_priority(profiles, &replaced, subject, &mut ground.found));
         ground.served |= served;
         // The set of no profile is looked at class by class: some of its nodes may have accelerators.
-        ground.bare |= !ground.bare
-            && !served
-            && view.classes().get(number).is_some_and(|class| accelerated(class, constraints, snapshot));
+        ground.bare |= !served && accelerated.contains(number);
     }
     ground
 }
@@ -99,7 +101,7 @@ pub(crate) fn without_others(
     snapshot: &Snapshot,
 ) -> ClassSet {
     let accelerators = &snapshot.settings().accelerators;
-    let asked = |name: &str| constraints.resources.contains(&name);
+    let asked = |name: &str| constraints.resources.contains(name);
     if !constraints.resources.iter().any(|r| accelerators.contains(r)) {
         return set;
     }
@@ -117,10 +119,7 @@ pub(crate) fn without_others(
     if !constraints.resources.iter().any(claimed) {
         let mut without = classes.listing().clone();
         without.difference_with(&have);
-        let mut present = without.clone();
-        let values = Values::One("true");
-        classes.retain(&mut present, Requirement { key: GPU_PRESENT, relation: Relation::In, values });
-        without.difference_with(&present);
+        without.difference_with(&with_gpu_label(snapshot));
         set.difference_with(&without);
     }
     have.difference_with(&fit);
@@ -149,11 +148,23 @@ fn add_highest_priority(
     served
 }
 
-/// Whether nodes of a class have the accelerators that the pod requests.
-fn accelerated(class: &Class, constraints: &Constraints<'_>, snapshot: &Snapshot) -> bool {
+/// The classes whose nodes have the accelerators that the pod requests.
+fn accelerated(constraints: &Constraints<'_>, snapshot: &Snapshot) -> ClassSet {
+    let mut have = with_gpu_label(snapshot);
     let accelerators = &snapshot.settings().accelerators;
-    let asked = constraints.resources.iter().filter(|r| accelerators.contains(r));
-    asked.into_iter().any(|r| class.offers(r)) || class.label(GPU_PRESENT) == Some("true")
+    for name in constraints.resources.iter().filter(|r| accelerators.contains(r)) {
+        if let Some(offering) = snapshot.all_nodes().classes().offering_of(name) {
+            have.union_with(offering);
+        }
+    }
+    have
+}
+
+fn with_gpu_label(snapshot: &Snapshot) -> ClassSet {
+    let classes = snapshot.all_nodes().classes();
+    let mut present = classes.all().clone();
+    classes.retain(&mut present, Requirement::equals(GPU_PRESENT, "true"));
+    present
 }
 
 /// Whether a pod waits for a profile's nodes: no node that it can run on now carries a profile or has its
@@ -165,27 +176,32 @@ pub(crate) fn awaits(
     (namespace, facts): (&str, Option<&NamespaceFacts>),
     snapshot: &Snapshot,
 ) -> bool {
-    let (view, catalog) = (snapshot.all_nodes(), snapshot.catalog());
+    let catalog = snapshot.catalog();
     let landing = without_others(landing.clone(), constraints, snapshot);
-    let idle = |class: usize| {
-        !catalog.fabric(catalog.fabric_of(class)).iter().any(|p| admits(p, namespace, facts))
-            && !view.classes().get(class).is_some_and(|c| accelerated(c, constraints, snapshot))
+    let accelerated = accelerated(constraints, snapshot);
+    // For each set of profiles that was seen, whether one of them admits the namespace.
+    let mut served: Vec<Option<bool>> = vec![None; catalog.fabrics()];
+    let mut idle = |class: usize| {
+        let fabric = catalog.fabric_of(class);
+        let admitting = || catalog.fabric(fabric).iter().any(|p| admits(p, namespace, facts));
+        !accelerated.contains(class)
+            && !served.get_mut(fabric).is_some_and(|served| *served.get_or_insert_with(admitting))
     };
-    landing.ones().all(idle) && Conditions::of(constraints).may_meet(profile)
+    landing.ones().all(&mut idle) && Conditions::of(constraints, catalog).may_meet(profile)
 }
 
 /// The steps that look at nodes and selectors; `None` where they say nothing.
 pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Resolution> {
     let (facts, snapshot) = (subject.namespace_facts, subject.snapshot);
     snapshot.profiles().next()?;
-    let constraints = Constraints::of(subject.pod);
-    let conditions = Conditions::of(&constraints);
+    let constraints = &subject.constraints;
+    let conditions = Conditions::of(constraints, snapshot.catalog());
     let usable = |p: &Profile| admits(p, subject.namespace, facts) && unmet(p, subject).is_none();
     // The default is what nodes without a profile are for; where the pod can run on those as well, it is one of
     // the answers.
     let default = default.and_then(|name| snapshot.profile(name)).filter(|p| usable(p));
-    let landing = without_others(landing(&constraints, snapshot.all_nodes()), &constraints, snapshot);
-    let Ground { mut found, served, bare } = ground(&landing, &constraints, subject, None);
+    let landing = without_others(subject.landing().clone(), constraints, snapshot);
+    let Ground { mut found, served, bare } = ground(&landing, constraints, subject, None);
     if served {
         let several = found.profiles.len() > 1;
         remove_outranked(&mut found.profiles, |p| on_nodes(conditions.strength(p)));
@@ -195,7 +211,7 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
         let evidence = if several { Evidence::Asked } else { Evidence::Nodes };
         return one_or_ambiguous(found, Because::Nodes, |_| evidence.clone(), snapshot);
     }
-    if bare || is_bound(&constraints, snapshot) {
+    if bare || is_bound(constraints, snapshot) {
         return None;
     }
     let (mut found, asked) = by_selectors(&conditions, subject);
@@ -216,7 +232,7 @@ pub(super) fn beside(
     named: Option<&Arc<Profile>>,
 ) -> Vec<Arc<Profile>> {
     let snapshot = subject.snapshot;
-    let conditions = Conditions::of(constraints);
+    let conditions = Conditions::of(constraints, snapshot.catalog());
     // For a pod that is bound by name, the kubelet drops requests for extended resources that its node does not list
     // (kubernetes/kubernetes pkg/kubelet/lifecycle/predicate.go, removeMissingExtendedResources). So they keep it off no node.
     let bound = constraints.node_name.is_some();
@@ -261,7 +277,7 @@ fn lacking(constraints: &Constraints<'_>, subject: &Subject<'_>) -> ClassSet {
     let admitted = |p: &Arc<Profile>| admits(p, subject.namespace, subject.namespace_facts);
     let published = |name: &&&str| snapshot.catalog().with_resource(name).iter().any(admitted);
     let mut lacking = classes.none();
-    for name in constraints.resources.iter().take(MAX_RESOURCES).filter(published) {
+    for name in constraints.resources.iter().filter(published).take(MAX_RESOURCES) {
         // Nodes do not list a resource that a DeviceClass provides (kubernetes/enhancements KEP-5004).
         if snapshot.resource(name).is_some_and(|fact| fact.server == Server::DeviceClass) {
             continue;
@@ -293,6 +309,7 @@ fn is_bound(constraints: &Constraints<'_>, snapshot: &Snapshot) -> bool {
 fn by_selectors(conditions: &Conditions<'_>, subject: &Subject<'_>) -> (Found, bool) {
     let snapshot = subject.snapshot;
     let admitted = snapshot.profiles().filter(|p| admits(p, subject.namespace, subject.namespace_facts));
+    let admitted = admitted.take_while(|_| !subject.deadline.is_over());
     let (asked, open): (Vec<_>, Vec<_>) =
         admitted.filter(|p| conditions.may_meet(p)).partition(|p| conditions.strength(p) > Strength::Open);
     let mut found = Found::default();

@@ -2,128 +2,46 @@
 //! satisfies the pod satisfy the profile?
 
 use super::Strength;
-use crate::nodes::{Constraints, Relation, Requirement};
+use crate::nodes::{Condition, Constraints, Relation};
 use crate::profile::Profile;
-use crate::profile::schema::LabelSelector;
+use crate::snapshot::{Catalog, Wanted};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most terms of an affinity that are compared; a pod with more counts as fitting.
 const MAX_TERMS: usize = 64;
 
-/// The conditions on one label.
-#[derive(Debug, Default, Clone)]
-struct Condition<'a> {
-    allowed: Option<BTreeSet<&'a str>>,
-    forbidden: BTreeSet<&'a str>,
-    present: bool,
-    absent: bool,
-    above: Option<i64>,
-    below: Option<i64>,
-}
+/// Most values of profiles that are looked up for one pod: real pods name a few. A pod that takes more counts as fitting,
+/// as above.
+const MAX_LOOKUPS: usize = 1 << 14;
 
-impl<'a> Condition<'a> {
-    fn add(&mut self, requirement: Requirement<'a>) {
-        match requirement.relation {
-            Relation::In => {
-                self.present = true;
-                let values: BTreeSet<&str> = requirement.values.iter().collect();
-                self.allowed = Some(match self.allowed.take() {
-                    None => values,
-                    Some(known) => known.intersection(&values).copied().collect(),
-                });
-            }
-            Relation::NotIn => self.forbidden.extend(requirement.values.iter()),
-            Relation::Exists => self.present = true,
-            Relation::DoesNotExist => self.absent = true,
-            Relation::Gt | Relation::Lt => {
-                self.present = true;
-                let Some(bound) = requirement.values.iter().next().and_then(|v| v.parse::<i64>().ok()) else {
-                    self.allowed = Some(BTreeSet::new());
-                    return;
-                };
-                if requirement.relation == Relation::Gt {
-                    self.above = Some(self.above.map_or(bound, |b| b.max(bound)));
-                } else {
-                    self.below = Some(self.below.map_or(bound, |b| b.min(bound)));
-                }
-            }
-        }
-    }
-
-    fn takes(&self, value: &str) -> bool {
-        let number = || value.parse::<i64>().ok();
-        !self.forbidden.contains(value)
-            && self.above.is_none_or(|b| number().is_some_and(|n| n > b))
-            && self.below.is_none_or(|b| number().is_some_and(|n| n < b))
-    }
-
-    /// Whether some value, or absence, satisfies both sets of conditions.
-    fn possible(&self, other: &Condition<'_>) -> bool {
-        if (self.present || other.present) && (self.absent || other.absent) {
-            return false;
-        }
-        let both = |value: &&str| self.takes(value) && other.takes(value);
-        match (&self.allowed, &other.allowed) {
-            (Some(own), Some(others)) => own.iter().any(|value| others.contains(value) && both(value)),
-            (Some(allowed), None) | (None, Some(allowed)) => allowed.iter().any(both),
-            (None, None) => match (self.above.max(other.above), least(self.below, other.below)) {
-                (Some(above), Some(below)) => below.checked_sub(above).is_none_or(|gap| gap > 1),
-                _ => true,
-            },
-        }
-    }
-
-    /// Whether everything that satisfies these conditions satisfies the requirement.
-    fn implies(&self, requirement: Requirement<'_>) -> bool {
-        match requirement.relation {
-            Relation::Exists => self.present,
-            Relation::DoesNotExist => self.absent,
-            Relation::NotIn if self.absent => true,
-            relation => match &self.allowed {
-                Some(allowed) => {
-                    let mut left = allowed.iter().filter(|v| self.takes(v)).peekable();
-                    left.peek().is_some() && left.all(|value| requirement.holds(Some(value)))
-                }
-                None => {
-                    relation == Relation::NotIn
-                        && requirement.values.iter().all(|v| self.forbidden.contains(v))
-                }
-            },
-        }
-    }
-}
-
-fn least(a: Option<i64>, b: Option<i64>) -> Option<i64> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (one, other) => one.or(other),
-    }
-}
+type ByLabel<'a> = BTreeMap<&'a str, Condition<&'a str>>;
 
 /// A pod's conditions, label by label.
 #[derive(Debug)]
 pub(crate) struct Conditions<'a> {
     /// Of its node selector.
-    shared: BTreeMap<&'a str, Condition<'a>>,
+    shared: ByLabel<'a>,
     /// Of each term that its affinity leaves open, on the labels that the term names, including the node selector's
     /// conditions on them; without an affinity, one entry without labels.
-    terms: Vec<BTreeMap<&'a str, Condition<'a>>>,
-    /// Whether there are more terms than are compared.
+    terms: Vec<ByLabel<'a>>,
+    /// Whether there are more terms or values than are compared.
     more: bool,
+    catalog: &'a Catalog,
 }
 
 impl<'a> Conditions<'a> {
-    pub(crate) fn of(constraints: &Constraints<'a>) -> Self {
-        let mut shared: BTreeMap<&str, Condition<'_>> = BTreeMap::new();
+    /// Those of a pod, to compare with the profiles of a catalog.
+    pub(crate) fn of(constraints: &Constraints<'a>, catalog: &'a Catalog) -> Self {
+        let mut shared = ByLabel::new();
         for requirement in &constraints.selector {
             shared.entry(requirement.key).or_default().add(*requirement);
         }
         let Some(terms) = &constraints.terms else {
-            return Self { shared, terms: vec![BTreeMap::new()], more: false };
+            return Self { shared, terms: vec![ByLabel::new()], more: false, catalog };
         };
         let open = terms.iter().filter(|t| !t.void);
         let conditions = open.clone().take(MAX_TERMS).map(|term| {
-            let mut conditions: BTreeMap<&str, Condition<'_>> = BTreeMap::new();
+            let mut conditions = ByLabel::new();
             for requirement in &term.labels {
                 let of_selector = || shared.get(requirement.key).cloned().unwrap_or_default();
                 conditions.entry(requirement.key).or_insert_with(of_selector).add(*requirement);
@@ -131,50 +49,42 @@ impl<'a> Conditions<'a> {
             conditions
         });
         // A term that contradicts itself or the node selector adds no node.
-        let nothing = Condition::default();
-        let terms = conditions.filter(|term| term.values().all(|own| own.possible(&nothing))).collect();
-        Self { terms, more: open.count() > MAX_TERMS, shared }
+        let nothing = Condition::<&str>::default();
+        let terms: Vec<ByLabel<'_>> =
+            conditions.filter(|term| term.values().all(|own| own.possible(&nothing))).collect();
+        let labels = terms.iter().flatten();
+        let lookups: usize = labels.map(|(key, condition)| catalog.lookups(key, condition.named())).sum();
+        Self { terms, more: open.count() > MAX_TERMS || lookups > MAX_LOOKUPS, shared, catalog }
     }
 
     /// The conditions of a term on a label.
-    fn of_label<'t>(
-        &'t self,
-        term: &'t BTreeMap<&str, Condition<'a>>,
-        key: &str,
-    ) -> Option<&'t Condition<'a>> {
+    fn of_label<'t>(&'t self, term: &'t ByLabel<'a>, key: &str) -> Option<&'t Condition<&'a str>> {
         term.get(key).or_else(|| self.shared.get(key))
     }
 
     /// Whether a node could satisfy both the pod and the profile. A profile that names no nodes fits nothing here.
     pub(crate) fn may_meet(&self, profile: &Profile) -> bool {
-        if !profile.has_nodes() {
-            return false;
-        }
-        let mut wanted: BTreeMap<&str, Condition<'_>> = BTreeMap::new();
-        for requirement in profile.stated() {
-            wanted.entry(requirement.key).or_default().add(requirement);
-        }
+        let Some(selection) = self.catalog.selection_of(&profile.name) else { return false };
+        let nothing = Condition::default();
         self.more
             || self.terms.iter().any(|term| {
-                let nothing = Condition::default();
-                let fits = |key: &str, asked: &Condition<'_>| {
-                    self.of_label(term, key).unwrap_or(&nothing).possible(asked)
-                };
-                wanted.iter().all(|(key, asked)| fits(key, asked))
+                selection
+                    .stated()
+                    .iter()
+                    .all(|(key, wanted)| self.of_label(term, key).unwrap_or(&nothing).possible(wanted))
             })
     }
 
     /// How strongly the pod asks for a profile that it may meet.
     pub(crate) fn strength(&self, profile: &Profile) -> Strength {
-        let selector: Vec<_> = profile.node_selector.iter().flat_map(LabelSelector::conditions).collect();
-        if !selector.is_empty() && self.imply(&selector) {
+        let Some(selection) = self.catalog.selection_of(&profile.name) else { return Strength::Open };
+        if self.imply(&selection.selector) {
             return Strength::Nodes;
         }
-        let types = profile.instance_type();
-        match types.is_some() && self.imply(types.as_slice()) {
+        match self.imply(&selection.types) {
             false => Strength::Open,
             // The node selector, where there is one, says which nodes carry the profile.
-            true if selector.is_empty() => Strength::Nodes,
+            true if selection.selector.is_empty() => Strength::Nodes,
             true => Strength::Type,
         }
     }
@@ -187,12 +97,14 @@ impl<'a> Conditions<'a> {
         if self.more {
             return None;
         }
-        let mut selected: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for requirement in profiles.flat_map(Profile::stated).filter(|r| r.relation == Relation::In) {
-            selected.entry(requirement.key).or_default().extend(requirement.values.iter());
-        }
         // Every term has the conditions of the node selector; those of the first are on labels that all may share.
         let first = self.terms.first()?;
+        let named = |key: &str| self.of_label(first, key).is_some();
+        let mut selected: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let lists = profiles.flat_map(Profile::stated).filter(|r| r.relation == Relation::In && named(r.key));
+        for requirement in lists {
+            selected.entry(requirement.key).or_default().extend(requirement.values.iter());
+        }
         self.shared.keys().chain(first.keys()).find_map(|key| {
             let selected = selected.get(key)?;
             let mut asked = self.terms.iter().map(|term| self.of_label(term, key)?.allowed.as_ref());
@@ -202,13 +114,14 @@ impl<'a> Conditions<'a> {
         })
     }
 
-    /// Whether every node that satisfies the pod satisfies the requirements.
-    fn imply(&self, requirements: &[Requirement<'_>]) -> bool {
-        let implied = |term: &BTreeMap<&str, Condition<'a>>, r: &Requirement<'_>| {
-            self.of_label(term, r.key).is_some_and(|condition| condition.implies(*r))
+    /// Whether every node that satisfies the pod satisfies what is wanted; not if nothing is.
+    fn imply(&self, wanted: &Wanted) -> bool {
+        let implied = |term: &ByLabel<'a>, key: &str, wanted: &Condition<Box<str>>| {
+            self.of_label(term, key).is_some_and(|condition| condition.implies(wanted))
         };
         !self.more
+            && !wanted.is_empty()
             && !self.terms.is_empty()
-            && self.terms.iter().all(|term| requirements.iter().all(|r| implied(term, r)))
+            && self.terms.iter().all(|term| wanted.iter().all(|(key, wanted)| implied(term, key, wanted)))
     }
 }

@@ -2,7 +2,6 @@
 
 use super::{Evidence, Resolution};
 use crate::demands::Subject;
-use crate::pod::gang;
 use crate::profile::Profile;
 use crate::profile::schema::MultiNode;
 use crate::text::count;
@@ -28,8 +27,7 @@ pub(crate) fn unmet(profile: &Profile, subject: &Subject<'_>) -> Option<String> 
         ));
     }
     if profile.when.multi_node == Some(MultiNode::Required) {
-        let own = gang::multi_node(subject.pod);
-        match own.as_ref().or(subject.gang) {
+        match subject.multi_node() {
             Some(gang) if gang.several => {}
             Some(gang) => {
                 return Some(format!(
@@ -46,10 +44,7 @@ pub(crate) fn unmet(profile: &Profile, subject: &Subject<'_>) -> Option<String> 
         }
     }
     if let Some(selector) = &profile.when.pod_selector {
-        let labels = subject.pod.metadata.as_ref().and_then(|m| m.labels.as_ref());
-        let labels =
-            labels.into_iter().flat_map(|l| l.iter()).map(|(k, v)| (k.to_owned(), v.to_string())).collect();
-        if !selector.matches(&labels) {
+        if !selector.matches(subject.labels()) {
             return Some("the pod's labels do not match the profile's podSelector".to_owned());
         }
     }

@@ -261,7 +261,7 @@ fn fabrics(set: &ClassSet, snapshot: &Snapshot) -> Vec<(Vec<String>, usize)> {
 
 /// The profiles whose nodes the pod's selectors ask for, and those that they leave open.
 fn selectors(constraints: &Constraints<'_>, snapshot: &Snapshot) -> String {
-    let conditions = Conditions::of(constraints);
+    let conditions = Conditions::of(constraints, snapshot.catalog());
     let fitting: Vec<_> = snapshot
         .profiles()
         .filter(|p| conditions.may_meet(p))

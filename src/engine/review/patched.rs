@@ -6,8 +6,12 @@ use serde_json::Value;
 /// Most elements of one list that are compared with one another.
 pub(super) const MAX_ELEMENTS: usize = 500;
 
-/// Steps of one join: elements that are compared, and values that are copied. A TrainJob of people takes a few hundred.
+/// Steps of one join: elements that are compared, and values that are copied, where a long text counts as several. A
+/// TrainJob of people takes a few hundred.
 const MAX_STEPS: usize = 50_000;
+
+/// The length of text that is a step (bytes).
+const STEP: usize = 64;
 
 /// Places in a document that something else says: the pointer in it, and the one in what says it.
 #[derive(Debug, Default)]
@@ -23,9 +27,15 @@ impl Places {
     }
 
     /// Counts steps; `None` where there have been too many.
-    fn spend(&mut self, steps: usize) -> Option<()> {
+    pub(super) fn spend(&mut self, steps: usize) -> Option<()> {
         self.steps += steps;
         (self.steps <= MAX_STEPS).then_some(())
+    }
+
+    /// A copy of a value, counted before it is made; `None` where there have been too many.
+    pub(super) fn copy(&mut self, value: &Value) -> Option<Value> {
+        self.spend(values(value))?;
+        Some(value.clone())
     }
 
     /// The other place of a pointer; of several around it the nearest, and of these the last.
@@ -59,8 +69,7 @@ pub(super) fn merge(
     places: &mut Places,
 ) -> Option<()> {
     let (Some(own), Some(given)) = (target.as_object_mut(), patch.as_object()) else {
-        places.spend(values(patch))?;
-        *target = patch.clone();
+        *target = places.copy(patch)?;
         places.add(at.to_owned(), from.to_owned());
         return Some(());
     };
@@ -77,8 +86,7 @@ pub(super) fn merge(
             }
             (Some(known @ Value::Object(_)), Value::Object(_)) => merge(known, value, &at, &from, places)?,
             _ => {
-                places.spend(values(value))?;
-                own.insert(key.clone(), value.clone());
+                own.insert(key.clone(), places.copy(value)?);
                 places.add(at, from);
             }
         }
@@ -86,11 +94,12 @@ pub(super) fn merge(
     Some(())
 }
 
-/// Values in a value, with itself (count).
+/// Steps that a copy of a value takes.
 fn values(value: &Value) -> usize {
     1 + match value {
         Value::Array(list) => list.iter().map(values).sum::<usize>(),
-        Value::Object(object) => object.values().map(values).sum(),
+        Value::Object(object) => object.iter().map(|(key, value)| key.len() / STEP + values(value)).sum(),
+        Value::String(text) => text.len() / STEP,
         _ => 0,
     }
 }
@@ -114,8 +123,7 @@ fn elements(
         match own.get_mut(place) {
             Some(known) => merge(known, item, &at, &from, places)?,
             None => {
-                places.spend(values(item))?;
-                own.push(item.clone());
+                own.push(places.copy(item)?);
                 places.add(at, from);
             }
         }

@@ -44,6 +44,7 @@ fn subject<'a>(
         gang: request.gang,
         siblings: request.siblings,
         dev_shm: request.dev_shm,
+        deadline: request.deadline,
         ..known
     };
     Some((subject, scope))

@@ -236,7 +236,7 @@ fn lay_over(
         let at = format!("{at}/template/spec/template/spec/containers/{index}");
         for key in ["image", "command", "args"] {
             if let Some(value) = trainer.get(key).filter(|v| is_trainer && !v.is_null()) {
-                container.insert(key.to_owned(), value.clone());
+                container.insert(key.to_owned(), places.copy(value)?);
                 places.add(format!("{at}/{key}"), format!("/spec/trainer/{key}"));
             }
         }
@@ -266,10 +266,11 @@ fn variables(
         return None;
     }
     for (number, variable) in given.iter().enumerate() {
+        places.spend(env.len())?;
         let place = env.iter().position(|own| own.get("name") == variable.get("name")).unwrap_or(env.len());
         match env.get_mut(place) {
-            Some(own) => *own = variable.clone(),
-            None => env.push(variable.clone()),
+            Some(own) => *own = places.copy(variable)?,
+            None => env.push(places.copy(variable)?),
         }
         places.add(format!("{at}/env/{place}"), format!("/spec/trainer/env/{number}"));
     }

@@ -6,7 +6,7 @@ use crate::multus::{AnnotationError, Networks};
 use crate::plan::overlay::{Overlay, Variable};
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
-use crate::pod::gang::{self, Gang};
+use crate::pod::gang::Gang;
 use crate::pod::nic::names_verbs_device;
 use crate::pod::view::Container;
 use crate::profile::Profile;
@@ -106,7 +106,7 @@ impl<'a> PodContext<'a> {
     /// Whether the pod is one of several that work together: its own labels count before the workload's.
     #[must_use]
     pub fn gang(&self) -> Option<Gang> {
-        gang::multi_node(self.pod()).or_else(|| self.subject.gang.cloned())
+        self.subject.multi_node().cloned()
     }
 
     /// How several pods come to have this template, in a few words; `None` where nothing shows it, or where only one has.

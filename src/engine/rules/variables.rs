@@ -7,6 +7,7 @@ use crate::nccl::table::Variable;
 use crate::nccl::table::{find, is_prefixed, mentions};
 use crate::plan::overlay::Overlay;
 use crate::pod::shell::{How, Script, arguments, script};
+use crate::pod::variable_sources::EnvFrom;
 use crate::pod::view::{Container, Volume};
 use crate::profile::Profile;
 use crate::resolve::Resolution;
@@ -14,7 +15,7 @@ use crate::rules::paths;
 use crate::snapshot::Snapshot;
 use crate::text::printable;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a variable is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,8 +60,12 @@ const MAX_MOUNTS: usize = 64;
 /// Most ConfigMaps in `envFrom` of one container that are read.
 const MAX_SOURCES: usize = 64;
 
-/// Text of commands that is read in one pod (bytes); the rest is not read, and what it sets is not known.
+/// Text of commands, scripts and ConfigMaps that is read in one pod (bytes); the rest is not read, and what it sets is not
+/// known.
 const MAX_TEXT: usize = 1 << 20;
+
+/// What an entry of a ConfigMap counts for beside its prefix (bytes).
+const ENTRY: usize = 64;
 
 /// Most containers of a pod whose variables are read (count); real pods have a few.
 const MAX_CONTAINERS: usize = 64;
@@ -78,7 +83,7 @@ pub(crate) fn read<'a>(
     containers
         .filter_map(|(index, container)| {
             let mut variables = ContainerVariables { index, container, all: Vec::new(), open: false };
-            variables.take_env_from(namespace, snapshot);
+            variables.take_env_from(namespace, snapshot, &mut budget);
             variables.take_env(profile);
             variables.take_texts(overlay, namespace, snapshot, &mut budget);
             variables.own().next()?;
@@ -116,17 +121,30 @@ impl<'a> ContainerVariables<'a> {
         self.all.sort_by(|a, b| a.name.cmp(&b.name));
     }
 
-    fn take_env_from(&mut self, namespace: &str, snapshot: &'a Snapshot) {
+    fn take_env_from(&mut self, namespace: &str, snapshot: &'a Snapshot, budget: &mut usize) {
         let sources = self.container.env_from.as_deref().unwrap_or_default();
         // One ConfigMap can be named again and again.
         self.open |= sources.len() > MAX_SOURCES;
-        for (nth, source) in sources.iter().take(MAX_SOURCES).enumerate() {
+        let named = |source: &'a EnvFrom<'a>| {
             let map = source.config_map_ref.as_ref().and_then(|r| r.name.as_deref());
+            (map, source.prefix.as_deref().unwrap_or_default())
+        };
+        let read = sources.iter().take(MAX_SOURCES).enumerate();
+        let last: BTreeMap<_, _> = read.clone().map(|(nth, source)| (named(source), nth)).collect();
+        for (nth, source) in read {
+            let (map, prefix) = named(source);
+            // Of one that is named twice, the later one counts.
+            if last.get(&(map, prefix)) != Some(&nth) {
+                continue;
+            }
             let Some((map, texts)) = map.and_then(|m| Some((m, snapshot.texts(namespace, m)?))) else {
                 self.open = true;
                 continue;
             };
-            let prefix = source.prefix.as_deref().unwrap_or_default();
+            if !take(budget, texts.data.len().saturating_mul(ENTRY + prefix.len())) {
+                self.open = true;
+                continue;
+            }
             for (key, value) in &texts.data {
                 let name = if prefix.is_empty() {
                     Cow::Borrowed(key.as_str())
@@ -151,11 +169,10 @@ impl<'a> ContainerVariables<'a> {
         let mentioned = parts.iter().any(|(_, _, text)| mentions(text));
         if mentioned {
             let length: usize = parts.iter().map(|(_, _, text)| text.len()).sum();
-            if length > *budget {
+            if !take(budget, length) {
                 self.open = true;
                 return;
             }
-            *budget -= length;
             let words: Vec<&'a str> = parts.iter().map(|(_, _, text)| *text).collect();
             let direct = arguments(&words);
             // A text with blanks is a script, or the value behind a flag that was read as one word.
@@ -172,7 +189,7 @@ impl<'a> ContainerVariables<'a> {
             }
         }
         if snapshot.has_texts(namespace) {
-            self.take_mounted_scripts(&parts, overlay, namespace, snapshot);
+            self.take_mounted_scripts(&parts, overlay, namespace, snapshot, budget);
         }
     }
 
@@ -196,24 +213,32 @@ impl<'a> ContainerVariables<'a> {
         }
     }
 
-    /// Scripts of ConfigMaps that the command names by their path.
+    /// Scripts of ConfigMaps that the command names by their path, each once.
     fn take_mounted_scripts(
         &mut self,
         parts: &[(&'static str, usize, &'a str)],
         overlay: Overlay<'a>,
         namespace: &str,
         snapshot: &'a Snapshot,
+        budget: &mut usize,
     ) {
+        let mut read: BTreeSet<(&str, &str)> = BTreeSet::new();
         for mount in self.container.volume_mounts().iter().take(MAX_MOUNTS) {
             let Some(path) = mount.mount_path.as_deref().filter(|p| p.len() > 1) else { continue };
             let named = |v: &&Volume<'_>| v.name == mount.name && mount.name.is_some();
             let volume = overlay.pod().volumes().iter().take(MAX_MOUNTS).find(named);
             let Some(map) = volume.and_then(|v| v.config_map.as_ref()) else { continue };
-            let texts = map.name.as_deref().and_then(|name| snapshot.texts(namespace, name));
-            let Some(texts) = texts else { continue };
+            let known = map.name.as_deref().and_then(|name| Some((name, snapshot.texts(namespace, name)?)));
+            let Some((name, texts)) = known else { continue };
             for (list, i, text) in parts.iter().take(MAX_MOUNTS) {
                 let Some(file) = file_below(text, path, mount.sub_path.as_deref()) else { continue };
-                if let Some((key, text)) = map.key(file).and_then(|k| texts.data.get_key_value(k)) {
+                if let Some((key, text)) = map.key(file).and_then(|k| texts.data.get_key_value(k))
+                    && read.insert((name, key))
+                {
+                    if !take(budget, text.len()) {
+                        self.open = true;
+                        return;
+                    }
                     self.take_script(script(text), Place::Script(list, *i, key));
                 }
             }
@@ -285,6 +310,13 @@ impl<'a> ContainerVariables<'a> {
             }
         }
     }
+}
+
+/// Takes a length from what may still be read; not if less is left.
+fn take(budget: &mut usize, length: usize) -> bool {
+    let left = budget.checked_sub(length);
+    *budget = left.unwrap_or(*budget);
+    left.is_some()
 }
 
 /// The path of a file below a mount that a text names first.

@@ -1,6 +1,7 @@
 //! The profiles of a Snapshot, and what they are found by: name, resource, network, and the classes of nodes that
 //! carry them. Made once when a Snapshot is built, so that a decision does not go through all profiles.
 
+use super::selection::Selection;
 use crate::nodes::{ClassSet, NodeView};
 use crate::profile::Profile;
 use crate::profile::schema::EnvPolicy;
@@ -15,6 +16,9 @@ pub struct Catalog {
     by_network: HashMap<String, Vec<Arc<Profile>>>,
     by_rails_namespace: HashMap<String, Vec<Arc<Profile>>>,
     classes: BTreeMap<String, ClassSet>,
+    selections: BTreeMap<String, Selection>,
+    /// For each label that profiles ask for, how many profiles do, and how many values they name.
+    asked: BTreeMap<Box<str>, (usize, usize)>,
     lacking: BTreeMap<String, Vec<String>>,
     /// For each class, its place in `fabrics`.
     fabric_of: Vec<usize>,
@@ -52,7 +56,15 @@ impl Catalog {
             for namespace in namespaces {
                 catalog.by_rails_namespace.entry(namespace.to_owned()).or_default().push(Arc::clone(profile));
             }
-            let Some(set) = classes(profile, nodes) else { continue };
+            let (Some(set), Some(selection)) = (classes(profile, nodes), Selection::of(profile)) else {
+                continue;
+            };
+            for (key, condition) in selection.stated() {
+                let (profiles, values) = catalog.asked.entry(key.clone()).or_default();
+                *profiles += 1;
+                *values += condition.named();
+            }
+            catalog.selections.insert(name.clone(), selection);
             let offered = nodes.members(&set).any(|(_, class, _)| !class.resources.is_empty());
             if offered {
                 resources.retain(|name| !nodes.members(&set).any(|(_, class, _)| class.offers(name)));
@@ -133,6 +145,18 @@ impl Catalog {
     #[must_use]
     pub fn classes_of(&self, profile: &str) -> Option<&ClassSet> {
         self.classes.get(profile)
+    }
+
+    /// The labels of nodes that a profile asks for; `None` where it does not say which nodes it is for.
+    #[must_use]
+    pub(crate) fn selection_of(&self, profile: &str) -> Option<&Selection> {
+        self.selections.get(profile)
+    }
+
+    /// How many times a value of a label is looked up if this many are compared with those of all profiles, at most.
+    #[must_use]
+    pub(crate) fn lookups(&self, key: &str, values: usize) -> usize {
+        self.asked.get(key).map_or(0, |(profiles, named)| values.saturating_mul(*profiles).min(*named))
     }
 
     /// Resources of a profile that none of its nodes knows.

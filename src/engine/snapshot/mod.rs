@@ -7,6 +7,7 @@ mod builder;
 mod catalog;
 mod layer;
 mod lookup;
+mod selection;
 mod store;
 mod view;
 
@@ -19,6 +20,7 @@ pub use builder::Identity;
 pub use builder::{Builder, FactError};
 pub use catalog::Catalog;
 pub use layer::Layer;
+pub(crate) use selection::Wanted;
 
 use crate::facts::{Combined, HarmlessDrivers, Kind, NamespaceFacts, PodSecurity};
 use crate::nodes::NodeView;

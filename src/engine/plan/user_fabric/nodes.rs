@@ -28,18 +28,17 @@ pub(super) fn hold(
     for resource in attachments.stand_ins() {
         *wanted.entry(resource).or_default() += 1;
     }
-    let constraints = crate::nodes::Constraints::of(subject.pod);
-    let mut landing = crate::nodes::landing(&constraints, view);
+    let mut landing = subject.landing().clone();
     // A node without the pod's accelerators has room for nothing.
     let accelerators = &subject.snapshot.settings().accelerators;
     let names = subject.pod.containers().iter().flat_map(Container::resource_names);
     let names: BTreeSet<&str> = names.filter(|name| accelerators.contains(name)).collect();
-    let without: Vec<usize> = view
-        .members(&landing)
-        .filter(|(_, class, _)| !names.iter().all(|name| class.offers(name)))
-        .map(|(number, ..)| number)
-        .collect();
-    without.into_iter().for_each(|number| landing.set(number, false));
+    for name in names {
+        match view.classes().offering_of(name) {
+            Some(offering) => landing.intersect_with(offering),
+            None => landing.clear(),
+        }
+    }
     for (resource, wanted) in wanted {
         let Some(most) = view.most_units(&landing, resource).filter(|most| *most > 0) else { continue };
         if i64::try_from(most).unwrap_or(i64::MAX) < wanted {

@@ -1,18 +1,18 @@
 //! Where a pod can run, for findings: kinds of nodes, never single ones, so that a decision costs the same at ten nodes
 //! and at a hundred thousand.
 
-use crate::nodes::{ClassSet, Constraints, landing};
+use crate::nodes::ClassSet;
 use crate::rules::pod::PodContext;
 use std::collections::BTreeSet;
 
 /// The kinds of nodes that a pod can run on and that list the accelerators it requests by name; `None` where there are
 /// none, it requests none, or nothing is known.
 pub(in crate::rules) fn with_accelerators(context: &PodContext<'_>) -> Option<ClassSet> {
-    let constraints = Constraints::of(context.pod());
+    let constraints = &context.subject.constraints;
     let accelerators = &context.subject.snapshot.settings().accelerators;
     let asked: BTreeSet<&str> =
         constraints.resources.iter().copied().filter(|r| accelerators.contains(r)).collect();
-    landed(&constraints, context, asked.into_iter())
+    landed(context, asked.into_iter())
 }
 
 /// The kinds of nodes that a pod can run on and that list every one of some resources; `None` as above.
@@ -20,21 +20,17 @@ pub(super) fn with_all<'n>(
     context: &PodContext<'_>,
     resources: impl Iterator<Item = &'n str>,
 ) -> Option<ClassSet> {
-    landed(&Constraints::of(context.pod()), context, resources)
+    landed(context, resources)
 }
 
-fn landed<'n>(
-    constraints: &Constraints<'_>,
-    context: &PodContext<'_>,
-    resources: impl Iterator<Item = &'n str>,
-) -> Option<ClassSet> {
+fn landed<'n>(context: &PodContext<'_>, resources: impl Iterator<Item = &'n str>) -> Option<ClassSet> {
     let nodes = context.subject.snapshot.nodes();
     let mut resources = resources.peekable();
     resources.peek()?;
-    if nodes.is_empty() || constraints.is_partial() {
+    if nodes.is_empty() || context.subject.constraints.is_partial() {
         return None;
     }
-    let mut set = landing(constraints, nodes);
+    let mut set = context.subject.landing().clone();
     for resource in resources {
         match nodes.classes().offering_of(resource) {
             Some(offering) => set.intersect_with(offering),

@@ -5,12 +5,13 @@ use crate::profile::Profile;
 use crate::resolve::admits;
 use crate::rules::pod::PodContext;
 use crate::text::{misspelt, printable};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
 /// Most conditions of a pod that are compared: each costs as much as there are names.
 const COMPARED: usize = 16;
-/// Most values of a label that are compared.
+/// Most values of a label that are compared, of nodes and of profiles.
 const VALUES: usize = 1024;
 
 /// `no node has fabric=rcoe; did you mean roce?`
@@ -40,28 +41,33 @@ pub(super) fn find(
         false if nodes.is_empty() => return None,
         false => "no node has",
     };
-    let published: Vec<Requirement<'_>> =
-        profiles.iter().flat_map(|p| p.stated()).filter(|r| r.relation == Relation::In).collect();
+    let published = listed(profiles.iter().flat_map(|p| p.stated()));
+    let subject = &context.subject;
+    let admitted = subject.snapshot.profiles().map(|p| &**p);
+    let admitted = admitted.filter(|p| admits(p, subject.namespace, subject.namespace_facts));
+    // Nodes with what a profile that the pod may have selects are possible.
+    let selected = listed(admitted.flat_map(Profile::stated));
+    let selects = |key: &str, value: &str| selected.get(key).is_some_and(|values| values.contains(value));
     let terms = constraints.terms.iter().flatten().flat_map(|term| &term.labels);
     let asked = constraints.selector.iter().chain(terms).filter(|r| r.relation == Relation::In);
     asked.take(COMPARED).find_map(|r| {
-        if r.values.iter().any(|value| nodes.may_have(r.key, value) || selected(context, r.key, value)) {
+        if r.values.iter().any(|value| nodes.may_have(r.key, value) || selects(r.key, value)) {
             return None;
         }
         let wanted = r.values.iter().next()?;
         let written = format!("{}={}", printable(r.key, 80), printable(wanted, 63));
         let of_nodes =
             nodes.label_values(r.key).take(VALUES).filter(|_| !context.subject.snapshot.is_for_tenant());
-        let of_profiles = published.iter().filter(|p| p.key == r.key).flat_map(|p| p.values.iter());
+        let of_profiles = published.get(r.key).into_iter().flatten().copied().take(VALUES);
         let values = of_profiles.chain(of_nodes).filter(|value| same_family(r.key, wanted, value));
         if let Some(value) = misspelt(wanted, values) {
             return Some(Misspelt { nobody, written, meant: printable(value, 63) });
         }
-        if nodes.has_label(r.key) || published.iter().any(|p| p.key == r.key) {
+        if nodes.has_label(r.key) || published.contains_key(r.key) {
             return None;
         }
         let keys = nodes.label_keys().filter(|_| !context.subject.snapshot.is_for_tenant());
-        let keys = published.iter().map(|p| p.key).chain(keys);
+        let keys = published.keys().copied().chain(keys);
         misspelt(r.key, keys).map(|key| Misspelt {
             nobody,
             written,
@@ -70,13 +76,13 @@ pub(super) fn find(
     })
 }
 
-/// Whether a profile that the pod may have selects nodes by this label: nodes with it are possible.
-fn selected(context: &PodContext<'_>, key: &str, value: &str) -> bool {
-    let subject = &context.subject;
-    let mut admitted =
-        subject.snapshot.profiles().filter(|p| admits(p, subject.namespace, subject.namespace_facts));
-    let by = |r: Requirement<'_>| r.key == key && r.relation == Relation::In && r.values.contains(value);
-    admitted.any(|p| p.stated().any(by))
+/// The values that profiles list, by label.
+fn listed<'p>(stated: impl Iterator<Item = Requirement<'p>>) -> BTreeMap<&'p str, BTreeSet<&'p str>> {
+    let mut listed: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for requirement in stated.filter(|r| r.relation == Relation::In) {
+        listed.entry(requirement.key).or_default().extend(requirement.values.iter());
+    }
+    listed
 }
 
 /// Whether a value may be the misspelt form of another. Families of instance types differ in a letter: `p5.48xlarge` and

@@ -1,7 +1,8 @@
 //! Pods and known objects that grow together: what a pod states is not multiplied by what is known.
 
-use super::crafted::{body, once};
-use super::{TIMES, compare, verdict};
+use super::crafted::{body, entry, once};
+use super::samples::kind;
+use super::{TIMES, beside_facts, compare, verdict};
 use crate::support::suite::Outcome;
 use fabric_admission::review::webhook::WebhookEntry;
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
@@ -13,9 +14,9 @@ const MOST: f64 = 24.0;
 const FLOOR: Duration = Duration::from_millis(2);
 
 /// A known object: group, kind, namespace, the object.
-type Object = (&'static str, &'static str, &'static str, Value);
+pub(super) type Object = (&'static str, &'static str, &'static str, Value);
 /// What grows, and how a pod of a size and the objects around it are made.
-type Shape = (&'static str, fn(usize) -> (Value, Vec<Object>));
+pub(super) type Shape = (&'static str, fn(usize) -> (Value, Vec<Object>));
 
 const SHAPES: [Shape; 9] = [
     ("values of a label that differs on nearly every node, and nodes with the value", |n| {
@@ -73,7 +74,7 @@ const SHAPES: [Shape; 9] = [
 ];
 
 /// A pod with accelerators that runs only on nodes of one of these terms.
-fn on(terms: Value) -> Value {
+pub(super) fn on(terms: Value) -> Value {
     json!({"spec": {"containers": [{"name": "a", "image": "x", "resources": {"limits": {"nvidia.com/gpu": 8}}}],
         "tolerations": [{"operator": "Exists"}],
         "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}}})
@@ -115,7 +116,7 @@ fn template(requests: usize) -> Object {
     ("resource.k8s.io", "ResourceClaimTemplate", "team", object)
 }
 
-fn snapshot(objects: &[Object]) -> Snapshot {
+pub(super) fn snapshot(objects: &[Object]) -> Snapshot {
     let mut builder = Builder::new(crate::support::world::bases().to_vec());
     let profile = json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": {"name": "p"}, "spec": {"base": "roce-sriov", "nodeSelector": {"matchLabels": {"fabric": "roce"}}}});
     let all = std::iter::once(("fabric-admission.dev", "FabricProfile", "", &profile));
@@ -127,24 +128,40 @@ fn snapshot(objects: &[Object]) -> Snapshot {
 
 pub(super) fn proportionate() -> Outcome {
     let only: Option<String> = super::given("FABRIC_ADMISSION_COST_ONLY");
-    let shapes: Vec<&Shape> =
-        SHAPES.iter().filter(|s| only.as_ref().is_none_or(|part| s.0.contains(part))).collect();
+    let shapes: Vec<&Shape> = SHAPES
+        .iter()
+        .chain(&beside_facts::SHAPES)
+        .filter(|s| only.as_ref().is_none_or(|part| s.0.contains(part)))
+        .collect();
     let all = shapes.len();
     let taken: Vec<_> = shapes
         .into_iter()
         .map(|(what, make)| {
             let made = [2, 100, 100 * TIMES].map(|n| {
-                let (pod, objects) = make(n);
-                (body("", "Pod", pod), snapshot(&objects))
+                let (object, objects) = make(n);
+                (request(object), snapshot(&objects))
             });
-            let inputs = made.each_ref().map(|(body, _)| body.clone());
+            let inputs = made.each_ref().map(|((_, body), _)| body.clone());
             compare((*what).to_owned(), inputs, FLOOR, |input, times| {
-                let known = made.iter().find(|(body, _)| body == input).map(|(_, known)| known);
+                let known = made.iter().find(|((_, body), _)| body == input);
                 let decide =
-                    |_| known.map_or(Duration::MAX, |known| once(input, WebhookEntry::Validate, known));
+                    |_| known.map_or(Duration::MAX, |((entry, _), known)| once(input, *entry, known));
                 (0..times).map(decide).min().unwrap_or_default()
             })
         })
         .collect();
     verdict("known", &taken, all, MOST)
+}
+
+/// The request to create an object, a pod if it names no kind. No key of the shapes has a `#` but those that stand for one
+/// key many times.
+pub(super) fn request(object: Value) -> (WebhookEntry, Vec<u8>) {
+    let named = object["kind"].is_string();
+    let (group, kind) = if named { kind(&object) } else { ("", "Pod") };
+    let (group, kind) = (group.to_owned(), kind.to_owned());
+    let body = body(&group, &kind, object);
+    let mut parts = std::str::from_utf8(&body).unwrap_or_default().split('#');
+    let first = parts.next().unwrap_or_default().to_owned();
+    let rest = parts.map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    (entry(&group, &kind), rest.fold(first, |text, part| text + part).into_bytes())
 }

@@ -3,7 +3,7 @@
 //! the dearest.
 
 use super::ways::{self, Way};
-use super::{LARGE, SECONDS, Shape, Trial, crafted, given, grown, now, trials};
+use super::{LARGE, SECONDS, Shape, Trial, beside_facts, crafted, given, grown, known, now, trials};
 use crate::support::suite::{Outcome, Suite};
 use fabric_admission::server::DecodedSize;
 use std::time::Duration;
@@ -18,11 +18,42 @@ const MARGIN: u64 = 2;
 /// of more than 256 KiB are not read.
 const COPIES: u64 = 12;
 
+/// What a decision may take of the known objects that a request names (bytes): a JobSet made of a TrainingRuntime, and
+/// the settings in the scripts of ConfigMaps.
+const BESIDE: u64 = 4 << 20;
+
 pub(super) fn add(suite: &mut Suite) {
     for (name, way) in Way::ALL.into_iter().filter(|(_, way)| *way != Way::Fact) {
         suite.add(format!("memory::{name}"), move || weighed(way));
     }
     suite.add("memory::crafted", of_crafted);
+    suite.add("memory::known", of_known);
+}
+
+/// Requests that are laid beside known objects, see [`beside_facts`].
+fn of_known() -> Outcome {
+    let mut wrong = Vec::new();
+    for (what, make) in beside_facts::SHAPES {
+        let (object, objects) = make(800);
+        let (entry, input) = known::request(object);
+        let snapshot = known::snapshot(&objects);
+        // What is made once in a process, or for a snapshot, is made now.
+        crafted::once(&known::request(make(2).0).1, entry, &snapshot);
+        let mut weight = DecodedSize::default();
+        weight.add(&input);
+        let decide = || {
+            crafted::once(&input, entry, &snapshot);
+        };
+        let took = allocation_counter::measure(decide).bytes_max;
+        let (bytes, weight) = (input.len() as u64, weight.decoded() as u64);
+        let beyond = BESIDE + COPIES * bytes;
+        let taken = Taken { label: what.to_owned(), bytes, took: bytes + took, weight, beyond };
+        if taken.took > taken.weight * MARGIN + taken.beyond {
+            wrong.push(taken.line());
+        }
+        eprintln!("{}", taken.line());
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
 /// Objects that were made up, see [`crafted`].

@@ -5,6 +5,7 @@
 //! number of seconds of CPU for each way in, `FABRIC_ADMISSION_COST_BYTES` the size of the larger input,
 //! `FABRIC_ADMISSION_COST_ONLY` a part of the names of shapes, and `FABRIC_ADMISSION_COST_TABLE` shows the dearest.
 
+mod beside_facts;
 mod crafted;
 mod dear;
 mod grow;

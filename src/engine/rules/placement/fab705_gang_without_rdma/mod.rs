@@ -1,14 +1,13 @@
 //! FAB705: multi-node job without RDMA on nodes that offer it.
 
+use crate::demands::Subject;
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::nodes::{Constraints, landing};
 use crate::pod::PodView;
 use crate::pod::nic::names_rdma_device;
 use crate::resolve::{Resolution, without_others};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::rule::{Rule, files};
 use crate::rules::workload::WorkloadContext;
-use crate::snapshot::Snapshot;
 use crate::text::printable;
 use std::collections::BTreeSet;
 
@@ -29,8 +28,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
     }
     for (template, asked) in context.asked() {
         let pod = template.pod;
-        let own = crate::pod::gang::multi_node(pod);
-        let several = own.as_ref().or(context.gang).is_some_and(|gang| gang.several);
+        let several = asked.subject.multi_node().or(context.gang).is_some_and(|gang| gang.several);
         let served = pod.host_network()
             || asked.subject.demands.network_claim()
             || pod.annotation(NETWORKS_ANNOTATION).is_some()
@@ -40,7 +38,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         if !several || served || !without || asked.subject.demands.whole().is_none_or(|n| n == 0) {
             continue;
         }
-        let offered = offered(pod, context.snapshot);
+        let offered = offered(asked.subject);
         let Some(first) = offered.first() else { continue };
         let more = match offered.len() {
             1 => String::new(),
@@ -66,16 +64,22 @@ fn asks_for_devices(pod: &PodView<'_>) -> bool {
 }
 
 /// RDMA resources of the nodes that a pod can run on; none where one kind of those nodes has none.
-fn offered(pod: &PodView<'_>, snapshot: &Snapshot) -> BTreeSet<String> {
-    let constraints = Constraints::of(pod);
+fn offered(subject: &Subject<'_>) -> BTreeSet<String> {
+    let (snapshot, constraints) = (subject.snapshot, &subject.constraints);
     if constraints.is_partial() {
         return BTreeSet::new();
     }
     let view = snapshot.nodes();
-    let set = without_others(landing(&constraints, view), &constraints, snapshot);
+    let set = without_others(subject.landing().clone(), constraints, snapshot);
+    let mut having = view.classes().none();
+    for name in &constraints.resources {
+        if let Some(offering) = view.classes().offering_of(name) {
+            having.union_with(offering);
+        }
+    }
     let mut names = BTreeSet::new();
-    for (_, class, _) in view.members(&set) {
-        let accelerated = constraints.resources.iter().any(|asked| class.offers(asked));
+    for (number, class, _) in view.members(&set) {
+        let accelerated = having.contains(number);
         let devices: Vec<&str> =
             class.resources.iter().map(|name| &**name).filter(|name| names_rdma_device(name)).collect();
         if accelerated && devices.is_empty() {

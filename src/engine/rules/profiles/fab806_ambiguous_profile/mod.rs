@@ -2,7 +2,6 @@
 
 use super::misspelt_label;
 use crate::facts::PROFILE_ANNOTATION;
-use crate::nodes::Constraints;
 use crate::plan::pod_level_refusal;
 use crate::profile::Profile;
 use crate::resolve::{Because, Conditions, Resolution, SHOWN, Strength, admits};
@@ -38,17 +37,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         names.push(&more);
     }
     let names = names.join(", ");
-    let constraints = Constraints::of(context.pod());
+    let constraints = &context.subject.constraints;
     // Anyone may know the selectors of the profiles, but not whether nodes for the pod exist.
     let for_anyone = context.subject.snapshot.is_for_anyone();
     let wrong = match because {
-        Because::Selectors => misspelt_label::find(context, &constraints, candidates),
-        Because::Nodes if for_anyone => misspelt_label::find(context, &constraints, candidates),
+        Because::Selectors => misspelt_label::find(context, constraints, candidates),
+        Because::Nodes if for_anyone => misspelt_label::find(context, constraints, candidates),
         Because::Nodes | Because::Own => None,
     };
     // Without nodes, a spelling mistake is a guess, and does not make the label one that no node can have.
     let beside = if *because == Because::Selectors && (wrong.is_none() || for_anyone) {
-        beside(context, &Conditions::of(&constraints), candidates)
+        beside(context, &Conditions::of(constraints, context.subject.snapshot.catalog()), candidates)
     } else {
         None
     };

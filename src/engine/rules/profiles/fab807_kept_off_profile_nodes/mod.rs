@@ -57,7 +57,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 /// The same for a caller who may know the selectors of profiles and nothing about nodes.
 fn by_selectors(context: &PodContext<'_>, profile: &Profile, findings: &mut Findings<'_>) {
     let constraints = constraints(context, profile);
-    if constraints.any_labels || !profile.has_nodes() || Conditions::of(&constraints).may_meet(profile) {
+    let catalog = context.subject.snapshot.catalog();
+    let may_meet = || Conditions::of(&constraints, catalog).may_meet(profile);
+    if constraints.any_labels || !profile.has_nodes() || may_meet() {
         return;
     }
     findings.add(

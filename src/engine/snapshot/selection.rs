@@ -1,0 +1,48 @@
+//! The labels of nodes that a profile asks for, as sets, made once: a pod may list thousands of values, and each is looked
+//! up instead of compared.
+
+use crate::nodes::{Condition, Requirement};
+use crate::profile::Profile;
+use crate::profile::schema::LabelSelector;
+use std::collections::BTreeMap;
+
+/// The conditions of a profile, label by label.
+pub(crate) type Wanted = BTreeMap<Box<str>, Condition<Box<str>>>;
+
+/// The labels that a profile asks for.
+#[derive(Debug)]
+pub(crate) struct Selection {
+    /// Of its node selector.
+    pub(crate) selector: Wanted,
+    /// Of its instance types.
+    pub(crate) types: Wanted,
+    /// Of both together, where it has both.
+    both: Option<Wanted>,
+}
+
+impl Selection {
+    /// Those of a profile; `None` where it has no condition on nodes.
+    pub(super) fn of(profile: &Profile) -> Option<Self> {
+        if !profile.has_nodes() {
+            return None;
+        }
+        let selector = by_label(profile.node_selector.iter().flat_map(LabelSelector::conditions));
+        let types = by_label(profile.instance_type().into_iter());
+        let joined = !selector.is_empty() && !types.is_empty();
+        let both = joined.then(|| by_label(profile.stated()));
+        Some(Self { selector, types, both })
+    }
+
+    /// All its conditions.
+    pub(crate) fn stated(&self) -> &Wanted {
+        self.both.as_ref().unwrap_or(if self.selector.is_empty() { &self.types } else { &self.selector })
+    }
+}
+
+fn by_label<'a>(requirements: impl Iterator<Item = Requirement<'a>>) -> Wanted {
+    let mut labels = Wanted::new();
+    for requirement in requirements {
+        labels.entry(requirement.key.into()).or_default().add(requirement);
+    }
+    labels
+}
