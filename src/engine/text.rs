@@ -78,7 +78,40 @@ pub fn count(n: usize, noun: &str) -> String {
     if n == 1 { format!("{n} {noun}") } else { format!("{n} {noun}s") }
 }
 
-/// Text from outside, for a line that a person reads: control characters escaped, cut to `max` characters.
+/// Format characters, and the separators of lines and paragraphs: Unicode's categories Cf, Zl and Zp
+/// (unicode.org/Public/17.0.0/ucd/extracted/DerivedGeneralCategory.txt). They are invisible, or change the order or the
+/// lines of the text around them.
+const INVISIBLE: [(char, char); 21] = [
+    ('\u{ad}', '\u{ad}'),
+    ('\u{600}', '\u{605}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{6dd}', '\u{6dd}'),
+    ('\u{70f}', '\u{70f}'),
+    ('\u{890}', '\u{891}'),
+    ('\u{8e2}', '\u{8e2}'),
+    ('\u{180e}', '\u{180e}'),
+    ('\u{200b}', '\u{200f}'),
+    ('\u{2028}', '\u{202e}'),
+    ('\u{2060}', '\u{2064}'),
+    ('\u{2066}', '\u{206f}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{fff9}', '\u{fffb}'),
+    ('\u{110bd}', '\u{110bd}'),
+    ('\u{110cd}', '\u{110cd}'),
+    ('\u{13430}', '\u{1343f}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    ('\u{e0001}', '\u{e0001}'),
+    ('\u{e0020}', '\u{e007f}'),
+];
+
+/// Whether a character must be escaped where a person reads it.
+#[must_use]
+pub fn is_unprintable(c: char) -> bool {
+    c.is_control() || !c.is_ascii() && INVISIBLE.iter().any(|(first, last)| (*first..=*last).contains(&c))
+}
+
+/// Text from outside, for a line that a person reads: control and format characters escaped, cut to `max` characters.
 #[must_use]
 pub fn printable(text: &str, max: usize) -> String {
     // Nearly every name: nothing to escape and nothing to cut.
@@ -91,7 +124,7 @@ pub fn printable(text: &str, max: usize) -> String {
             out.push('…');
             break;
         }
-        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
+        if is_unprintable(c) { out.extend(c.escape_default()) } else { out.push(c) }
     }
     out
 }
@@ -163,6 +196,18 @@ mod tests {
     fn escapes_control_characters() {
         assert_eq!(printable("a\nb\u{1b}c", 10), "a\\nb\\u{1b}c");
         assert_eq!(printable("abcdef", 3), "abc…");
+    }
+
+    /// Each could turn the rest of a line around, hide in a name, or begin a new line in a reader of logs.
+    #[test]
+    fn escapes_format_characters() {
+        let text = "a\u{202e}b\u{2066}\u{2028}\u{2029}\u{200b}\u{feff}\u{e0041}c";
+        assert_eq!(
+            printable(text, 20),
+            "a\\u{202e}b\\u{2066}\\u{2028}\\u{2029}\\u{200b}\\u{feff}\\u{e0041}c"
+        );
+        assert_eq!(printable("Zürich 東京 é ½", 20), "Zürich 東京 é ½");
+        assert!(INVISIBLE.windows(2).all(|pair| pair[0].0 <= pair[0].1 && pair[0].1 < pair[1].0));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::per_fact::PerFact;
 use crate::facts::device_class::{driver_of, is_accelerator};
 use crate::facts::{Ask, DeviceClaim, DeviceRequest, DriverKind};
 use crate::pod::accelerator::Demand;
-use crate::pod::view::{Container, PodClaim, PodView};
+use crate::pod::view::{PodClaim, PodView};
 use crate::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,9 +92,9 @@ impl<'a> FirstOf<'a> {
 type Uses<'a> = BTreeMap<&'a str, Users<'a>>;
 type Users<'a> = BTreeMap<Option<&'a str>, BTreeSet<usize>>;
 
-/// The devices that app containers and native sidecars get from claims. A claim that several containers use is one
-/// set of devices, shared by them (kubernetes/enhancements keps/sig-node/4381-dra-structured-parameters): each counts
-/// its share, and at least one.
+/// The devices that containers get from claims. A claim that several containers use is one set of devices, shared by them
+/// (kubernetes/enhancements keps/sig-node/4381-dra-structured-parameters): each of those that run together counts its
+/// share, and at least one. An ordinary init container runs before them, with the whole set.
 #[must_use]
 pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claimed {
     let mut found = Claimed::default();
@@ -105,9 +105,11 @@ pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claim
     }
     found.fabric = FabricClaims::of(claims, namespace, snapshot);
     let mut uses: Uses<'_> = BTreeMap::new();
-    let running = |(index, c): &(usize, &Container<'_>)| *index < pod.containers().len() || c.is_sidecar();
-    let all = pod.containers().iter().chain(pod.init_containers()).enumerate();
-    for (index, container) in all.filter(running) {
+    let mut ordinary: BTreeSet<usize> = BTreeSet::new();
+    for (index, container) in pod.containers().iter().chain(pod.init_containers()).enumerate() {
+        if index >= pod.containers().len() && !container.is_sidecar() {
+            ordinary.insert(index);
+        }
         let own = container.resources.as_ref().and_then(|r| r.claims.as_deref()).unwrap_or_default();
         for entry in own {
             // A null in the list uses nothing.
@@ -125,7 +127,7 @@ pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claim
     for (name, users) in &uses {
         match known.get(name).and_then(|claim| look_up(claim, namespace, snapshot)) {
             None => found.unread.extend(users.values().flatten()),
-            Some(claim) => claim.requests.iter().for_each(|r| found.share(r, users, snapshot)),
+            Some(claim) => claim.requests.iter().for_each(|r| found.share(r, users, &ordinary, snapshot)),
         }
     }
     found.unread.sort_unstable();
@@ -134,7 +136,13 @@ pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claim
 }
 
 impl Claimed {
-    fn share(&mut self, request: &DeviceRequest, users: &Users<'_>, snapshot: &Snapshot) {
+    fn share(
+        &mut self,
+        request: &DeviceRequest,
+        users: &Users<'_>,
+        ordinary: &BTreeSet<usize>,
+        snapshot: &Snapshot,
+    ) {
         let by = [None, Some(request.name.as_str())];
         let users: BTreeSet<usize> =
             by.into_iter().filter_map(|key| users.get(&key)).flatten().copied().collect();
@@ -153,13 +161,16 @@ impl Claimed {
             request.options.iter().map(|ask| if accelerators(&ask) { ask.count } else { Some(0) });
         let first = counts.next().flatten();
         let count = first.filter(|_| counts.all(|c| c == first));
-        let share = count.map(|n| n.div_ceil(u32::try_from(users.len()).unwrap_or(u32::MAX)).max(1));
+        let together = users.difference(ordinary).count();
+        let share = |n: u32| n.div_ceil(u32::try_from(together.max(1)).unwrap_or(u32::MAX)).max(1);
         for index in users {
             let demand = self.demands.entry(index).or_default();
             demand.any = true;
             demand.nccl |= nccl;
-            demand.unknown |= share.is_none();
-            demand.whole = demand.whole.saturating_add(share.unwrap_or(0));
+            demand.unknown |= count.is_none();
+            // The devices that the later containers have too are counted there.
+            let counts = together == 0 || !ordinary.contains(&index);
+            demand.whole = demand.whole.saturating_add(count.filter(|_| counts).map_or(0, share));
         }
     }
 }
@@ -234,6 +245,26 @@ mod tests {
         assert_eq!(whole(four, &[r#"{"name":"c"},{"name":"c","request":"gpus"}"#]), [4]);
         assert_eq!(whole(r#"{"name":"c","resourceClaimName":"two"}"#, &[r#"{"name":"c"}"#]), [2]);
         assert!(whole(four, &[]).is_empty());
+    }
+
+    /// As with resources: the devices of an ordinary init container are those of the pod, while no other one has them.
+    #[test]
+    fn an_init_container_has_the_whole_claim() {
+        let used = r#""resources":{"claims":[{"name":"c"}]}"#;
+        for (inits, apps, whole) in [
+            (format!("{{{used}}}"), "{}".to_owned(), vec![(1, 4)]),
+            (format!("{{{used}}},{{{used}}}"), "{}".to_owned(), vec![(1, 4), (2, 4)]),
+            (format!("{{{used}}}"), format!("{{{used}}}"), vec![(0, 4), (1, 0)]),
+            (format!("{{\"restartPolicy\":\"Always\",{used}}}"), format!("{{{used}}}"), vec![(0, 2), (1, 2)]),
+        ] {
+            let json = format!(
+                r#"{{"spec":{{"resourceClaims":[{{"name":"c","resourceClaimTemplateName":"four"}}],"initContainers":[{inits}],"containers":[{apps}]}}}}"#
+            );
+            let found = claimed(&serde_json::from_str(&json).unwrap(), "t", &snapshot());
+            let demands: Vec<(usize, u32)> = found.demands.iter().map(|(i, d)| (*i, d.whole)).collect();
+            assert_eq!(demands, whole, "{json}");
+            assert!(found.demands.values().all(|d| d.any && d.nccl));
+        }
     }
 
     #[test]

@@ -73,6 +73,18 @@ impl Demands {
         self.unread.binary_search(&index).is_ok()
     }
 
+    /// Whether an init container uses a claim with unknown devices.
+    #[must_use]
+    pub fn is_init_unread(&self, index: usize) -> bool {
+        self.is_unread(self.apps.len() + index)
+    }
+
+    /// Whether any container uses a claim with unknown devices: the pod may request more accelerators than are counted.
+    #[must_use]
+    pub fn any_unread(&self) -> bool {
+        !self.unread.is_empty()
+    }
+
     /// Whether a claim of the pod brings network devices.
     #[must_use]
     pub fn network_claim(&self) -> bool {

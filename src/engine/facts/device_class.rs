@@ -14,14 +14,15 @@ pub const IMPLICIT_DOMAIN: &str = "deviceclass.resource.kubernetes.io";
 const ACCELERATORS: [&str; 3] = ["gpu.nvidia.com", "gpu.amd.com", "neuron.aws.com"];
 
 /// Driver of SR-IOV functions.
-pub(super) const SRIOV_DRIVER: &str = "sriovnetwork.k8snetworkplumbingwg.io";
+pub const SRIOV_DRIVER: &str = "sriovnetwork.k8snetworkplumbingwg.io";
 
 /// The known facts about a class.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeviceClass {
     /// `extendedResourceName`: the resource that pods may request instead of a claim (KEP-5004).
     pub extended_resource: Option<String>,
-    /// Driver whose devices the class takes, if a selector names it.
+    /// Driver whose devices the class takes, if a selector names it or reads the attributes of a driver of accelerators.
+    /// Only these ways to write a selector are read, no CEL.
     pub driver: Option<String>,
     /// Whether a selector requires slices of devices (NVIDIA's type `mig`) or devices of virtual machines (`vfio`).
     pub no_whole_device: bool,
@@ -54,21 +55,52 @@ pub(super) fn read(json: &str) -> Result<(Meta, DeviceClass), DecodeError> {
     let selectors = spec.selectors.map(|s| s.0).unwrap_or_default();
     let expressions: Vec<String> =
         selectors.into_iter().filter_map(|s| s.cel.and_then(|c| c.expression)).collect();
-    let has = |text: &str| expressions.iter().any(|e| e.contains(text));
+    let driver = expressions.iter().find_map(|e| compared_driver(e).or_else(|| driver_of_attributes(e)));
     let class = DeviceClass {
         extended_resource: text(spec.extended_resource_name),
-        driver: expressions.iter().find_map(|e| driver(e)).map(str::to_owned),
-        no_whole_device: ["'mig'", "\"mig\"", "'vfio'", "\"vfio\""].into_iter().any(has),
+        driver: driver.map(str::to_owned),
+        no_whole_device: expressions.iter().any(|e| equals(e, "mig") || equals(e, "vfio")),
     };
     Ok((meta, class))
 }
 
-/// The driver that an expression compares with: `device.driver == "NAME"`, in single or double quotes.
-fn driver(expression: &str) -> Option<&str> {
-    let (_, after) = expression.split_once("device.driver")?;
-    let after = after.trim_start().strip_prefix("==")?.trim_start();
-    let quote = after.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    after.get(1..)?.split_once(quote).map(|(name, _)| name)
+/// The driver that an expression compares with: `device.driver == "NAME"`, in single or double quotes and in both
+/// orders.
+fn compared_driver(expression: &str) -> Option<&str> {
+    let (before, after) = expression.split_once("device.driver")?;
+    if let Some(after) = after.trim_start().strip_prefix("==") {
+        let after = after.trim_start();
+        let quote = after.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        return after.get(1..)?.split_once(quote).map(|(name, _)| name);
+    }
+    let before = before.trim_end().strip_suffix("==")?.trim_end();
+    let quote = before.chars().next_back().filter(|c| matches!(c, '"' | '\''))?;
+    before.strip_suffix(quote)?.rsplit_once(quote).map(|(_, name)| name)
+}
+
+/// The driver of accelerators whose attributes or capacities an expression reads: `device.attributes["NAME"]`. A driver
+/// publishes them under its own name (kubernetes/kubernetes staging/src/k8s.io/api/resource/v1, `QualifiedName`).
+fn driver_of_attributes(expression: &str) -> Option<&'static str> {
+    let reads = |driver: &&str| {
+        expression.match_indices(*driver).any(|(at, _)| {
+            let (before, after) = (expression.get(..at), expression.get(at + driver.len()..));
+            let opens = before.is_some_and(|b| b.ends_with("['") || b.ends_with("[\""));
+            opens && after.is_some_and(|a| a.starts_with("']") || a.starts_with("\"]"))
+        })
+    };
+    ACCELERATORS.into_iter().find(reads)
+}
+
+/// Whether an expression requires a value: `== "VALUE"`, in both orders, and not `!=`.
+fn equals(expression: &str, value: &str) -> bool {
+    ['\'', '"'].into_iter().any(|quote| {
+        let quoted = format!("{quote}{value}{quote}");
+        expression.match_indices(&quoted).any(|(at, _)| {
+            let (before, after) = (expression.get(..at), expression.get(at + quoted.len()..));
+            before.is_some_and(|b| b.trim_end().ends_with("=="))
+                || after.is_some_and(|a| a.trim_start().starts_with("=="))
+        })
+    })
 }
 
 /// Whether a request of a class is for whole accelerators: by the class's selectors if known, else by its name.
@@ -107,6 +139,41 @@ mod tests {
         assert_eq!(class.extended_resource.as_deref(), Some("example.com/gpu"));
         assert_eq!(class.driver.as_deref(), Some("gpu.nvidia.com"));
         assert!(is_accelerator("a", Some(&class)) && !is_accelerator("a", None));
+    }
+
+    #[test]
+    fn reads_the_ways_to_write_a_class() {
+        for (expression, driver, accelerator) in [
+            ("'gpu.nvidia.com' == device.driver", Some("gpu.nvidia.com"), true),
+            (r#"device.driver=="gpu.amd.com""#, Some("gpu.amd.com"), true),
+            (
+                "device.driver == 'gpu.nvidia.com' && device.attributes['gpu.nvidia.com'].type != 'mig'",
+                Some("gpu.nvidia.com"),
+                true,
+            ),
+            (
+                "device.driver == 'gpu.nvidia.com' && 'mig' == device.attributes['gpu.nvidia.com'].type",
+                Some("gpu.nvidia.com"),
+                false,
+            ),
+            ("device.attributes['gpu.nvidia.com'].architecture == 'Hopper'", Some("gpu.nvidia.com"), true),
+            (
+                r#"device.capacity["gpu.nvidia.com"].memory.isGreaterThan(quantity("40Gi"))"#,
+                Some("gpu.nvidia.com"),
+                true,
+            ),
+            ("device.attributes['gpu.nvidia.com'].type == 'vfio'", Some("gpu.nvidia.com"), false),
+            ("device.driver == 'dra.net' && device.attributes['dra.net'].rdma", Some("dra.net"), false),
+            ("device.attributes['gpu.nvidia.com.example'].a", None, false),
+            ("device.driver.startsWith('gpu.')", None, false),
+            ("device.driver", None, false),
+            ("'' == device.driver", Some(""), false),
+        ] {
+            let json = serde_json::json!({"spec": {"selectors": [{"cel": {"expression": expression}}]}});
+            let class = read(&json.to_string()).unwrap().1;
+            assert_eq!(class.driver.as_deref(), driver, "{expression}");
+            assert_eq!(is_accelerator("ours", Some(&class)), accelerator, "{expression}");
+        }
     }
 
     #[test]

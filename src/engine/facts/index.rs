@@ -186,16 +186,17 @@ impl Index {
         interfaces.map(|i| i.mtu).try_fold(None, |most, mtu| Some(most.max(Some(mtu?))))?
     }
 
-    /// A network's class. `asked`: the resources that the pod requests, which decide the RDMA device for an interface
-    /// over a shared NIC; empty without a pod.
+    /// A network's class. `by_interface`: whether facts about the interface that it names count. `asked`: the resources
+    /// that the pod requests, which decide the RDMA device for an interface over a shared NIC; empty without a pod.
     #[must_use]
     pub fn classify<'a>(
         &'a self,
         network: &'a NetworkFact,
+        by_interface: bool,
         asked: &mut dyn Iterator<Item = &str>,
     ) -> NetworkClass<'a> {
         let class = &network.class;
-        let interface = class.interface.as_deref();
+        let interface = class.interface.as_deref().filter(|_| by_interface);
         let mut resource = network.resource.as_ref().and_then(|r| self.resource_of(r));
         let mut rdma = resource.and_then(|r| r.rdma);
         if matches!(class.plugin.as_deref(), Some("macvlan" | "ipvlan" | "ipoib")) && resource.is_none() {

@@ -21,6 +21,7 @@ pub mod templates_by_shape;
 pub mod units;
 mod user;
 pub mod variable_sources;
+pub mod variable_value;
 pub mod view;
 mod volumes;
 pub mod workload;

@@ -74,6 +74,12 @@ impl Quantity {
         i64::try_from(up).unwrap_or(if up < 0 { i64::MIN } else { i64::MAX })
     }
 
+    /// The number of another quantity in it, rounded up; `None` for a divisor that is not positive.
+    #[must_use]
+    pub fn in_units_of(self, divisor: Self) -> Option<i128> {
+        (divisor.nanos > 0).then(|| div_up(self.nanos, divisor.nanos))
+    }
+
     /// Whether it is negative.
     #[must_use]
     pub fn is_negative(self) -> bool {

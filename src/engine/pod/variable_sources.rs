@@ -1,7 +1,70 @@
 //! Sources of a container's variables and scripts besides its own fields.
 
-use crate::json::values::{Objects, Text, mapping};
+use crate::json::values::{Objects, QuantityText, Text, mapping};
 use serde::Deserialize;
+
+/// `env[].valueFrom`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ValueFrom<'a> {
+    /// A field of the pod.
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    pub field_ref: Option<FieldRef<'a>>,
+    /// A resource of a container of the pod.
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    pub resource_field_ref: Option<ResourceFieldRef<'a>>,
+    /// A key of a ConfigMap.
+    #[serde(default, deserialize_with = "mapping")]
+    pub config_map_key_ref: Option<KeyRef>,
+    /// A key of a Secret.
+    #[serde(default, deserialize_with = "mapping")]
+    pub secret_key_ref: Option<KeyRef>,
+    /// A key of a file in a volume.
+    #[serde(default, deserialize_with = "mapping")]
+    pub file_key_ref: Option<KeyRef>,
+}
+
+/// `fieldRef`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FieldRef<'a> {
+    /// Path of the field, such as `metadata.annotations['key']`.
+    #[serde(borrow, default)]
+    pub field_path: Option<Text<'a>>,
+}
+
+/// `resourceFieldRef`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceFieldRef<'a> {
+    /// Container; the variable's own if absent.
+    #[serde(borrow, default)]
+    pub container_name: Option<Text<'a>>,
+    /// `limits.` or `requests.` and a resource.
+    #[serde(borrow, default)]
+    pub resource: Option<Text<'a>>,
+    /// Unit of the value; 1 if absent or 0.
+    #[serde(borrow, default)]
+    pub divisor: Option<QuantityText<'a>>,
+}
+
+/// `configMapKeyRef`, `secretKeyRef` and `fileKeyRef`.
+#[derive(Debug, Default, Deserialize)]
+pub struct KeyRef {
+    /// Whether the variable stays as it is where the key is missing.
+    #[serde(default)]
+    pub optional: Option<bool>,
+}
+
+impl ValueFrom<'_> {
+    /// Whether the kubelet passes over the variable where its source is missing: an earlier entry of the same name then
+    /// counts (kubernetes/kubernetes pkg/kubelet/kubelet_pods.go, makeEnvironmentVariables).
+    #[must_use]
+    pub fn may_be_missing(&self) -> bool {
+        let keys = [&self.config_map_key_ref, &self.secret_key_ref, &self.file_key_ref];
+        keys.into_iter().flatten().any(|key| key.optional == Some(true))
+    }
+}
 
 /// `envFrom[]`.
 #[derive(Debug, Default, Deserialize)]

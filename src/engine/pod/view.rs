@@ -6,7 +6,7 @@ pub use super::claim::{ContainerClaim, PodClaim};
 use super::place_index::PlaceIndex;
 pub use super::presence::Presence;
 use super::quantity::Quantity;
-use super::variable_sources::{ConfigMapVolume, EnvFrom};
+use super::variable_sources::{ConfigMapVolume, EnvFrom, FieldRef, ValueFrom};
 use crate::json::values::{List, Nullable, Objects, Pairs, QuantityText, Text, mapping, resources};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -89,6 +89,9 @@ pub struct Spec<'a> {
     /// Resources of the pod as a whole.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub resources: Option<Resources<'a>>,
+    /// Account of its processes; the API server writes it before it calls webhooks.
+    #[serde(borrow, default)]
+    pub service_account_name: Option<Text<'a>>,
     /// Node that the pod is already bound to, without the scheduler.
     #[serde(borrow, default)]
     pub node_name: Option<Text<'a>>,
@@ -171,8 +174,8 @@ pub struct EnvVar<'a> {
     #[serde(borrow, default)]
     pub value: Option<Text<'a>>,
     /// Value from another source.
-    #[serde(default)]
-    pub value_from: Option<IgnoredAny>,
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    pub value_from: Option<ValueFrom<'a>>,
 }
 
 /// `resources`.
@@ -295,15 +298,6 @@ pub struct DownwardApiItem<'a> {
     /// The field that the file shows.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub field_ref: Option<FieldRef<'a>>,
-}
-
-/// `fieldRef`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FieldRef<'a> {
-    /// Path of the field, such as `metadata.annotations['key']`.
-    #[serde(borrow, default)]
-    pub field_path: Option<Text<'a>>,
 }
 
 /// `volumes[].emptyDir`.

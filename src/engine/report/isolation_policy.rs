@@ -1,9 +1,11 @@
-//! A policy that keeps pods to networks of their own namespace, for those who ask no webhook about updates of pods.
+//! Policies that keep pods, and their claims on devices, to networks of their own namespace, for those who ask no webhook
+//! about updates of pods. A claim may be created after its pod, and no webhook is asked about claims.
 //!
 //! CEL cannot decode JSON. So the policy reads the keys `namespace` from the text, and refuses what could hide one: a
 //! backslash, a character that is not ASCII, and a namespace that is not a text. Nobody writes these by accident.
 
 use super::admission_policies::{enforcing, object, resource};
+use crate::facts::device_class::SRIOV_DRIVER;
 use crate::multus::{DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
 use crate::rules::cel::{literal, literals};
 use serde_json::{Value, json};
@@ -23,7 +25,14 @@ oldObject != null && TEXT == BEFORE ||
 JSON :
 SHORT)"#;
 
-/// The policy and its binding. `open`: namespaces whose networks every pod may use, besides its own and `default`.
+/// Whether a configuration of a claim names no network of a namespace that is not open. dra-driver-sriov reads the fields
+/// by their exact names (k8snetworkplumbingwg/dra-driver-sriov pkg/api/virtualfunction/v1alpha1, a strict decoder).
+const CLAIM: &str = r"dyn(object.spec)TEMPLATE.?devices.?config.orValue([]).all(config, !has(config.opaque) ||
+config.opaque.driver != DRIVER || config.opaque.?parameters.?netAttachDefNamespace.orValue('') in [''] + variables.open)";
+/// The versions of DRA in which drivers are configured alike; a cluster serves some of them.
+const DRA_VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1beta2"];
+
+/// The policies and their bindings. `open`: namespaces whose networks every pod may use, besides its own and `default`.
 #[must_use]
 pub fn isolation(open: &[String]) -> Vec<Value> {
     let annotation = |of: &str, key: &str| {
@@ -66,9 +75,37 @@ pub fn isolation(open: &[String]) -> Vec<Value> {
             check("defaultNetwork", "variables.openToDefault", "the default network"),
         ],
     });
-    let name = "isolation.fabric-admission.dev";
+    let mut all = bound("isolation.fabric-admission.dev", spec).to_vec();
+    for (kind, template) in [("resourceclaims", ""), ("resourceclaimtemplates", ".spec")] {
+        let spec = of_claims(kind, template, &namespaces(&["default"]));
+        all.extend(bound(&format!("isolation-{kind}.fabric-admission.dev"), spec));
+    }
+    all
+}
+
+/// A policy on claims or their templates. The API server keeps their specs as they are created.
+fn of_claims(kind: &str, template: &str, open: &str) -> Value {
+    let mut rule = resource("resource.k8s.io", "v1", &["CREATE"], &[kind]);
+    if let Some(versions) = rule.get_mut("apiVersions") {
+        *versions = json!(DRA_VERSIONS);
+    }
+    let expression = CLAIM.replace("TEMPLATE", template).replace("DRIVER", &literal(SRIOV_DRIVER));
+    json!({
+        "failurePolicy": "Fail",
+        "matchConstraints": {"resourceRules": [rule]},
+        "variables": [{"name": "open", "expression": open}],
+        "validations": [{
+            "expression": expression,
+            "message": "FAB150 a VfConfig attaches a network of another namespace: this cluster isolates namespaces; use a network of the claim's own namespace",
+            "reason": "Forbidden",
+        }],
+    })
+}
+
+/// A policy with its binding to enforcing namespaces.
+fn bound(name: &str, spec: Value) -> [Value; 2] {
     let binding = json!({"policyName": name, "validationActions": ["Deny"], "matchResources": enforcing()});
-    vec![
+    [
         object("ValidatingAdmissionPolicy", name, BTreeMap::new(), spec),
         object("ValidatingAdmissionPolicyBinding", name, BTreeMap::new(), binding),
     ]

@@ -22,7 +22,7 @@ mod when;
 pub mod why_sentences;
 
 pub(crate) use crate::snapshot::admits;
-pub(crate) use also_held::{PlannedForNodes, also_held};
+pub(crate) use also_held::{IfAccelerated, PlannedForNodes, also_held, if_accelerated};
 pub(crate) use by_nodes::{awaits, without_others};
 pub(crate) use default_profile::default_profile;
 pub use missing::{Missing, missing, missing_anywhere};
@@ -32,5 +32,5 @@ pub use resolution::{Because, Evidence, Outcome, Resolution, SHOWN};
 pub use selector_strength::Strength;
 pub(crate) use selectors::Conditions;
 pub use since_injection::SinceInjection;
-pub use users::users;
+pub use users::{enforcing, users};
 pub(crate) use when::unmet;

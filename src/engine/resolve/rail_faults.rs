@@ -36,8 +36,9 @@ fn at_network(rail: &Rail) -> Missing {
 fn shared_subnet(profile: &Profile, snapshot: &Snapshot) -> Option<RailFault> {
     let mut subnets = Vec::new();
     for (index, rail) in profile.rails.iter().enumerate() {
-        let fact = rail.network.namespace.as_deref().and_then(|ns| snapshot.network(ns, &rail.network.name));
-        subnets.extend(fact.into_iter().flat_map(|f| snapshot.subnets_of(f)).map(|s| (*s, index)));
+        let Some(namespace) = rail.network.namespace.as_deref() else { continue };
+        let fact = snapshot.network(namespace, &rail.network.name);
+        subnets.extend(fact.into_iter().flat_map(|f| snapshot.subnets_of(namespace, f)).map(|s| (*s, index)));
     }
     let (subnet, first, second) = first_overlap(subnets)?;
     let (first, second) = (profile.rails.get(first)?, profile.rails.get(second)?);

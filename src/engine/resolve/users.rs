@@ -1,7 +1,7 @@
 //! Namespaces that may use a profile.
 
 use super::admits;
-use crate::facts::Mode;
+use crate::facts::{Mode, NamespaceFacts};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
 
@@ -12,8 +12,17 @@ pub fn users<'a>(profile: &Profile, snapshot: &'a Snapshot) -> Vec<&'a str> {
     let known = snapshot.namespaces();
     let (named, others): (Vec<_>, Vec<_>) =
         known.into_iter().partition(|(_, facts)| facts.profile.as_deref() == Some(&*profile.name));
-    let admitted = others
-        .into_iter()
-        .filter(|(name, facts)| facts.mode() == Some(Mode::Enforce) && admits(profile, name, Some(facts)));
+    let admitted = others.into_iter().filter(|(name, facts)| enforces(profile, name, facts));
     named.into_iter().chain(admitted).map(|(name, _)| name).collect()
+}
+
+/// The number of namespaces with mode `enforce` that a profile admits. Which profiles namespaces name does not count, so
+/// the number is the same for every name of a profile.
+#[must_use]
+pub fn enforcing(profile: &Profile, snapshot: &Snapshot) -> usize {
+    snapshot.namespaces().into_iter().filter(|(name, facts)| enforces(profile, name, facts)).count()
+}
+
+fn enforces(profile: &Profile, name: &str, facts: &NamespaceFacts) -> bool {
+    facts.mode() == Some(Mode::Enforce) && admits(profile, name, Some(facts))
 }

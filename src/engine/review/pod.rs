@@ -13,7 +13,9 @@ use crate::pod::{FabricSigns, PodView};
 use crate::profile::schema::Inject;
 use crate::profile::{Ignorable, Profile};
 use crate::resolve::why_sentences::{Why, why};
-use crate::resolve::{Because, PlannedForNodes, Resolution, also_held, default_profile, resolve};
+use crate::resolve::{
+    Because, IfAccelerated, PlannedForNodes, Resolution, also_held, default_profile, if_accelerated, resolve,
+};
 use crate::rules::suppression::{Limit, apply_ignores};
 use crate::rules::{Asked, PodContext, Scope, check_pod};
 use crate::snapshot::Snapshot;
@@ -99,13 +101,14 @@ pub(super) struct Examined<'p> {
     resolution: Resolution,
     plan: Plan,
     also_held: Vec<Arc<Profile>>,
+    if_accelerated: IfAccelerated,
     not_injected: bool,
 }
 
 impl<'p> Examined<'p> {
     /// Looks at a pod; `None` where nothing about it matters.
     pub(super) fn of(pod: &'p PodView<'p>, request: PodRequest<'p>, snapshot: &'p Snapshot) -> Option<Self> {
-        let (subject, scope) = subject(pod, request, snapshot)?;
+        let (mut subject, scope) = subject(pod, request, snapshot)?;
         let resolution = match scope {
             Scope::Injection => resolve(&subject, request.profile),
             Scope::Rules => Resolution::NotApplicable { candidates: Vec::new(), known: 0 },
@@ -125,9 +128,11 @@ impl<'p> Examined<'p> {
             }
         }
         let also_held = also_held(&subject, &resolution, &planned);
+        let now = (&resolution, also_held.as_slice());
+        let if_accelerated = if_accelerated(&mut subject, now, request.profile, &planned);
         let not_injected = request.stage == Stage::Final && lacks_everything(&subject, &plan, &resolution);
         let plan = if request.stage == Stage::Final { plan.without_changes() } else { plan };
-        Some(Self { scope, subject, resolution, plan, also_held, not_injected })
+        Some(Self { scope, subject, resolution, plan, also_held, if_accelerated, not_injected })
     }
 
     /// Whether the pod is one for a profile, and not only for rules.
@@ -170,6 +175,7 @@ impl<'p> Examined<'p> {
             plan: &self.plan,
             resolution: &self.resolution,
             also_held: &self.also_held,
+            if_accelerated: &self.if_accelerated,
             final_networks: planned.as_ref().or(self.subject.networks.as_ref()),
             variables: OnceCell::new(),
             devices: OnceCell::new(),

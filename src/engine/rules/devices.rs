@@ -141,8 +141,9 @@ impl<'a> Devices<'a> {
         let shared: Vec<&str> = shared.map(|h| h.name).collect();
         for network in &mut devices.networks {
             if let Some(known) = &mut network.known {
+                let snapshot = sources.subject.snapshot;
                 known.class =
-                    sources.subject.snapshot.facts().classify(known.fact, &mut shared.iter().copied());
+                    snapshot.class_for_pod(network.namespace, known.fact, &mut shared.iter().copied());
             }
         }
         devices

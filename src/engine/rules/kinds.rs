@@ -22,6 +22,8 @@ pub(super) const IP_POOL: Kind = (NV_IPAM, "IPPool");
 pub(super) const CIDR_POOL: Kind = (NV_IPAM, "CIDRPool");
 pub(super) const NETWORK_ATTACHMENT_DEFINITION: Kind = ("k8s.cni.cncf.io", "NetworkAttachmentDefinition");
 pub(super) const SPIDER_MULTUS_CONFIG: Kind = ("spiderpool.spidernet.io", "SpiderMultusConfig");
+pub(super) const RESOURCE_CLAIM: Kind = ("resource.k8s.io", "ResourceClaim");
+pub(super) const RESOURCE_CLAIM_TEMPLATE: Kind = ("resource.k8s.io", "ResourceClaimTemplate");
 pub(super) const CONFIG_MAP: Kind = ("", "ConfigMap");
 /// Its first version has accelerators in fields of its own and no template: rules on workloads do not see those.
 pub(super) const MPI_JOB: Kind = ("kubeflow.org", "MPIJob");

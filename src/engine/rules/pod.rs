@@ -10,7 +10,7 @@ use crate::pod::gang::Gang;
 use crate::pod::nic::names_verbs_device;
 use crate::pod::view::Container;
 use crate::profile::Profile;
-use crate::resolve::Resolution;
+use crate::resolve::{IfAccelerated, Resolution};
 use crate::rules::devices::{Devices, Sources};
 use crate::rules::variables::{self, ContainerVariables};
 use std::cell::OnceCell;
@@ -46,6 +46,8 @@ pub struct PodContext<'a> {
     pub resolution: &'a Resolution,
     /// The profiles of its nodes whose `require` and `forbid` hold beside its own.
     pub also_held: &'a [Arc<Profile>],
+    /// What it would get if its claims that are not known were for accelerators.
+    pub(crate) if_accelerated: &'a IfAccelerated,
     /// Its networks annotation with the plan laid over it.
     pub final_networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
     /// The variables of NCCL that its containers set, once a rule needs them.

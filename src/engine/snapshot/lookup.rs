@@ -51,7 +51,18 @@ impl Snapshot {
     /// A network's class by all that is known: its configuration, its resource, the nodes' interfaces.
     #[must_use]
     pub fn class_of<'a>(&'a self, network: &'a NetworkFact) -> NetworkClass<'a> {
-        self.facts().classify(network, &mut std::iter::empty())
+        self.facts().classify(network, true, &mut std::iter::empty())
+    }
+    /// The class of a pod's network. A definition that the pod's author may have written gives no facts about the
+    /// interface that it names: by a name of their choice, they could ask for the interfaces of nodes one by one.
+    #[must_use]
+    pub fn class_for_pod<'a>(
+        &'a self,
+        namespace: &str,
+        network: &'a NetworkFact,
+        asked: &mut dyn Iterator<Item = &str>,
+    ) -> NetworkClass<'a> {
+        self.facts().classify(network, self.is_from_others(namespace), asked)
     }
     /// Who serves an extended resource, and what its devices are.
     #[must_use]
@@ -83,17 +94,18 @@ impl Snapshot {
     }
 
     /// Subnets from which an attachment may get its address; none where it does not matter that two attachments share one:
-    /// on InfiniBand addresses are looked up once, and RDMA goes by LID and GID.
+    /// on InfiniBand addresses are looked up once, and RDMA goes by LID and GID. Only operators learn the subnets of pools.
     #[must_use]
-    pub fn subnets_of<'a>(&'a self, network: &'a NetworkFact) -> &'a [Subnet] {
+    pub fn subnets_of<'a>(&'a self, namespace: &str, network: &'a NetworkFact) -> &'a [Subnet] {
         let Some(ipam) = network.addressing.ipam.as_deref().filter(|_| !network.addressing.keeps_apart)
         else {
             return &[];
         };
-        if self.class_of(network).link != Some(LinkLayer::Ethernet) {
+        if self.class_for_pod(namespace, network, &mut std::iter::empty()).link != Some(LinkLayer::Ethernet) {
             return &[];
         }
         match &ipam.pool {
+            Some(_) if self.is_for_tenant() => &[],
             Some(pool) => self.facts().address_pool(pool).map(|p| p.subnets.as_slice()).unwrap_or_default(),
             None => &ipam.subnets,
         }

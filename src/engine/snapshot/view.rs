@@ -61,6 +61,17 @@ impl Snapshot {
         }
     }
 
+    /// Whether the author of the object cannot have written the networks of a namespace. Those of the own namespace may be
+    /// the author's, whoever wrote them.
+    #[must_use]
+    pub fn is_from_others(&self, namespace: &str) -> bool {
+        match &self.view {
+            View::Whole => true,
+            View::Nothing => false,
+            View::Of { namespace: own, .. } => own != namespace,
+        }
+    }
+
     fn is_of_rails(&self, namespace: &str, own: &str) -> bool {
         let facts = self.namespace(own);
         self.known.catalog.with_rails_in(namespace).iter().any(|profile| admits(profile, own, facts))

@@ -13,6 +13,7 @@ use std::time::Duration;
 pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "isolation_holds_when_annotations_change", changes);
     trial(suite, assets, "the_isolation_policy_lets_nothing_past_that_the_rule_refuses", policy);
+    trial(suite, assets, "the_isolation_policy_refuses_claims_on_networks_of_others", claims);
 }
 
 const NETWORKS: &str = "k8s.v1.cni.cncf.io/networks";
@@ -167,6 +168,50 @@ fn policy(plane: &Plane) -> Outcome {
         let args = ["patch", "pod", "held", "-n", &namespace, "--type=merge", "-p", &change];
         let done = plane.kubectl(&args, "")?;
         assert_eq!(done.ok, allowed, "{key}: {value}: {}", done.stderr);
+    }
+    Ok(())
+}
+
+/// A claim may be created after its pod, and no webhook is asked about claims: the policies judge them by themselves, as
+/// the rule does.
+fn claims(plane: &Plane) -> Outcome {
+    let export = ["--rule", "FAB301", "--namespace-isolation", "--open-namespace", "open"];
+    let policies = Policies::apply(plane, &export)?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    let spec = |configs: &[Value]| {
+        let request =
+            json!({"name": "vf", "exactly": {"deviceClassName": "sriovnetwork.k8snetworkplumbingwg.io"}});
+        let configs: Vec<Value> =
+            configs.iter().map(|opaque| json!({"requests": ["vf"], "opaque": opaque})).collect();
+        json!({"devices": {"requests": [request], "config": configs}})
+    };
+    let function = |parameters: Value| json!({"driver": "sriovnetwork.k8snetworkplumbingwg.io", "parameters": parameters});
+    let of = |name: &str| {
+        function(json!({"kind": "VfConfig", "netAttachDefName": "x", "netAttachDefNamespace": name}))
+    };
+    let other = json!({"driver": "gpu.nvidia.com", "parameters": {"netAttachDefName": "x", "netAttachDefNamespace": "bank"}});
+    let without = function(json!({"kind": "VfConfig", "netAttachDefName": "x"}));
+    let cases = [
+        (vec![of("bank")], false),
+        (vec![without.clone(), other.clone(), of("bank")], false),
+        (vec![function(json!({"netAttachDefName": "x", "netAttachDefNamespace": ["bank"]}))], false),
+        (vec![], true),
+        (vec![without, other, of(&namespace), of("default"), of("open"), of("")], true),
+    ];
+    let object = |kind: &str, spec: &Value| {
+        let spec = if kind == "ResourceClaim" { spec.clone() } else { json!({"spec": spec}) };
+        json!({"apiVersion": "resource.k8s.io/v1", "kind": kind, "metadata": {"name": "c", "namespace": namespace}, "spec": spec})
+    };
+    let create =
+        |object: &Value| plane.kubectl(&["create", "--dry-run=server", "-f", "-"], &object.to_string());
+    for kind in ["ResourceClaim", "ResourceClaimTemplate"] {
+        let refused = object(kind, &spec(&[of("bank")]));
+        policies.until("the policy is in force", || Ok(!create(&refused)?.ok))?;
+        for (configs, allowed) in &cases {
+            let done = create(&object(kind, &spec(configs)))?;
+            assert_eq!(done.ok, *allowed, "{kind} {configs:?}: {}", done.stderr);
+            assert!(done.ok || done.stderr.contains("FAB150 a VfConfig"), "{kind}: {}", done.stderr);
+        }
     }
     Ok(())
 }

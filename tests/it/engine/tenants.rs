@@ -1,6 +1,9 @@
 //! Tenants apart: no object in the namespace of one changes an answer for another, and a caller that nobody has identified
 //! learns nothing beyond what the profiles for the namespace that it claims publish (docs/adr/0021).
 
+mod worlds;
+
+use self::worlds::{SECRET, invented, with_secrets};
 use crate::support::documents::{Dice, Documents, put};
 use crate::support::property::check;
 use crate::support::suite::Suite;
@@ -31,6 +34,9 @@ const OTHER: &str = "other";
 /// Namespaces whose objects count for everybody: those of operators, and that of the profiles' rails.
 const OPERATOR: &str = "sriov-network-operator";
 const RAILS: &str = "fabric";
+
+/// An interface that only a tenant's networks name.
+const CANARY: &str = "net7";
 
 const RESOURCES: [&str; 3] = ["x.com/east", "x.com/west", "rdma/shared"];
 const NAMES: [&str; 3] = ["east", "west", "net"];
@@ -87,7 +93,11 @@ fn object(namespace: &str, dice: &mut Dice<'_>) -> Value {
     let name = dice.pick(&NAMES);
     let resource = dice.pick(&RESOURCES);
     let suffix = dice.pick(&["east", "west", "shared"]);
-    let nic = dice.pick(&["ens1", "ibs1"]);
+    // A tenant may name any interface; CANARY differs between the worlds of the property on secrets.
+    let nic = match namespace == MINE {
+        true => dice.pick(&["ens1", "ibs1", CANARY]),
+        false => dice.pick(&["ens1", "ibs1"]),
+    };
     let mut metadata = json!({"name": name, "namespace": namespace});
     let (api, kind, spec) = match dice.below(16) {
         0..=2 => {
@@ -99,7 +109,8 @@ fn object(namespace: &str, dice: &mut Dice<'_>) -> Value {
                 |_| json!({"k8s.v1.cni.cncf.io/resourceName": resource}),
             );
             let plugin = dice.pick(&["sriov", "ib-sriov", "host-device", "macvlan", "ipoib"]);
-            let mut config = json!({"cniVersion": "1.0.0", "name": name, "type": plugin, "master": nic});
+            let mut config =
+                json!({"cniVersion": "1.0.0", "name": name, "type": plugin, "master": nic, "device": nic});
             put(&mut config, "ipam", 70, dice, |dice| match dice.below(3) {
                 0 => json!({"type": "nv-ipam", "poolName": dice.pick(&NAMES)}),
                 1 => json!({"type": "whereabouts", "range": "10.0.0.0/16"}),
@@ -329,99 +340,6 @@ fn apart(case: &Value) -> Result<(), String> {
         same(&answers(case, &without, audience), &answers(case, &with, audience))?;
     }
     Ok(())
-}
-
-/// Words that nobody can guess: each stands in a place that a caller may not know.
-const SECRET: &str = "qzvx";
-
-/// The cluster of a case with secrets: names of nodes and their number, labels that no profile selects, other namespaces with
-/// their objects and profiles, and the operators' objects.
-fn with_secrets(case: &Value, world: usize) -> Vec<Value> {
-    let word = |what: &str| format!("{SECRET}{world}-{what}");
-    let name_of = |number: usize, copy: usize| word(&format!("node{number}-{copy}"));
-    let mut all = Vec::new();
-    for object in list(case, "cluster") {
-        let number = object["metadata"]["name"]
-            .as_str()
-            .and_then(|name| name.strip_prefix('n')?.parse::<usize>().ok());
-        let of_node = matches!(object["kind"].as_str(), Some("Node" | "SriovNetworkNodeState"));
-        if let Some(number) = number.filter(|_| of_node) {
-            // One world has more nodes of each sort.
-            for copy in 0..=world * 2 {
-                let mut node = object.clone();
-                let name = name_of(number, copy);
-                if node["metadata"]["labels"].is_object() {
-                    let labels = &mut node["metadata"]["labels"];
-                    labels["kubernetes.io/hostname"] = name.clone().into();
-                    labels["zone"] = word("zone").into();
-                    labels["rack"] = format!("r{}", (number + world) % 3).into();
-                    labels[format!("{}/label", word("key"))] = "x".into();
-                }
-                node["metadata"]["name"] = name.into();
-                all.push(node);
-            }
-        } else if object["metadata"]["namespace"] == OPERATOR
-            && object["kind"]
-                .as_str()
-                .is_some_and(|kind| kind.starts_with("Sriov") && !kind.ends_with("Network"))
-        {
-            let mut object = object;
-            object["metadata"]["name"] = word("object").into();
-            all.push(object);
-        } else {
-            all.push(object);
-        }
-    }
-    for team in ["a", "b"] {
-        let labels =
-            json!({"team": "other", "fabric-admission.dev/mode": "enforce", word("label"): word("value")});
-        all.push(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": word(team), "labels": labels}}));
-    }
-    for mut object in within(case, "foreign", &word("a")) {
-        object["metadata"]["name"] = word("foreign").into();
-        all.push(object);
-    }
-    let mut hidden = json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": {"name": word("profile")},
-        "spec": {"base": "roce-sriov", "nodeSelector": {"matchLabels": {"fabric": "east"}}, "namespaces": {"matchLabels": {"team": "hidden"}},
-            "rails": [{"network": format!("{}/{}", word("a"), word("foreign")), "resource": format!("{}.com/vf", word("r"))}]}});
-    if world == 1 {
-        hidden["spec"]["priority"] = 7.into();
-        all.push(hidden);
-    }
-    all
-}
-
-/// Objects that a caller invents: each asks for something.
-fn invented() -> Vec<Value> {
-    let profile = |spec: Value| json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": {"name": "p0"}, "spec": spec});
-    let mut all: Vec<Value> = [json!({"team": "other"}), json!({"team": "mine"}), json!({"kubernetes.io/metadata.name": format!("{SECRET}0-a")})]
-        .into_iter()
-        .map(|labels| {
-            let namespace = format!("{SECRET}0-a/{SECRET}0-foreign");
-            profile(json!({"base": "roce-sriov", "namespaces": {"matchLabels": labels}, "rails": [{"network": namespace}, {"network": "fabric/east"}]}))
-        })
-        .collect();
-    all.push(profile(json!({"base": "roce-sriov"})));
-    for kind in ["MacvlanNetwork", "IPoIBNetwork", "HostDeviceNetwork"] {
-        all.push(json!({"apiVersion": "mellanox.com/v1alpha1", "kind": kind, "metadata": {"name": "east"},
-            "spec": {"networkNamespace": RAILS, "master": "ens1", "resourceName": "east", "ipam": "{\"type\":\"nv-ipam\",\"poolName\":\"eas\"}"}}));
-    }
-    for (key, value) in [("kubernetes.io/hostname", "node0-0"), ("zone", "zone"), ("fabric", "east")] {
-        let value = if key == "fabric" { value.to_owned() } else { format!("{SECRET}0-{value}") };
-        for (kind, spec) in [
-            (
-                "SriovNetworkNodePolicy",
-                json!({"resourceName": "east", "numVfs": 8, "nodeSelector": {key: value}, "nicSelector": {"pfNames": ["ens1"]}}),
-            ),
-            (
-                "SriovNetworkPoolConfig",
-                json!({"nodeSelector": {"matchLabels": {key: value}}, "maxUnavailable": 1}),
-            ),
-        ] {
-            all.push(json!({"apiVersion": "sriovnetwork.openshift.io/v1", "kind": kind, "metadata": {"name": "x", "namespace": OPERATOR}, "spec": spec}));
-        }
-    }
-    all
 }
 
 fn secret(case: &Value) -> Result<(), String> {

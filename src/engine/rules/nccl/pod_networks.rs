@@ -49,7 +49,7 @@ pub(super) fn attachments<'a>(context: &PodContext<'a>) -> Attachments<'a> {
                     .iter()
                     .take(MAX_NETWORKS)
                     .flat_map(|c| c.resource_names());
-                let class = context.subject.snapshot.facts().classify(fact, asked);
+                let class = context.subject.snapshot.class_for_pod(namespace, fact, asked);
                 links.extend(class.link.filter(|_| class.rdma != Some(false)));
                 let name = || Some(format!("network {:?}", item.name));
                 match class.sharing {

@@ -45,7 +45,10 @@ fn refused() -> Outcome {
 }
 
 fn in_use() -> Outcome {
-    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team, labels: {fabric-admission.dev/mode: enforce}}\n";
+    // The second one names the profile as its default and does not enforce. A caller who invents the name learns nothing
+    // about it.
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team, labels: {fabric-admission.dev/mode: enforce}}\n---\n\
+        apiVersion: v1\nkind: Namespace\nmetadata: {name: other, annotations: {fabric-admission.dev/profile: p}}\n";
     let files = [("cluster.yaml", namespace)];
     let server = Server::start(&files, &["--cluster", "cluster.yaml", "--network-objects", "enforce"])?;
     let old = profile(json!({"base": "roce-sriov"}));

@@ -32,10 +32,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let fact = attachment.fact?;
         let times = times.entry(std::ptr::from_ref(fact)).or_default();
         *times += 1;
-        (*times <= 2).then_some((index, fact))
+        (*times <= 2).then_some((index, attachment.namespace, fact))
     });
-    let subnets =
-        counted.flat_map(|(index, fact)| snapshot.subnets_of(fact).iter().map(move |s| (*s, index)));
+    let subnets = counted.flat_map(|(index, namespace, fact)| {
+        snapshot.subnets_of(namespace, fact).iter().map(move |s| (*s, index))
+    });
     let Some((subnet, first, second)) = first_overlap(subnets.take(MAX_PAIRS).collect()) else { return };
     let (Some(first), Some(second)) = (all.get(first), all.get(second)) else { return };
     let message = format!(

@@ -68,23 +68,41 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 type Takers<'a> = (&'a PoolRef, Vec<(&'a str, &'a str)>);
 
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let snapshot = context.subject.snapshot;
     let mut pools: BTreeMap<&str, Takers<'_>> = BTreeMap::new();
     for attachment in attached(context) {
         let pool = attachment.fact.and_then(|f| f.addressing.ipam.as_ref()?.pool.as_ref());
-        if let Some(pool) = pool.filter(|p| !p.cidr) {
+        // In the own namespace, the pod's author may have named any pool of the cluster.
+        if let Some(pool) = pool.filter(|p| !p.cidr && snapshot.is_from_others(attachment.namespace)) {
             let network = (attachment.namespace, &*attachment.item.name);
             pools.entry(&pool.name).or_insert((pool, Vec::new())).1.push(network);
         }
     }
-    for (name, (pool, networks)) in pools {
+    for (name, (pool, mut networks)) in pools {
+        let profile = context.profile_of(networks.iter().copied());
+        // A tenant learns only that the rails of the profile do not work together. By more attachments to one rail, they
+        // would learn the size of a block.
+        let for_tenant = snapshot.is_for_tenant();
+        if for_tenant {
+            if profile.is_none() {
+                continue;
+            }
+            networks.sort_unstable();
+            networks.dedup();
+        }
         let count = u64::try_from(networks.len()).unwrap_or(u64::MAX);
-        let per_node = context.subject.snapshot.facts().address_pool(pool).and_then(|p| p.per_node);
+        let per_node = snapshot.facts().address_pool(pool).and_then(|p| p.per_node);
         let Some(per_node) = per_node.filter(|n| *n < count && *n > 0) else { continue };
-        let message = format!(
-            "{count} networks of the pod take addresses from IPPool {}, whose perNodeBlockSize is only {per_node}: the pod cannot start",
-            printable(name, 100)
-        );
-        let fix = match context.profile_of(networks.into_iter()) {
+        let message = match for_tenant {
+            true => format!(
+                "{count} networks of the pod take addresses from one IPPool, whose perNodeBlockSize is too small: the pod cannot start"
+            ),
+            false => format!(
+                "{count} networks of the pod take addresses from IPPool {}, whose perNodeBlockSize is only {per_node}: the pod cannot start",
+                printable(name, 100)
+            ),
+        };
+        let fix = match profile {
             Some(profile) => {
                 format!(
                     "Ask the platform team for a larger perNodeBlockSize: these networks are rails of profile \"{}\".",

@@ -1,8 +1,12 @@
 //! FAB150: network of another namespace although --namespace-isolation is set.
 
+mod claims;
+
+use self::claims::OWN;
 use crate::multus::{self, DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
 use crate::pod::PodView;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::kinds::{RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE};
 use crate::rules::paths::{annotation, annotation_path};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Reach, Rule, Waiver, files};
@@ -13,10 +17,12 @@ pub(super) static RULE: Rule = Rule {
     id: "FAB150",
     severity: Severity::Error,
     files: files!(no_example: "the rule reports only if a cluster setting is on"),
+    kinds: &[RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE],
     waiver: Waiver::Isolation,
     reach: Reach::Any,
     on_change: true,
     pod: Some(check),
+    object: Some(claims::check_object),
     ..Rule::DEFAULT
 };
 
@@ -36,6 +42,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             || profile
                 .is_some_and(|p| p.rails.iter().any(|r| r.network.namespace.as_deref() == Some(namespace)))
     };
+    // The claims of a stored pod cannot change (k8s.io/kubernetes pkg/apis/core/validation, ValidatePodUpdate).
+    if context.before.is_none() {
+        claims::check_pod(context, &open, findings);
+    }
     let before = context.before.map(Named::of).unwrap_or_default();
     if let Some(Ok(networks)) = context.final_networks {
         let mut reported = HashSet::new();
@@ -73,7 +83,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-const OWN: &str = "Use a network of the pod's own namespace.";
 const UNREADABLE: &str = "this cluster isolates namespaces, but the networks annotation cannot be parsed: the networks' namespaces are not known";
 const CORRECT: &str = "Write a list that Multus can read, such as \"net-a,net-b\".";
 

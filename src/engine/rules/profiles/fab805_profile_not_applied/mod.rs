@@ -7,7 +7,7 @@ use crate::resolve::{Evidence, Resolution};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule::{Reach, Rule, files};
 use crate::text::{count, printable};
 
 pub(super) static RULE: Rule = Rule {
@@ -15,11 +15,25 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     lesser: &[(Severity::Info, "this is usually intended, or the pod already has a fabric")],
     files: files!(),
+    reach: Reach::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
 
+/// What to do about a claim that is not known.
+const CREATE: &str =
+    "Create this object before the pod. In a review, add the object to the inputs or to --cluster.";
+
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    if context.if_accelerated.applies
+        && let Some(claim) = &context.subject.demands.fabric_claims().unread
+    {
+        let message = format!(
+            "no profile is applied: claim {:?} may be for accelerators, but its ResourceClaim or ResourceClaimTemplate is not known",
+            printable(&claim.claim, 63)
+        );
+        findings.add(paths::claim(claim.index), message, CREATE);
+    }
     if let Resolution::Outside { profile, evidence, reason } = context.resolution {
         let name = &profile.name;
         let whose = match evidence {
@@ -82,8 +96,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 "claim {:?} may be for NICs, but its ResourceClaim or ResourceClaimTemplate is not known",
                 printable(&claim.claim, 63)
             ),
-            "Create this object before the pod. In a review, add the object to the inputs or to --cluster."
-                .to_owned(),
+            CREATE.to_owned(),
         ),
         Withheld::UnknownNetworks(networks) => (
             annotation(NETWORKS_ANNOTATION),

@@ -2,7 +2,7 @@
 
 use crate::json::decode::object as decode;
 use crate::profile::{FabricProfile, Profile};
-use crate::resolve::users;
+use crate::resolve::{enforcing, users};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::FABRIC_PROFILE;
 use crate::rules::object::{Event, ObjectContext};
@@ -101,15 +101,15 @@ enum Users<'a> {
 
 impl<'a> Users<'a> {
     fn of(profile: &Profile, snapshot: &'a Snapshot) -> Self {
-        let users = users(profile, snapshot);
         if !snapshot.is_for_anyone() {
-            return Self::Named(users);
+            return Self::Named(users(profile, snapshot));
         }
         let stored = snapshot.profile(&profile.name).is_some_and(|stored| **stored == *profile);
         match &profile.namespaces {
-            _ if stored => Self::Counted(users.len()),
-            // Every namespace that enforces, whatever its labels are.
-            None => Self::Counted(users.len()),
+            _ if stored => Self::Counted(users(profile, snapshot).len()),
+            // Every namespace that enforces, whatever its labels are and whatever profile it names: the caller may have
+            // invented the name.
+            None => Self::Counted(enforcing(profile, snapshot)),
             Some(_) => Self::Unknown,
         }
     }

@@ -60,7 +60,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     };
     let ofed = pools().all(|held| is_ofed(context.subject.snapshot, held.name));
     for (network, master) in masters {
+        // The pod's author may have chosen the interface of a network in the own namespace.
         let proven = context.subject.snapshot.states_cover_nodes()
+            && context.subject.snapshot.is_from_others(network.namespace)
             && is_nic(master)
             && nics.iter().all(|nic| is_nic(nic));
         let (severity, because, why) = match (proven, ofed) {
