@@ -100,6 +100,9 @@ pub(super) fn failed_calls(facts: &Facts) -> Result<Outcome, Outcome> {
         .into_iter()
         .map(|(what, times)| format!("{what}: {}", count(times as usize, "request")))
         .collect();
+    if problems.is_empty() {
+        return Ok(Outcome::found("none"));
+    }
     Ok(Outcome::warnings(
         &problems,
         "Run doctor again after some time. If the counts grow, compare the time of the failures with the server's log \
