@@ -58,7 +58,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[],
         meaning: "A check without its right is skipped. Without the webhook configurations and the namespaces nothing is \
                   known about the installation, and the result is an error.",
-        fix: "Use another account, or bind the ClusterRole at the end of this page.",
+        fix: "Use another account, or bind the roles at the end of this page.",
         judge: rights::own,
     },
     Check {

@@ -35,10 +35,7 @@ pub(super) fn clock(facts: &Facts) -> Result<Outcome, Outcome> {
     }
     let word = if ahead > 0 { "ahead of" } else { "behind" };
     Ok(Outcome::warning(
-        format!(
-            "the clock of this machine is {} s {word} the API server's, so checks of certificates may be wrong",
-            ahead.abs()
-        ),
+        format!("{} s {word} the API server's, so results about certificates may be wrong", ahead.abs()),
         "Synchronize the clock of this machine, for example with chrony.",
     ))
 }
