@@ -60,7 +60,7 @@ pub struct Check {
     pub id: &'static str,
     /// Its part of the report.
     pub section: Section,
-    /// What holds if it succeeds.
+    /// Its subject.
     pub description: &'static str,
     /// When it makes sense.
     pub phase: Phase,

@@ -16,7 +16,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "api-version",
         section: Section::Kubernetes,
-        description: "the API server is Kubernetes 1.33 or newer",
+        description: "Kubernetes version",
         phase: Phase::Both,
         retryable: false,
         needs: &[],
@@ -27,7 +27,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "clock",
         section: Section::Kubernetes,
-        description: "the clocks of this machine and of the API server agree",
+        description: "clock of this machine",
         phase: Phase::Both,
         retryable: false,
         needs: &[],
@@ -39,7 +39,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "failed-calls",
         section: Section::Kubernetes,
-        description: "the API server counts no failed calls of the webhook",
+        description: "failed calls of the webhook",
         phase: Phase::After,
         retryable: false,
         needs: &[],
@@ -52,19 +52,19 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "own-rights",
         section: Section::Rights,
-        description: "this account may read what the checks need",
+        description: "rights of this account",
         phase: Phase::Both,
         retryable: false,
         needs: &[],
         meaning: "A check without its right is skipped. Without the webhook configurations and the namespaces nothing is \
                   known about the installation, and the result is an error.",
-        fix: "Use another account, or bind the ClusterRole at the end of this page.",
+        fix: "Use another account, or bind the roles at the end of this page.",
         judge: rights::own,
     },
     Check {
         id: "install-rights",
         section: Section::Rights,
-        description: "this account may create the objects of the installation",
+        description: "rights for the installation",
         phase: Phase::Before,
         retryable: false,
         needs: &[],
@@ -76,7 +76,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "server-rights",
         section: Section::Rights,
-        description: "the server's service account has its rights",
+        description: "rights of the server",
         phase: Phase::After,
         retryable: true,
         needs: &[&DEPLOYMENTS],
@@ -87,7 +87,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "profile-crd",
         section: Section::Cluster,
-        description: "the CRD of FabricProfile exists and is current",
+        description: "CRD of FabricProfile",
         phase: Phase::After,
         retryable: true,
         needs: &[&CRDS],
@@ -99,7 +99,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "leftover-crd",
         section: Section::Cluster,
-        description: "no older CRD of FabricProfile is left",
+        description: "CRD of FabricProfile of an earlier installation",
         phase: Phase::Before,
         retryable: false,
         needs: &[&CRDS],
@@ -111,7 +111,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "network-crd",
         section: Section::Cluster,
-        description: "the CRD of NetworkAttachmentDefinition exists",
+        description: "CRD of NetworkAttachmentDefinition",
         phase: Phase::Both,
         retryable: true,
         needs: &[&CRDS, &PROFILES],
@@ -123,7 +123,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "multus",
         section: Section::Cluster,
-        description: "Multus is ready on its nodes",
+        description: "Multus",
         phase: Phase::Both,
         retryable: true,
         needs: &[&DAEMON_SETS],
@@ -135,7 +135,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "accelerators",
         section: Section::Cluster,
-        description: "nodes have accelerators",
+        description: "nodes with accelerators",
         phase: Phase::Before,
         retryable: false,
         needs: &[&NODES],
@@ -146,7 +146,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "networks",
         section: Section::Cluster,
-        description: "the networks of all profiles exist",
+        description: "networks of the profiles",
         phase: Phase::After,
         retryable: true,
         needs: &[&PROFILES, &NETWORKS],
@@ -157,7 +157,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "device-plugins",
         section: Section::Cluster,
-        description: "nodes list the resources of all profiles",
+        description: "resources of the profiles",
         phase: Phase::After,
         retryable: true,
         needs: &[&PROFILES, &NODES],
@@ -168,7 +168,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "profiles",
         section: Section::Profiles,
-        description: "a FabricProfile exists",
+        description: "profiles",
         phase: Phase::After,
         retryable: true,
         needs: &[&PROFILES, &CONFIG_MAPS],
@@ -179,7 +179,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "usable-profiles",
         section: Section::Profiles,
-        description: "the server can use every profile",
+        description: "fields of the profiles",
         phase: Phase::After,
         retryable: false,
         needs: &[&PROFILES],
@@ -190,7 +190,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "profile-nodes",
         section: Section::Profiles,
-        description: "every profile selects nodes",
+        description: "nodes of each profile",
         phase: Phase::After,
         retryable: false,
         needs: &[&PROFILES, &NODES],
@@ -201,7 +201,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "profile-priorities",
         section: Section::Profiles,
-        description: "no two profiles of equal priority select the same nodes",
+        description: "priorities of profiles with the same nodes",
         phase: Phase::After,
         retryable: false,
         needs: &[&PROFILES, &NODES],
@@ -212,7 +212,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "nodes-without-profile",
         section: Section::Profiles,
-        description: "a profile selects every node with accelerators",
+        description: "nodes with accelerators, but without a profile",
         phase: Phase::After,
         retryable: false,
         needs: &[&PROFILES, &NODES],
@@ -223,7 +223,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "configurations",
         section: Section::Webhooks,
-        description: "the webhook configurations exist",
+        description: "webhook configurations",
         phase: Phase::After,
         retryable: true,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS],
@@ -234,7 +234,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "leftover-configurations",
         section: Section::Webhooks,
-        description: "no webhook configurations of an earlier installation are left",
+        description: "webhook configurations of an earlier installation",
         phase: Phase::Before,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS, &SERVICES],
@@ -245,7 +245,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "targets",
         section: Section::Webhooks,
-        description: "the webhooks call the server's Service, port and paths",
+        description: "Service, port and path of each webhook",
         phase: Phase::After,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS, &SERVICES],
@@ -256,7 +256,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "selectors",
         section: Section::Webhooks,
-        description: "the webhooks select the opted-in namespaces only",
+        description: "namespace selector and failure policy of each webhook",
         phase: Phase::After,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS],
@@ -268,7 +268,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "order",
         section: Section::Webhooks,
-        description: "no injector changes pods after the webhook",
+        description: "order of the mutating webhooks",
         phase: Phase::After,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS],
@@ -280,7 +280,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "ca-bundles",
         section: Section::Webhooks,
-        description: "the caBundles trust the certificates of the server",
+        description: "caBundle of each webhook",
         phase: Phase::After,
         retryable: true,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS, &ENDPOINT_SLICES, &SECRETS],
@@ -293,7 +293,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "certificate-expiry",
         section: Section::Server,
-        description: "the certificates are renewed in time",
+        description: "renewal of the certificates",
         phase: Phase::After,
         retryable: false,
         needs: &[&ENDPOINT_SLICES, &SECRETS],
@@ -304,7 +304,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "deployment",
         section: Section::Server,
-        description: "all replicas of the server are ready",
+        description: "replicas",
         phase: Phase::After,
         retryable: true,
         needs: &[&DEPLOYMENTS],
@@ -315,7 +315,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "service",
         section: Section::Server,
-        description: "the Service exists and selects the server's pods",
+        description: "Service",
         phase: Phase::After,
         retryable: true,
         needs: &[&SERVICES],
@@ -326,7 +326,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "endpoints",
         section: Section::Server,
-        description: "the Service has ready endpoints",
+        description: "endpoints of the Service",
         phase: Phase::After,
         retryable: true,
         needs: &[&ENDPOINT_SLICES],
@@ -337,7 +337,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "network-policies",
         section: Section::Server,
-        description: "NetworkPolicies admit the API server to the webhook port",
+        description: "NetworkPolicies for the server",
         phase: Phase::After,
         retryable: false,
         needs: &[&NETWORK_POLICIES, &PODS],
@@ -349,7 +349,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "versions",
         section: Section::Server,
-        description: "all replicas and this program have the same version",
+        description: "versions of the replicas",
         phase: Phase::After,
         retryable: true,
         needs: &[&PODS],
@@ -361,7 +361,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "server-clock",
         section: Section::Server,
-        description: "the clock of the server is not ahead",
+        description: "clock of the server",
         phase: Phase::After,
         retryable: false,
         needs: &[&LEASES],
@@ -373,7 +373,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "opted-in",
         section: Section::Namespaces,
-        description: "a namespace opted in",
+        description: "namespaces that opted in",
         phase: Phase::After,
         retryable: false,
         needs: &[&NAMESPACES],
@@ -384,7 +384,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "labels",
         section: Section::Namespaces,
-        description: "the labels and annotations of namespaces are known ones",
+        description: "labels and annotations of namespaces",
         phase: Phase::Both,
         retryable: false,
         needs: &[&NAMESPACES],
@@ -395,7 +395,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "pod-security",
         section: Section::Namespaces,
-        description: "Pod Security admits IPC_LOCK where profiles add it",
+        description: "Pod Security and IPC_LOCK",
         phase: Phase::After,
         retryable: false,
         needs: &[&NAMESPACES, &PROFILES],
@@ -407,7 +407,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "limit-ranges",
         section: Section::Namespaces,
-        description: "LimitRanges admit the resources that profiles add",
+        description: "LimitRanges",
         phase: Phase::After,
         retryable: false,
         needs: &[&LIMIT_RANGES, &NAMESPACES, &PROFILES],
@@ -418,7 +418,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "quotas",
         section: Section::Namespaces,
-        description: "ResourceQuotas leave room for one more pod of each profile",
+        description: "ResourceQuotas",
         phase: Phase::After,
         retryable: false,
         needs: &[&RESOURCE_QUOTAS, &NAMESPACES, &PROFILES],
@@ -429,7 +429,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "pod-is-changed",
         section: Section::Calls,
-        description: "the webhook changes a pod with accelerators (dry run)",
+        description: "a pod that the webhook must change (dry run)",
         phase: Phase::After,
         retryable: true,
         needs: &[&NAMESPACES, &PROFILES],
@@ -441,7 +441,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         id: "pod-is-refused",
         section: Section::Calls,
-        description: "the webhook refuses a pod that cannot work (dry run)",
+        description: "a pod that the webhook must refuse (dry run)",
         phase: Phase::After,
         retryable: true,
         needs: &[&NAMESPACES, &PROFILES],

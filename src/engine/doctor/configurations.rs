@@ -91,7 +91,7 @@ pub(super) fn exist(facts: &Facts) -> Result<Outcome, Outcome> {
 pub(super) fn leftover(facts: &Facts) -> Result<Outcome, Outcome> {
     let found = webhooks(facts)?;
     if found.is_empty() {
-        return Ok(Outcome::success());
+        return Ok(Outcome::found("none"));
     }
     if facts.named(&SERVICES, NAME)?.is_some() {
         return Ok(Outcome::found("an installation exists; run doctor without --pre"));

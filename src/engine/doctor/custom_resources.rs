@@ -76,7 +76,7 @@ pub(super) fn profiles(facts: &Facts) -> Result<Outcome, Outcome> {
 /// Before an installation: a CRD that an earlier one left, since Helm keeps it.
 pub(super) fn leftover(facts: &Facts) -> Result<Outcome, Outcome> {
     match facts.named(&CRDS, PROFILE_CRD)? {
-        None => Ok(Outcome::success()),
+        None => Ok(Outcome::found("none")),
         Some(crd) => {
             let lacks = older(crd)?;
             Ok(if lacks.is_empty() {

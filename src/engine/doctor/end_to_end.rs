@@ -8,20 +8,20 @@ fn tried(facts: &Facts) -> Result<&Tried, Outcome> {
     facts.calls.as_ref().map_err(|not| Outcome::skipped_with(&not.why, &not.hint))
 }
 
-fn judged(tried: &Tried, wrong: Option<Wrong>) -> Outcome {
+fn judged(tried: &Tried, done: &str, wrong: Option<Wrong>) -> Outcome {
     let place = format!("in namespace {}, with profile {:?}", tried.namespace, tried.profile);
     match wrong {
-        None => Outcome::found(place),
+        None => Outcome::found(format!("{done} {place}")),
         Some(Wrong { problem, fix }) => Outcome::error(format!("{place}: {problem}"), fix),
     }
 }
 
 pub(super) fn changed(facts: &Facts) -> Result<Outcome, Outcome> {
     let tried = tried(facts)?;
-    Ok(judged(tried, not_changed(&tried.good)))
+    Ok(judged(tried, "changed", not_changed(&tried.good)))
 }
 
 pub(super) fn refused(facts: &Facts) -> Result<Outcome, Outcome> {
     let tried = tried(facts)?;
-    Ok(judged(tried, not_refused(&tried.bad)))
+    Ok(judged(tried, "refused", not_refused(&tried.bad)))
 }

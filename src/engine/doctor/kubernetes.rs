@@ -35,10 +35,7 @@ pub(super) fn clock(facts: &Facts) -> Result<Outcome, Outcome> {
     }
     let word = if ahead > 0 { "ahead of" } else { "behind" };
     Ok(Outcome::warning(
-        format!(
-            "the clock of this machine is {} s {word} the API server's, so checks of certificates may be wrong",
-            ahead.abs()
-        ),
+        format!("{} s {word} the API server's, so results about certificates may be wrong", ahead.abs()),
         "Synchronize the clock of this machine, for example with chrony.",
     ))
 }
@@ -100,6 +97,9 @@ pub(super) fn failed_calls(facts: &Facts) -> Result<Outcome, Outcome> {
         .into_iter()
         .map(|(what, times)| format!("{what}: {}", count(times as usize, "request")))
         .collect();
+    if problems.is_empty() {
+        return Ok(Outcome::found("none"));
+    }
     Ok(Outcome::warnings(
         &problems,
         "Run doctor again after some time. If the counts grow, compare the time of the failures with the server's log \

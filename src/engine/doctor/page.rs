@@ -2,7 +2,7 @@
 
 use super::check::{Check, Phase};
 use super::checks::CHECKS;
-use super::sources::{Pick, Source};
+use super::sources::{Pick, Source, Within};
 use std::collections::{BTreeMap, BTreeSet};
 
 const HEAD: &str = "# doctor
@@ -36,10 +36,11 @@ The JSON has the schema [doctor-v1.json](schema/doctor-v1.json).
 const TAIL: &str = "
 ## Rights
 
-The command uses the account of the kubeconfig. This ClusterRole has the rights for all checks except those of an
-installer. Bind it with a ClusterRoleBinding. Two of its rules are sensitive: `secrets` has the server's CA, of which the
-command uses only the certificate; `pods` allows to create pods, and the API server has no right for dry runs only.
-Without a rule, the checks that need it are skipped.
+The command uses the account of the kubeconfig. These roles have the rights for all checks except those of an installer:
+a ClusterRole for the cluster, a Role for the namespace of the installation, and a Role for the namespace of the dry runs,
+here `training`. Bind each to the account. Two rights are sensitive. The Secret `fabric-admission-ca` has the key of the
+server's CA; the command uses only its certificate. `create pods` also allows pods that are not dry runs; RBAC does not
+distinguish them. Without a right, the checks that need it are skipped.
 ";
 
 /// The whole page. `examples` has the lines of a failed check by its id.
@@ -54,7 +55,7 @@ pub fn page(examples: &BTreeMap<String, String>) -> String {
         }
         page.push_str(&describe(check, examples.get(check.id).map(String::as_str).unwrap_or_default()));
     }
-    format!("{page}{TAIL}\n```yaml\n{}```\n", role())
+    format!("{page}{TAIL}\n```yaml\n{}```\n", roles())
 }
 
 fn describe(check: &Check, example: &str) -> String {
@@ -90,28 +91,49 @@ pub fn sources(before: Option<bool>) -> Vec<&'static Source> {
     checks.flat_map(|check| check.needs).copied().filter(|source| seen.insert(source.plural)).collect()
 }
 
-/// The rights of all checks as a ClusterRole. Names of objects are not in it where they are in any namespace.
-fn role() -> String {
-    let mut role = String::from(
-        "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: fabric-admission-doctor\nrules:\n",
+/// The rights of all checks, as roles.
+#[must_use]
+pub fn roles() -> String {
+    let of = |installed: bool| {
+        sources(None).into_iter().filter(move |s| (s.within == Within::Installation) == installed)
+    };
+    let mut cluster = rules(of(false));
+    cluster.push_str(
+        "  # The rights of the server.\n  - apiGroups: [authorization.k8s.io]\n    resources: [subjectaccessreviews]\n    \
+         verbs: [create]\n  - nonResourceURLs: [/metrics]\n    verbs: [get]\n",
     );
-    let mut rules: BTreeMap<(&str, &str, &[&str]), Vec<&str>> = BTreeMap::new();
-    for source in sources(None) {
-        let names: &[&str] = if let Pick::Named(names) = source.pick { names } else { &[] };
-        rules.entry((source.group, source.verb(), names)).or_default().push(source.plural);
-    }
-    for ((group, verb, names), plurals) in rules {
-        role.push_str(&format!("  - apiGroups: [{group:?}]\n    resources: [{}]\n", plurals.join(", ")));
+    let dry_runs = "  - apiGroups: [\"\"]\n    resources: [pods]\n    verbs: [create]\n";
+    let role = |kind: &str, namespace: &str, rules: &str| {
+        format!(
+            "apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata:\n  name: fabric-admission-doctor\n{namespace}\
+             rules:\n{rules}"
+        )
+    };
+    [
+        role("ClusterRole", "", &cluster),
+        role("Role", "  namespace: fabric-admission\n", &rules(of(true))),
+        role("Role", "  namespace: training\n", dry_runs),
+    ]
+    .join("---\n")
+}
+
+fn rules(sources: impl Iterator<Item = &'static Source>) -> String {
+    let mut by_names: BTreeMap<(&str, &str, &[&str]), Vec<&str>> = BTreeMap::new();
+    for source in sources {
         // The name of the ConfigMap has a hash.
-        if !names.is_empty() && plurals != ["configmaps"] {
-            role.push_str(&format!("    resourceNames: [{}]\n", names.join(", ")));
-        }
-        role.push_str(&format!("    verbs: [{verb}]\n"));
+        let names: &[&str] = match source.pick {
+            Pick::Named(names) if source.plural != "configmaps" => names,
+            _ => &[],
+        };
+        by_names.entry((source.group, source.verb(), names)).or_default().push(source.plural);
     }
-    role.push_str(
-        "  # Dry runs. Limit this to the namespaces of tests with a Role instead, where that matters.\n  - apiGroups: [\"\"]\n    \
-         resources: [pods]\n    verbs: [create]\n  # The rights of the server.\n  - apiGroups: [authorization.k8s.io]\n    \
-         resources: [subjectaccessreviews]\n    verbs: [create]\n  - nonResourceURLs: [/metrics]\n    verbs: [get]\n",
-    );
-    role
+    let mut rules = String::new();
+    for ((group, verb, names), plurals) in by_names {
+        rules.push_str(&format!("  - apiGroups: [{group:?}]\n    resources: [{}]\n", plurals.join(", ")));
+        if !names.is_empty() {
+            rules.push_str(&format!("    resourceNames: [{}]\n", names.join(", ")));
+        }
+        rules.push_str(&format!("    verbs: [{verb}]\n"));
+    }
+    rules
 }

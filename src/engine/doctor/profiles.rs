@@ -80,7 +80,7 @@ pub(super) fn bare_nodes(facts: &Facts) -> Result<Outcome, Outcome> {
     facts.known(&NODES)?;
     let nodes = accelerators::nodes(facts);
     Ok(match nodes.without {
-        0 => Outcome::success(),
+        0 => Outcome::found("none"),
         some => Outcome::warning(
             format!(
                 "no profile selects {} of {} with accelerators ({}): their pods get no RDMA network",

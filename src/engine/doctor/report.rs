@@ -36,7 +36,7 @@ pub struct Category {
 pub struct Entry {
     /// Id, which stays the same in all versions.
     pub id: &'static str,
-    /// What holds if the check succeeds.
+    /// Subject of the check.
     pub description: &'static str,
     /// The result.
     pub result: Kind,
@@ -58,7 +58,7 @@ impl Report {
     pub fn of(facts: &Facts, before: bool) -> Self {
         let mut categories: Vec<Category> = Vec::new();
         for check in CHECKS.iter().filter(|check| check.is_for(before)) {
-            let entry = entry(check, facts);
+            let entry = Entry::of(check, facts);
             let name = check.section.title();
             match categories.last_mut().filter(|last| last.name == name) {
                 Some(last) => last.checks.push(entry),
@@ -87,17 +87,21 @@ impl Report {
     }
 }
 
-fn entry(check: &Check, facts: &Facts) -> Entry {
-    let outcome = check.run(facts);
-    // Messages hold texts of others: names, and answers of the API server.
-    let clean = |text: String| crate::text::printable(&text, 1000);
-    Entry {
-        id: check.id,
-        description: check.description,
-        result: outcome.kind,
-        message: outcome.message.filter(|text| !text.is_empty()).map(clean),
-        hint: outcome.hint.filter(|text| !text.is_empty()).map(clean),
-        page: check.page(),
-        retryable: check.retryable,
+impl Entry {
+    /// Runs a check.
+    #[must_use]
+    pub fn of(check: &Check, facts: &Facts) -> Self {
+        let outcome = check.run(facts);
+        // Messages hold texts of others: names, and answers of the API server.
+        let clean = |text: String| crate::text::printable(&text, 1000);
+        Self {
+            id: check.id,
+            description: check.description,
+            result: outcome.kind,
+            message: outcome.message.filter(|text| !text.is_empty()).map(clean),
+            hint: outcome.hint.filter(|text| !text.is_empty()).map(clean),
+            page: check.page(),
+            retryable: check.retryable,
+        }
     }
 }

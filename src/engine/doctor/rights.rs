@@ -22,7 +22,7 @@ fn shown(rights: &[&Right]) -> Vec<String> {
 pub(super) fn own(facts: &Facts) -> Result<Outcome, Outcome> {
     let missing = missing(&facts.own_rights)?;
     let message = format!("this account may not: {}", joined(&shown(&missing)));
-    let hint = "Run doctor with an account that may read these objects, or bind the ClusterRole of docs/doctor.md to \
+    let hint = "Run doctor with an account that may read these objects, or bind the roles of docs/doctor.md to \
                 this account. Checks without their rights are skipped.";
     Ok(match missing.as_slice() {
         [] => Outcome::success(),

@@ -52,8 +52,8 @@ pub fn line(out: &mut dyn Write, check: &Entry) -> io::Result<()> {
     let (style, sign) = mark(check.result);
     write!(out, "{style}{sign} {:<8}{style:#} {}", check.result.word(), check.description)?;
     match &check.message {
-        Some(found) if check.result == Kind::Success => writeln!(out, "{DIM}: {found}{DIM:#}")?,
-        Some(message) => writeln!(out, "\n           {message}")?,
+        Some(found) if check.result == Kind::Success => writeln!(out, ": {DIM}{found}{DIM:#}")?,
+        Some(message) => writeln!(out, ": {message}")?,
         None => writeln!(out)?,
     }
     if let Some(hint) = &check.hint {

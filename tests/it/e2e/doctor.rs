@@ -73,14 +73,41 @@ fn table(plane: &Plane, what: &str) -> Result<(), String> {
 
 /// A kubeconfig of an account without any right of ours.
 fn nobody(plane: &Plane) -> Result<String, String> {
-    let namespace = plane.namespace(&[])?;
-    let token = plane.kubectl(&["create", "token", "default", "-n", &namespace], "")?;
+    account(plane, &plane.namespace(&[])?)
+}
+
+/// A kubeconfig of the default account of a namespace.
+fn account(plane: &Plane, namespace: &str) -> Result<String, String> {
+    let token = plane.kubectl(&["create", "token", "default", "-n", namespace], "")?;
     let shown = plane.kubectl(&["config", "view", "--raw", "--flatten", "-o", "json"], "")?;
     let mut config: Value = serde_json::from_str(&shown.stdout).map_err(|e| e.to_string())?;
     config["users"][0]["user"] = json!({"token": token.stdout.trim()});
-    std::fs::write(plane.directory().join("nobody.kubeconfig"), config.to_string())
-        .map_err(|e| e.to_string())?;
-    Ok("nobody.kubeconfig".to_owned())
+    let file = format!("{namespace}.kubeconfig");
+    std::fs::write(plane.directory().join(&file), config.to_string()).map_err(|e| e.to_string())?;
+    Ok(file)
+}
+
+/// A kubeconfig of an account with the roles of docs/doctor.md.
+fn reader(plane: &Plane, namespace: &str) -> Result<String, String> {
+    let roles = fabric_admission::doctor::page::roles()
+        .replace("namespace: training", &format!("namespace: {namespace}"));
+    plane.apply(&roles)?;
+    let mut bindings = Vec::new();
+    for (kind, place) in [("ClusterRole", ""), ("Role", NAMESPACE), ("Role", namespace)] {
+        bindings.push(json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": format!("{kind}Binding"),
+            "metadata": {"name": "fabric-admission-doctor", "namespace": place},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": "fabric-admission-doctor"},
+            "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": namespace}]
+        }));
+    }
+    for mut binding in bindings {
+        if binding["metadata"]["namespace"] == "" {
+            binding["metadata"].as_object_mut().map(|metadata| metadata.remove("namespace"));
+        }
+        plane.apply(&binding.to_string())?;
+    }
+    account(plane, namespace)
 }
 
 fn before(plane: &Plane) -> Outcome {
@@ -178,7 +205,7 @@ const FABRIC: &str = "apiVersion: v1\nkind: Namespace\nmetadata: {name: fabric}\
     spec: {containers: [{name: kube-multus, image: 'ghcr.io/k8snetworkplumbingwg/multus-cni:v4'}]}}}\n";
 
 const PROFILE: &str = "apiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {name: east}\n\
-    spec:\n  base: roce-sriov\n  nodeSelector: {matchLabels: {fabric: east}}\n  \
+    spec:\n  base: roce-sriov\n  nodeSelector: {matchLabels: {fabric: east}}\n  namespaces: {matchLabels: {doctor: e2e}}\n  \
     rails: [{network: fabric/rdma, resource: nvidia.com/sriov_rdma, count: 8}]\n";
 
 /// What a trial leaves beside the installation.
@@ -283,8 +310,8 @@ fn states(plane: &Plane, door: &Door) -> Result<(), String> {
         Ok(lease.ok)
     })?;
 
-    // Nobody opted in for enforcement by us; trials before may have left namespaces that did.
-    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    // Trials before may have left namespaces with mode enforce: the profile admits only this one.
+    let namespace = plane.namespace(&[PROFILE_LABEL, ("doctor", "e2e")])?;
     let found = doctor("kubeconfig", plane, &["--wait", "60s"])?;
     table(plane, "healthy")?;
     assert_eq!(found.ran.code, 0, "{}", found.ran.stdout);
@@ -296,6 +323,14 @@ fn states(plane: &Plane, door: &Door) -> Result<(), String> {
     if own_address().is_some() {
         found.expect("ca-bundles", "success", "1 of 1 replica answered");
     }
+
+    // The roles of the page are enough: nothing is skipped.
+    let reader = reader(plane, &namespace)?;
+    let found = doctor(&reader, plane, &[])?;
+    found.expect("own-rights", "success", "");
+    let skipped: Vec<&String> =
+        found.results.iter().filter(|(_, (kind, _))| kind == "skipped").map(|(id, _)| id).collect();
+    assert!(skipped.is_empty(), "{skipped:?}: {}", found.ran.stdout);
 
     // A configuration is deleted.
     let validating = "validatingwebhookconfiguration/fabric-admission";
