@@ -1,13 +1,11 @@
 //! `explain FABnnn`, `explain NCCL_IB_HCA`.
 
-use super::Exit;
+use super::{Exit, terminal};
 use crate::nccl::{KNOWN_UP_TO, Status, Unread, Variable, find, unread};
+use crate::report::layout::{self, bare};
 use crate::rules::{self, RULES};
 use crate::text::nearest;
 use std::io::{self, Write};
-
-/// Characters of a line of text.
-const WIDTH: usize = 100;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -77,40 +75,9 @@ fn hint(id: &str) -> String {
     near.map_or_else(|| ".".to_owned(), |near| format!("; did you mean {near}?"))
 }
 
-/// The text of a document without its backticks. A literal that is not one plain word gets quotes instead, so that its
-/// ends stay visible.
-fn bare(text: &str) -> String {
-    let mut parts = text.split('`');
-    let mut shown = parts.next().unwrap_or_default().to_owned();
-    while let Some(literal) = parts.next() {
-        let plain = literal.chars().any(char::is_alphanumeric) && !literal.contains(char::is_whitespace);
-        let quote = if plain || literal.contains('"') { "" } else { "\"" };
-        shown.push_str(quote);
-        shown.push_str(literal);
-        shown.push_str(quote);
-        shown.push_str(parts.next().unwrap_or_default());
-    }
-    shown
-}
-
-/// A paragraph in lines that fit a terminal.
+/// A paragraph in lines that fit the terminal.
 fn wrapped(text: &str) -> String {
-    if text.is_empty() {
-        return String::new();
-    }
-    let mut lines = String::from(" ");
-    let mut width = 1;
-    for word in text.split(' ') {
-        let length = word.chars().count();
-        if width > 1 && width + 1 + length > WIDTH {
-            lines.push_str("\n ");
-            width = 1;
-        }
-        lines.push(' ');
-        lines.push_str(word);
-        width += 1 + length;
-    }
-    lines
+    if text.is_empty() { String::new() } else { format!("  {}", layout::wrapped(text, 2, 2, terminal::width())) }
 }
 
 fn explain_variable(v: &Variable, out: &mut dyn Write) -> io::Result<Exit> {
@@ -164,21 +131,4 @@ fn explain_unread(name: &str, what: Unread, err: &mut dyn Write) -> io::Result<E
     };
     writeln!(err, "error: unknown variable {name:?} (known up to NCCL {KNOWN_UP_TO}){hint}")?;
     Ok(Exit::Usage)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn literals_of_documents_have_no_backticks_in_a_terminal() {
-        for (text, shown) in [
-            ("set `sizeLimit: 64Gi` in `spec`", "set \"sizeLimit: 64Gi\" in spec"),
-            ("`^` (all but) and `=`", "\"^\" (all but) and \"=\""),
-            ("`a: \"false\"`", "a: \"false\""),
-            ("none", "none"),
-        ] {
-            assert_eq!(bare(text), shown);
-        }
-    }
 }

@@ -79,6 +79,7 @@ mod cli {
     pub(crate) mod examples;
     pub(crate) mod schema;
     pub(crate) mod streams;
+    pub(crate) mod shown;
     pub(crate) mod usage;
 }
 
@@ -160,6 +161,7 @@ fn main() -> std::process::ExitCode {
     cli::examples::add(&mut suite);
     cli::schema::add(&mut suite);
     cli::streams::add(&mut suite);
+    cli::shown::add(&mut suite);
     cli::usage::add(&mut suite);
 
     server::live::add(&mut suite);

@@ -241,8 +241,8 @@ pub(super) fn prepare(
         let (kubeconfig, context) = (arguments.kubeconfig.as_deref(), arguments.context.as_deref());
         let named = (arguments.namespace.as_str(), pods.as_slice());
         match live::look(kubeconfig, context, builder, named, err)? {
-            Some(seen) => (builder, running) = seen,
-            None => return Ok(Err(Exit::Internal)),
+            Ok(seen) => (builder, running) = seen,
+            Err(exit) => return Ok(Err(exit)),
         }
     }
     let own = &arguments.namespace;

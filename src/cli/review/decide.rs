@@ -256,6 +256,7 @@ fn reviewed(
         decision,
         findings,
         repeated: Repeated::default(),
+        not_shown: 0,
         suppressed,
         containers: Vec::new(),
         why: None,

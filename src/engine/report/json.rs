@@ -1,6 +1,7 @@
 //! The review as JSON, `fabric-admission.dev/review/v1`. Fields are only ever added; unknown values are
 //! `null`, never absent.
 
+use super::by_rule::RuleCount;
 use super::{Located, Reviewed, Skipped, Source, Summary, Unread, message};
 use crate::facts::Mode;
 use crate::patch::Operation;
@@ -23,6 +24,8 @@ pub struct Document<'a> {
     pub summary: Summary,
     /// One entry for each pod template, and one for each object with rules of its own.
     pub results: Vec<ResultEntry<'a>>,
+    /// Findings by rule and severity, the most severe first.
+    pub rules: Vec<RuleCount>,
     /// Skipped objects.
     pub skipped: Vec<Skipped>,
     /// Errors of unreadable inputs.
@@ -69,6 +72,8 @@ pub struct ResultEntry<'a> {
     /// Findings that are reported once, with an earlier result (count): from the same YAML anchor, on the same
     /// placeholders of the file, or on the same pair of objects. They affect the verdict and the exit code.
     repeated: usize,
+    /// Findings that the flags --rule and --severity leave out (count). They affect the verdict and the exit code.
+    not_shown: usize,
     /// Findings that annotations ignore; they affect neither verdict nor exit code.
     suppressed: Vec<SuppressedEntry<'a>>,
 }
@@ -200,6 +205,7 @@ impl<'a> From<&'a Reviewed> for ResultEntry<'a> {
                 })
                 .collect(),
             repeated: r.repeated.count,
+            not_shown: r.not_shown,
             suppressed: r
                 .suppressed
                 .iter()

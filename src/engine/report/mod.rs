@@ -2,11 +2,14 @@
 //! webhook are in `review::response`; nothing here decides.
 
 pub mod admission_policies;
+pub mod by_rule;
 pub mod isolation_policy;
 pub mod json;
+pub mod layout;
 pub mod profiles_page;
 pub mod reserved_names_policy;
 pub mod rules_page;
+pub mod snippet;
 pub mod text;
 pub mod why_layout;
 
@@ -118,6 +121,8 @@ pub struct Reviewed {
     pub findings: Vec<Located<Finding>>,
     /// Findings that are reported with an earlier result.
     pub repeated: Repeated,
+    /// Findings that the caller's filters leave out (count). They count for the verdict and the exit code.
+    pub not_shown: usize,
     /// Findings that annotations set aside.
     pub suppressed: Vec<Located<Suppressed>>,
     /// Names of the pod's app containers, in their order.
@@ -184,6 +189,8 @@ pub struct Summary {
     pub errors: usize,
     /// Inputs (files, or standard input) with such an error.
     pub unreadable: usize,
+    /// Whether an input, or a part of one, could not be read. Then the counts and results are those of the rest.
+    pub partial: bool,
     /// Denied results.
     pub denied: usize,
     /// Results with a warning and no error.
