@@ -76,7 +76,10 @@ mod rules {
 /// The command line and its published formats.
 mod cli {
     pub(crate) mod bad_input;
+    pub(crate) mod ci_formats;
+    pub(crate) mod config;
     pub(crate) mod examples;
+    pub(crate) mod explain;
     pub(crate) mod schema;
     pub(crate) mod streams;
     pub(crate) mod shown;
@@ -158,6 +161,9 @@ fn main() -> std::process::ExitCode {
     rules::suppressions::add(&mut suite);
 
     cli::bad_input::add(&mut suite);
+    cli::ci_formats::add(&mut suite);
+    cli::config::add(&mut suite);
+    cli::explain::add(&mut suite);
     cli::examples::add(&mut suite);
     cli::schema::add(&mut suite);
     cli::streams::add(&mut suite);

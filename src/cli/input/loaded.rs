@@ -65,15 +65,6 @@ const BATCH: usize = 1024;
 const PARTS: usize = 2;
 
 impl Loaded {
-    /// The names of the inputs that have documents.
-    pub(in crate::cli) fn names(&self) -> impl Iterator<Item = &str> {
-        let names = self.parts.iter().filter_map(|part| match part {
-            Loading::Decoded(file) => file.documents.first().map(|document| &*document.file),
-            Loading::Later { name, continues, .. } => (!continues).then_some(&**name),
-        });
-        names
-    }
-
     /// Everything in order, as much at a time as is decided in parallel. An input that has changed since it was read
     /// first is an error.
     pub(in crate::cli) fn batches(&self) -> impl Iterator<Item = Vec<Result<Ready<'_>, Unread>>> {

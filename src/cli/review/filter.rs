@@ -42,6 +42,7 @@ impl Filter {
         reviewed.findings.retain(|found| shown(&found.item));
         reviewed.not_shown = before - reviewed.findings.len();
         reviewed.suppressed.retain(|found| shown(&found.item.finding));
+        reviewed.waived.retain(|found| shown(&found.item.finding));
     }
 }
 

@@ -1,11 +1,9 @@
 //! Settings of a review, and its formats.
 
 use crate::facts::Mode;
-use crate::profile::Profile;
 use crate::snapshot::Audience;
 use clap::ValueEnum;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
@@ -19,6 +17,14 @@ pub(super) enum Format {
     Patch,
     /// Unified diff of the changes
     Diff,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// JUnit XML, for test reports
+    Junit,
+    /// Workflow commands of GitHub Actions, for annotations
+    Github,
+    /// Code Quality report of GitLab
+    Gitlab,
 }
 
 impl Format {
@@ -71,8 +77,38 @@ pub(super) fn clash(outputs: &[OutputArgument]) -> Option<String> {
     })
 }
 
+/// Mode of the review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ModeArgument {
+    /// Deny on errors
+    Enforce,
+    /// Report errors, but deny nothing
+    Audit,
+}
+
+pub(super) fn kube_version(text: &str) -> Result<(u32, u32), String> {
+    let mut parts = text.trim_start_matches('v').split(['.', '+', '-']);
+    let mut number = || parts.next().and_then(|p| p.parse::<u32>().ok());
+    match (number(), number()) {
+        (Some(major), Some(minor)) if (major, minor) >= (1, 33) => Ok((major, minor)),
+        (Some(_), Some(_)) => Err("expected 1.33 or newer: older versions are not supported".to_owned()),
+        _ => Err("expected a version such as 1.36".to_owned()),
+    }
+}
+
+impl ModeArgument {
+    pub(super) fn mode(self) -> Mode {
+        match self {
+            Self::Enforce => Mode::Enforce,
+            Self::Audit => Mode::Audit,
+        }
+    }
+}
+
 /// Who asks the webhook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum AudienceArgument {
     /// An API server that shows a client certificate (serve --client-ca)
     Tenant,
@@ -87,15 +123,4 @@ impl AudienceArgument {
             Self::Anyone => Audience::Anyone,
         }
     }
-}
-
-/// Settings that all decisions share.
-pub(in crate::cli) struct Setting {
-    pub(in crate::cli) namespace: String,
-    pub(in crate::cli) mode: Option<Mode>,
-    pub(in crate::cli) profile: Option<Arc<Profile>>,
-    /// Whose facts count; `None` for all facts.
-    pub(in crate::cli) audience: Option<Audience>,
-    /// Whether to report how profiles were chosen.
-    pub(in crate::cli) why: bool,
 }

@@ -74,7 +74,8 @@ pub struct ResultEntry<'a> {
     repeated: usize,
     /// Findings that the flags --rule and --severity leave out (count). They affect the verdict and the exit code.
     not_shown: usize,
-    /// Findings that annotations ignore; they affect neither verdict nor exit code.
+    /// Ignored findings. They do not affect the exit code; those that an annotation ignores do not affect the verdict
+    /// either.
     suppressed: Vec<SuppressedEntry<'a>>,
 }
 
@@ -123,7 +124,7 @@ pub struct FindingEntry<'a> {
     column: Option<u32>,
 }
 
-/// One finding that an annotation ignores.
+/// One ignored finding.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SuppressedEntry<'a> {
     /// Id of the rule.
@@ -136,8 +137,10 @@ pub struct SuppressedEntry<'a> {
     message: Cow<'a, str>,
     /// Fix.
     fix: &'a str,
-    /// Reason for ignoring it, from the annotation.
+    /// Reason for ignoring it.
     reason: &'a str,
+    /// `annotation` or `configuration` (`.fabric-admission.yaml`).
+    by: &'static str,
     /// Line in the file, from 1.
     line: Option<u32>,
     /// Column in the file, from 1.
@@ -209,13 +212,16 @@ impl<'a> From<&'a Reviewed> for ResultEntry<'a> {
             suppressed: r
                 .suppressed
                 .iter()
-                .map(|Located { item: s, place, .. }| SuppressedEntry {
+                .map(|suppressed| ("annotation", suppressed))
+                .chain(r.waived.iter().map(|waived| ("configuration", waived)))
+                .map(|(by, Located { item: s, place, .. })| SuppressedEntry {
                     rule: s.finding.rule,
                     severity: s.finding.severity,
                     path: &s.finding.path,
                     message: message(decision, &s.finding),
                     fix: &s.finding.fix,
                     reason: &s.reason,
+                    by,
                     line: Some(place.line),
                     column: Some(place.column),
                 })

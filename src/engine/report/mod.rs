@@ -3,6 +3,8 @@
 
 pub mod admission_policies;
 pub mod by_rule;
+pub mod ci;
+pub mod fingerprint;
 pub mod isolation_policy;
 pub mod json;
 pub mod layout;
@@ -109,6 +111,8 @@ pub struct Reviewed {
     pub name: Option<String>,
     /// `metadata.generateName`.
     pub generate_name: Option<String>,
+    /// Where its text, or that of its template, is in the JSON of its document; `None` for a corrected text.
+    pub part: Option<std::ops::Range<usize>>,
     /// Pointer of the pod template; empty for a pod itself, `None` for the object's own findings.
     pub template: Option<String>,
     /// Whether the namespace opted in.
@@ -125,6 +129,9 @@ pub struct Reviewed {
     pub not_shown: usize,
     /// Findings that annotations set aside.
     pub suppressed: Vec<Located<Suppressed>>,
+    /// Findings that the caller's configuration sets aside. They count for the verdict, which is the webhook's, and not for
+    /// the exit code.
+    pub waived: Vec<Located<Suppressed>>,
     /// Names of the pod's app containers, in their order.
     pub containers: Vec<String>,
     /// How its profile was found, where that is asked for.
@@ -150,7 +157,8 @@ impl Reviewed {
 
     /// Sets the verdict by the findings.
     pub fn settle(&mut self) {
-        self.decision.apply_verdict(self.worst() == Some(Severity::Error), self.mode);
+        let waived = self.waived.iter().map(|waived| waived.item.finding.severity).max();
+        self.decision.apply_verdict(self.worst().max(waived) == Some(Severity::Error), self.mode);
     }
 }
 

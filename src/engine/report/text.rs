@@ -103,7 +103,7 @@ pub(super) fn body(
     if view.only_findings {
         return Ok(hidden);
     }
-    for Located { item: Suppressed { finding, reason }, place, .. } in &r.suppressed {
+    for Located { item: Suppressed { finding, reason }, place, .. } in r.suppressed.iter().chain(&r.waived) {
         let Place { line, column } = place;
         let start = format!("  ignored {} {line}:{column} ", finding.rule);
         let message = wrapped(&finding.message, columns(&start), FIELD, view.width);
@@ -156,7 +156,7 @@ fn outcome(r: &Reviewed) -> String {
     let changes = decision.plan.changes.len();
     if changes > 0 {
         parts.push(count(changes, "change"));
-    } else if r.findings.is_empty() && r.repeated.count == 0 && r.not_shown == 0 {
+    } else if r.findings.is_empty() && r.waived.is_empty() && r.repeated.count == 0 && r.not_shown == 0 {
         let words = match (decision.in_scope, decision.rules_only) {
             (true, false) => "fits as it is",
             (true, true) => "requests no accelerator; no problem found",

@@ -21,6 +21,8 @@ pub(crate) enum Need {
     Helm,
     /// A static binary, buildah, skopeo, umoci, and runc or crun.
     Image,
+    /// The JSON schema of SARIF 2.1.0, a file of OASIS.
+    Sarif,
 }
 
 impl Need {
@@ -32,6 +34,7 @@ impl Need {
             Self::Faketime => "faketime",
             Self::Helm => "helm",
             Self::Image => "image",
+            Self::Sarif => "sarif",
         }
     }
 
@@ -57,6 +60,9 @@ impl Need {
                 given.into_iter().chain(usual).find(|path| path.is_file())
             }
             Self::Helm => super::helm::find(),
+            Self::Sarif => {
+                std::env::var_os("FABRIC_ADMISSION_SARIF_SCHEMA").map(PathBuf::from).filter(|path| path.is_file())
+            }
             Self::Image => {
                 let given = std::env::var_os("FABRIC_ADMISSION_STATIC").map(PathBuf::from);
                 let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
@@ -82,6 +88,7 @@ impl Need {
             Self::Image => {
                 "no static binary (just dist; FABRIC_ADMISSION_STATIC), buildah, skopeo, umoci and runc or crun"
             }
+            Self::Sarif => "no schema of SARIF; set FABRIC_ADMISSION_SARIF_SCHEMA",
             Self::Helm => "no helm; set FABRIC_ADMISSION_HELM",
             Self::E2e => "no kubectl, etcd and kube-apiserver; set KUBEBUILDER_ASSETS",
         }

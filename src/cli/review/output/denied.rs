@@ -24,6 +24,7 @@ pub(super) fn write(
             }
         }
         let rules = match rules.as_slice() {
+            [] if !r.waived.is_empty() => "a finding that the configuration ignores".to_owned(),
             [] => "a finding reported with an earlier object".to_owned(),
             rules => rules.join(", "),
         };

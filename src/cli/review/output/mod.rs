@@ -2,7 +2,9 @@
 //! memory does not grow with the number of results.
 
 mod changes;
+mod ci;
 mod denied;
+mod repository;
 mod reports;
 mod sheet;
 
@@ -11,15 +13,18 @@ use super::filter::Filter;
 use super::placeholders::{self, Reported};
 use super::repeated_findings::Pairs;
 use super::reviewed::DocumentReview;
-use super::settings::{Format, Setting};
+use super::setting::Setting;
+use super::settings::Format;
 use crate::cli::input::{File, Loaded, Ready, warn_of_duplicates};
 use crate::manifest::Document;
+use crate::report::ci::{GitHub, GitLab, JUnit, Sarif};
 use crate::report::snippet::Lines;
 use crate::report::text::View;
 use crate::report::{Summary, Unread};
 use crate::rules::Severity;
 use crate::snapshot::Snapshot;
 use crate::text::count;
+use ci::Ci;
 use rayon::prelude::*;
 use sheet::{Kept, Page, Sheet, Tail};
 use std::io::{self, Write};
@@ -56,6 +61,10 @@ fn sheet(format: Format, shown: &Shown) -> Box<dyn Sheet> {
         Format::Yaml => Box::new(changes::Yaml::default()),
         Format::Patch => Box::new(changes::Patch),
         Format::Diff => Box::new(changes::Diff),
+        Format::Sarif => Box::new(Ci::new(Box::new(Sarif::default()), shown.view)),
+        Format::Junit => Box::new(Ci::new(Box::new(JUnit::default()), shown.view)),
+        Format::Github => Box::new(Ci::new(Box::new(GitHub::default()), shown.view)),
+        Format::Gitlab => Box::new(Ci::new(Box::new(GitLab::default()), shown.view)),
     }
 }
 
@@ -64,6 +73,7 @@ fn kept(format: Format) -> Kept {
         Format::Text => Kept { skipped: reports::MAX_SKIPPED, errors: false },
         Format::Json => Kept { skipped: usize::MAX, errors: true },
         Format::Yaml | Format::Patch | Format::Diff => Kept::default(),
+        Format::Sarif | Format::Junit | Format::Github | Format::Gitlab => Kept { skipped: 0, errors: true },
     }
 }
 
@@ -90,6 +100,7 @@ impl<'w> Output<'w> {
         unread: Vec<Unread>,
         snapshot: &Snapshot,
         setting: &Setting,
+        fails: Option<Severity>,
         err: &mut dyn Write,
     ) -> io::Result<Option<Severity>> {
         self.tail.summary.documents += loaded.documents;
@@ -122,7 +133,7 @@ impl<'w> Output<'w> {
                 }
                 review.results.iter_mut().for_each(|reviewed| self.shown.filter.apply(reviewed));
                 for (sheet, out) in &mut self.sheets {
-                    sheet.document(out, Page { file, document, review: &review, lines })?;
+                    sheet.document(out, Page { file, document, review: &review, lines, fails })?;
                 }
                 self.tail.skip(review.skipped);
                 self.tail.fail(review.unread);
@@ -157,9 +168,10 @@ fn complain(problems: &[Unread], err: &mut dyn Write) -> io::Result<()> {
 fn decided<'a>(
     files: &'a [Ready<'a>],
     reported: &mut Reported,
-    setting: &Setting,
+    setting: &'a Setting,
     snapshot: &Snapshot,
 ) -> impl Iterator<Item = (&'a File, &'a Document, DocumentReview)> {
+    let ignores = &setting.ignores;
     let documents: Vec<(&File, &Document)> = files
         .iter()
         .flat_map(|file| file.documents.iter().map(move |document| (&**file, document)))
@@ -178,5 +190,10 @@ fn decided<'a>(
         placeholders::report(own, reported);
         rest = behind;
     }
-    documents.into_iter().zip(reviews).map(|((file, document), review)| (file, document, review))
+    // Findings on the placeholders of a file are known only now.
+    let ignored = move |((file, document), mut review): ((&'a File, &'a Document), DocumentReview)| {
+        ignores.apply(&document.file, &mut review.results);
+        (file, document, review)
+    };
+    documents.into_iter().zip(reviews).map(ignored)
 }

@@ -5,6 +5,7 @@ use crate::cli::review::reviewed::DocumentReview;
 use crate::manifest::Document;
 use crate::report::snippet::Lines;
 use crate::report::{Reviewed, Skipped, Summary, Unread};
+use crate::rules::Severity;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -16,6 +17,8 @@ pub(super) struct Page<'a> {
     pub(super) review: &'a DocumentReview,
     /// The text of the file.
     pub(super) lines: &'a Lines<'a>,
+    /// Lowest severity with which the command fails.
+    pub(super) fails: Option<Severity>,
 }
 
 impl<'a> Page<'a> {
